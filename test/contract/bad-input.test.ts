@@ -41,7 +41,7 @@ beforeAll(async () => {
 afterAll(() => gateway?.remove())
 
 /** Every list and report. */
-const LISTS = OPERATIONS.map(({ id }) => id).filter((id) => /^list|^readUsage$/.test(id))
+const LISTS = OPERATIONS.map(({ id }) => id).filter((id) => /^list|^readUsage$|^countRefusals$/.test(id))
 
 const operations = OPERATIONS.map((operation) => [operation.id, operation] as const)
 const having = (condition: (operation: Operation) => boolean) =>

@@ -18,6 +18,10 @@ const RESOURCES = [
   ['Upload', 'Upload'],
   ['Call', 'Call'],
   ['UsageReport', 'UsageReport'],
+  ['Refusal', 'Refusal'],
+  ['RefusalCount', 'RefusalCount'],
+  ['AuditEvent', 'AuditEvent'],
+  ['GatewayProcess', 'GatewayProcess'],
 ] as const
 
 /** Fields that are named otherwise in GraphQL. */

@@ -31,6 +31,24 @@ const LEDGER = {
   request_id: 'r',
   conversation: 'c',
 } as const
+const REFUSED = {
+  ...RANGE,
+  key_id: 'k',
+  user_id: 'u',
+  agent: 'dify',
+  reason: 'rate_limited',
+  limit_name: 'chat',
+} as const
+const AUDITED = {
+  ...RANGE,
+  key_id: 'k',
+  user_id: 'u',
+  operation: 'users.update',
+  result: 'done',
+  target: 'user',
+  target_id: 't',
+  request_id: 'r',
+} as const
 const CHAT = { agent: 'dify', query: 'Hello', user: 'ada', variables: { city: 'Bern' } }
 const LIMITS = { chat_per_minute: 1, upload_per_minute: 1 }
 
@@ -88,6 +106,19 @@ const USES: Readonly<Record<string, (client: Trunkline) => Promise<unknown>>> = 
     await drain(client.usage.calls({ ...LEDGER, limit: 1 }))
     await client.usage.callsCsv(LEDGER)
   },
+  listRefusals: async (client) => {
+    await drain(client.refusals.list({ ...REFUSED, limit: 1, request_id: 'r' }))
+    await client.refusals.csv({ ...REFUSED, request_id: 'r' })
+  },
+  countRefusals: async (client) => {
+    await client.refusals.counts({ ...REFUSED, per: 'day' })
+    await client.refusals.countsCsv({ ...REFUSED, per: 'day' })
+  },
+  listAuditEvents: async (client) => {
+    await drain(client.audit.list({ ...AUDITED, limit: 1 }))
+    await client.audit.csv(AUDITED)
+  },
+  listProcesses: (client) => client.processes.list({ state: 'live' }),
   listUploads: (client) => drain(client.uploads.list({ limit: 1 })),
   getUpload: (client) => client.uploads.get(ID),
   deleteUpload: (client) => client.uploads.delete(ID),

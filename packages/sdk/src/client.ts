@@ -4,7 +4,10 @@ import type { FullUser, LoginRequest, LoginResponse } from './generated/wire.ts'
 import type { CallOptions, ClientOptions } from './options.ts'
 import { Agents } from './resources/agents.ts'
 import { ApiKeys } from './resources/api-keys.ts'
+import { Audit } from './resources/audit.ts'
 import { Calls } from './resources/calls.ts'
+import { Processes } from './resources/processes.ts'
+import { Refusals } from './resources/refusals.ts'
 import { ServerChat } from './resources/server-chat.ts'
 import { Uploads } from './resources/uploads.ts'
 import { Usage } from './resources/usage.ts'
@@ -30,10 +33,16 @@ export class Trunkline {
   readonly agents: Agents
   /** API keys. */
   readonly apiKeys: ApiKeys
+  /** Who changed what. */
+  readonly audit: Audit
   /** Kept calls: resuming, stopping, and reading their replies. */
   readonly calls: Calls
   /** Chats with an agent. */
   readonly chat: ServerChat
+  /** The processes of the gateway. */
+  readonly processes: Processes
+  /** What was refused. */
+  readonly refusals: Refusals
   /** Files for chats. */
   readonly uploads: Uploads
   /** What was called. */
@@ -59,8 +68,11 @@ export class Trunkline {
     this.transport = transport
     this.agents = new Agents(transport)
     this.apiKeys = new ApiKeys(transport)
+    this.audit = new Audit(transport)
     this.chat = new ServerChat(transport, resolved)
     this.calls = new Calls(this.chat)
+    this.processes = new Processes(transport)
+    this.refusals = new Refusals(transport)
     this.uploads = new Uploads(transport)
     this.usage = new Usage(transport)
     this.users = new Users(transport)

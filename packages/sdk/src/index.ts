@@ -24,6 +24,7 @@ export type {
   Agent,
   AgentDeployment,
   ApiKey,
+  AuditEvent,
   Call,
   ChatChunk,
   ChatReply,
@@ -35,7 +36,10 @@ export type {
   DetailEvent,
   ErrorReason,
   FullUser,
+  GatewayProcess,
   LoginResponse,
+  Refusal,
+  RefusalCount,
   TokenUsage,
   UpdateApiKey,
   UpdateUser,
@@ -62,9 +66,12 @@ export type {
 } from './options.ts'
 export type { Agents } from './resources/agents.ts'
 export type { ApiKeyFilter, ApiKeys, NewApiKey } from './resources/api-keys.ts'
+export type { Audit, AuditFilter } from './resources/audit.ts'
 export type { Calls } from './resources/calls.ts'
 export type { Chat } from './resources/chat.ts'
 export type { Conversation, ConversationParams } from './resources/conversation.ts'
+export type { Processes, ProcessFilter } from './resources/processes.ts'
+export type { RefusalCountQuery, RefusalFilter, Refusals } from './resources/refusals.ts'
 export type { ServerChat } from './resources/server-chat.ts'
 export type { DeletedUpload, UploadFilter, Uploads } from './resources/uploads.ts'
 export type { CallFilter, OutcomeFilter, Usage, UsageProperty, UsageQuery } from './resources/usage.ts'

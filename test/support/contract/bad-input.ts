@@ -169,7 +169,10 @@ export const BAD_RANGES: readonly (readonly [operationId: string, query: string]
   'from=2026-11-20T10:00:00.001Z&to=2026-11-20T10:00:00Z',
   'from=2026-11-20T10:00:00Z&to=2026-11-20T11:00:00%2B02:00',
 ].flatMap((range) =>
-  ['readUsage', 'listCalls'].flatMap((id) => [[id, range] as const, [id, `format=csv&${range}`] as const]),
+  ['readUsage', 'listCalls', 'listRefusals', 'countRefusals', 'listAuditEvents'].flatMap((id) => [
+    [id, range] as const,
+    [id, `format=csv&${range}`] as const,
+  ]),
 )
 
 export const BAD_REPORTS: readonly (readonly [query: string, field: string])[] = [

@@ -51,6 +51,11 @@ export const GOOD: Readonly<
   readUsage: (gateway) => ({ as: gateway.token }),
   listCalls: (gateway) => ({ as: gateway.token }),
 
+  listRefusals: (gateway) => ({ as: gateway.token }),
+  countRefusals: (gateway) => ({ as: gateway.token }),
+  listAuditEvents: (gateway) => ({ as: gateway.token }),
+  listProcesses: (gateway) => ({ as: gateway.token }),
+
   createUser: (gateway) => ({
     as: gateway.token,
     body: { username: gateway.fresh(), password: gateway.fresh() },
@@ -190,13 +195,13 @@ const OWN: readonly Provocation[] = [
   ...OPERATIONS.filter(readsJson).map(({ id }) =>
     only(id, 413, 'body_too_large', 'a body over the limit', (good) => ({ ...good, body: tooLargeFor(id) })),
   ),
-  ...['readUsage', 'listCalls'].map((id) =>
+  ...['readUsage', 'listCalls', 'listRefusals', 'countRefusals'].map((id) =>
     only(id, 404, 'key_not_found', 'an unknown key', (_good, gateway) => ({
       as: gateway.token,
       query: 'key_id=00000000-0000-7000-8000-000000000000',
     })),
   ),
-  ...['readUsage', 'listCalls'].map((id) =>
+  ...['readUsage', 'listCalls', 'listRefusals', 'countRefusals'].map((id) =>
     only(id, 404, 'user_not_found', 'an unknown user', (_good, gateway) => ({
       as: gateway.userToken,
       query: 'user_id=00000000-0000-7000-8000-000000000000',
@@ -236,7 +241,7 @@ const OWN: readonly Provocation[] = [
   ),
   ...[
     ...['createApiKey', 'createUser', 'listUsers', 'getUser', 'updateUser', 'setPassword'],
-    'listAgentDeployments',
+    ...['listAgentDeployments', 'listAuditEvents', 'listProcesses'],
   ].map((id) =>
     only(id, 403, 'role_denied', 'a user of the lowest role', (good, gateway) => ({
       ...good,

@@ -42,6 +42,26 @@ export function withList(
     )
 }
 
+/** Adds the options of a range of times. */
+export function withRange(command: Command): Command {
+  return command
+    .option('--from <time>', 'ISO 8601 with a zone, or a date: the start of that day in the time zone')
+    .option('--to <time>', 'the end, not included, in the same form')
+    .option('--timezone <name>', 'IANA name of a time zone, such as Asia/Shanghai; UTC by default')
+}
+
+/** Adds the options of a list that is shown page by page. */
+export function withPage(command: Command): Command {
+  return command
+    .option('--limit <count>', '1 to 100; 20 by default', wholeNumber)
+    .option('--cursor <cursor>', 'the cursor after which to continue, as the previous page has printed it')
+}
+
+export interface PageOptions extends JsonOption {
+  readonly limit?: number
+  readonly cursor?: string
+}
+
 export interface JsonOption {
   readonly json?: true
 }

@@ -17,6 +17,22 @@ export function printTable<Row>(rows: readonly Row[], columns: readonly Column<R
   else printAligned([headings, ...rows.map((row) => columns.map(([, cell]) => text(cell(row))))])
 }
 
+interface PageForm<Row> {
+  readonly json: true | undefined
+  readonly columns: readonly Column<Row>[]
+  readonly none: string
+}
+
+/** Prints a page of a list, and how to see the next one. */
+export function printPage<Row>(
+  { items, nextCursor }: { readonly items: readonly Row[]; readonly nextCursor: string | null },
+  { json, columns, none }: PageForm<Row>,
+): void {
+  if (json) printJson({ items, next_cursor: nextCursor })
+  else printTable(items, columns, none)
+  if (!json && nextCursor !== null) console.log(`More: --cursor ${nextCursor}`)
+}
+
 /** Prints one line for each property. */
 export function printProperties(properties: Readonly<Record<string, Cell>>): void {
   printAligned(Object.entries(properties).map(([name, value]) => [name, text(value)]))

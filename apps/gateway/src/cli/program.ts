@@ -2,10 +2,13 @@ import { Command } from 'commander'
 import { oneLine } from '#process/refusal-line.ts'
 import manifest from '../../../../packages/trunkline/package.json' with { type: 'json' }
 import { addAgentsCommand } from './agents.ts'
+import { addAuditCommands } from './audit.ts'
 import { addConfigCommands } from './config-check.ts'
 import { addDatabaseCommands } from './database.ts'
 import { addHealthCommand } from './health.ts'
 import { addKeyCommands } from './keys.ts'
+import { addProcessesCommand } from './processes.ts'
+import { addRefusalCommands } from './refusals.ts'
 import { addSecretCommands } from './secrets.ts'
 import { addGatewayCommands } from './start.ts'
 import { addUploadCommands } from './uploads.ts'
@@ -38,6 +41,9 @@ Commands reach a running gateway through its socket in DATA_DIR, or open the dat
   addKeyCommands(program)
   addUsageCommands(program)
   addCallCommands(program)
+  addRefusalCommands(program)
+  addAuditCommands(program)
+  addProcessesCommand(program)
   addUploadCommands(program)
   addSecretCommands(program)
   return program

@@ -3,12 +3,11 @@ import type { Drift } from '#core/ledger/verify.ts'
 import type { CallsInput } from '#core/reports/calls-query.ts'
 import type { ReportInput } from '#core/reports/report-query.ts'
 import type { CallRecord, ReportRecord } from '#process/commands.ts'
-import { type JsonOption, list, run, wholeNumber, withJson } from './context.ts'
-import { type Column, printJson, printTable } from './output.ts'
+import { type JsonOption, list, type PageOptions, run, withJson, withPage, withRange } from './context.ts'
+import { type Column, printJson, printPage, printTable } from './output.ts'
 
 type ReportOptions = JsonOption & ReportInput & { readonly user?: string }
-type CallsOptions = JsonOption &
-  CallsInput & { readonly user?: string; readonly limit?: number; readonly cursor?: string }
+type CallsOptions = PageOptions & CallsInput & { readonly user?: string }
 
 export function addUsageCommands(program: Command): void {
   const usage = program.command('usage').description('report and inspect the counted usage')
@@ -41,28 +40,21 @@ export function addUsageCommands(program: Command): void {
 export function addCallCommands(program: Command): void {
   const calls = program.command('calls').description('inspect the ledger')
 
-  withConditions(withJson(calls.command('list')))
+  withPage(withConditions(withJson(calls.command('list'))))
     .description('list calls, newest first')
     .option('--kind <kind>', 'chat or upload')
     .option('--face <face>', 'rest, openai, graphql or responses')
     .option('--deployment <id>', 'calls whose last request was sent to this deployment of the agent')
     .option('--request-id <id>', 'calls of the request with this id')
     .option('--conversation <id>', 'calls of the conversation that the client names by this id')
-    .option('--limit <count>', '1 to 100; 20 by default', wholeNumber)
-    .option('--cursor <cursor>', 'the cursor after which to continue, as the previous page has printed it')
     .action(async ({ json, user: username, ...input }: CallsOptions) => {
       const { calls, nextCursor } = await run('calls list', { username, ...input })
-      if (json) printJson({ items: calls, next_cursor: nextCursor })
-      else printTable(calls, CALL_COLUMNS, 'There is no such call.')
-      if (!json && nextCursor !== null) console.log(`More: --cursor ${nextCursor}`)
+      printPage({ items: calls, nextCursor }, { json, columns: CALL_COLUMNS, none: 'There is no such call.' })
     })
 }
 
 function withConditions(command: Command): Command {
-  return command
-    .option('--from <time>', 'ISO 8601 with a zone, or a date: the start of that day in the time zone')
-    .option('--to <time>', 'the end, not included, in the same form')
-    .option('--timezone <name>', 'IANA name of a time zone, such as Asia/Shanghai; UTC by default')
+  return withRange(command)
     .option('--agent <id>', 'calls of this agent')
     .option('--app <id>', 'calls of this app')
     .option('--model <name>', 'calls for which the platform named this model')

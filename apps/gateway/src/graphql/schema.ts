@@ -17,9 +17,9 @@ import './types/kept-calls.ts'
 import './types/usage.ts'
 import './types/usage-updated.ts'
 import './types/owned.ts'
-import './types/refusal.ts'
-import './types/audit-event.ts'
-import './types/gateway-process.ts'
+import './operators/refusal.ts'
+import './operators/audit-event.ts'
+import './operators/gateway-process.ts'
 import './types/find-node.ts'
 
 /** The schema of the face: each file of `types/` adds its own part when it is loaded. */

@@ -1,4 +1,5 @@
 import type { AgentStatus } from '#core/agents/deployments/probes.ts'
+import type { AuditInput } from '#core/audit/audit-query.ts'
 import type { RewrittenSecrets } from '#core/auth/signing-key-administration.ts'
 import type { Database } from '#core/database/database.ts'
 import { exportDatabase } from '#core/database/export/export.ts'
@@ -11,6 +12,8 @@ import type { Drift } from '#core/ledger/verify.ts'
 import type { OrderChoice } from '#core/lists/list-order.ts'
 import { OperatorError } from '#core/operator-error.ts'
 import type { Principal } from '#core/principal.ts'
+import type { RefusalCountsInput } from '#core/refusals/refusal-counts-query.ts'
+import type { RefusalsInput } from '#core/refusals/refusals-query.ts'
 import type { CallsInput } from '#core/reports/calls-query.ts'
 import type { ReportInput } from '#core/reports/report-query.ts'
 import type { Runtime } from '#core/runtime.ts'
@@ -20,11 +23,15 @@ import type { SweptOrphans } from '#core/uploads/upload-sweep.ts'
 import type { UserFilter, UserOrder } from '#core/users/user-filter.ts'
 import type { NewUser, UserChange } from '#core/users/user-input.ts'
 import type { ApiKey, User } from '#generated/prisma/client.ts'
+import { auditRecord, storedAuditRecord } from '#records/audit-record.ts'
 import { deploymentRecord } from '#records/deployment-record.ts'
 import { createdKeyRecord, keyRecord } from '#records/key-record.ts'
+import { processRecord } from '#records/process-record.ts'
+import { refusalCountRecord, refusalRecord } from '#records/refusal-record.ts'
 import { signingKeyRecord } from '#records/signing-key-record.ts'
 import { type callRecord, callRecorder, instancesIn, reportRecord } from '#records/usage-record.ts'
 import { fullUserRecord } from '#records/user-record.ts'
+import { onExport } from './on-export.ts'
 
 /**
  * The commands of the command line and their arguments. A command runs in the process that owns the embedded database, or in
@@ -44,6 +51,12 @@ export interface CommandArguments {
   'usage report': { username?: string | undefined } & ReportInput
   'usage verify': Record<string, never>
   'calls list': { username?: string | undefined } & PageRequest & CallsInput
+  'refusals list': { username?: string | undefined } & PageRequest & RefusalsInput
+  'refusals counts': { username?: string | undefined } & RefusalCountsInput
+  'audit list': { username?: string | undefined } & PageRequest & AuditInput
+  /** A batch of the events, newest first; `before` is the number of the last one of the previous batch. */
+  'audit export': { username?: string | undefined; before?: number } & AuditInput
+  processes: { state?: string | undefined }
   'uploads sweep': Record<string, never>
   /** A batch of the files that uploads refer to; `after` is the id of the last one of the previous batch. */
   'uploads files': { after?: string }
@@ -69,6 +82,12 @@ export interface CommandResults {
   'usage report': ReportRecord
   'usage verify': Drift[]
   'calls list': { calls: CallRecord[]; nextCursor: string | null }
+  'refusals list': { refusals: RefusalRecord[]; nextCursor: string | null }
+  'refusals counts': RefusalCountRecord[]
+  'audit list': { events: AuditRecord[]; nextCursor: string | null }
+  /** The events with the texts that were hashed; none after the last one. */
+  'audit export': ReturnType<typeof storedAuditRecord>[]
+  processes: ProcessRecord[]
   'uploads sweep': SweptUploads
   'uploads files': UploadFiles
   'secrets rewrite': RewrittenSecrets
@@ -95,6 +114,10 @@ export type UserRecord = ReturnType<typeof fullUserRecord>
 export type Key = ReturnType<typeof keyRecord>
 export type ReportRecord = ReturnType<typeof reportRecord>
 export type CallRecord = ReturnType<typeof callRecord>
+export type RefusalRecord = ReturnType<typeof refusalRecord>
+export type RefusalCountRecord = ReturnType<typeof refusalCountRecord>
+export type AuditRecord = ReturnType<typeof auditRecord>
+export type ProcessRecord = ReturnType<typeof processRecord>
 export type SigningKeyRecord = ReturnType<typeof signingKeyRecord>
 export type CreatedKey = ReturnType<typeof createdKeyRecord>
 
@@ -109,13 +132,13 @@ type Commands = { [Name in Command]: (args: CommandArguments[Name]) => Promise<C
  * @throws OperatorError (the returned function) if the command is not known
  */
 export function createCommands({
-  services: { users, keys, agents, usage: reports },
-  processTasks: { usage, uploads, signingKeys, agents: catalog },
+  services: { users, keys, agents, usage: reports, refusals, audit, processes },
+  processTasks: { usage, uploads, signingKeys, agents: catalog, audit: auditTasks },
   database,
   runtime,
 }: {
-  services: Pick<Services, 'users' | 'keys' | 'agents' | 'usage'>
-  processTasks: Pick<ProcessTasks, 'usage' | 'uploads' | 'signingKeys' | 'agents'>
+  services: Pick<Services, 'users' | 'keys' | 'agents' | 'usage' | 'refusals' | 'audit' | 'processes'>
+  processTasks: Pick<ProcessTasks, 'usage' | 'uploads' | 'signingKeys' | 'agents' | 'audit'>
   database: Database
   runtime: Pick<Runtime, 'now'>
 }): (name: string, args: unknown) => Promise<unknown> {
@@ -178,6 +201,28 @@ export function createCommands({
       const instances = await reports.findInstances(operator(), instancesIn(page.items))
       return { calls: page.items.map(callRecorder(instances)), nextCursor: page.nextCursor }
     },
+    async 'refusals list'({ username, limit, cursor, ...input }) {
+      const filter = { ...input, ...(await userOf(username)) }
+      const page = await readOrderedPage({ limit, cursor }, (query) =>
+        refusals.list(operator(), filter, query),
+      )
+      return { refusals: page.items.map(refusalRecord), nextCursor: page.nextCursor }
+    },
+    async 'refusals counts'({ username, ...input }) {
+      const counts = await refusals.counts(operator(), { ...input, ...(await userOf(username)) })
+      return counts.map(refusalCountRecord)
+    },
+    async 'audit list'({ username, limit, cursor, ...input }) {
+      const filter = { ...input, ...(await userOf(username)) }
+      const page = await readOrderedPage({ limit, cursor }, (query) => audit.list(operator(), filter, query))
+      return { events: page.items.map(auditRecord), nextCursor: page.nextCursor }
+    },
+    async 'audit export'({ username, before, ...input }) {
+      const events = await auditTasks.events({ ...input, ...(await userOf(username)) }, before)
+      if (before === undefined) await onExport('audit')
+      return events.map(storedAuditRecord)
+    },
+    processes: async ({ state }) => (await processes.list(operator(), { state })).map(processRecord),
     async 'uploads sweep'() {
       let expired = 0
       for (let count = await uploads.expired(); count > 0; count = await uploads.expired()) expired += count
@@ -191,7 +236,10 @@ export function createCommands({
         refuseField(['acceptSeconds'], `expected at most ${ACCEPT_SECONDS_MAX}.`)
       return (await signingKeys.rotate({ acceptSeconds })).map(signingKeyRecord)
     },
-    'db export': ({ file }) => exportDatabase(database, file),
+    async 'db export'({ file }) {
+      await onExport('database')
+      return exportDatabase(database, file)
+    },
   }
   return async (name, args) => {
     if (!Object.hasOwn(commands, name)) {

@@ -31,6 +31,8 @@ import { abortedWith } from '#http/request/aborted-with.ts'
 import { judgePage } from '#http/request/judge-page.ts'
 import type { SoundRequest } from '#http/request/validation.ts'
 import { callRecorder, instancesIn } from '#records/usage-record.ts'
+import { csvOr, Format, range } from './csv-lists.ts'
+import { onExport } from './on-export.ts'
 import { CALL_FIELDS, callRows, reportHeader, reportPieces, reportRows } from './usage-records.ts'
 import { CallSchema, UsageReportSchema } from './usage-schemas.ts'
 
@@ -49,13 +51,17 @@ export function usageRoutes(
   const reporting = { schema: usageSchema, onRequest, config: { judge: judgeReport } }
   routes.get('/api/v1/usage', reporting, async (request, reply) => {
     const { format } = request.query
+    const caller = callerOf(request)
     const report = await usage.report(
-      callerOf(request),
+      caller,
       reportInput(request.query),
       (verdict) => limitHeaders(reply, verdict),
       abortedWith(reply),
     )
-    if (format === 'csv') return sendCsv(reply, 'usage', reportHeader(report), reportRows(report))
+    if (format === 'csv') {
+      await onExport(caller, 'usage')
+      return sendCsv(reply, 'usage', reportHeader(report), reportRows(report))
+    }
     reply.type('application/json; charset=utf-8')
     return reply.send(Readable.from(reportPieces(report)))
   })
@@ -69,6 +75,7 @@ export function usageRoutes(
     const signal = abortedWith(reply)
     if (format === 'csv') {
       const calls = await usage.exportCalls(caller, filter, onLimit, signal)
+      await onExport(caller, 'calls')
       const rows = callRows(calls, (ids) => usage.findInstances(caller, ids))
       return sendCsv(reply, 'calls', CALL_FIELDS, rows)
     }
@@ -124,7 +131,7 @@ const Filters = {
     }),
   ),
   model: Type.Optional(Type.String({ maxLength: 256, description: CALL_DESCRIPTIONS.ofModel })),
-  format: Type.Optional(oneOf(['json', 'csv'], 'The format of the response; the default is `json`.')),
+  ...Format,
 }
 
 /** Several outcomes in one text, as `group_by` takes several groups. */
@@ -135,15 +142,6 @@ function outcomes(words: readonly string[]) {
       description: `Only calls of which one of these is true, separated by commas, out of ${words.join(', ')}, and failed, which stands for ${FAILED_OUTCOMES.join(', ')}.`,
     }),
   )
-}
-
-/** A range of times, and the time zone of its days. */
-function range({ fromTime, toTime, timezoneName }: Record<'fromTime' | 'toTime' | 'timezoneName', string>) {
-  return {
-    from: Type.Optional(Type.String({ maxLength: 40, description: fromTime })),
-    to: Type.Optional(Type.String({ maxLength: 40, description: toTime })),
-    timezone: Type.Optional(Type.String({ maxLength: 64, default: 'UTC', description: timezoneName })),
-  }
 }
 
 const common = {
@@ -208,11 +206,4 @@ const callsSchema = {
     ),
   }),
   response: { 200: csvOr(envelope(page(ref(CallSchema)))), ...problems(...REASONS) },
-}
-
-function csvOr(schema: object) {
-  return {
-    description: 'Success.',
-    content: { 'application/json': { schema }, 'text/csv': { schema: Type.String() } },
-  }
 }

@@ -24,6 +24,7 @@ import { healthRoutes } from '#ops/health.ts'
 import { installRequestLog } from '#ops/request-log.ts'
 import { agentRoutes } from '#rest/agents.ts'
 import { apiKeyRoutes } from '#rest/api-keys.ts'
+import { auditRoutes } from '#rest/audit.ts'
 import { chatRoutes } from '#rest/chat/routes.ts'
 import { fileRoutes } from '#rest/files.ts'
 import { frontPageRoutes } from '#rest/front-page.ts'
@@ -31,6 +32,8 @@ import { jwksRoutes } from '#rest/jwks.ts'
 import { keptCallRoutes } from '#rest/kept-calls.ts'
 import { loginRoutes } from '#rest/login.ts'
 import { installOpenApi } from '#rest/openapi/routes.ts'
+import { processRoutes } from '#rest/processes.ts'
+import { refusalRoutes } from '#rest/refusals.ts'
 import { uploadRoute, uploadsRoutes } from '#rest/uploads.ts'
 import { usageRoutes } from '#rest/usage.ts'
 import { userRoutes } from '#rest/users.ts'
@@ -108,6 +111,9 @@ export async function mountRoutes(
       apiKeyRoutes(management, services, runtime)
       userRoutes(management, services, runtime)
       usageRoutes(management, services)
+      refusalRoutes(management, services)
+      auditRoutes(management, services)
+      processRoutes(management, services)
       keptCallRoutes(management, services, config.chat)
       // Its keys are public, and say themselves how long they may be kept.
       jwksRoutes(management, services)

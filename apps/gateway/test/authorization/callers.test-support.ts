@@ -76,6 +76,8 @@ export const ANSWERING_AGENT = 'answering'
 /** The request that was refused with each chat key, and the limit that refused it. */
 export const REFUSED_REQUEST = 'refused in a test'
 export const REFUSING_LIMIT = 'a limit of tests'
+/** What premium's chat key is on record for. */
+export const AUDITED_OPERATION = 'an operation of tests'
 
 const NO_ID = '00000000-0000-0000-0000-000000000000'
 /** The principal with which the command line calls the services. */
@@ -200,16 +202,14 @@ export async function openCallers({
   } = callers
   const callId = await failingCall(gateway, chatKey.credential)
   for (const { credential } of [second, adminsChatKey, usersKey]) await failingCall(gateway, credential)
-  for (const { principal } of [chatKey, second, adminsChatKey, usersKey]) {
-    const via = principal?.via
-    const refused = {
-      ownerId: principal?.userId ?? '',
-      keyId: via?.kind === 'key' ? via.keyId : undefined,
-      limit: REFUSING_LIMIT,
-    }
-    await insertRefusal(database.sql, { ...refused, requestId: REFUSED_REQUEST })
+  for (const caller of [chatKey, second, adminsChatKey, usersKey]) {
+    const { userId: ownerId, keyId } = identityOf(caller)
+    const refused = { ownerId, keyId, limit: REFUSING_LIMIT }
+    await insertRefusal(database.sql, { ...refused, agent: FAILING_AGENT, requestId: REFUSED_REQUEST })
     await countRefusals(database.sql, 1, refused)
   }
+  const audited = { operation: AUDITED_OPERATION, actor: 'key', ...identityOf(chatKey) }
+  await database.sql.query('SELECT audit_append($1::jsonb)', [JSON.stringify(audited)])
   await vi.waitFor(async () => {
     const open = await database.sql.query('SELECT FROM calls WHERE outcome IS NULL')
     if (open.length > 0) throw new Error('the calls are not settled yet')
@@ -241,6 +241,12 @@ export async function openCallers({
       await rm(dataDir, { recursive: true })
     },
   }
+}
+
+/** The user and the key of a caller. */
+function identityOf({ principal }: Pick<Caller, 'principal'>): { userId: string; keyId?: string } {
+  const via = principal?.via
+  return { userId: principal?.userId ?? '', ...(via?.kind === 'key' && { keyId: via.keyId }) }
 }
 
 export function chatCall(credential: string, agent: string): ChatRequest {

@@ -1,3 +1,4 @@
+import { drained } from '#core/lists/all-rows.test-support.ts'
 import type { RefusalsInput } from '#core/refusals/refusals-query.ts'
 import type { Services } from '#core/services/services.ts'
 import type { Call } from '#generated/prisma/client.ts'
@@ -523,7 +524,7 @@ export const TABLE: {
       return named(all.keyNames, callingKeys(all), keysOf(counts))
     }),
     export: forCaller(CALLS_SEEN, async (caller, { services, all }) => {
-      const rows = await Array.fromAsync(await services.refusals.export(caller, REFUSED))
+      const rows = await drained(await services.refusals.export(caller, REFUSED))
       return named(all.keyNames, callingKeys(all), keysOf(rows))
     }),
   },

@@ -2,10 +2,13 @@ import type { ChatHead } from '#core/calls/request/chat-head.ts'
 import { keptItems } from '#graphql/streams/kept-items.ts'
 import {
   ANSWERING_AGENT,
+  AUDITED_OPERATION,
   type Caller,
   type Callers,
   FAILING_AGENT,
   PASSWORD,
+  REFUSED_REQUEST,
+  REFUSING_LIMIT,
 } from '../authorization/callers.test-support.ts'
 import {
   ADMINS,
@@ -71,6 +74,10 @@ const shownTo = (cells: ByPrincipal): ByPrincipal => ({
   'admin key of an admin': WITH_PLATFORM,
 })
 const REPORTED = `usage(filter: { agentId: "${FAILING_AGENT}" }, granularity: DAY, groupBy: [KEY, USER, AGENT], timezone: "UTC")`
+
+const REFUSAL = `{ refusal(requestId: "${REFUSED_REQUEST}") { $FIELD } }`
+const REFUSALS_COUNTED = `refusalCounts(filter: { limitName: "${REFUSING_LIMIT}" }, per: DAY, timezone: "UTC")`
+const AUDITED = `{ auditEvents(filter: { operation: "${AUDITED_OPERATION}" }) { nodes { $FIELD } } }`
 
 const CHAT = `chat(input: { agentId: "${ANSWERING_AGENT}", query: "Hello" })`
 const CHATTERS: ByPrincipal = { ...KEYS, 'upload key': 'permission_denied' }
@@ -176,6 +183,21 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
   'Query.usage': row(OWN_CALLS, REPORTED, {
     see: ({ totals }) => (totals.calls > 0 ? 'allowed' : 'nothing'),
   }),
+
+  'Query.refusals': row(
+    OWN_CALLS,
+    `refusals(filter: { limitName: "${REFUSING_LIMIT}" }, timezone: "UTC", ${PAGE_AHEAD})`,
+  ),
+  'Query.refusal': row(OWN_CALLS, `refusal(requestId: "${REFUSED_REQUEST}")`),
+  'Query.refusalCounts': row(OWN_CALLS, REFUSALS_COUNTED, {
+    see: ([counted]) => (counted === undefined ? 'nothing' : 'allowed'),
+  }),
+  'Query.auditEvents': row(
+    ADMINS,
+    `auditEvents(filter: { operation: "user.insert" }, timezone: "UTC", ${PAGE_AHEAD})`,
+  ),
+  'Query.auditEvent': row(ADMINS, 'auditEvent(n: 1)'),
+  'Query.gatewayProcesses': row(ADMINS, 'gatewayProcesses(state: LIVE)'),
 
   'Mutation.login': row(
     { ...EVERYBODY, anonymous: 'allowed' },
@@ -299,6 +321,15 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
   'UsageGroup.owner': row({ ...OWN_CALLS, ...NONE_FOR_KEYS }, 'owner', {
     within: `{ ${REPORTED} { groups { $FIELD } } }`,
   }),
+  'Refusal.key': row(OWN_CALLS, 'key', { within: REFUSAL }),
+  'Refusal.owner': row({ ...OWN_CALLS, ...NONE_FOR_KEYS }, 'owner', { within: REFUSAL }),
+  'Refusal.agent': row(OWN_CALLS, 'agent', { within: REFUSAL }),
+  'RefusalCount.key': row(OWN_CALLS, 'key', { within: `{ ${REFUSALS_COUNTED} { $FIELD } }` }),
+  'RefusalCount.owner': row({ ...OWN_CALLS, ...NONE_FOR_KEYS }, 'owner', {
+    within: `{ ${REFUSALS_COUNTED} { $FIELD } }`,
+  }),
+  'AuditEvent.user': row(ADMINS, 'user', { within: AUDITED }),
+  'AuditEvent.key': row(ADMINS, 'key', { within: AUDITED }),
   'UsageGroup.agent': row(OWN_CALLS, 'agent', { within: `{ ${REPORTED} { groups { $FIELD } } }` }),
 }
 

@@ -480,6 +480,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/refusals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List refused requests
+         * Returns refused requests of the last day, newest first: the first ones of each reason, credential and hour. Users see the refusals of their own credentials, administrators all, and an API key without the permission `admin` only its own. The CSV format returns all of them at once, without pages.
+         */
+        get: operations["listRefusals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/refusals/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count refused requests
+         * Counts refused requests of the last 30 days by the minute, hour or day, and by API key, owner, agent, reason and limit: in the order of time, and the most frequent first. More than 10,000 counts are refused. Users see the refusals of their own credentials, administrators all, and an API key without the permission `admin` only its own. Requests of unknown credentials are counted by reason alone.
+         */
+        get: operations["countRefusals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the events of the audit log
+         * Returns the events of the audit log, newest first. Only administrators may read it. The CSV format returns all events at once, without pages, and has `before` and `after` as the texts that were hashed.
+         */
+        get: operations["listAuditEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/processes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the processes of the gateway
+         * Returns the processes of the gateway that share the database, first those that live, and of these those that started last; at most 1,000. What a process tells of itself is some seconds old. Only administrators may read it.
+         */
+        get: operations["listProcesses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/calls/{call_id}/stream": {
         parameters: {
             query?: never;
@@ -2968,6 +3048,262 @@ export interface components {
             replays: number;
         };
         /**
+         * A request of a known API key or access token that was refused before it was a call. It is kept for a day, and only the first ones of each reason, credential and hour are.
+         * @example {
+         *       "id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
+         *       "request_id": "ticket-1",
+         *       "at": "2026-11-20T08:30:00.000Z",
+         *       "face": "rest",
+         *       "route": "/api/v1/chat",
+         *       "status": 429,
+         *       "field": null,
+         *       "key_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a11",
+         *       "owner_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a12",
+         *       "agent": "fastgpt",
+         *       "reason": "rate_limited",
+         *       "limit": "chat"
+         *     }
+         */
+        Refusal: {
+            /**
+             * Format: uuid
+             *
+             * The id of the refusal.
+             * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+             */
+            id: string;
+            /** The id of the request (`X-Request-Id`). */
+            request_id: string;
+            /**
+             * Format: date-time
+             *
+             * When it was refused (ISO 8601, UTC).
+             * @example 2026-11-20T08:30:00.000Z
+             */
+            at: string;
+            /** The id of the API key; null for an access token. */
+            key_id: string | null;
+            /**
+             * Format: uuid
+             *
+             * The id of the user whom the API key or the access token belongs to.
+             * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+             */
+            owner_id: string;
+            /**
+             * The interface through which the request came.
+             * @example rest
+             * @example openai
+             * @example graphql
+             * @example responses
+             */
+            face: string;
+            /** The template of the path, such as `/api/v1/users/{id}`, or the root field of the GraphQL operation. */
+            route: string;
+            /** The id of the agent; empty if the request named none, and `other` if it named one that is not configured. */
+            agent: string;
+            /** The stable word of the error. */
+            reason: string;
+            /** The HTTP status that belongs to the reason. */
+            status: number;
+            /** Which limit refused it, such as `chat`, or which part of the gateway was not available; empty where the reason says it all. */
+            limit: string;
+            /** The input at fault, by the name that its interface has for it; null if it was none. */
+            field: string | null;
+        };
+        /**
+         * Requests that were refused for one reason in one minute, hour or day. The requests of unknown credentials are counted as well, without a key or an owner, and shown only to administrators. Counts are kept for 30 days.
+         * @example {
+         *       "start": "2026-11-20T08:00:00.000Z",
+         *       "key_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a11",
+         *       "owner_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a12",
+         *       "agent": "fastgpt",
+         *       "reason": "rate_limited",
+         *       "limit": "chat",
+         *       "count": 812
+         *     }
+         */
+        RefusalCount: {
+            /**
+             * Format: date-time
+             *
+             * When the minute, hour or day begins in the time zone that was asked for; for the first one, when the range begins (ISO 8601, UTC).
+             * @example 2026-11-20T08:30:00.000Z
+             */
+            start: string;
+            /** The id of the API key; null for access tokens and unknown credentials. */
+            key_id: string | null;
+            /** The id of the user whom the API key or the access tokens belong to; null for unknown credentials. */
+            owner_id: string | null;
+            /** The id of the agent; empty if the request named none, and `other` if it named one that is not configured. */
+            agent: string;
+            /** The stable word of the error. */
+            reason: string;
+            /** Which limit refused it, such as `chat`, or which part of the gateway was not available; empty where the reason says it all. */
+            limit: string;
+            /** How many requests were refused. */
+            count: number;
+        };
+        /**
+         * An event of the audit log: who did what to what, when, and what it was before and after. Each event is chained to the one before by its hash. Chats are in the ledger, and not here.
+         * @example {
+         *       "n": 41,
+         *       "format": 1,
+         *       "at": "2026-11-20T08:30:00.123456Z",
+         *       "operation": "users.update",
+         *       "result": "done",
+         *       "actor": "token",
+         *       "user_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
+         *       "key_id": null,
+         *       "name": null,
+         *       "address": "192.0.2.7",
+         *       "request_id": "ticket-1",
+         *       "target": "user",
+         *       "target_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a11",
+         *       "before": {
+         *         "role": "user"
+         *       },
+         *       "after": {
+         *         "role": "premium"
+         *       },
+         *       "reason": null,
+         *       "count": 1,
+         *       "hash": "d2a84f4b8b650937ec8f73cd8be2c74add5a911ba64df27458ed8229da804a26"
+         *     }
+         */
+        AuditEvent: {
+            /** The number of the event. Events are numbered without gaps. */
+            n: number;
+            /** Which form of the event is hashed. */
+            format: number;
+            /**
+             * Format: date-time
+             *
+             * When it was written, by the clock of the database, to the microsecond (ISO 8601, UTC).
+             * @example 2026-11-20T08:30:00.000Z
+             */
+            at: string;
+            /** What was done, such as `users.update`. */
+            operation: string;
+            /**
+             * Whether it was done, was refused or failed.
+             * @example done
+             * @example refused
+             * @example failed
+             */
+            result: string;
+            /** By what right it was done: `key` or `token` for a caller, `anonymous` without a credential, `command` for the command line, `gateway` for the gateway itself, or `database` for a statement of none of these. */
+            actor: string;
+            /** The id of the user who did it, or whose API key did it; null if it was none. */
+            user_id: string | null;
+            /** The id of the API key; null if it was none. */
+            key_id: string | null;
+            /** The account of the operating system for a command, the role of the database for a statement, or the username of a failed login; null otherwise. */
+            name: string | null;
+            /** The network address of the client; null if there was none. */
+            address: string | null;
+            /** The id of the request (`X-Request-Id`); null if there was none. */
+            request_id: string | null;
+            /** What it was done to, such as `user`; null if it was nothing in particular. */
+            target: string | null;
+            /** The id of that; null if it has none. */
+            target_id: string | null;
+            /** The state before, without secrets; null if there was none. */
+            before: {
+                [key: string]: unknown;
+            } | null;
+            /** The state after, without secrets; null if there is none. */
+            after: {
+                [key: string]: unknown;
+            } | null;
+            /** Why it was refused or failed, as the stable word of an error; null otherwise. */
+            reason: string | null;
+            /** How many equal events this one stands for; more than 1 only for what strangers can cause at will. */
+            count: number;
+            /** The hash of the event and of the one before, in hexadecimal digits. */
+            hash: string;
+        };
+        /**
+         * A process of the gateway that shares the database, or did until it ended. It is listed until it ended more than `instance.retentionDays` ago.
+         * @example {
+         *       "id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
+         *       "host": "gateway-1",
+         *       "pid": 17,
+         *       "version": "1.4.0",
+         *       "build": "20261125170333_audit_signing_keys",
+         *       "state": "live",
+         *       "started_at": "2026-11-20T08:00:00.000Z",
+         *       "last_seen_at": "2026-11-20T08:30:00.000Z",
+         *       "stopped_at": null,
+         *       "calls_in_flight": 3,
+         *       "breakers": [
+         *         {
+         *           "agent": "fastgpt",
+         *           "deployment": "eu",
+         *           "breaker": "open",
+         *           "open_since": "2026-11-20T08:29:00.000Z",
+         *           "reason": "agent_unreachable"
+         *         }
+         *       ]
+         *     }
+         */
+        GatewayProcess: {
+            /**
+             * Format: uuid
+             *
+             * The id of the process, which all of its log lines have.
+             * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+             */
+            id: string;
+            /** The name of its machine; null for an earlier version. */
+            host: string | null;
+            /** Its process id on that machine; null for an earlier version. */
+            pid: number | null;
+            /** Its version; null for an earlier one, which did not tell it. */
+            version: string | null;
+            /** The newest migration of the database that it knows. */
+            build: string;
+            /**
+             * Whether it lives. `live`: it lives. `stopped`: it has left. `lost`: it has not told for `instance.leaseMs` that it lives: it was killed, hangs, or does not reach the database.
+             * @enum {string}
+             */
+            state: "live" | "stopped" | "lost";
+            /**
+             * Format: date-time
+             *
+             * When it started (ISO 8601, UTC).
+             * @example 2026-11-20T08:30:00.000Z
+             */
+            started_at: string;
+            /**
+             * Format: date-time
+             *
+             * When it last told that it lives, by the clock of the database; when it left, if it did. Live processes tell it every few seconds (ISO 8601, UTC).
+             * @example 2026-11-20T08:30:00.000Z
+             */
+            last_seen_at: string;
+            /** When it left; null while it lives, and if it ended without leaving. */
+            stopped_at: string | null;
+            /** Its chats in progress, as it told last; null if it is not live, and for an earlier version, which did not tell it. */
+            calls_in_flight: number | null;
+            /** The deployments to which it does not simply send calls, as it told last; empty if it is not live. */
+            breakers: {
+                /** The id of the agent. */
+                agent: string;
+                /** The id of the deployment, unique within its agent. */
+                deployment: string;
+                /**
+                 * `half_open` if one call tries whether it works again, `open` if no call is sent there.
+                 * @enum {string}
+                 */
+                breaker: "half_open" | "open";
+                /** When the process stopped sending calls there; null if it did not tell. */
+                open_since: string | null;
+                /** Why, as the stable word of an error; null if it did not tell. */
+                reason: string | null;
+            }[];
+        };
+        /**
          * The public keys that verify the signatures of access tokens (RFC 7517).
          * @example {
          *       "keys": [
@@ -4305,6 +4641,233 @@ export interface operations {
             };
         };
     };
+    listRefusals: {
+        parameters: {
+            query?: {
+                /** The largest number of items on a page. */
+                limit?: number;
+                /** The `next_cursor` of the previous page. Omit it to get the first page. */
+                cursor?: string;
+                /** Only requests with the API key with this id. */
+                key_id?: string;
+                /** Only requests with the API keys and access tokens of the user with this id. */
+                user_id?: string;
+                /** Only requests for this agent, such as `fastgpt`, which must be configured or have been called before; an empty text stands for requests that named none, and `other` for those that named one that is not configured. */
+                agent?: string;
+                /** Only requests that were refused for this reason: a stable word of an error, such as `rate_limited`. */
+                reason?: string;
+                /** Only requests that this limit or this part of the gateway refused, such as `chat`. */
+                limit_name?: string;
+                /** The format of the response; the default is `json`. */
+                format?: "json" | "csv";
+                /** Only requests refused at this time or later: ISO 8601 with a time zone, or a date, such as `2026-10-01`, which stands for the start of that day in `timezone`. */
+                from?: string;
+                /** Only requests refused before this time, in the same form as `from`, which must not be later: a date stands for the start of that day, which is not included. */
+                to?: string;
+                /** The IANA name of the time zone in which the days of `from` and `to` begin, such as `Asia/Shanghai`; UTC by default. */
+                timezone?: string;
+                /** Only refusals of the request with this id. */
+                request_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        data: {
+                            /** The items of this page. */
+                            items: components["schemas"]["Refusal"][];
+                            /** Send this value as `cursor` to get the next page. Null on the last page. */
+                            next_cursor: string | null;
+                        };
+                    };
+                    "text/csv": string;
+                };
+            };
+        };
+    };
+    countRefusals: {
+        parameters: {
+            query?: {
+                /** Only requests with the API key with this id. */
+                key_id?: string;
+                /** Only requests with the API keys and access tokens of the user with this id. */
+                user_id?: string;
+                /** Only requests for this agent, such as `fastgpt`, which must be configured or have been called before; an empty text stands for requests that named none, and `other` for those that named one that is not configured. */
+                agent?: string;
+                /** Only requests that were refused for this reason: a stable word of an error, such as `rate_limited`. */
+                reason?: string;
+                /** Only requests that this limit or this part of the gateway refused, such as `chat`. */
+                limit_name?: string;
+                /** The format of the response; the default is `json`. */
+                format?: "json" | "csv";
+                /** Only requests refused at this time or later: ISO 8601 with a time zone, or a date, such as `2026-10-01`, which stands for the start of that day in `timezone`. The range begins with the minute that contains it. */
+                from?: string;
+                /** Only requests refused before this time, in the same form as `from`, which must be earlier. The range ends with the minute in which it lies; now by default. */
+                to?: string;
+                /** The IANA name of the time zone in which days begin, also those of `from` and `to`, such as `Asia/Shanghai`; UTC by default. */
+                timezone?: string;
+                /** The length of the buckets. Without `from`, the last hour is counted by the minute, the last day by the hour, or the last 30 days by the day; a range by the minute may be a day long. */
+                per?: "minute" | "hour" | "day";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        data: {
+                            /** The items of this page. */
+                            items: components["schemas"]["RefusalCount"][];
+                            /** Send this value as `cursor` to get the next page. Null on the last page. */
+                            next_cursor: string | null;
+                        };
+                    };
+                    "text/csv": string;
+                };
+            };
+        };
+    };
+    listAuditEvents: {
+        parameters: {
+            query?: {
+                /** The largest number of items on a page. */
+                limit?: number;
+                /** The `next_cursor` of the previous page. Omit it to get the first page. */
+                cursor?: string;
+                /** Only what the user with this id did, or an API key of that user. */
+                user_id?: string;
+                /** Only what the API key with this id did. */
+                key_id?: string;
+                /** Only this operation, such as `users.update`. */
+                operation?: string;
+                /** Only events with this result. */
+                result?: "done" | "refused" | "failed";
+                /** Only what was done to something of this kind, such as `user` or `api_key`. */
+                target?: string;
+                /** Only what was done to the one with this id. */
+                target_id?: string;
+                /** Only events of the request with this id. */
+                request_id?: string;
+                /** Only events of this time or later: ISO 8601 with a time zone, or a date, such as `2026-10-01`, which stands for the start of that day in `timezone`. */
+                from?: string;
+                /** Only events before this time, in the same form as `from`, which must not be later: a date stands for the start of that day, which is not included. */
+                to?: string;
+                /** The IANA name of the time zone in which the days of `from` and `to` begin, such as `Asia/Shanghai`; UTC by default. */
+                timezone?: string;
+                /** The format of the response; the default is `json`. */
+                format?: "json" | "csv";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        data: {
+                            /** The items of this page. */
+                            items: components["schemas"]["AuditEvent"][];
+                            /** Send this value as `cursor` to get the next page. Null on the last page. */
+                            next_cursor: string | null;
+                        };
+                    };
+                    "text/csv": string;
+                };
+            };
+        };
+    };
+    listProcesses: {
+        parameters: {
+            query?: {
+                /** Only processes that live, or only those that do not. */
+                state?: "live" | "ended";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        data: {
+                            /** The items of this page. */
+                            items: components["schemas"]["GatewayProcess"][];
+                            /** Send this value as `cursor` to get the next page. Null on the last page. */
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+    };
     resumeCall: {
         parameters: {
             query?: {
@@ -4865,6 +5428,14 @@ export type ChangePassword = components["schemas"]["ChangePassword"];
 export type UsageReport = components["schemas"]["UsageReport"];
 /** One admitted call, as the ledger records it. */
 export type Call = components["schemas"]["Call"];
+/** A request of a known API key or access token that was refused before it was a call. It is kept for a day, and only the first ones of each reason, credential and hour are. */
+export type Refusal = components["schemas"]["Refusal"];
+/** Requests that were refused for one reason in one minute, hour or day. The requests of unknown credentials are counted as well, without a key or an owner, and shown only to administrators. Counts are kept for 30 days. */
+export type RefusalCount = components["schemas"]["RefusalCount"];
+/** An event of the audit log: who did what to what, when, and what it was before and after. Each event is chained to the one before by its hash. Chats are in the ledger, and not here. */
+export type AuditEvent = components["schemas"]["AuditEvent"];
+/** A process of the gateway that shares the database, or did until it ended. It is listed until it ended more than `instance.retentionDays` ago. */
+export type GatewayProcess = components["schemas"]["GatewayProcess"];
 /** The public keys that verify the signatures of access tokens (RFC 7517). */
 export type JwkSet = components["schemas"]["JwkSet"];
 /** The record of an uploaded file. */

@@ -79,7 +79,7 @@ export class Usage {
    * ```
    */
   csv(query?: UsageQuery, options?: ChatStreamOptions): Promise<Response> {
-    return this.#download('/usage', query, options)
+    return this.#transport.csv('/usage', query, options)
   }
 
   /**
@@ -95,16 +95,6 @@ export class Usage {
    * ```
    */
   callsCsv(filter?: Omit<CallFilter, 'limit' | 'cursor'>, options?: ChatStreamOptions): Promise<Response> {
-    return this.#download('/calls', filter, options)
-  }
-
-  #download(path: string, query?: object, options?: ChatStreamOptions): Promise<Response> {
-    const spec = {
-      method: 'GET',
-      path,
-      query: { ...query, format: 'csv' },
-      credential: 'token',
-    } as const
-    return this.#transport.download(spec, options)
+    return this.#transport.csv('/calls', filter, options)
   }
 }

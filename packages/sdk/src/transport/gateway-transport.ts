@@ -103,6 +103,12 @@ export class GatewayTransport extends Transport {
     return guardedResponse(await this.open(spec, options), { signal, idleTimeoutMs })
   }
 
+  /** Downloads a list as CSV. */
+  csv(path: string, query?: object, options?: ChatStreamOptions): Promise<Response> {
+    const spec = { method: 'GET', path, query: { ...query, format: 'csv' }, credential: 'token' } as const
+    return this.download(spec, options)
+  }
+
   /** Waits for `getAccessToken` as long as for a response, and no longer than the caller wants the call. */
   override async bearerFor(
     kind: CredentialKind,

@@ -37,13 +37,22 @@ export interface AuditLog {
   ): Promise<AsyncIterable<AuditEvent>>
 }
 
+/** Work on the audit log that needs no caller. */
+export interface AuditTasks {
+  /** A batch of the events that match, newest first and below a number; none after the last one. */
+  events(input: AuditInput, before: number | undefined): Promise<AuditEvent[]>
+}
+
 export interface AuditLogDeps {
   readonly database: Pick<Database, 'sql'>
   readonly limits: Pick<Limits, 'calls'>
   readonly reads: Reads
 }
 
-export function createAuditLog({ database: { sql }, limits, reads }: AuditLogDeps): AuditLog {
+/** A batch is written in one go, and a larger one would make calls wait. */
+const BATCH_EVENTS = 2_000
+
+export function createAuditLog({ database: { sql }, limits, reads }: AuditLogDeps): AuditLog & AuditTasks {
   const rows = { sql, slices: reads.slices }
   const requireRead = (caller: Principal, onLimit?: OnLimit, signal?: AbortSignal) => {
     reads.requirePlace({ owner: caller.userId, signal })
@@ -79,5 +88,6 @@ export function createAuditLog({ database: { sql }, limits, reads }: AuditLogDep
         ),
       )
     },
+    events: async (input, before) => readEvents(rows, parseAuditQuery(input), { before, take: BATCH_EVENTS }),
   }
 }

@@ -34,7 +34,7 @@ export interface GatewayProcess {
 export interface ProcessBreaker {
   readonly agent: string
   readonly deployment: string
-  readonly breaker: BreakerState
+  readonly breaker: Exclude<BreakerState, 'closed'>
   readonly openSince: Date | null
   /** Why it is open: a word of the table of errors. */
   readonly reason: string | null
@@ -103,15 +103,17 @@ function processOf({ started_at, stopped_at, last_seen_at, load, ...row }: Row):
     lastSeenAt: last_seen_at,
     inFlight: agents?.reduce((sum, { inFlight }) => sum + inFlight, 0) ?? null,
     breakers: (agents ?? []).flatMap(({ agent, deployments }) =>
-      deployments
-        .filter(({ breaker }) => breaker !== 'closed')
-        .map(({ id, breaker, openSince, reason }) => ({
-          agent,
-          deployment: id,
-          breaker,
-          openSince: openSince === undefined ? null : new Date(openSince),
-          reason: reason ?? null,
-        })),
+      deployments.flatMap(({ id, breaker, openSince, reason }) =>
+        breaker === 'closed'
+          ? []
+          : {
+              agent,
+              deployment: id,
+              breaker,
+              openSince: openSince === undefined ? null : new Date(openSince),
+              reason: reason ?? null,
+            },
+      ),
     ),
   }
 }

@@ -182,6 +182,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     places: config.waitingPlaces,
     what: 'pages of refusals and of the audit log',
   })
+  const { events, ...audit } = createAuditLog({ database, limits, reads: records })
   const rules = { catalog, limits: config.limits, ...config.apiKeys }
   const keys = createKeys({ prisma, runtime, rules, reads: searches })
   const login = createLogin({ prisma, runtime, limits, passwords, tokens, space })
@@ -227,7 +228,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
       uploads: { ...uploads, ...receiver, remove: changing(uploads.remove) },
       usage,
       refusals: createRefusals({ database, runtime, limits, reads: records, catalog }),
-      audit: createAuditLog({ database, limits, reads: records }),
+      audit,
       processes: createProcesses({ sql, leaseMs: config.instance.leaseMs }),
       refusedDocuments: createRefusedDocuments({ limits, runtime }),
       reads: createSmallReads({ limits, runtime }),
@@ -241,6 +242,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
         ...createUploadSweep({ sql, storage, runtime, installation, observer: deps.sweepObserver }),
         files: (after) => uploadFiles(prisma, after),
       },
+      audit: { events },
       usage: { verify, prune, pruneNames, endUpdates },
       replies: replyTasks,
       signingKeys: deps.signingKeys,

@@ -1,5 +1,5 @@
 import type { ChangeableCatalog } from '#core/agents/catalog.ts'
-import type { AuditLog } from '#core/audit/audit-log.ts'
+import type { AuditLog, AuditTasks } from '#core/audit/audit-log.ts'
 import type { Authentication } from '#core/auth/authenticate.ts'
 import type { Login } from '#core/auth/login.ts'
 import type { SigningKeyAdministration } from '#core/auth/signing-key-administration.ts'
@@ -55,6 +55,7 @@ export interface ProcessTasks {
   readonly uploads: UploadsInProgress &
     UploadSweep & { files(after: string | undefined): Promise<UploadFiles> }
   readonly usage: UsageMaintenance
+  readonly audit: AuditTasks
   readonly replies: ReplyTasks
   readonly signingKeys: SigningKeyAdministration
 }

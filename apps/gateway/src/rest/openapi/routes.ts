@@ -35,6 +35,9 @@ export async function installOpenApi(app: FastifyInstance, publicUrl: string): P
         { name: 'users', description: 'Manages the users of the gateway.' },
         { name: 'uploads', description: 'Receives files, for chats and other readers of their URLs.' },
         { name: 'usage', description: 'Reports the usage and lists the calls of the ledger.' },
+        { name: 'refusals', description: 'Lists and counts the requests that were refused.' },
+        { name: 'audit', description: 'Lists who changed what.' },
+        { name: 'processes', description: 'Lists the processes of the gateway.' },
         { name: 'operation', description: 'Health, readiness and metrics for operators.' },
       ],
       components: {

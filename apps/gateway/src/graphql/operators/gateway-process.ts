@@ -8,7 +8,7 @@ import { PROCESS_DESCRIPTIONS } from '#http/descriptions/process-descriptions.ts
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
-import { BreakerState } from './agent-deployment.ts'
+import { BreakerState } from '../types/agent-deployment.ts'
 
 const GatewayProcessState = enumOf('GatewayProcessState', PROCESS_STATES, {
   description: 'Whether a process of the gateway lives.',

@@ -11,8 +11,8 @@ import { BOUNDED_COUNT } from '../reads/total-count.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
 import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
 import { showLimit } from '../serving/show-limit.ts'
-import { ApiKey } from './api-key.ts'
-import { User } from './user.ts'
+import { ApiKey } from '../types/api-key.ts'
+import { User } from '../types/user.ts'
 
 const AuditResult = openEnumOf('AuditResult', AUDIT_RESULTS, {
   description: 'How what an event of the audit log is about ended.',

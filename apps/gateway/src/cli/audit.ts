@@ -1,0 +1,68 @@
+import { once } from 'node:events'
+import type { Command } from 'commander'
+import type { AuditInput } from '#core/audit/audit-query.ts'
+import type { AuditRecord } from '#process/commands.ts'
+import { type PageOptions, run, withJson, withPage, withRange } from './context.ts'
+import { type Column, printPage } from './output.ts'
+
+type ExportOptions = AuditInput & { readonly user?: string }
+type ListOptions = PageOptions & ExportOptions
+
+export function addAuditCommands(program: Command): void {
+  const audit = program.command('audit').description('read the audit log')
+
+  withPage(withConditions(withJson(audit.command('list'))))
+    .description('list the events of the audit log, newest first')
+    .action(async ({ json, user: username, ...input }: ListOptions) => {
+      const { events: items, nextCursor } = await run('audit list', { username, ...input })
+      printPage({ items, nextCursor }, { json, columns: COLUMNS, none: 'There is no such event.' })
+    })
+
+  withConditions(audit.command('export'))
+    .description(
+      'write all events, newest first, as lines of JSON, with the states as the texts that were hashed',
+    )
+    .action(async ({ user: username, ...input }: ExportOptions) => {
+      for (let before: number | undefined; ; ) {
+        const events = await run('audit export', {
+          username,
+          ...input,
+          ...(before !== undefined && { before }),
+        })
+        const last = events.at(-1)
+        if (last === undefined) return
+        await write(events.map((event) => `${JSON.stringify(event)}\n`).join(''))
+        before = last.n
+      }
+    })
+}
+
+/** A pipe that is read slowly is waited for, so that memory stays bounded. */
+async function write(text: string): Promise<void> {
+  if (!process.stdout.write(text)) await once(process.stdout, 'drain')
+}
+
+function withConditions(command: Command): Command {
+  return withRange(command)
+    .option('--user <username>', 'what this user or an API key of this user did')
+    .option('--key-id <id>', 'what the API key with this id did')
+    .option('--operation <name>', 'this operation, such as users.update')
+    .option('--result <word>', 'done, refused or failed')
+    .option('--target <kind>', 'what was done to something of this kind, such as user or api_key')
+    .option('--target-id <id>', 'what was done to the one with this id')
+    .option('--request-id <id>', 'events of the request with this id')
+}
+
+const COLUMNS: readonly Column<AuditRecord>[] = [
+  ['n', (event) => event.n],
+  ['at', (event) => event.at],
+  ['operation', (event) => event.operation],
+  ['result', (event) => event.result],
+  ['reason', (event) => event.reason],
+  ['actor', (event) => event.actor],
+  ['who', (event) => event.name ?? event.key_id ?? event.user_id],
+  ['address', (event) => event.address],
+  ['target', (event) => event.target],
+  ['id', (event) => event.target_id],
+  ['count', (event) => event.count],
+]

@@ -1,0 +1,63 @@
+import type { Command } from 'commander'
+import type { RefusalCountsInput } from '#core/refusals/refusal-counts-query.ts'
+import type { RefusalsInput } from '#core/refusals/refusals-query.ts'
+import type { RefusalCountRecord, RefusalRecord } from '#process/commands.ts'
+import { type JsonOption, type PageOptions, run, withJson, withPage, withRange } from './context.ts'
+import { type Column, printJson, printPage, printTable } from './output.ts'
+
+type ListOptions = PageOptions & RefusalsInput & { readonly user?: string }
+type CountsOptions = JsonOption & RefusalCountsInput & { readonly user?: string }
+
+export function addRefusalCommands(program: Command): void {
+  const refusals = program.command('refusals').description('inspect the requests that were refused')
+
+  withPage(withConditions(withJson(refusals.command('list'))))
+    .description('list refused requests of the last day, newest first: the first ones of each kind and hour')
+    .option('--request-id <id>', 'refusals of the request with this id')
+    .action(async ({ json, user: username, ...input }: ListOptions) => {
+      const { refusals: items, nextCursor } = await run('refusals list', { username, ...input })
+      const form = { json, columns: LIST_COLUMNS, none: 'There is no such refusal.' }
+      printPage({ items, nextCursor }, form)
+    })
+
+  withConditions(withJson(refusals.command('counts')))
+    .description('count refused requests by time, key, owner, agent, reason and limit')
+    .option('--per <length>', 'minute, hour or day; hour by default')
+    .action(async ({ json, user: username, ...input }: CountsOptions) => {
+      const counts = await run('refusals counts', { username, ...input })
+      if (json) printJson(counts)
+      else printTable(counts, COUNT_COLUMNS, 'No request was refused.')
+    })
+}
+
+function withConditions(command: Command): Command {
+  return withRange(command)
+    .option('--agent <id>', 'requests for this agent; other for those that are not configured')
+    .option('--reason <word>', 'requests that were refused for this reason, such as rate_limited')
+    .option('--limit-name <name>', 'requests that this limit refused, such as chat')
+    .option('--key-id <id>', 'requests with the API key with this id')
+    .option('--user <username>', 'requests with the API keys and access tokens of this user')
+}
+
+const LIST_COLUMNS: readonly Column<RefusalRecord>[] = [
+  ['at', (refusal) => refusal.at],
+  ['reason', (refusal) => refusal.reason],
+  ['limit', (refusal) => refusal.limit],
+  ['status', (refusal) => refusal.status],
+  ['face', (refusal) => refusal.face],
+  ['route', (refusal) => refusal.route],
+  ['agent', (refusal) => refusal.agent],
+  ['field', (refusal) => refusal.field],
+  ['key', (refusal) => refusal.key_id],
+  ['request', (refusal) => refusal.request_id],
+]
+
+const COUNT_COLUMNS: readonly Column<RefusalCountRecord>[] = [
+  ['start', (counted) => counted.start],
+  ['reason', (counted) => counted.reason],
+  ['limit', (counted) => counted.limit],
+  ['agent', (counted) => counted.agent],
+  ['key', (counted) => counted.key_id],
+  ['owner', (counted) => counted.owner_id],
+  ['count', (counted) => counted.count],
+]

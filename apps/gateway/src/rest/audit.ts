@@ -1,0 +1,103 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import Type, { type Static } from 'typebox'
+import { AUDIT_RESULTS, parseAuditQuery } from '#core/audit/audit-query.ts'
+import { type AuditEvent, numberOfCursor } from '#core/audit/audit-rows.ts'
+import { allOf, ifGiven } from '#core/input/all-of.ts'
+import { readOrderedPage } from '#core/input/pagination.ts'
+import type { LimitVerdict } from '#core/limits/limits.ts'
+import type { Services } from '#core/services/services.ts'
+import { AUDIT_DESCRIPTIONS } from '#http/descriptions/audit-descriptions.ts'
+import { callerOf, MANAGER_PROBLEMS, managerOnly } from '#http/guards/credentials.ts'
+import { type Cell, sendCsv } from '#http/reply/csv.ts'
+import { limitHeaders } from '#http/reply/limit-headers.ts'
+import { LIMIT_HEADERS } from '#http/reply/response-headers.ts'
+import {
+  envelope,
+  listQuery,
+  oneOf,
+  PageQuery,
+  page,
+  pageRecord,
+  problems,
+  ref,
+  success,
+} from '#http/reply/schemas.ts'
+import { abortedWith } from '#http/request/aborted-with.ts'
+import type { SoundRequest } from '#http/request/validation.ts'
+import { AuditEventSchema, auditRecord, storedAuditRecord } from '#records/audit-record.ts'
+import { csvOr, Format, range } from './csv-lists.ts'
+import { onExport } from './on-export.ts'
+
+export function auditRoutes(
+  app: FastifyInstance,
+  services: Pick<Services, 'audit' | 'authentication'>,
+): void {
+  const { audit } = services
+  const routes = app.withTypeProvider<TypeBoxTypeProvider>()
+  const onRequest = managerOnly(services)
+  app.addSchema(AuditEventSchema)
+
+  const listing = { schema: listSchema, onRequest, config: { judge: judgeList } }
+  routes.get('/api/v1/audit', listing, async (request, reply) => {
+    const { format, limit, cursor } = request.query
+    const caller = callerOf(request)
+    const input = auditInput(request.query)
+    const onLimit = (verdict: LimitVerdict) => limitHeaders(reply, verdict)
+    const signal = abortedWith(reply)
+    if (format === 'csv') {
+      const events = await audit.export(caller, input, onLimit, signal)
+      await onExport(caller, 'audit')
+      return sendCsv(reply, 'audit', Object.keys(AuditEventSchema.properties), eventRows(events))
+    }
+    const found = await readOrderedPage({ limit, cursor }, (query) =>
+      audit.list(caller, input, query, onLimit, signal),
+    )
+    return success(pageRecord(found, auditRecord))
+  })
+}
+
+async function* eventRows(events: AsyncIterable<AuditEvent>): AsyncGenerator<Cell[]> {
+  for await (const event of events) yield Object.values(storedAuditRecord(event))
+}
+
+type Parameters = Static<typeof listSchema.querystring>
+
+function auditInput({ user_id, key_id, target_id, request_id, ...query }: Parameters) {
+  const { format: _format, limit: _limit, cursor: _cursor, ...filter } = query
+  return { ...filter, userId: user_id, keyId: key_id, targetId: target_id, requestId: request_id }
+}
+
+function judgeList(_request: unknown, { query }: SoundRequest): void {
+  const parameters = (query ?? {}) as Parameters
+  allOf({
+    cursor: () => ifGiven(parameters.cursor, numberOfCursor),
+    filter: () => parseAuditQuery(auditInput(parameters)),
+  })
+}
+
+const listSchema = {
+  tags: ['audit'],
+  security: [{ accessToken: [] }, { apiKey: [] }],
+  operationId: 'listAuditEvents',
+  'x-response-headers': LIMIT_HEADERS,
+  summary: 'List the events of the audit log',
+  description:
+    'Returns the events of the audit log, newest first. Only administrators may read it. The CSV format returns all events at once, without pages, and has `before` and `after` as the texts that were hashed.',
+  querystring: listQuery({
+    ...PageQuery,
+    user_id: Type.Optional(Type.String({ maxLength: 64, description: AUDIT_DESCRIPTIONS.ofUser })),
+    key_id: Type.Optional(Type.String({ maxLength: 64, description: AUDIT_DESCRIPTIONS.ofKey })),
+    operation: Type.Optional(Type.String({ maxLength: 256, description: AUDIT_DESCRIPTIONS.ofOperation })),
+    result: Type.Optional(oneOf(AUDIT_RESULTS, AUDIT_DESCRIPTIONS.withResult)),
+    target: Type.Optional(Type.String({ maxLength: 256, description: AUDIT_DESCRIPTIONS.toTarget })),
+    target_id: Type.Optional(Type.String({ maxLength: 256, description: AUDIT_DESCRIPTIONS.toTargetId })),
+    request_id: Type.Optional(Type.String({ maxLength: 128, description: AUDIT_DESCRIPTIONS.ofRequest })),
+    ...range(AUDIT_DESCRIPTIONS),
+    ...Format,
+  }),
+  response: {
+    200: csvOr(envelope(page(ref(AuditEventSchema)))),
+    ...problems('invalid_request', ...MANAGER_PROBLEMS, 'role_denied'),
+  },
+}

@@ -1,0 +1,41 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import { PROCESS_FILTERS } from '#core/ledger/process-list.ts'
+import type { Services } from '#core/services/services.ts'
+import { PROCESS_DESCRIPTIONS } from '#http/descriptions/process-descriptions.ts'
+import { callerOf, MANAGER_PROBLEMS, managerOnly } from '#http/guards/credentials.ts'
+import { smallRead } from '#http/guards/small-read.ts'
+import { LIMIT_HEADERS } from '#http/reply/response-headers.ts'
+import { envelope, listQuery, oneOf, page, problems, ref, success } from '#http/reply/schemas.ts'
+import { GatewayProcessSchema, processRecord } from '#records/process-record.ts'
+
+export function processRoutes(
+  app: FastifyInstance,
+  services: Pick<Services, 'processes' | 'authentication' | 'reads'>,
+): void {
+  app.addSchema(GatewayProcessSchema)
+  const routes = app.withTypeProvider<TypeBoxTypeProvider>()
+  const reading = { schema: listSchema, onRequest: managerOnly(services), ...smallRead(services) }
+  routes.get('/api/v1/processes', reading, async (request) => {
+    const processes = await services.processes.list(callerOf(request), request.query)
+    return success({ items: processes.map(processRecord), next_cursor: null })
+  })
+}
+
+const listSchema = {
+  tags: ['processes'],
+  security: [{ accessToken: [] }, { apiKey: [] }],
+  operationId: 'listProcesses',
+  'x-response-headers': LIMIT_HEADERS,
+  summary: 'List the processes of the gateway',
+  description:
+    'Returns the processes of the gateway that share the database, first those that live, and of these those that started last; at most 1,000. What a process tells of itself is some seconds old. Only administrators may read it.',
+  querystring: listQuery({
+    state: Type.Optional(oneOf(PROCESS_FILTERS, PROCESS_DESCRIPTIONS.inState)),
+  }),
+  response: {
+    200: envelope(page(ref(GatewayProcessSchema))),
+    ...problems('invalid_request', ...MANAGER_PROBLEMS, 'role_denied'),
+  },
+}
