@@ -41,7 +41,7 @@ describe.runIf(HAS_BROWSER)('the audit log in the console', () => {
 
     await rows(page).getByRole('rowheader').getByRole('link').click()
     await page.getByRole('heading', { level: 1, name: 'Change a user' }).waitFor()
-    const change = page.getByRole('table', { name: 'Before and after' })
+    const change = page.getByRole('table', { name: 'Each field' })
     const changed = change.getByRole('row', { name: /^role has changed/ })
     expect(await changed.getByRole('cell').allTextContents()).toEqual(['user', 'premium'])
     const who = page.getByRole('region', { name: 'Who' })

@@ -137,7 +137,7 @@ describe.runIf(HAS_BROWSER)('refusals in the console', () => {
     expect(await page.getByRole('row').filter({ hasText: 'key_revoked' }).count()).toBe(0)
     expect(await page.getByLabel('User', { exact: true }).count()).toBe(0)
     await search(page, 'foreign-1')
-    await page.getByText('No calls found').waitFor()
+    await page.getByText('Neither a call nor a refusal found').waitFor()
     await search(page, 'own-1')
     await title(page, 'Refused request')
   })

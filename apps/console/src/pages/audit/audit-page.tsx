@@ -7,6 +7,7 @@ import { useSession } from '../../session/use-session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
+import { AuditCsv } from './audit-csv.tsx'
 import { AuditFilters } from './audit-filters.tsx'
 import { AuditList } from './audit-list.tsx'
 import { type AuditSearch, rangeOf } from './audit-search.ts'
@@ -34,6 +35,7 @@ export function AuditPage() {
       lead={t('lead')}
       actions={
         <>
+          <AuditCsv search={search} now={now} />
           <Button onClick={() => setNow(new Date())}>
             <RefreshCw aria-hidden />
             {t('refresh')}

@@ -12,7 +12,7 @@ export function EventChange({ event: { before, after } }: { readonly event: Audi
   if (fields.length === 0) return null
   return (
     <Card title={t('change')} isFlush>
-      <Table label={t('change')}>
+      <Table label={t('changeByField')}>
         <thead>
           <tr>
             <th scope="col">{t('field')}</th>

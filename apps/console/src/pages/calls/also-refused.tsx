@@ -5,11 +5,16 @@ import { RefusalsDocument } from '../../generated/graphql.ts'
 import { graphqlQuery } from '../../session/queries.ts'
 import { Notice } from '../../ui/notice.tsx'
 
+/** Whether a refusal of this request is kept; undefined until that is known. */
+export function useIsRefused(requestId: string): boolean | undefined {
+  const { data } = useQuery(graphqlQuery(RefusalsDocument, { filter: { requestId } }))
+  return data && (data.refusals?.nodes.length ?? 0) > 0
+}
+
 /** Leads to the refusal of a request that is looked for among the calls. Nothing where there is none. */
 export function AlsoRefused({ requestId }: { readonly requestId: string }) {
   const t = useTranslations('calls')
-  const { data } = useQuery(graphqlQuery(RefusalsDocument, { filter: { requestId } }))
-  if ((data?.refusals?.nodes.length ?? 0) === 0) return null
+  if (useIsRefused(requestId) !== true) return null
   return (
     <Notice tone="warn">
       <Link to="/refusals/$requestId" params={{ requestId }}>

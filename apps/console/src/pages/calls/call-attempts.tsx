@@ -14,7 +14,7 @@ export function CallAttempts({ call }: { readonly call: CallDetails }) {
   if (attempts.length === 0) return null
   return (
     <Card title={t('attempts')} isFlush>
-      <Table label={t('attempts')}>
+      <Table label={t('attemptsInOrder')}>
         <thead>
           <tr>
             <th scope="col">{t('deployment')}</th>

@@ -7,6 +7,7 @@ import { Waiting } from '../../session/waiting.tsx'
 import { Card } from '../../ui/card.tsx'
 import { LoadMore } from '../../ui/load-more.tsx'
 import { Empty, ErrorNotice, Loading } from '../../ui/notice.tsx'
+import { useIsRefused } from './also-refused.tsx'
 import { CallsTable } from './calls-table.tsx'
 
 interface CallsListProps {
@@ -51,18 +52,25 @@ export function CallsList({ filter, isFiltered, requestId }: CallsListProps) {
   )
 }
 
-/** Why there are none. Of a request that was refused there is no call, and perhaps no more than its count. */
+/** Why there are none. */
 function NoCalls({ isFiltered, requestId }: Pick<CallsListProps, 'isFiltered' | 'requestId'>) {
   const t = useTranslations('calls')
-  if (requestId === undefined)
-    return (
-      <Empty title={t(isFiltered ? 'empty' : 'none')}>
-        <p>{t(isFiltered ? 'emptyHint' : 'noneHint')}</p>
-      </Empty>
-    )
+  if (requestId !== undefined) return <NoCallsOfRequest requestId={requestId} />
   return (
-    <Empty title={t('empty')}>
-      <p>{t('requestHint')}</p>
+    <Empty title={t(isFiltered ? 'empty' : 'none')}>
+      <p>{t(isFiltered ? 'emptyHint' : 'noneHint')}</p>
+    </Empty>
+  )
+}
+
+/** Of a request that was refused there is no call, and perhaps no more than its count. */
+function NoCallsOfRequest({ requestId }: { readonly requestId: string }) {
+  const t = useTranslations('calls')
+  const isRefused = useIsRefused(requestId)
+  if (isRefused === true) return <Empty title={t('empty')} />
+  return (
+    <Empty title={t(isRefused === false ? 'requestUnknown' : 'empty')}>
+      {isRefused === false && <p>{t('requestHint')}</p>}
       <Link to="/refusals" search={{ show: 'counts' }}>
         {t('refusalCounts')}
       </Link>

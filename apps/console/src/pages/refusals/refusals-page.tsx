@@ -11,6 +11,7 @@ import { Choices } from '../../ui/fields/choices.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
 import { RefusalCounts } from './refusal-counts.tsx'
+import { RefusalsCsv } from './refusals-csv.tsx'
 import { RefusalsFilters } from './refusals-filters.tsx'
 import { RefusalsList } from './refusals-list.tsx'
 import { type RefusalsSearch, rangeOf, VIEWS } from './refusals-search.ts'
@@ -45,6 +46,7 @@ export function RefusalsPage() {
               change({ show, range: undefined, from: undefined, to: undefined, requestId: undefined })
             }
           />
+          {view === 'single' && <RefusalsCsv search={search} now={now} />}
           <Button onClick={() => setNow(new Date())}>
             <RefreshCw aria-hidden />
             {t('refresh')}
