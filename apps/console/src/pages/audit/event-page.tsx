@@ -19,8 +19,12 @@ export function EventPage() {
   const t = useTranslations('audit')
   const { n } = route.useParams()
   const number = Number(n)
-  const { data, error, refetch } = useQuery(graphqlQuery(AuditEventDocument, { n: number }))
-  const event = data?.auditEvent
+  const isNumber = Number.isSafeInteger(number) && number > 0
+  const { data, error, refetch } = useQuery({
+    ...graphqlQuery(AuditEventDocument, { n: number }),
+    enabled: isNumber,
+  })
+  const event = isNumber ? data?.auditEvent : null
   if (event !== undefined && event !== null) return <LoadedEvent event={event} />
   return (
     <Page title={t('event.title', { n })}>

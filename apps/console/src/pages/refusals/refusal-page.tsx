@@ -3,6 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { type RefusalFieldsFragment, RefusalsDocument } from '../../generated/graphql.ts'
 import { graphqlQuery } from '../../session/queries.ts'
+import { Waiting } from '../../session/waiting.tsx'
 import { Card, Cards } from '../../ui/card.tsx'
 import { CodeWithCopy } from '../../ui/code-with-copy.tsx'
 import { Empty, ErrorNotice, Loading } from '../../ui/notice.tsx'
@@ -18,10 +19,12 @@ export function RefusalPage() {
   const t = useTranslations('refusals.refusal')
   const { requestId } = route.useParams()
   const { id } = route.useSearch()
-  const { data, error, refetch } = useQuery(graphqlQuery(RefusalsDocument, { filter: { requestId } }))
+  const query = useQuery(graphqlQuery(RefusalsDocument, { filter: { requestId } }))
+  const { data, error, refetch } = query
   const refusals = data?.refusals?.nodes
   return (
     <Page title={t('title')} lead={<CodeWithCopy text={requestId} />}>
+      <Waiting queries={[query]} />
       {error !== null && <ErrorNotice error={error} retry={refetch} />}
       {error === null && refusals === undefined && <Loading />}
       {refusals?.length === 0 && <Gone requestId={requestId} />}
