@@ -52,6 +52,7 @@ describe.runIf(HAS_BROWSER)('axe finds nothing in light and dark colours', () =>
     const paths = [
       ...['/', '/usage?range=7d&group=agent', '/calls', call, '/keys', '/keys/new', key],
       ...['/users', '/agents', '/agents/dify', '/account', '/nowhere'],
+      ...['/refusals', '/refusals?show=counts', '/refusals/unknown', '/processes', '/audit', '/audit/1'],
     ]
     for (const path of paths) {
       await open(page, path)

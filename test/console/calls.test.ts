@@ -4,6 +4,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../support/browser.ts'
 import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
 
+const ATTEMPT = { deployment: 'eu-1', outcome: 'TIMEOUT', reason: 'agent_timeout', platformStatus: null }
+const SEVERAL_ATTEMPTS = {
+  deployment: 'eu-2',
+  attempts: 3,
+  traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
+  attemptList: [
+    { ...ATTEMPT, startMs: 5, durationMs: 800 },
+    {
+      ...{ deployment: 'eu-2', outcome: 'UPSTREAM_ERROR', reason: 'agent_error', platformStatus: 503 },
+      ...{ startMs: 900, durationMs: 40 },
+    },
+  ],
+}
+
 describe.runIf(HAS_BROWSER)('calls in the console', () => {
   let console: ConsoleInBrowser
 
@@ -58,34 +72,36 @@ describe.runIf(HAS_BROWSER)('calls in the console', () => {
     expect(problems).toEqual([])
   })
 
-  test('the search of every page finds a call by its id and by the id of its request', async () => {
+  test('the search of every page leads to a call by its id and, where it is the only one, by the id of its request', async () => {
     const id = await ask('dify', { chat_id: 'searched' }, 'ticket-42')
-    await ask('dify', { chat_id: 'searched' })
-    // In the form in which the gateway makes them, which is that of calls as well.
+    await ask('dify', { chat_id: 'searched' }, 'ticket-twice')
+    await ask('dify', { chat_id: 'other' }, 'ticket-twice')
+    // In the form in which the gateway makes them, which is that of calls as well, but by a clock of another time.
     const requestId = '01890a5d-ac96-774b-bcce-b302099a8057'
     await ask('dify', {}, requestId)
     const { page, logIn, violations } = await console.visit('/account')
     await logIn()
     await title(page, 'Account')
-    const search = page.getByRole('searchbox', { name: 'Find a call' })
-    await search.fill('ticket-42')
+    const search = page.getByRole('searchbox', { name: 'Find a call or a refusal' })
+    await search.fill('ticket-twice')
     await search.press('Enter')
     await title(page, 'Calls')
-    await counted(page, '1 call')
+    await counted(page, '2 calls')
     await page.getByText('within at most 31 days').waitFor()
     expect(await violations()).toEqual([])
     await page.getByLabel('Request id').fill('ticket-43')
     await page.getByLabel('Request id').press('Enter')
-    await page.getByText('No calls found').waitFor()
+    await page.getByText('No call in that time and no single refusal of the last 24 hours').waitFor()
+    await page.getByLabel('Request id').fill('ticket-42')
+    await page.getByLabel('Request id').press('Enter')
+    await page.waitForURL(new RegExp(`/calls/${id}`))
 
     await search.fill(requestId)
     await search.press('Enter')
-    await counted(page, '1 call')
-    expect(page.url()).toContain(`requestId=${requestId}`)
+    await page.getByText(requestId).waitFor()
 
     await search.fill(id)
     await search.press('Enter')
-    await title(page, 'Call')
     await page.getByText('ticket-42').waitFor()
     await page.getByRole('link', { name: 'Calls of this conversation' }).click()
     await counted(page, '2 calls')
@@ -93,15 +109,31 @@ describe.runIf(HAS_BROWSER)('calls in the console', () => {
     await page.getByText('within at most 31 days').waitFor({ state: 'hidden' })
   })
 
+  test('a request whose id the gateway has made is found whatever the range, since its id carries its time', async () => {
+    const { api, key } = console.system
+    const response = await api.chat(key, 'dify')
+    await response.text()
+    const requestId = response.headers.get('x-request-id') ?? ''
+    const { page, logIn } = await console.visit('/calls?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z')
+    await logIn()
+    await page.getByText('No calls found').waitFor()
+    await page.getByLabel('Request id').fill(requestId)
+    await page.getByLabel('Request id').press('Enter')
+    await page.waitForURL(new RegExp(`/calls/${response.headers.get('x-call-id')}`))
+    await page.goto(page.url().replace(/calls.*/, `calls?range=24h&requestId=${requestId}`))
+    await page.getByText('The id of this request carries its time').waitFor()
+    await counted(page, '1 call')
+  })
+
   test('the page of a call says which deployment answered, after how many attempts and how long a wait, and how often it was repeated', async () => {
     const id = await ask('dify', { chat_id: 'repeated' })
-    const { page, logIn, problems } = await console.visit('/account')
+    const { page, logIn, problems, violations } = await console.visit('/account')
     // Stands in for an agent with several deployments, of which one failed.
     await page.route('**/graphql', async (route) => {
       const response = await route.fetch()
       const body = (await response.json()) as { data?: { call?: object } }
       if (body.data?.call !== undefined)
-        Object.assign(body.data.call, { deployment: 'eu-2', attempts: 3, queuedMs: 1_500, replays: 4 })
+        Object.assign(body.data.call, { ...SEVERAL_ATTEMPTS, queuedMs: 1_500, replays: 4 })
       await route.fulfill({ response, json: body })
     })
     await logIn()
@@ -116,6 +148,11 @@ describe.runIf(HAS_BROWSER)('calls in the console', () => {
     expect(await said('Result', 'Attempts')).toBe('3')
     expect(await said('Times', 'Waited in the queue')).toBe('1.5 sec')
     expect(await said('Result', 'Repeated answers')).toBe('4')
+    expect(await said('Process', 'Trace id')).toBe(SEVERAL_ATTEMPTS.traceId)
+    const attempts = page.getByRole('table', { name: 'The attempts' }).getByRole('row')
+    expect(await attempts.nth(1).textContent()).toMatch(/1 eu-1Timed outagent_timeoutafter 5 ms800 ms/)
+    expect(await attempts.nth(2).textContent()).toMatch(/2 eu-2Platform failed.*The platform said 503/)
+    expect(await violations()).toEqual([])
     expect(problems).toEqual([])
   })
 

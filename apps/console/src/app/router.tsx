@@ -7,11 +7,15 @@ import {
   redirect,
   type SearchSchemaInput,
 } from '@tanstack/react-router'
+import { auditSearch } from '../pages/audit/audit-search.ts'
 import { callsSearch } from '../pages/calls/calls-search.ts'
 import { keysSearch } from '../pages/keys/keys-search.ts'
 import { LoginPage } from '../pages/login/login-page.tsx'
 import { type OverviewSearch, overviewSearch } from '../pages/overview/overview-range.ts'
+import { processesSearch } from '../pages/processes/processes-search.ts'
+import { refusalsSearch } from '../pages/refusals/refusals-search.ts'
 import { type UsageSearch, usageSearch } from '../pages/usage/usage-search.ts'
+import { usersSearch } from '../pages/users/users-search.ts'
 import { sessions } from '../session/gateway.ts'
 import { loadPart } from '../ui/load-part.ts'
 import { Fallback } from './fallback.tsx'
@@ -121,7 +125,48 @@ const pages = [
   createRoute({
     getParentRoute: () => shell,
     path: '/users',
+    validateSearch: only(usersSearch),
     component: lazyRouteComponent(() => loadPart(() => import('../pages/users/users-page.tsx')), 'UsersPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shell,
+    path: '/refusals',
+    validateSearch: only(refusalsSearch),
+    component: lazyRouteComponent(
+      () => loadPart(() => import('../pages/refusals/refusals-page.tsx')),
+      'RefusalsPage',
+    ),
+  }),
+  createRoute({
+    getParentRoute: () => shell,
+    path: '/refusals/$requestId',
+    validateSearch: only(({ id }: Record<string, unknown>): { id?: string } =>
+      typeof id === 'string' ? { id } : {},
+    ),
+    component: lazyRouteComponent(
+      () => loadPart(() => import('../pages/refusals/refusal-page.tsx')),
+      'RefusalPage',
+    ),
+  }),
+  createRoute({
+    getParentRoute: () => shell,
+    path: '/processes',
+    validateSearch: only(processesSearch),
+    component: lazyRouteComponent(
+      () => loadPart(() => import('../pages/processes/processes-page.tsx')),
+      'ProcessesPage',
+    ),
+  }),
+  createRoute({
+    getParentRoute: () => shell,
+    path: '/audit',
+    validateSearch: only(auditSearch),
+    component: lazyRouteComponent(() => loadPart(() => import('../pages/audit/audit-page.tsx')), 'AuditPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shell,
+    path: '/audit/$n',
+    component: lazyRouteComponent(() => loadPart(() => import('../pages/audit/event-page.tsx')), 'EventPage'),
   }),
 ] as const
 

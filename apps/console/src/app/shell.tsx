@@ -1,12 +1,15 @@
 import { Link, Outlet, useRouter, useRouterState } from '@tanstack/react-router'
 import {
   Activity,
+  Ban,
   ChartColumn,
   CircleUser,
   KeyRound,
   LayoutDashboard,
+  ListChecks,
   Menu as MenuIcon,
   MessagesSquare,
+  Server,
   Users,
 } from 'lucide-react'
 import { type ComponentType, useEffect, useState } from 'react'
@@ -110,9 +113,16 @@ function Navigation() {
     { to: '/', icon: LayoutDashboard, label: t('overview'), exact: true },
     { to: '/usage', icon: ChartColumn, label: t('usage') },
     { to: '/calls', icon: Activity, label: t('calls') },
+    { to: '/refusals', icon: Ban, label: t('refusals') },
     { to: '/keys', icon: KeyRound, label: t('keys') },
     { to: '/agents', icon: MessagesSquare, label: t('agents') },
-    ...(role === 'admin' ? [{ to: '/users', icon: Users, label: t('users') }] : []),
+    ...(role === 'admin'
+      ? [
+          { to: '/users', icon: Users, label: t('users') },
+          { to: '/processes', icon: Server, label: t('processes') },
+          { to: '/audit', icon: ListChecks, label: t('audit') },
+        ]
+      : []),
   ]
   return (
     <nav className={styles.nav} aria-label={t('label')}>

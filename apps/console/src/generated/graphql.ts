@@ -22,6 +22,39 @@ export type ApiKeyState =
   /** The key was revoked. */
   | 'REVOKED';
 
+/** Which events of the audit log to list. All conditions must hold. */
+export type AuditFilter = {
+  /** Only events of this time or later: ISO 8601 with a time zone, or a date, such as `2026-10-01`, which stands for the start of that day in `timezone`. */
+  from?: string | null | undefined;
+  /** Only what the API key with this id did. */
+  keyId?: string | number | null | undefined;
+  /** Only this operation, such as `users.update`. */
+  operation?: string | null | undefined;
+  /** Only events of the request with this id. */
+  requestId?: string | null | undefined;
+  /** Only events with this result. */
+  result?: AuditResult | null | undefined;
+  /** Only what was done to something of this kind, such as `user` or `api_key`. */
+  target?: string | null | undefined;
+  /** Only what was done to the one with this id. */
+  targetId?: string | null | undefined;
+  /** Only events before this time, in the same form as `from`, which must not be later: a date stands for the start of that day, which is not included. */
+  to?: string | null | undefined;
+  /** Only what the user with this id did, or an API key of that user. */
+  userId?: string | number | null | undefined;
+};
+
+/** How what an event of the audit log is about ended. */
+export type AuditResult =
+  /** It was done. */
+  | 'DONE'
+  /** It was tried and failed, such as a login with a wrong password. */
+  | 'FAILED'
+  /** One that only a newer version of the gateway knows, which runs on the same database during an upgrade. Filters do not take it. */
+  | 'OTHER'
+  /** It was refused, because the caller may not do it. */
+  | 'REFUSED';
+
 /** Whether the gateway sends calls to a deployment, after what earlier calls met there. */
 export type BreakerState =
   /** It does. */
@@ -268,6 +301,22 @@ export type ErrorReason =
   /** This username is taken. */
   | 'username_taken';
 
+/** Which processes of the gateway to list. */
+export type GatewayProcessFilter =
+  /** It has left or is lost. */
+  | 'ENDED'
+  /** It lives. */
+  | 'LIVE';
+
+/** Whether a process of the gateway lives. */
+export type GatewayProcessState =
+  /** It lives. */
+  | 'LIVE'
+  /** It has not told for `instance.leaseMs` that it lives: it was killed, hangs, or does not reach the database. */
+  | 'LOST'
+  /** It has left. */
+  | 'STOPPED';
+
 /** What an API key may be used for. */
 export type Permission =
   /** Everything that its owner may do, except creating API keys. */
@@ -285,6 +334,53 @@ export type QuotaPeriod =
   | 'MONTH'
   /** Never: the quota holds for all calls ever. */
   | 'NONE';
+
+/** Which refused requests to count. All conditions must hold. */
+export type RefusalCountFilter = {
+  /** Only requests for this agent, such as `fastgpt`, which must be configured or have been called before; an empty text stands for requests that named none, and `other` for those that named one that is not configured. */
+  agentId?: string | null | undefined;
+  /** Only requests refused at this time or later: ISO 8601 with a time zone, or a date, such as `2026-10-01`, which stands for the start of that day in `timezone`. The range begins with the minute that contains it. */
+  from?: string | null | undefined;
+  /** Only requests with the API key with this id. */
+  keyId?: string | number | null | undefined;
+  /** Only requests that this limit or this part of the gateway refused, such as `chat`. */
+  limitName?: string | null | undefined;
+  /** Only requests with the API keys and access tokens of the user with this id. */
+  ownerId?: string | number | null | undefined;
+  /** Only requests that were refused for this reason: a stable word of an error, such as `rate_limited`. */
+  reason?: string | null | undefined;
+  /** Only requests refused before this time, in the same form as `from`, which must be earlier. The range ends with the minute in which it lies; now by default. */
+  to?: string | null | undefined;
+};
+
+/** The length of the buckets in which refused requests are counted. */
+export type RefusalCountSpan =
+  /** Days of the time zone. Without `from`, the last 30 days are counted. */
+  | 'DAY'
+  /** Hours. Without `from`, the last day is counted. */
+  | 'HOUR'
+  /** Minutes. Without `from`, the last hour is counted. */
+  | 'MINUTE';
+
+/** Which refusals to list. All conditions must hold. */
+export type RefusalFilter = {
+  /** Only requests for this agent, such as `fastgpt`, which must be configured or have been called before; an empty text stands for requests that named none, and `other` for those that named one that is not configured. */
+  agentId?: string | null | undefined;
+  /** Only requests refused at this time or later: ISO 8601 with a time zone, or a date, such as `2026-10-01`, which stands for the start of that day in `timezone`. */
+  from?: string | null | undefined;
+  /** Only requests with the API key with this id. */
+  keyId?: string | number | null | undefined;
+  /** Only requests that this limit or this part of the gateway refused, such as `chat`. */
+  limitName?: string | null | undefined;
+  /** Only requests with the API keys and access tokens of the user with this id. */
+  ownerId?: string | number | null | undefined;
+  /** Only requests that were refused for this reason: a stable word of an error, such as `rate_limited`. */
+  reason?: string | null | undefined;
+  /** Only refusals of the request with this id. */
+  requestId?: string | null | undefined;
+  /** Only requests refused before this time, in the same form as `from`, which must not be later: a date stands for the start of that day, which is not included. */
+  to?: string | null | undefined;
+};
 
 /** What a user may do. */
 export type Role =
@@ -378,6 +474,14 @@ export type UserChoicesQueryVariables = Exact<{
 
 export type UserChoicesQuery = { users: { nodes: Array<{ id: string, username: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null };
 
+export type RequestsWithIdQueryVariables = Exact<{
+  calls?: CallFilter | null | undefined;
+  refusals?: RefusalFilter | null | undefined;
+}>;
+
+
+export type RequestsWithIdQuery = { calls: { nodes: Array<{ id: string }> } | null, refusals: { nodes: Array<{ id: string }> } | null };
+
 export type MeQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -387,6 +491,30 @@ export type AgentListQueryVariables = Exact<{ [key: string]: never; }>;
 
 
 export type AgentListQuery = { agents: Array<{ id: string, name: string, platform: string, description: string, status: AgentStatus, requires: Array<string>, sandbox: boolean, features: { stream: boolean, detail: boolean, files: boolean, conversation: boolean, usage: boolean, stop: boolean }, apps: Array<{ appId: string, name: string }>, deployments: Array<{ deploymentId: string, weight: number, priority: number, state: string, disabled: boolean, status: AgentStatus, probeMs: number, breaker: BreakerState, callsInFlight: number, processes: Array<{ instanceId: string, host: string | null, pid: number | null, version: string | null, breaker: BreakerState, callsInFlight: number, openSince: string | null, reason: string | null }> }> | null }> | null };
+
+export type AuditFieldsFragment = { n: number, at: string, operation: string, result: AuditResult, actor: string, userId: string | null, keyId: string | null, name: string | null, address: string | null, requestId: string | null, target: string | null, targetId: string | null, reason: string | null, count: number, user: { id: string, username: string } | null, key: { id: string, name: string } | null };
+
+export type AuditEventsQueryVariables = Exact<{
+  filter?: AuditFilter | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type AuditEventsQuery = { auditEvents: { nodes: Array<{ n: number, at: string, operation: string, result: AuditResult, actor: string, userId: string | null, keyId: string | null, name: string | null, address: string | null, requestId: string | null, target: string | null, targetId: string | null, reason: string | null, count: number, user: { id: string, username: string } | null, key: { id: string, name: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null };
+
+export type AuditTotalQueryVariables = Exact<{
+  filter?: AuditFilter | null | undefined;
+}>;
+
+
+export type AuditTotalQuery = { auditEvents: { totalCount: number | null } | null };
+
+export type AuditEventQueryVariables = Exact<{
+  n: number;
+}>;
+
+
+export type AuditEventQuery = { auditEvent: { before: Record<string, unknown> | null, after: Record<string, unknown> | null, hash: string, n: number, at: string, operation: string, result: AuditResult, actor: string, userId: string | null, keyId: string | null, name: string | null, address: string | null, requestId: string | null, target: string | null, targetId: string | null, reason: string | null, count: number, user: { id: string, username: string } | null, key: { id: string, name: string } | null } | null };
 
 export type CallFieldsFragment = { id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, appId: string, model: string | null, outcome: CallOutcome | null, reason: ErrorReason | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null };
 
@@ -410,7 +538,7 @@ export type CallQueryVariables = Exact<{
 }>;
 
 
-export type CallQuery = { call: { endUser: string, deployment: string | null, attempts: number | null, queuedMs: number | null, conversationId: string, promptTokens: number | null, completionTokens: number | null, platformStatus: number | null, platformCode: string | null, platformLogId: string | null, instanceId: string | null, endedAt: string | null, replays: number, id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, appId: string, model: string | null, outcome: CallOutcome | null, reason: ErrorReason | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, instance: { host: string | null, pid: number | null, version: string | null } | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null } | null };
+export type CallQuery = { call: { endUser: string, deployment: string | null, attempts: number | null, queuedMs: number | null, conversationId: string, promptTokens: number | null, completionTokens: number | null, platformStatus: number | null, platformCode: string | null, platformLogId: string | null, instanceId: string | null, traceId: string | null, endedAt: string | null, replays: number, id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, appId: string, model: string | null, outcome: CallOutcome | null, reason: ErrorReason | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, attemptList: Array<{ deployment: string, startMs: number, durationMs: number, outcome: CallOutcome, reason: ErrorReason | null, platformStatus: number | null }> | null, instance: { host: string | null, pid: number | null, version: string | null } | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null } | null };
 
 export type KeyFieldsFragment = { id: string, name: string, description: string, keyPrefix: string, permissions: Array<Permission>, isActive: boolean, createdAt: string, expiresAt: string, revokedAt: string | null, allowedAgents: Array<string> | null, ownerId: string, creatorId: string, limits: { chatPerMinute: number | null, uploadPerMinute: number | null }, usage: { totalCalls: number, callsToday: number, callsThisMonth: number, lastUsedAt: string | null }, owner: { id: string, username: string, status: UserStatus } | null, creator: { id: string, username: string } | null };
 
@@ -468,6 +596,39 @@ export type NumbersFragment = { calls: number, failedCalls: number, totalTokens:
 
 export type QuotaLeftFragment = { maxApiCalls: number, apiCallsCount: number, remaining: number, quotaPeriod: QuotaPeriod, resetsAt: string | null };
 
+export type ProcessesQueryVariables = Exact<{
+  state?: GatewayProcessFilter | null | undefined;
+}>;
+
+
+export type ProcessesQuery = { gatewayProcesses: Array<{ id: string, host: string | null, pid: number | null, version: string | null, build: string, state: GatewayProcessState, startedAt: string, lastSeenAt: string, stoppedAt: string | null, callsInFlight: number | null, breakers: Array<{ agentId: string, deploymentId: string, breaker: BreakerState, openSince: string | null, reason: string | null }> }> | null };
+
+export type RefusalFieldsFragment = { id: string, requestId: string, at: string, keyId: string | null, ownerId: string, face: CallFace, route: string, agentId: string, reason: string, status: number, limit: string, field: string | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null, agent: { id: string, name: string } | null };
+
+export type RefusalsQueryVariables = Exact<{
+  filter?: RefusalFilter | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type RefusalsQuery = { refusals: { nodes: Array<{ id: string, requestId: string, at: string, keyId: string | null, ownerId: string, face: CallFace, route: string, agentId: string, reason: string, status: number, limit: string, field: string | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null, agent: { id: string, name: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null };
+
+export type RefusalTotalQueryVariables = Exact<{
+  filter?: RefusalFilter | null | undefined;
+}>;
+
+
+export type RefusalTotalQuery = { refusals: { totalCount: number | null } | null };
+
+export type RefusalCountsQueryVariables = Exact<{
+  filter?: RefusalCountFilter | null | undefined;
+  per: RefusalCountSpan;
+  timezone: string;
+}>;
+
+
+export type RefusalCountsQuery = { refusalCounts: Array<{ start: string, keyId: string | null, ownerId: string | null, agentId: string, reason: string, limit: string, count: number, key: { id: string, name: string } | null, owner: { id: string, username: string } | null }> | null };
+
 export type UsageReportQueryVariables = Exact<{
   filter: UsageFilter;
   granularity: UsageGranularity;
@@ -516,6 +677,32 @@ export class TypedDocumentString<TResult, TVariables>
     return this.value;
   }
 }
+export const AuditFieldsFragmentDoc = new TypedDocumentString(`
+    fragment AuditFields on AuditEvent {
+  n
+  at
+  operation
+  result
+  actor
+  userId
+  user {
+    id
+    username
+  }
+  keyId
+  key {
+    id
+    name
+  }
+  name
+  address
+  requestId
+  target
+  targetId
+  reason
+  count
+}
+    `, {"fragmentName":"AuditFields"}) as unknown as TypedDocumentString<AuditFieldsFragment, unknown>;
 export const CallFieldsFragmentDoc = new TypedDocumentString(`
     fragment CallFields on Call {
   id
@@ -607,6 +794,34 @@ export const QuotaLeftFragmentDoc = new TypedDocumentString(`
   resetsAt
 }
     `, {"fragmentName":"QuotaLeft"}) as unknown as TypedDocumentString<QuotaLeftFragment, unknown>;
+export const RefusalFieldsFragmentDoc = new TypedDocumentString(`
+    fragment RefusalFields on Refusal {
+  id
+  requestId
+  at
+  keyId
+  key {
+    id
+    name
+  }
+  ownerId
+  owner {
+    id
+    username
+  }
+  face
+  route
+  agentId
+  agent {
+    id
+    name
+  }
+  reason
+  status
+  limit
+  field
+}
+    `, {"fragmentName":"RefusalFields"}) as unknown as TypedDocumentString<RefusalFieldsFragment, unknown>;
 export const MetricPointFragmentDoc = new TypedDocumentString(`
     fragment MetricPoint on UsagePoint {
   start
@@ -705,6 +920,20 @@ export const UserChoicesDocument = new TypedDocumentString(`
   }
 }
     `, {"hash":"sha256:cf209f128f5220c11dc1e985c1874b11a908383c6d321f527846c128f1ee00a0"}) as unknown as TypedDocumentString<UserChoicesQuery, UserChoicesQueryVariables>;
+export const RequestsWithIdDocument = new TypedDocumentString(`
+    query RequestsWithId($calls: CallFilter, $refusals: RefusalFilter) {
+  calls(filter: $calls, first: 2) {
+    nodes {
+      id
+    }
+  }
+  refusals(filter: $refusals, first: 1) {
+    nodes {
+      id
+    }
+  }
+}
+    `, {"hash":"sha256:63afeabfac49900526f188142a7b97fa0ecca43445fc576d97032e9e18e746fd"}) as unknown as TypedDocumentString<RequestsWithIdQuery, RequestsWithIdQueryVariables>;
 export const MeDocument = new TypedDocumentString(`
     query Me {
   me {
@@ -768,6 +997,82 @@ export const AgentListDocument = new TypedDocumentString(`
   }
 }
     `, {"hash":"sha256:0846e79384064c821fea5a7380d6ef86ba95b09527a5cdbb6f4aa719a9faba32"}) as unknown as TypedDocumentString<AgentListQuery, AgentListQueryVariables>;
+export const AuditEventsDocument = new TypedDocumentString(`
+    query AuditEvents($filter: AuditFilter, $after: String) {
+  auditEvents(filter: $filter, first: 50, after: $after) {
+    nodes {
+      ...AuditFields
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment AuditFields on AuditEvent {
+  n
+  at
+  operation
+  result
+  actor
+  userId
+  user {
+    id
+    username
+  }
+  keyId
+  key {
+    id
+    name
+  }
+  name
+  address
+  requestId
+  target
+  targetId
+  reason
+  count
+}`, {"hash":"sha256:625fbcabedbc66ca3e8a702af7a56f144de3cd66bba5bcbba6fba646291b5ee3"}) as unknown as TypedDocumentString<AuditEventsQuery, AuditEventsQueryVariables>;
+export const AuditTotalDocument = new TypedDocumentString(`
+    query AuditTotal($filter: AuditFilter) {
+  auditEvents(filter: $filter, first: 1) {
+    totalCount
+  }
+}
+    `, {"hash":"sha256:6f0902f4ba2385527738ccba2a4113acd0f79ac8f73aab9a10f0bdd5ef76a8be"}) as unknown as TypedDocumentString<AuditTotalQuery, AuditTotalQueryVariables>;
+export const AuditEventDocument = new TypedDocumentString(`
+    query AuditEvent($n: SafeInt!) {
+  auditEvent(n: $n) {
+    ...AuditFields
+    before
+    after
+    hash
+  }
+}
+    fragment AuditFields on AuditEvent {
+  n
+  at
+  operation
+  result
+  actor
+  userId
+  user {
+    id
+    username
+  }
+  keyId
+  key {
+    id
+    name
+  }
+  name
+  address
+  requestId
+  target
+  targetId
+  reason
+  count
+}`, {"hash":"sha256:e507adc96e5545319d54579553ddf1306a07c83b25755d4db2f433774ae811e7"}) as unknown as TypedDocumentString<AuditEventQuery, AuditEventQueryVariables>;
 export const CallsDocument = new TypedDocumentString(`
     query Calls($filter: CallFilter, $after: String) {
   calls(filter: $filter, first: 50, after: $after) {
@@ -823,6 +1128,14 @@ export const CallDocument = new TypedDocumentString(`
     endUser
     deployment
     attempts
+    attemptList {
+      deployment
+      startMs
+      durationMs
+      outcome
+      reason
+      platformStatus
+    }
     queuedMs
     conversationId
     promptTokens
@@ -836,6 +1149,7 @@ export const CallDocument = new TypedDocumentString(`
       pid
       version
     }
+    traceId
     endedAt
     replays
   }
@@ -868,7 +1182,7 @@ export const CallDocument = new TypedDocumentString(`
   admittedAt
   firstChunkMs
   durationMs
-}`, {"hash":"sha256:a8d3b3b64be5ebf1857c903d051e34de9238caf75f53e9f65ab975cb2fa3d49a"}) as unknown as TypedDocumentString<CallQuery, CallQueryVariables>;
+}`, {"hash":"sha256:95f29116726fff1b7b221f779b1c6547d5161d61673002646bdc5789e0630627"}) as unknown as TypedDocumentString<CallQuery, CallQueryVariables>;
 export const KeysDocument = new TypedDocumentString(`
     query Keys($search: String, $state: ApiKeyState, $after: String) {
   apiKeys(search: $search, state: $state, first: 50, after: $after) {
@@ -1086,6 +1400,95 @@ export const UsageUpdatedDocument = new TypedDocumentString(`
   quotaPeriod
   resetsAt
 }`, {"hash":"sha256:263a524ade8523c9bb656d8df533d90fd7bbc723123437399a5ce65ff5045a98"}) as unknown as TypedDocumentString<UsageUpdatedSubscription, UsageUpdatedSubscriptionVariables>;
+export const ProcessesDocument = new TypedDocumentString(`
+    query Processes($state: GatewayProcessFilter) {
+  gatewayProcesses(state: $state) {
+    id
+    host
+    pid
+    version
+    build
+    state
+    startedAt
+    lastSeenAt
+    stoppedAt
+    callsInFlight
+    breakers {
+      agentId
+      deploymentId
+      breaker
+      openSince
+      reason
+    }
+  }
+}
+    `, {"hash":"sha256:a4261b1611f55c454d8196200eb205c8901c9ec271c4ae63ac49d215dd8a452d"}) as unknown as TypedDocumentString<ProcessesQuery, ProcessesQueryVariables>;
+export const RefusalsDocument = new TypedDocumentString(`
+    query Refusals($filter: RefusalFilter, $after: String) {
+  refusals(filter: $filter, first: 50, after: $after) {
+    nodes {
+      ...RefusalFields
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment RefusalFields on Refusal {
+  id
+  requestId
+  at
+  keyId
+  key {
+    id
+    name
+  }
+  ownerId
+  owner {
+    id
+    username
+  }
+  face
+  route
+  agentId
+  agent {
+    id
+    name
+  }
+  reason
+  status
+  limit
+  field
+}`, {"hash":"sha256:5c1fcc6c1ac02f49bbfac7ff4e8e349117b1d240f26206716aeae624c503bc62"}) as unknown as TypedDocumentString<RefusalsQuery, RefusalsQueryVariables>;
+export const RefusalTotalDocument = new TypedDocumentString(`
+    query RefusalTotal($filter: RefusalFilter) {
+  refusals(filter: $filter, first: 1) {
+    totalCount
+  }
+}
+    `, {"hash":"sha256:c57770d95b1926bda80008aaf0ce9f237a548cfc4da1dd7ea880ef29832ae26f"}) as unknown as TypedDocumentString<RefusalTotalQuery, RefusalTotalQueryVariables>;
+export const RefusalCountsDocument = new TypedDocumentString(`
+    query RefusalCounts($filter: RefusalCountFilter, $per: RefusalCountSpan!, $timezone: String!) {
+  refusalCounts(filter: $filter, per: $per, timezone: $timezone) {
+    start
+    keyId
+    key {
+      id
+      name
+    }
+    ownerId
+    owner {
+      id
+      username
+    }
+    agentId
+    reason
+    limit
+    count
+  }
+}
+    `, {"hash":"sha256:37c220b2f3d7ce2598c77e366cf8c59f50718cd05d2399714eadf493c4c38410"}) as unknown as TypedDocumentString<RefusalCountsQuery, RefusalCountsQueryVariables>;
 export const UsageReportDocument = new TypedDocumentString(`
     query UsageReport($filter: UsageFilter!, $granularity: UsageGranularity!, $groupBy: [UsageGroupBy!]!, $timezone: String!, $orderBy: UsageGroupOrder!, $isGrouped: Boolean!, $withCalls: Boolean!, $withTokens: Boolean!, $withFirstChunk: Boolean!, $withDuration: Boolean!) {
   usage(

@@ -1,11 +1,11 @@
 import { useId } from 'react'
 import { useTranslations } from 'use-intl'
 import { Badge } from '../../ui/badge.tsx'
+import { Breaker } from '../../ui/breaker.tsx'
 import { Disclosure } from '../../ui/disclosure.tsx'
 import type { Deployment } from './agent.ts'
 import { STATUS_TONES } from './agent-status.tsx'
 import styles from './agents-page.module.css'
-import { Breaker } from './breaker.tsx'
 import { ProcessTable } from './process-table.tsx'
 
 interface DeploymentsProps {

@@ -1,8 +1,9 @@
+import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../../format/use-formats.ts'
+import { Breaker } from '../../ui/breaker.tsx'
 import { numeric, Table } from '../../ui/table.tsx'
 import type { Deployment } from './agent.ts'
-import { Breaker } from './breaker.tsx'
 
 interface ProcessTableProps {
   readonly label: string
@@ -37,10 +38,14 @@ export function ProcessTable({ label, processes }: ProcessTableProps) {
 function ProcessRow({ process }: { readonly process: Deployment['processes'][number] }) {
   const t = useTranslations('agents.deployments')
   const formats = useFormats()
-  const { host, pid, version, openSince, reason } = process
+  const { instanceId, host, pid, version, openSince, reason } = process
   return (
-    <tr title={process.instanceId}>
-      <th scope="row">{host ?? '–'}</th>
+    <tr title={instanceId}>
+      <th scope="row">
+        <Link to="/processes" search={{ id: instanceId }}>
+          {host ?? instanceId}
+        </Link>
+      </th>
       <td>{pid ?? '–'}</td>
       <td>{version ?? '–'}</td>
       <td>

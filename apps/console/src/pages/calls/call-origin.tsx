@@ -2,10 +2,10 @@ import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { useSession } from '../../session/use-session.ts'
 import { Card } from '../../ui/card.tsx'
+import { CodeWithCopy } from '../../ui/code-with-copy.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import type { CallDetails } from './call-details.ts'
 import { rangeAround } from './calls-range.ts'
-import { CodeWithCopy } from './code-with-copy.tsx'
 
 /** Who called what, with the ways to the key, the agent, the owner and the conversation. */
 export function CallOrigin({ call }: { readonly call: CallDetails }) {

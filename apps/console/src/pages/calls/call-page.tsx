@@ -5,15 +5,16 @@ import { CallDocument } from '../../generated/graphql.ts'
 import { graphqlQuery } from '../../session/queries.ts'
 import { useSession } from '../../session/use-session.ts'
 import { Cards } from '../../ui/card.tsx'
+import { CodeWithCopy } from '../../ui/code-with-copy.tsx'
 import { ErrorNotice, Loading } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
+import { CallAttempts } from './call-attempts.tsx'
 import { CallOrigin } from './call-origin.tsx'
 import { CallPlatform } from './call-platform.tsx'
 import { CallProcess } from './call-process.tsx'
 import { CallResult } from './call-result.tsx'
 import { CallTimes } from './call-times.tsx'
 import styles from './calls.module.css'
-import { CodeWithCopy } from './code-with-copy.tsx'
 
 const route = getRouteApi('/shell/calls/$id')
 const FOLLOW_MS = 2_000
@@ -40,10 +41,13 @@ export function CallPage() {
         <div className={styles.column}>
           <CallResult call={call} />
           <CallTimes call={call} />
+          <CallAttempts call={call} />
           {role === 'admin' && call.outcome !== null && <CallPlatform call={call} />}
+        </div>
+        <div className={styles.column}>
+          <CallOrigin call={call} />
           {role === 'admin' && <CallProcess call={call} />}
         </div>
-        <CallOrigin call={call} />
       </Cards>
     </Page>
   )

@@ -1,8 +1,8 @@
 import { useTranslations } from 'use-intl'
 import { Card } from '../../ui/card.tsx'
+import { CodeWithCopy } from '../../ui/code-with-copy.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import type { CallDetails } from './call-details.ts'
-import { CodeWithCopy } from './code-with-copy.tsx'
 
 /** The platform's own words on an error, which only administrators see. */
 export function CallPlatform({ call }: { readonly call: CallDetails }) {

@@ -1,66 +1,50 @@
 import { X } from 'lucide-react'
 import { useTranslations } from 'use-intl'
-import { useAgentChoices, useKeyChoices, useUserChoices } from '../../choose/use-choices.ts'
+import { AgentFilter, KeyFilter, OptionFilter, UserFilter } from '../../filters/choice-filters.tsx'
+import { RangeFilter } from '../../filters/range-filter.tsx'
+import { SearchFilter } from '../../filters/search-filter.tsx'
 import type { CallState } from '../../generated/graphql.ts'
-import { useSession } from '../../session/use-session.ts'
 import { Button } from '../../ui/button.tsx'
-import { FilterSelect } from '../../ui/fields/filter-select.tsx'
 import { Toolbar } from '../../ui/page.tsx'
 import styles from './calls.module.css'
-import { type CallsSearch, STATES } from './calls-search.ts'
-import { RangeFilter } from './range-filter.tsx'
-import { RequestIdFilter } from './request-id-filter.tsx'
+import { rangeOf, shownRange } from './calls-range.ts'
+import { type CallsSearch, RANGES, STATES } from './calls-search.ts'
 
 interface CallsFiltersProps {
   readonly search: CallsSearch
+  readonly now: Date
   onChange(changed: CallsSearch): void
+  /** A request is looked for among the refusals as well. */
+  onFind(requestId: string): void
 }
 
 /** The controls above the list, which change the address. */
-export function CallsFilters({ search, onChange }: CallsFiltersProps) {
+export function CallsFilters({ search, now, onChange, onFind }: CallsFiltersProps) {
   const t = useTranslations('calls')
-  const { role } = useSession()
-  const agents = useAgentChoices()
-  const keys = useKeyChoices()
-  const users = useUserChoices()
   return (
     <>
-      <RangeFilter search={search} onChange={onChange} />
+      <RangeFilter
+        presets={RANGES}
+        shown={shownRange(search, now)}
+        search={search}
+        start={rangeOf(search, now).from}
+        onChange={onChange}
+      />
       <Toolbar label={t('filters')}>
-        <FilterSelect
-          className={styles.filter}
-          label={t('agent')}
-          value={search.agent}
-          options={agents.map(({ id, name }) => [id, name])}
-          onChange={(agent) => onChange({ agent })}
-        />
-        <FilterSelect
-          className={styles.filter}
-          label={t('key')}
-          value={search.key}
-          options={keys.map(({ id, name, keyPrefix }) => [id, `${name} (${keyPrefix}…)`])}
-          onChange={(key) => onChange({ key })}
-        />
-        {role === 'admin' && (
-          <FilterSelect
-            className={styles.filter}
-            label={t('user')}
-            value={search.user}
-            options={users.map(({ id, username }) => [id, username])}
-            onChange={(user) => onChange({ user })}
-          />
-        )}
-        <FilterSelect
-          className={styles.filter}
+        <AgentFilter value={search.agent} onChange={(agent) => onChange({ agent })} />
+        <KeyFilter value={search.key} onChange={(key) => onChange({ key })} />
+        <UserFilter value={search.user} onChange={(user) => onChange({ user })} />
+        <OptionFilter
           label={t('outcome')}
           value={search.outcome}
           options={STATES.map((state) => [state, t(`outcomes.${state}`)])}
           onChange={(outcome) => onChange({ outcome: outcome as CallState | undefined })}
         />
-        <RequestIdFilter
+        <SearchFilter
           key={search.requestId}
+          label={t('requestId')}
           value={search.requestId}
-          onChange={(requestId) => onChange({ requestId })}
+          onChange={(requestId) => (requestId === undefined ? onChange({ requestId }) : onFind(requestId))}
         />
         {search.conversation !== undefined && (
           <Button

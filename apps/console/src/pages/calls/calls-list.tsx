@@ -1,4 +1,5 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { CallCountDocument, type CallFilter, CallsDocument } from '../../generated/graphql.ts'
 import { graphqlPages, graphqlQuery } from '../../session/queries.ts'
@@ -6,16 +7,18 @@ import { Waiting } from '../../session/waiting.tsx'
 import { Card } from '../../ui/card.tsx'
 import { LoadMore } from '../../ui/load-more.tsx'
 import { Empty, ErrorNotice, Loading } from '../../ui/notice.tsx'
+import { useIsRefused } from './also-refused.tsx'
 import { CallsTable } from './calls-table.tsx'
 
 interface CallsListProps {
   readonly filter: CallFilter
   readonly isFiltered: boolean
+  /** The request that is looked for. */
+  readonly requestId: string | undefined
 }
 
 /** The calls that match, page after page. */
-export function CallsList({ filter, isFiltered }: CallsListProps) {
-  const t = useTranslations('calls')
+export function CallsList({ filter, isFiltered, requestId }: CallsListProps) {
   const query = useInfiniteQuery({
     ...graphqlPages(CallsDocument, { filter }, ({ calls }) => calls),
     placeholderData: keepPreviousData,
@@ -37,9 +40,7 @@ export function CallsList({ filter, isFiltered }: CallsListProps) {
       {waiting}
       <Card title={<Count filter={filter} />} isFlush>
         {calls.length === 0 ? (
-          <Empty title={t(isFiltered ? 'empty' : 'none')}>
-            <p>{t(isFiltered ? 'emptyHint' : 'noneHint')}</p>
-          </Empty>
+          <NoCalls isFiltered={isFiltered} requestId={requestId} />
         ) : (
           <div aria-busy={isPlaceholderData}>
             <CallsTable calls={calls} />
@@ -48,6 +49,32 @@ export function CallsList({ filter, isFiltered }: CallsListProps) {
         <LoadMore query={query} />
       </Card>
     </>
+  )
+}
+
+/** Why there are none. */
+function NoCalls({ isFiltered, requestId }: Pick<CallsListProps, 'isFiltered' | 'requestId'>) {
+  const t = useTranslations('calls')
+  if (requestId !== undefined) return <NoCallsOfRequest requestId={requestId} />
+  return (
+    <Empty title={t(isFiltered ? 'empty' : 'none')}>
+      <p>{t(isFiltered ? 'emptyHint' : 'noneHint')}</p>
+    </Empty>
+  )
+}
+
+/** Of a request that was refused there is no call, and perhaps no more than its count. */
+function NoCallsOfRequest({ requestId }: { readonly requestId: string }) {
+  const t = useTranslations('calls')
+  const isRefused = useIsRefused(requestId)
+  if (isRefused === true) return <Empty title={t('empty')} />
+  return (
+    <Empty title={t(isRefused === false ? 'requestUnknown' : 'empty')}>
+      {isRefused === false && <p>{t('requestHint')}</p>}
+      <Link to="/refusals" search={{ show: 'counts' }}>
+        {t('refusalCounts')}
+      </Link>
+    </Empty>
   )
 }
 

@@ -2,15 +2,17 @@ import { getRouteApi } from '@tanstack/react-router'
 import { RefreshCw } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { useTranslations } from 'use-intl'
+import { findRequest } from '../../find/find-request.ts'
 import { useFormats } from '../../format/use-formats.ts'
 import type { CallFilter } from '../../generated/graphql.ts'
 import { useSession } from '../../session/use-session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
+import { AlsoRefused } from './also-refused.tsx'
 import { CallsFilters } from './calls-filters.tsx'
 import { CallsList } from './calls-list.tsx'
-import { rangeOf } from './calls-range.ts'
+import { rangeOf, shownRange } from './calls-range.ts'
 import type { CallsSearch } from './calls-search.ts'
 
 const route = getRouteApi('/shell/calls')
@@ -37,10 +39,17 @@ export function CallsPage() {
     >
       <CallsFilters
         search={search}
+        now={now}
         onChange={(changed) => void navigate({ search: { ...search, ...changed }, replace: true })}
+        onFind={async (requestId) => void navigate(await findRequest(requestId))}
       />
       <Bounds search={search} filter={filter} now={now} />
-      <CallsList filter={filter} isFiltered={Object.values(search).some((value) => value !== undefined)} />
+      {search.requestId !== undefined && <AlsoRefused requestId={search.requestId} />}
+      <CallsList
+        filter={filter}
+        isFiltered={Object.values(search).some((value) => value !== undefined)}
+        requestId={search.requestId}
+      />
     </Page>
   )
 }
@@ -70,5 +79,10 @@ function Bounds({ search, filter, now }: BoundsProps) {
   const { dateTime } = useFormats()
   if (search.requestId === undefined && search.conversation === undefined) return null
   const { from, to } = filter
-  return <Notice tone="info">{t('bounded', { from: dateTime(from ?? now), to: dateTime(to ?? now) })}</Notice>
+  const isByItsTime = shownRange(search, now) === undefined
+  return (
+    <Notice tone="info">
+      {t(isByItsTime ? 'byItsTime' : 'bounded', { from: dateTime(from ?? now), to: dateTime(to ?? now) })}
+    </Notice>
+  )
 }

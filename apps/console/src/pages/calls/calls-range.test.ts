@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import { localTime, rangeAround, rangeOf, shownRange, typedTime } from './calls-range.ts'
+import { rangeAround, rangeOf, shownRange } from './calls-range.ts'
 
 const NOW = new Date('2026-11-22T10:00:00Z')
+const DAY_MS = 86_400_000
 const from = '2026-01-01T00:00:00.000Z'
 const to = '2026-10-01T00:00:00.000Z'
 
@@ -39,9 +40,9 @@ test.each([
 })
 
 test('the controls show the range of the list', () => {
-  expect(shownRange({})).toBe('7d')
-  expect(shownRange({ requestId: 'r-1' })).toBe('31d')
-  expect(shownRange({ range: 'all', to })).toBe('custom')
+  expect(shownRange({}, NOW)).toBe('7d')
+  expect(shownRange({ requestId: 'r-1' }, NOW)).toBe('31d')
+  expect(shownRange({ range: 'all', to }, NOW)).toBe('custom')
 })
 
 test('a conversation is looked for on both sides of a call, within a search', () => {
@@ -49,8 +50,12 @@ test('a conversation is looked for on both sides of a call, within a search', ()
   expect(rangeOf({ ...around, conversation: 'c-1' }, NOW)).toEqual(around)
 })
 
-test('a typed time is that of the reader, and comes back as it was', () => {
-  expect(typedTime('2026-11-22T10:15')).toBe(new Date(2026, 10, 22, 10, 15).toISOString())
-  expect(localTime(typedTime('2026-11-22T10:15'))).toBe('2026-11-22T10:15')
-  expect(typedTime('')).toBeUndefined()
+test('a request whose id carries its time is looked for around it, whatever preset is chosen, unless times are typed', () => {
+  const requestId = '019d0000-0000-774b-bcce-b302099a8057'
+  const at = 0x019d_0000_0000
+  const around = { from: new Date(at - 3_600_000).toISOString(), to: new Date(at + DAY_MS).toISOString() }
+  expect(rangeOf({ requestId }, NOW)).toEqual(around)
+  expect(rangeOf({ requestId, range: '24h' }, NOW)).toEqual(around)
+  expect(shownRange({ requestId, range: '24h' }, NOW)).toBeUndefined()
+  expect(rangeOf({ requestId, to }, NOW)).toEqual({ from: '2026-08-31T00:00:00.000Z', to })
 })

@@ -1,3 +1,4 @@
+import { timesOfRequest } from '../../find/request-time.ts'
 import type { CallsSearch, Range } from './calls-search.ts'
 
 const DAY_MS = 86_400_000
@@ -8,10 +9,21 @@ const LENGTHS_MS: Record<Exclude<Range, 'all'>, number> = {
 }
 const SEARCHED_MS = LENGTHS_MS['31d']
 
-/** The range that the controls show: a preset, or times of one's own. */
-export function shownRange({ range, from, to, requestId, conversation }: CallsSearch): Range | 'custom' {
+/**
+ * The range that the controls show: a preset, or times of one's own. Undefined where the id of a request says by itself when it
+ * was, whatever preset was chosen for the list before.
+ */
+export function shownRange(search: CallsSearch, now: Date): Range | 'custom' | undefined {
+  const { range, from, to, requestId, conversation } = search
   if (from !== undefined || to !== undefined) return 'custom'
+  if (ownTimes(search, now) !== undefined) return undefined
   return range ?? (requestId === undefined && conversation === undefined ? '7d' : '31d')
+}
+
+/** The times that the id of the request says, where nobody has typed others. */
+function ownTimes({ from, to, requestId }: CallsSearch, now: Date): Required<CallsRange> | undefined {
+  const hasTyped = from !== undefined || to !== undefined
+  return hasTyped || requestId === undefined ? undefined : timesOfRequest(requestId, now)
 }
 
 interface CallsRange {
@@ -21,12 +33,14 @@ interface CallsRange {
 
 /**
  * The times that the list covers. There is no index for the ids of requests and conversations, so these are looked for within
- * at most 31 days: those before `to` or, without it, after `from`, or the last ones.
+ * at most 31 days: those before `to` or, without it, after `from`, or the last ones. A request whose id carries its time is
+ * looked for around that.
  */
 export function rangeOf(search: CallsSearch, now: Date): CallsRange {
   const { from, to, requestId, conversation } = search
   const isSearch = requestId !== undefined || conversation !== undefined
-  const shown = shownRange(search)
+  const shown = shownRange(search, now)
+  if (shown === undefined) return ownTimes(search, now) ?? {}
   if (shown === 'custom')
     return isSearch ? bounded(from, to, now) : { ...(from && { from }), ...(to && { to }) }
   if (shown === 'all') return isSearch ? { from: before(now, SEARCHED_MS) } : {}
@@ -51,17 +65,4 @@ export function rangeAround(admittedAt: string): { from: string; to: string } {
   const moment = Date.parse(admittedAt)
   const half = 15 * DAY_MS
   return { from: new Date(moment - half).toISOString(), to: new Date(moment + half).toISOString() }
-}
-
-/** A time as fields for dates and times have it, in the reader's time zone. */
-export function localTime(iso: string | undefined): string {
-  if (iso === undefined) return ''
-  const date = new Date(iso)
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
-}
-
-/** The time that was typed, which is undefined until all of it is. */
-export function typedTime(local: string): string | undefined {
-  const date = new Date(local)
-  return Number.isNaN(date.getTime()) ? undefined : date.toISOString()
 }

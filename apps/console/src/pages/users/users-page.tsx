@@ -1,4 +1,5 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { UserPlus } from 'lucide-react'
 import { useState } from 'react'
 import { useTranslations } from 'use-intl'
@@ -23,12 +24,15 @@ interface Open {
   readonly user: UserRecord
 }
 
+const route = getRouteApi('/shell/users')
+
 /** The users of the gateway, for administrators. */
 export function UsersPage() {
   const t = useTranslations('users')
   const { role } = useSession()
   const [isCreating, setCreating] = useState(false)
-  const [search, setSearch] = useState('')
+  const { search = '' } = route.useSearch()
+  const navigate = route.useNavigate()
   const [open, setOpen] = useState<Open>()
   const close = () => setOpen(undefined)
   if (role !== 'admin')
@@ -54,7 +58,9 @@ export function UsersPage() {
           type="search"
           maxLength={100}
           value={search}
-          onChange={({ target }) => setSearch(target.value)}
+          onChange={({ target }) =>
+            void navigate({ search: { search: target.value || undefined }, replace: true })
+          }
         />
       </Toolbar>
       <UserList search={search} onAction={(action, user) => setOpen({ action, user })} />

@@ -4,7 +4,8 @@ import styles from './choices.module.css'
 
 interface ChoicesProps<Value extends string> {
   readonly label: string
-  readonly value: Value
+  /** Undefined where none of them holds. */
+  readonly value: Value | undefined
   readonly options: readonly { readonly value: Value; readonly label: string }[]
   onChange(value: Value): void
 }
@@ -15,7 +16,7 @@ export function Choices<Value extends string>({ label, value, options, onChange 
     <ToggleGroup
       className={styles.choices}
       aria-label={label}
-      value={[value]}
+      value={value === undefined ? [] : [value]}
       onValueChange={([chosen]) => {
         if (chosen !== undefined) onChange(chosen as Value)
       }}

@@ -1,6 +1,6 @@
 import { useTranslations } from 'use-intl'
-import type { BreakerState } from '../../generated/graphql.ts'
-import { Badge, type Tone } from '../../ui/badge.tsx'
+import type { BreakerState } from '../generated/graphql.ts'
+import { Badge, type Tone } from './badge.tsx'
 
 const TONES: Readonly<Record<BreakerState, Tone>> = { CLOSED: 'ok', HALF_OPEN: 'warn', OPEN: 'danger' }
 

@@ -1,5 +1,5 @@
-import { CopyButton } from '../../ui/copy.tsx'
-import styles from './calls.module.css'
+import styles from './copy.module.css'
+import { CopyButton } from './copy.tsx'
 
 /** An id to be copied. */
 export function CodeWithCopy({ text }: { readonly text: string }) {

@@ -1,16 +1,17 @@
 import { type FormEvent, useState } from 'react'
 import { useTranslations } from 'use-intl'
-import { TextField } from '../../ui/fields/field.tsx'
-import styles from './calls.module.css'
+import { TextField } from '../ui/fields/field.tsx'
+import styles from './filters.module.css'
 
-interface RequestIdFilterProps {
+interface SearchFilterProps {
+  readonly label: string
   readonly value: string | undefined
   onChange(value: string | undefined): void
 }
 
-/** Searches when Enter is pressed or the field is left, and not at each letter: each search reads the ledger. */
-export function RequestIdFilter({ value, onChange }: RequestIdFilterProps) {
-  const t = useTranslations('calls')
+/** An id to look for. It searches when Enter is pressed or the field is left, and not at each letter: each search reads a list. */
+export function SearchFilter({ label, value, onChange }: SearchFilterProps) {
+  const t = useTranslations('filters')
   const [text, setText] = useState(value ?? '')
   function search(event?: FormEvent) {
     event?.preventDefault()
@@ -18,15 +19,15 @@ export function RequestIdFilter({ value, onChange }: RequestIdFilterProps) {
     if (wanted !== value) onChange(wanted)
   }
   return (
-    <form className={styles.requestId} onSubmit={search}>
+    <form className={styles.search} onSubmit={search}>
       <TextField
-        label={t('requestId')}
+        label={label}
         type="search"
         value={text}
         maxLength={128}
         spellCheck={false}
         autoComplete="off"
-        title={t('requestIdHint')}
+        title={t('searchHint')}
         onChange={({ target }) => setText(target.value)}
         onBlur={() => search()}
       />

@@ -1,0 +1,71 @@
+import { TrunklineError } from '@trunkline/sdk'
+import { CallDocument, RequestsWithIdDocument } from '../generated/graphql.ts'
+import { graphqlQuery, queryClient } from '../session/queries.ts'
+import { timesOfRequest } from './request-time.ts'
+
+/** Where an id leads to: the page of the one call or refusal, or the list, which says where it was looked for. */
+export type Found =
+  | { readonly to: '/calls/$id'; readonly params: { readonly id: string } }
+  | { readonly to: '/refusals/$requestId'; readonly params: { readonly requestId: string } }
+  | {
+      readonly to: '/calls'
+      readonly search: { readonly requestId: string; readonly from?: string }
+    }
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const DAY_MS = 86_400_000
+
+interface Times {
+  readonly from: string
+  readonly to?: string
+}
+
+/** Finds what has this id: a call, or the calls and refusals of a request. Both have the same form where the gateway has made them. */
+export async function findById(id: string): Promise<Found> {
+  if (UUID.test(id) && (await mayBeCall(id))) return { to: '/calls/$id', params: { id } }
+  return await findRequest(id)
+}
+
+/**
+ * Finds the calls and refusals of a request. One whose id carries its time is looked for around that; if there is none, as any
+ * other id within the last 31 days, since a client may make such ids as well, by a clock of its own. Where the gateway does not
+ * answer, the list says so.
+ */
+export async function findRequest(requestId: string): Promise<Found> {
+  const now = new Date()
+  const own = timesOfRequest(requestId, now)
+  const latest: Times = { from: new Date(now.getTime() - 31 * DAY_MS).toISOString() }
+  try {
+    for (const times of own === undefined ? [latest] : [own, latest]) {
+      const found = await requestsWithin(requestId, times)
+      if (found !== undefined) return found
+    }
+  } catch {
+    // The list reads the same, and shows why it cannot.
+  }
+  return { to: '/calls', search: { requestId } }
+}
+
+/** Undefined if there is neither a call nor a refusal. */
+async function requestsWithin(requestId: string, times: Times): Promise<Found | undefined> {
+  const variables = { calls: { requestId, ...times }, refusals: { requestId } }
+  const { calls, refusals } = await queryClient.fetchQuery({
+    ...graphqlQuery(RequestsWithIdDocument, variables),
+    // A refusal is written some seconds later, so whoever looks again wants to see it.
+    staleTime: 0,
+  })
+  const [call, secondCall] = calls?.nodes ?? []
+  const isRefused = refusals?.nodes[0] !== undefined
+  if (call === undefined) return isRefused ? { to: '/refusals/$requestId', params: { requestId } } : undefined
+  if (secondCall === undefined && !isRefused) return { to: '/calls/$id', params: { id: call.id } }
+  return { to: '/calls', search: { requestId, ...(times.to === undefined && { from: times.from }) } }
+}
+
+/** Where the gateway does not answer, the page of the call says so. */
+async function mayBeCall(id: string): Promise<boolean> {
+  try {
+    return (await queryClient.fetchQuery(graphqlQuery(CallDocument, { id }))).call !== null
+  } catch (error) {
+    return !(error instanceof TrunklineError && error.status === 404)
+  }
+}

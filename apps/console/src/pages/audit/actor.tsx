@@ -1,0 +1,31 @@
+import { Link } from '@tanstack/react-router'
+import type { AuditFieldsFragment } from '../../generated/graphql.ts'
+import styles from './audit.module.css'
+import { useWords } from './words.ts'
+
+/** Who did it, with the ways to the user and the key. */
+export function Actor({ event }: { readonly event: AuditFieldsFragment }) {
+  const words = useWords()
+  const { actor, userId, user, keyId, key, name } = event
+  return (
+    <>
+      {userId === null ? (
+        (name ?? words.actor(actor))
+      ) : (
+        <Link to="/users" search={{ search: userId }}>
+          {user?.username ?? userId}
+        </Link>
+      )}
+      {keyId !== null && (
+        <span className={styles.second}>
+          <Link to="/keys/$id" params={{ id: keyId }}>
+            {key?.name ?? keyId}
+          </Link>
+        </span>
+      )}
+      {keyId === null && (userId !== null || name !== null) && (
+        <span className={styles.second}>{words.actor(actor)}</span>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,89 @@
+import { oneOf, type TimeSearch, textsIn, timesIn } from '../../filters/address.ts'
+import type { AuditResult } from '../../generated/graphql.ts'
+
+export const RANGES = ['24h', '7d', '30d', 'all'] as const
+export type Range = (typeof RANGES)[number]
+
+export const RESULTS = ['DONE', 'REFUSED', 'FAILED'] as const satisfies readonly AuditResult[]
+
+/** What the gateway writes events of. */
+export const OPERATIONS = [
+  'users.create',
+  'users.update',
+  'users.setPassword',
+  'users.changeOwnPassword',
+  'keys.create',
+  'keys.update',
+  'keys.resetUsage',
+  'keys.revoke',
+  'login',
+  'logout',
+  'signingKeys.create',
+  'signingKeys.rotate',
+  'secrets.rewrite',
+  'uploads.remove',
+  'uploads.sweep',
+  'replies.remove',
+  'configuration.load',
+  'export',
+  'database.import',
+  'audit.cut',
+] as const
+
+/** What it can be done to. */
+export const TARGETS = [
+  'user',
+  'api_key',
+  'session',
+  'signing_key',
+  'upload',
+  'call',
+  'configuration',
+  'export',
+  'audit_event',
+] as const
+
+/** Which events are listed, as the address says it. */
+export interface AuditSearch extends TimeSearch {
+  readonly range?: Range | undefined
+  readonly user?: string | undefined
+  readonly key?: string | undefined
+  readonly operation?: string | undefined
+  readonly result?: (typeof RESULTS)[number] | undefined
+  readonly target?: string | undefined
+  readonly targetId?: string | undefined
+  readonly requestId?: string | undefined
+}
+
+export function auditSearch(search: Record<string, unknown>): AuditSearch {
+  return {
+    ...oneOf(search, 'range', RANGES),
+    ...oneOf(search, 'result', RESULTS),
+    ...textsIn(search, ['user', 'key', 'operation', 'target', 'targetId', 'requestId']),
+    ...timesIn(search),
+  }
+}
+
+const DAY_MS = 86_400_000
+const LENGTHS_MS: Record<Exclude<Range, 'all'>, number> = {
+  '24h': DAY_MS,
+  '7d': 7 * DAY_MS,
+  '30d': 30 * DAY_MS,
+}
+
+/** By default all: events are few, and what is looked for may be old. */
+export function shownRange({ range, from, to }: AuditSearch): Range | 'custom' {
+  return from === undefined && to === undefined ? (range ?? 'all') : 'custom'
+}
+
+interface Times {
+  readonly from?: string
+  readonly to?: string
+}
+
+export function rangeOf(search: AuditSearch, now: Date): Times {
+  const { from, to } = search
+  const shown = shownRange(search)
+  if (shown === 'custom') return { ...(from && { from }), ...(to && { to }) }
+  return shown === 'all' ? {} : { from: new Date(now.getTime() - LENGTHS_MS[shown]).toISOString() }
+}

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { compareStates } from './compare-states.ts'
+
+test('states are compared field by field, first what has changed', () => {
+  const before = { username: 'mei', role: 'user', limits: { chat: 5, upload: null }, agents: ['a'] }
+  const after = { username: 'mei', role: 'admin', limits: { chat: 5, upload: 2 }, agents: ['a', 'b'] }
+  expect(compareStates(before, after)).toEqual([
+    { name: 'role', before: 'user', after: 'admin', hasChanged: true },
+    { name: 'limits.upload', before: 'null', after: '2', hasChanged: true },
+    { name: 'agents', before: '["a"]', after: '["a","b"]', hasChanged: true },
+    { name: 'username', before: 'mei', after: 'mei', hasChanged: false },
+    { name: 'limits.chat', before: '5', after: '5', hasChanged: false },
+  ])
+})
+
+test('what was made had nothing before, and what was removed has nothing after', () => {
+  expect(compareStates(null, { name: '' })).toEqual([
+    { name: 'name', before: undefined, after: '', hasChanged: true },
+  ])
+  expect(compareStates({ tags: {} }, null)).toEqual([
+    { name: 'tags', before: '{}', after: undefined, hasChanged: true },
+  ])
+  expect(compareStates(null, null)).toEqual([])
+})

@@ -1,0 +1,30 @@
+import { Link } from '@tanstack/react-router'
+import { useTranslations } from 'use-intl'
+import { useFormats } from '../../format/use-formats.ts'
+import { Breaker } from '../../ui/breaker.tsx'
+import styles from './processes.module.css'
+import type { Process } from './versions-of.ts'
+
+/** The deployments to which a process does not send calls as usual, and why. */
+export function OpenBreakers({ breakers }: Pick<Process, 'breakers'>) {
+  const t = useTranslations('agents.deployments')
+  const { dateTime } = useFormats()
+  return (
+    <ul className={styles.breakers}>
+      {breakers.map(({ agentId, deploymentId, breaker, openSince, reason }) => (
+        <li key={`${agentId}/${deploymentId}`}>
+          <span className={styles.breaker}>
+            <Link to="/agents">
+              <code>{`${agentId}/${deploymentId}`}</code>
+            </Link>
+            <Breaker state={breaker} />
+          </span>
+          <span className={styles.since}>
+            {openSince !== null && t('since', { time: dateTime(openSince) })}{' '}
+            {reason !== null && <code>{reason}</code>}
+          </span>
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,90 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useTranslations } from 'use-intl'
+import { ProcessesDocument } from '../../generated/graphql.ts'
+import { graphqlQuery } from '../../session/queries.ts'
+import { useSession } from '../../session/use-session.ts'
+import { buttonClass } from '../../ui/button.tsx'
+import { Card } from '../../ui/card.tsx'
+import { Choices } from '../../ui/fields/choices.tsx'
+import { Empty, ErrorNotice, Loading, Notice } from '../../ui/notice.tsx'
+import { Page, Toolbar } from '../../ui/page.tsx'
+import { SHOWN, type Shown, shownOf } from './processes-search.ts'
+import { ProcessesTable } from './processes-table.tsx'
+import { Versions } from './versions.tsx'
+import { versionsOf } from './versions-of.ts'
+
+/** Processes tell of themselves every few seconds. */
+const REFRESH_MS = 10_000
+
+const route = getRouteApi('/shell/processes')
+
+/** The processes that share the database, with their versions, calls and breakers. Only administrators see them. */
+export function ProcessesPage() {
+  const t = useTranslations('processes')
+  const { role } = useSession()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  if (role !== 'admin')
+    return (
+      <Page title={t('title')}>
+        <Notice tone="info">{t('adminsOnly')}</Notice>
+      </Page>
+    )
+  const shown = shownOf(search)
+  return (
+    <Page
+      title={t('title')}
+      lead={t('lead')}
+      actions={
+        <Link className={buttonClass('plain')} to="/agents">
+          {t('toDeployments')}
+        </Link>
+      }
+    >
+      <Toolbar label={t('filters')}>
+        <Choices
+          label={t('filters')}
+          value={shown}
+          options={SHOWN.map((value) => ({ value, label: t(`shown.${value}`) }))}
+          onChange={(show) => void navigate({ search: { show }, replace: true })}
+        />
+      </Toolbar>
+      <ProcessList shown={shown} chosen={search.id} />
+    </Page>
+  )
+}
+
+interface ProcessListProps {
+  readonly shown: Shown
+  readonly chosen: string | undefined
+}
+
+const STATES = { live: 'LIVE', ended: 'ENDED', all: null } as const
+
+function ProcessList({ shown, chosen }: ProcessListProps) {
+  const t = useTranslations('processes')
+  const { data, error, refetch, isPlaceholderData } = useQuery({
+    ...graphqlQuery(ProcessesDocument, { state: STATES[shown] }),
+    refetchInterval: REFRESH_MS,
+    placeholderData: keepPreviousData,
+  })
+  if (error !== null) return <ErrorNotice error={error} retry={refetch} />
+  if (data === undefined) return <Loading lines={6} />
+  const processes = data.gatewayProcesses ?? []
+  const isGone = chosen !== undefined && !processes.some(({ id }) => id === chosen)
+  return (
+    <>
+      {isGone && <Notice tone="info">{t('gone')}</Notice>}
+      <Card title={<Versions versions={versionsOf(processes)} count={processes.length} />} isFlush>
+        {processes.length === 0 ? (
+          <Empty title={t('empty')} />
+        ) : (
+          <div aria-busy={isPlaceholderData}>
+            <ProcessesTable processes={processes} chosen={chosen} />
+          </div>
+        )}
+      </Card>
+    </>
+  )
+}

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { ERRORS } from '../../../../gateway/src/core/errors.ts'
+import { messages } from '../../../messages/en.ts'
+import { adviceOf } from './advice.ts'
+import { kindOf, LIMITS } from './limit-name.ts'
+import { REASONS } from './refusal-reasons.ts'
+
+const refused = { limit: '', field: null }
+
+test.each([
+  [{ reason: 'rate_limited', status: 429, limit: 'chat' }, 'window'],
+  [{ reason: 'quota_exceeded', status: 429, limit: 'quota' }, 'quota'],
+  [{ reason: 'rate_limited', status: 429, limit: 'of_next_year' }, 'later'],
+  [{ reason: 'unavailable', status: 503, limit: 'database' }, 'part'],
+  [{ reason: 'unavailable', status: 503 }, 'gateway'],
+  [{ reason: 'invalid_request', status: 400, field: 'query' }, 'field'],
+  [{ reason: 'invalid_json', status: 400 }, 'request'],
+  [{ reason: 'key_revoked', status: 401 }, 'key_revoked'],
+  [{ reason: 'token_invalid', status: 401 }, 'credential'],
+  [{ reason: 'agent_denied', status: 403, field: 'Agent' }, 'agent_denied'],
+  [{ reason: 'upload_not_found', status: 404 }, 'notFound'],
+] as const)('what to do about %j', (refusal, advice) => {
+  expect(adviceOf({ ...refused, ...refusal })).toBe(advice)
+})
+
+test('every reason and every limit has its texts', () => {
+  const texts = messages.refusals.advice as Record<string, string>
+  for (const [reason, { status }] of Object.entries(ERRORS)) {
+    expect(texts, reason).toHaveProperty(adviceOf({ ...refused, reason, status }))
+  }
+  expect(Object.keys(messages.refusals.limits).sort()).toEqual([...LIMITS].sort())
+  for (const limit of LIMITS) expect(texts, limit).toHaveProperty(kindOf(limit) ?? '')
+})
+
+test('the reasons to filter by are those of the gateway', () => {
+  expect(REASONS.filter((reason) => !Object.hasOwn(ERRORS, reason))).toEqual([])
+})

@@ -1,0 +1,53 @@
+import { kindOf, type LimitKind } from './limit-name.ts'
+
+/** Refusals of which more can be said than what their status means. */
+const BY_REASON = [
+  'key_expired',
+  'key_revoked',
+  'owner_suspended',
+  'token_expired',
+  'token_revoked',
+  'api_key_required',
+  'access_token_required',
+  'permission_denied',
+  'agent_denied',
+  'role_denied',
+  'unknown_agent',
+  'conversation_busy',
+  'too_many_keys',
+  'agent_unavailable',
+  'document_not_trusted',
+] as const
+
+export type Advice =
+  | (typeof BY_REASON)[number]
+  | LimitKind
+  | 'field'
+  | 'request'
+  | 'credential'
+  | 'permission'
+  | 'notFound'
+  | 'later'
+  | 'gateway'
+
+interface Refused {
+  readonly reason: string
+  readonly status: number
+  /** Empty if there is none. */
+  readonly limit: string
+  readonly field: string | null
+}
+
+/** The name of the text that says what to do about a refusal: by its reason, its limit, its field, or else its status. */
+export function adviceOf({ reason, status, limit, field }: Refused): Advice {
+  const known = BY_REASON.find((name) => name === reason)
+  if (known !== undefined) return known
+  const kind = kindOf(limit)
+  if (kind !== undefined) return kind
+  if (status >= 500) return 'gateway'
+  if (status === 429) return 'later'
+  if (field !== null) return 'field'
+  if (status === 401) return 'credential'
+  if (status === 403) return 'permission'
+  return status === 404 ? 'notFound' : 'request'
+}

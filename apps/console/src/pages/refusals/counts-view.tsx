@@ -1,0 +1,115 @@
+import { useMemo } from 'react'
+import { useTranslations } from 'use-intl'
+import { SeriesTable } from '../../charts/series-table.tsx'
+import { TimeChart } from '../../charts/time-chart.tsx'
+import { useFormats } from '../../format/use-formats.ts'
+import { Card } from '../../ui/card.tsx'
+import { Disclosure } from '../../ui/disclosure.tsx'
+import { numeric, Table, time } from '../../ui/table.tsx'
+import type { CountBuckets } from './count-buckets.ts'
+import { type CountGroup, chartOf, groupCounts } from './count-groups.ts'
+import { type CountRow, useGroupName } from './group-names.ts'
+import type { Group } from './refusals-search.ts'
+
+interface CountsViewProps {
+  readonly rows: readonly CountRow[]
+  readonly groups: readonly Group[]
+  readonly buckets: CountBuckets
+}
+
+/** The chart of the groups with the most, the numbers of its hours or days, and the totals of all groups. */
+export function CountsView({ rows, groups, buckets }: CountsViewProps) {
+  const t = useTranslations('refusals')
+  const charts = useTranslations('charts')
+  const formats = useFormats(buckets.zone)
+  const groupName = useGroupName()
+  const counted = useMemo(() => groupCounts(rows, groups), [rows, groups])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the names follow from the groups and the language, as `t` does.
+  const data = useMemo(() => {
+    const nameOf = ({ row }: CountGroup) =>
+      groups.length === 0 ? t('number') : groups.map((group) => groupName(row, group)).join(' · ')
+    return chartOf({ ...buckets, groups: counted, nameOf, others: t('others') })
+  }, [counted, groups, buckets, t])
+  const first = buckets.starts[0] ?? buckets.end
+  return (
+    <>
+      <Card title={t('over')}>
+        <TimeChart
+          label={`${t('over')}, ${formats.range(first, buckets.end)}`}
+          data={data}
+          end={buckets.end}
+          format={formats.count}
+          formatAxis={formats.compact}
+        />
+        <Disclosure label={charts('asTable')}>
+          <SeriesTable label={t('over')} data={data} format={formats.count} />
+        </Disclosure>
+      </Card>
+      <Card title={t('totals')} isFlush>
+        <TotalsTable counted={counted} groups={groups} buckets={buckets} />
+      </Card>
+    </>
+  )
+}
+
+/** More rows than anybody reads; the chart has the first seven anyway. */
+const ROWS_MAX = 100
+
+interface TotalsTableProps extends Pick<CountsViewProps, 'groups' | 'buckets'> {
+  readonly counted: readonly CountGroup[]
+}
+
+function TotalsTable({ counted, groups, buckets }: TotalsTableProps) {
+  const t = useTranslations('refusals')
+  const formats = useFormats(buckets.zone)
+  const groupName = useGroupName()
+  const total = counted.reduce((sum, { count }) => sum + count, 0)
+  const lastOf = buckets.granularity === 'DAY' ? formats.date : formats.dateTime
+  const names = groups.length === 0 ? [t('all')] : groups.map((group) => t(`groups.${group}`))
+  const shown = counted.slice(0, ROWS_MAX)
+  return (
+    <>
+      <Table label={t('totalsOf')}>
+        <thead>
+          <tr>
+            {names.map((name) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+            <th scope="col" className={numeric}>
+              {t('number')}
+            </th>
+            <th scope="col" className={numeric}>
+              {t('share')}
+            </th>
+            <th scope="col">{t('last')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map(({ row, count, last }, place) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a row has no other name than all of its cells.
+            <tr key={place}>
+              {groups.length === 0 && <th scope="row">{t('all')}</th>}
+              {groups.map((group, column) =>
+                column === 0 ? (
+                  <th key={group} scope="row">
+                    {groupName(row, group)}
+                  </th>
+                ) : (
+                  <td key={group}>{groupName(row, group)}</td>
+                ),
+              )}
+              <td className={numeric}>{formats.count(count)}</td>
+              <td className={numeric}>{formats.percent(count / total)}</td>
+              <td className={time}>{lastOf(last)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </Table>
+      {counted.length > shown.length && (
+        <p>{t('moreGroups', { shown: shown.length, count: counted.length })}</p>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,81 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useTranslations } from 'use-intl'
+import { type RefusalFieldsFragment, RefusalsDocument } from '../../generated/graphql.ts'
+import { graphqlQuery } from '../../session/queries.ts'
+import { Waiting } from '../../session/waiting.tsx'
+import { Card, Cards } from '../../ui/card.tsx'
+import { CodeWithCopy } from '../../ui/code-with-copy.tsx'
+import { Empty, ErrorNotice, Loading } from '../../ui/notice.tsx'
+import { Page } from '../../ui/page.tsx'
+import { RefusalAbout } from './refusal-about.tsx'
+import { RefusalWhy } from './refusal-why.tsx'
+import { RefusalsTable } from './refusals-table.tsx'
+
+const route = getRouteApi('/shell/refusals/$requestId')
+
+/** Why one request was refused. Where its refusal is not kept, the page says what is. */
+export function RefusalPage() {
+  const t = useTranslations('refusals.refusal')
+  const { requestId } = route.useParams()
+  const { id } = route.useSearch()
+  const query = useQuery(graphqlQuery(RefusalsDocument, { filter: { requestId } }))
+  const { data, error, refetch } = query
+  const refusals = data?.refusals?.nodes
+  return (
+    <Page title={t('title')} lead={<CodeWithCopy text={requestId} />}>
+      <Waiting queries={[query]} />
+      {error !== null && <ErrorNotice error={error} retry={refetch} />}
+      {error === null && refusals === undefined && <Loading />}
+      {refusals?.length === 0 && <Gone requestId={requestId} />}
+      {refusals !== undefined && refusals.length > 0 && <Refusals refusals={refusals} id={id} />}
+    </Page>
+  )
+}
+
+interface RefusalsProps {
+  /** Newest first. A client may send several requests with one id. */
+  readonly refusals: readonly RefusalFieldsFragment[]
+  /** Which of them; by default the newest. */
+  readonly id: string | undefined
+}
+
+function Refusals({ refusals, id }: RefusalsProps) {
+  const t = useTranslations('refusals.refusal')
+  const shown = refusals.find((refusal) => refusal.id === id) ?? refusals[0]
+  const others = refusals.filter((refusal) => refusal !== shown)
+  if (shown === undefined) return null
+  return (
+    <>
+      <Cards>
+        <RefusalWhy refusal={shown} />
+        <RefusalAbout refusal={shown} />
+      </Cards>
+      {others.length > 0 && (
+        <Card title={t('others')} isFlush>
+          <RefusalsTable refusals={others} />
+        </Card>
+      )}
+    </>
+  )
+}
+
+function Gone({ requestId }: { readonly requestId: string }) {
+  const t = useTranslations('refusals')
+  return (
+    <Card>
+      <Empty title={t('refusal.gone')}>
+        <p>{t('refusal.goneHint')}</p>
+        <p>
+          <Link to="/refusals" search={{ show: 'counts' }}>
+            {t('toCounts')}
+          </Link>
+          {' · '}
+          <Link to="/calls" search={{ requestId }}>
+            {t('refusal.calls')}
+          </Link>
+        </p>
+      </Empty>
+    </Card>
+  )
+}

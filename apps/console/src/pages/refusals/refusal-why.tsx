@@ -1,0 +1,50 @@
+import { useTranslations } from 'use-intl'
+import { useFormats } from '../../format/use-formats.ts'
+import type { RefusalFieldsFragment } from '../../generated/graphql.ts'
+import { Card } from '../../ui/card.tsx'
+import { Facts } from '../../ui/facts.tsx'
+import { adviceOf } from './advice.ts'
+import { useLimitName } from './limit-name.ts'
+import styles from './refusals.module.css'
+import { StatusBadge } from './status-badge.tsx'
+
+const KEPT_MS = 86_400_000
+
+/** Why a request was refused, what to do about it, and how long this is known. */
+export function RefusalWhy({ refusal }: { readonly refusal: RefusalFieldsFragment }) {
+  const t = useTranslations('refusals')
+  const reasons = useTranslations('reasons')
+  const { dateTime } = useFormats()
+  const limitName = useLimitName()
+  const { reason, status, limit, field, at } = refusal
+  const known = reason as Parameters<typeof reasons>[0]
+  return (
+    <Card title={t('refusal.why')} aside={<StatusBadge status={status} />}>
+      {reasons.has(known) && <p className={styles.explained}>{reasons(known)}</p>}
+      <Facts
+        facts={[
+          [t('reason'), <code key="reason">{reason}</code>],
+          [
+            t('limit'),
+            limit === '' ? null : <LimitWithName key="limit" limit={limit} name={limitName(limit)} />,
+          ],
+          [t('field'), field === null ? null : <code key="field">{field}</code>],
+          [t('refusal.what'), t(`advice.${adviceOf(refusal)}`, { field: field ?? '' })],
+        ]}
+      />
+      <p className={styles.caption}>
+        {t('refusal.kept', { time: dateTime(new Date(Date.parse(at) + KEPT_MS)) })}
+      </p>
+    </Card>
+  )
+}
+
+/** With the word that logs and metrics have for it. */
+function LimitWithName({ limit, name }: { readonly limit: string; readonly name: string }) {
+  return (
+    <>
+      {name !== limit && `${name} `}
+      <code>{limit}</code>
+    </>
+  )
+}

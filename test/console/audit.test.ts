@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { HAS_BROWSER } from '../support/browser.ts'
+import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
+
+describe.runIf(HAS_BROWSER)('the audit log in the console', () => {
+  let console: ConsoleInBrowser
+
+  beforeAll(async () => {
+    console = await startConsole()
+  })
+  afterAll(() => console?.remove())
+
+  const rows = (page: Page) => page.getByRole('row').filter({ has: page.getByRole('rowheader') })
+
+  test('says who changed what of a user, field by field, and leads to the user', async () => {
+    const { api, token } = console.system
+    const user = await api.createUser(token, 'mei', { role: 'user' })
+    const headers = { 'x-request-id': 'change-42' }
+    const body = { role: 'premium' }
+    await api.call('PATCH', `/api/v1/users/${user.id}`, { token, headers, body })
+    const { page, logIn, violations, problems } = await console.visit('/audit')
+    await logIn()
+    await page.getByLabel('Id of what').fill(user.id)
+    await page.getByLabel('Id of what').press('Enter')
+    await page.getByRole('heading', { level: 2, name: '2 events' }).waitFor()
+    await page.getByLabel('Operation', { exact: true }).selectOption({ label: 'Change a user' })
+    await page.getByRole('heading', { level: 2, name: '1 event' }).waitFor()
+    expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
+      operation: 'users.update',
+      targetId: user.id,
+    })
+    expect(await violations()).toEqual([])
+
+    const downloaded = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Save as CSV' }).click()
+    const file = await readFile(await (await downloaded).path(), 'utf8')
+    expect(file.trim().split('\n')).toHaveLength(2)
+    expect(file).toContain('change-42')
+
+    await rows(page).getByRole('rowheader').getByRole('link').click()
+    await page.getByRole('heading', { level: 1, name: 'Change a user' }).waitFor()
+    const change = page.getByRole('table', { name: 'Each field' })
+    const changed = change.getByRole('row', { name: /^role has changed/ })
+    expect(await changed.getByRole('cell').allTextContents()).toEqual(['user', 'premium'])
+    const who = page.getByRole('region', { name: 'Who' })
+    await who.getByText('change-42').waitFor()
+    await who.getByRole('link', { name: 'admin' }).waitFor()
+    expect(await violations()).toEqual([])
+    await page.getByRole('region', { name: 'What was done' }).getByRole('link').click()
+    await page.getByRole('rowheader', { name: 'mei', exact: true }).waitFor()
+    expect(await rows(page).count()).toBe(1)
+    expect(problems).toEqual([])
+  })
+
+  test('a number that there is no event of, and a user who is no administrator, are told so', async () => {
+    const { api, token } = console.system
+    const { username, password } = await api.createUser(token, 'ada')
+    const { page, logIn } = await console.visit('/audit/900000')
+    await logIn()
+    await page.getByText('There is no such event').waitFor()
+    const { page: other, logIn: logInToo } = await console.visit('/audit')
+    await logInToo(username, password)
+    await other.getByText('Only administrators see the audit log.').waitFor()
+  })
+})

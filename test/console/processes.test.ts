@@ -1,0 +1,71 @@
+import { hostname } from 'node:os'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { HAS_BROWSER } from '../support/browser.ts'
+import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
+
+describe.runIf(HAS_BROWSER)('the page of the processes', () => {
+  let console: ConsoleInBrowser
+
+  beforeAll(async () => {
+    console = await startConsole()
+  })
+  afterAll(() => console?.remove())
+
+  test('shows the process that served a call, also to whoever comes from that call or from a deployment', async () => {
+    const { api, key, gateway } = console.system
+    const response = await api.chat(key, 'dify')
+    await response.text()
+    const { page, logIn, violations, problems } = await console.visit(
+      `/calls/${response.headers.get('x-call-id')}`,
+    )
+    await logIn()
+    await page.getByRole('link', { name: 'Show the process' }).click()
+    const row = page.getByRole('row', { name: hostname() }).filter({ hasText: String(gateway.pid) })
+    await row.getByText('Live', { exact: true }).waitFor()
+    expect(await row.getAttribute('aria-current')).toBe('true')
+    expect(await violations()).toEqual([])
+
+    await page.getByRole('link', { name: 'Deployments' }).click()
+    const card = page.getByRole('listitem', { name: 'Dify', exact: true })
+    await card.getByText(/^1 process$/).click()
+    await card.getByRole('link', { name: hostname() }).click()
+    await row.waitFor()
+    await page.getByRole('button', { name: 'Ended' }).click()
+    await row.waitFor({ state: 'detached' })
+    expect(problems).toEqual([])
+  })
+
+  test('versions side by side stand out, and so do deployments that a process does not use', async () => {
+    const { page, logIn, violations } = await console.visit('/account')
+    // Stands in for a second process of an older version, during an update.
+    await page.route('**/graphql', async (route) => {
+      const response = await route.fetch()
+      const body = (await response.json()) as { data?: { gatewayProcesses?: object[] } }
+      const [own] = body.data?.gatewayProcesses ?? []
+      const breaker = { agentId: 'dify', deploymentId: 'eu-1', breaker: 'OPEN', openSince: null }
+      const other = { ...own, id: 'other', host: 'gw-2', version: '0.0.9' }
+      if (own !== undefined)
+        body.data?.gatewayProcesses?.push({ ...other, breakers: [{ ...breaker, reason: 'agent_timeout' }] })
+      await route.fulfill({ response, json: body })
+    })
+    await logIn()
+    await page.getByRole('link', { name: 'Processes' }).click()
+    await page.getByText('Different versions run side by side.').waitFor()
+    await page.getByText('0.0.9: 1').waitFor()
+    const row = page.getByRole('row', { name: 'gw-2' })
+    await row.getByText('dify/eu-1').waitFor()
+    await row.getByText('Not in use').waitFor()
+    expect(await violations()).toEqual([])
+  })
+
+  test('is for administrators', async () => {
+    const { api, token } = console.system
+    const { username, password } = await api.createUser(token, 'ada')
+    const { page, logIn } = await console.visit('/processes')
+    await logIn(username, password)
+    await page.getByText('Only administrators see the processes.').waitFor()
+    const pages = page.getByRole('navigation', { name: 'Pages' })
+    await pages.getByRole('link', { name: 'Refusals' }).waitFor()
+    expect(await pages.getByRole('link', { name: /Processes|Audit/ }).count()).toBe(0)
+  })
+})

@@ -1,0 +1,144 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { HAS_BROWSER } from '../support/browser.ts'
+import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
+import { graphql } from '../support/graphql.ts'
+import { until } from '../support/until.ts'
+
+/** More chats than are refused for other reasons. */
+const LIMIT = { points: 10, windowSeconds: 600 }
+/** The pages and this test read more often than anybody. */
+const MANY = { points: 100_000 }
+
+describe.runIf(HAS_BROWSER)('refusals in the console', () => {
+  let console: ConsoleInBrowser
+  let mei: { id: string; username: string; password: string }
+  /** Of mei, for one agent alone. */
+  let narrow: { id: string; full_key: string }
+  let revoked: { id: string; full_key: string }
+
+  beforeAll(async () => {
+    console = await startConsole({ settings: { limits: { chat: LIMIT, calls: MANY, reads: MANY } } })
+    const { api, token } = console.system
+    mei = await api.createUser(token, 'mei', { role: 'premium' })
+    narrow = await api.createKey(token, { name: 'narrow', owner_id: mei.id, allowed_agents: ['dify'] })
+    revoked = await api.createKey(token, { name: 'revoked' })
+    await api.call('POST', `/api/v1/api-keys/${revoked.id}/revoke`, { token })
+  })
+  afterAll(() => console?.remove())
+
+  const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor()
+  const fact = (page: Page, region: string, name: string) =>
+    page
+      .getByRole('region', { name: region })
+      .getByText(name, { exact: true })
+      .locator('xpath=following-sibling::dd[1]')
+      .textContent()
+
+  /** Sends a chat that is refused, and waits until its refusal can be read. */
+  async function refuse(key: string, agent: string, status: number, requestId: string, more: object = {}) {
+    const { api, gateway, token } = console.system
+    const headers = { 'x-request-id': requestId }
+    const response = await api.chat(key, agent, { ...more }, { headers })
+    expect([response.status, await response.text()]).toEqual([status, expect.anything()])
+    await until(`the refusal of ${requestId} is kept`, async () => {
+      const { data } = await graphql(gateway, `{ refusal(requestId: "${requestId}") { id } }`, { as: token })
+      return (data as { refusal: object | null }).refusal
+    })
+  }
+
+  /** Looks for an id in the search of every page. */
+  async function search(page: Page, id: string): Promise<void> {
+    const field = page.getByRole('searchbox', { name: 'Find a call or a refusal' })
+    await field.fill(id)
+    await field.press('Enter')
+  }
+
+  test('the search of every page leads to why a request was refused: what is at fault, which limit, and what to do', async () => {
+    await refuse(narrow.full_key, 'coze', 403, 'why-403')
+    await refuse(narrow.full_key, 'dify', 400, 'why-400', { query: 7 })
+    await refuse(revoked.full_key, 'dify', 401, 'why-401')
+    const { api, key } = console.system
+    for (let call = 0; call < LIMIT.points; call += 1) await (await api.chat(key, 'dify')).text()
+    await refuse(key, 'dify', 429, 'why-429')
+    const { page, logIn, violations, problems } = await console.visit('/account')
+    await logIn()
+    await title(page, 'Account')
+
+    await search(page, 'why-403')
+    await title(page, 'Refused request')
+    await page.getByText('The API key may not use this agent.').waitFor()
+    expect(await fact(page, 'Why it was refused', 'What to do')).toContain('add the agent')
+    expect(await fact(page, 'Request', 'Key')).toBe('narrow')
+    expect(await fact(page, 'Request', 'Owner')).toBe('mei')
+    await page.getByText('after that only the count is').waitFor()
+    expect(await violations()).toEqual([])
+
+    await search(page, 'why-400')
+    await page.waitForURL(/why-400/)
+    await page.getByText('Correct the field body.query').waitFor()
+    await search(page, 'why-401')
+    await page.waitForURL(/why-401/)
+    await page.getByText('This API key was revoked.').waitFor()
+    await search(page, 'why-429')
+    await page.waitForURL(/why-429/)
+    expect(await fact(page, 'Why it was refused', 'Limit or part')).toBe('Rate of chats chat')
+    expect(problems).toEqual([])
+  })
+
+  test('the list is filtered, the counts say who is throttled and by what, and what is found nowhere is said', async () => {
+    await refuse(narrow.full_key, 'coze', 403, 'list-1')
+    await refuse(narrow.full_key, 'coze', 403, 'list-1')
+    const { page, logIn, violations, problems } = await console.visit('/refusals')
+    await logIn()
+    await title(page, 'Refusals')
+    await page.getByLabel('Reason', { exact: true }).selectOption('agent_denied')
+    const rows = page.getByRole('row').filter({ has: page.getByRole('rowheader') })
+    await expect.poll(() => rows.filter({ hasText: 'agent_denied' }).count()).toBeGreaterThan(1)
+    await expect.poll(() => rows.filter({ hasText: 'key_revoked' }).count()).toBe(0)
+    expect(await violations()).toEqual([])
+    await rows.first().getByRole('link').click()
+    await title(page, 'Refused request')
+    // The client has sent two requests with this id.
+    await page
+      .getByRole('region', { name: 'Other refusals of this request' })
+      .getByRole('row')
+      .nth(1)
+      .waitFor()
+    await page.getByRole('link', { name: 'All refusals of this key' }).click()
+    await page.waitForURL(/key=/)
+
+    await page.getByRole('button', { name: 'Counts' }).click()
+    const totals = page.getByRole('table', { name: 'The refusals of each group' })
+    await totals.getByRole('row', { name: /^narrow agent_denied \(none\) [2-9]/ }).waitFor()
+    await page.getByRole('button', { name: 'Agent', exact: true }).click()
+    await totals.getByRole('row', { name: /^narrow coze agent_denied/ }).waitFor()
+    await page
+      .getByRole('img', { name: /^Refusals over time/ })
+      .locator('canvas')
+      .waitFor()
+    expect(await violations()).toEqual([])
+
+    await search(page, 'never-seen')
+    await title(page, 'Calls')
+    await page.getByText('No call in that time and no single refusal of the last 24 hours').waitFor()
+    await page.getByRole('link', { name: 'Counts of the refusals' }).click()
+    await page.getByText('Counts are kept for 30 days').waitFor()
+    expect(problems).toEqual([])
+  })
+
+  test('users see the refusals of their own keys alone', async () => {
+    await refuse(narrow.full_key, 'coze', 403, 'own-1')
+    await refuse(revoked.full_key, 'dify', 401, 'foreign-1')
+    const { page, logIn } = await console.visit('/refusals', { viewport: { width: 390, height: 800 } })
+    await logIn(mei.username, mei.password)
+    await title(page, 'Refusals')
+    await page.getByRole('rowheader').first().waitFor()
+    expect(await page.getByRole('row').filter({ hasText: 'key_revoked' }).count()).toBe(0)
+    expect(await page.getByLabel('User', { exact: true }).count()).toBe(0)
+    await search(page, 'foreign-1')
+    await page.getByText('Neither a call nor a refusal found').waitFor()
+    await search(page, 'own-1')
+    await title(page, 'Refused request')
+  })
+})
