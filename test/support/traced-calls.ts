@@ -99,6 +99,7 @@ const rest =
     if (!leaves) return response.text()
     await response.body?.getReader().read()
     leaving.abort()
+    return undefined
   }
 
 const openai =

@@ -42,7 +42,6 @@ Commands reach a running gateway through its socket in DATA_DIR, or open the dat
   addUsageCommands(program)
   addCallCommands(program)
   addRefusalCommands(program)
-  addAuditCommands(program)
   addProcessesCommand(program)
   addUploadCommands(program)
   addSecretCommands(program)

@@ -137,7 +137,13 @@ const CALL = { callId: 'c', requestId: 'r', kind: 'chat', face: 'rest', agent: '
 
 test("the gateway's own share and the wait for a slot are those of the first attempt", async () => {
   const metrics = createMetrics()
-  const started = { type: 'attempt_started', call: CALL, deployment: 'main', platform: 'dify', conversation: undefined } as const
+  const started = {
+    type: 'attempt_started',
+    call: CALL,
+    deployment: 'main',
+    platform: 'dify',
+    conversation: undefined,
+  } as const
   metrics.call({ ...started, attempt: 1, ownMs: 4, queuedMs: 1_500 })
   metrics.call({ ...started, attempt: 2, ownMs: undefined, queuedMs: 1_500 })
   metrics.call({ ...started, attempt: 1, ownMs: undefined, queuedMs: undefined })

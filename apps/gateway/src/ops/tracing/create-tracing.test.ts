@@ -145,9 +145,14 @@ test('the second of two attempts has a span of its own, also if it fails before 
   const of = (attempt: number, deployment: string) =>
     ({ call, attempt, deployment, platform: 'dify' }) as const
   const end = { startMs: 0, durationMs: 1, outcome: 'upstream_error', reason: 'agent_error' } as const
-  const failed = { turn: 'none', isComplete: false, failure: { reason: 'agent_error' } } as const
+  const failed = {
+    turn: 'none',
+    isComplete: false,
+    failure: { reason: 'agent_error' },
+    exchange: undefined,
+  } as const
   tracing.call({ type: 'admitted', call })
-  tracing.call({ type: 'attempt_started', ...of(1, 'eu'), conversation: 'key', queuedMs: 12.3 })
+  tracing.call({ type: 'attempt_started', ...of(1, 'eu'), conversation: 'key', queuedMs: 12.3, ownMs: 1 })
   tracing.call({ type: 'attempt_ended', ...of(1, 'eu'), ...failed, end: { ...end, deployment: 'eu' } })
   tracing.call({ type: 'attempt_ended', ...of(2, 'us'), ...failed, end: { ...end, deployment: 'us' } })
   tracing.call({
