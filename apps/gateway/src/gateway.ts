@@ -1,6 +1,5 @@
 import type { Logger } from 'pino'
 import type { Config } from '#config/load.ts'
-import type { TracingConfig } from '#config/trace-variables.ts'
 import { createAgentCatalog } from '#core/agents/catalog.ts'
 import { createUpstream } from '#core/agents/upstream/upstream.ts'
 import { createCachedValue } from '#core/async/cached-value.ts'
@@ -37,7 +36,8 @@ import { createMaintenance, MAINTENANCE_PERIODS } from '#ops/maintenance.ts'
 import { createMetrics, type LedgerFailure, type Metrics } from '#ops/metrics.ts'
 import { identifyProcess } from '#ops/process-identity.ts'
 import { createStorageWatch } from '#ops/storage-watch.ts'
-import { startTracing, type Tracing } from '#ops/tracing/tracing.ts'
+import { startTracing } from '#ops/tracing/start-tracing.ts'
+import type { Tracing, TracingSettings } from '#ops/tracing/tracing.ts'
 
 /** The parts of one gateway process. */
 export interface Gateway {
@@ -75,7 +75,7 @@ export interface GatewayDeps {
   /** The identity that the lines of `log` have; a new one by default. */
   readonly identity?: ProcessIdentity
   /** How calls are traced; by default not at all, since the process of a command serves none. */
-  readonly tracing?: TracingConfig | undefined
+  readonly tracing?: TracingSettings | undefined
 }
 
 /**
