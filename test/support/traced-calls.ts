@@ -96,10 +96,10 @@ const rest =
     const headers = { agent, ...(isKept && { 'idempotency-key': `${SECRETS.idempotencyKey}-${number}` }) }
     const leaving = new AbortController()
     const response = await post(system, number, '/api/v1/chat', body, { headers, signal: leaving.signal })
-    if (!leaves) return response.text()
-    await response.body?.getReader().read()
-    leaving.abort()
-    return undefined
+    if (leaves) {
+      await response.body?.getReader().read()
+      leaving.abort()
+    } else await response.text()
   }
 
 const openai =

@@ -1,13 +1,12 @@
 import type { Logger } from 'pino'
 import { describeConfig } from '#config/describe-config.ts'
 import type { Config } from '#config/load.ts'
-import type { TracingConfig } from '#config/trace-variables.ts'
 import { createAgentCatalog } from '#core/agents/catalog.ts'
 import { createUpstream } from '#core/agents/upstream/upstream.ts'
 import { createCachedValue } from '#core/async/cached-value.ts'
 import { withDeadline } from '#core/async/deadline.ts'
 import { recordConfiguration } from '#core/audit/configuration-event.ts'
-import { createRefusedOperations } from '#core/audit/refused-operations.ts'
+import { createRefusedOperations, type RefusedOperations } from '#core/audit/refused-operations.ts'
 import { createInstallationSecret } from '#core/auth/installation-secret.ts'
 import { createSigningKeyAdministration } from '#core/auth/signing-key-administration.ts'
 import { createTokens } from '#core/auth/tokens.ts'
@@ -26,7 +25,7 @@ import { createMaintenanceLease } from '#core/ledger/maintenance-lease.ts'
 import { createProcessLoads } from '#core/ledger/process-loads.ts'
 import { connectRedis } from '#core/limits/connect-redis.ts'
 import { createLimits } from '#core/limits/limits.ts'
-import { createRefusalRecorder } from '#core/refusals/refusal-recorder.ts'
+import { createRefusalRecorder, type RefusalRecorder } from '#core/refusals/refusal-recorder.ts'
 import { createRefusalSweep } from '#core/refusals/refusal-sweep.ts'
 import { createReplyStore } from '#core/replies/store/create-reply-store.ts'
 import { createWakeUps } from '#core/replies/wake-ups/create-wake-ups.ts'
@@ -36,7 +35,6 @@ import type { ProcessTasks, Services } from '#core/services/services.ts'
 import { openStorage } from '#core/uploads/storage/open-storage.ts'
 import { atAddressOf } from '#core/values/at-address-of.ts'
 import type { PrismaClient } from '#generated/prisma/client.ts'
-import type { Refusals } from '#http/reply/refusals.ts'
 import { logCalls } from '#ops/call-log.ts'
 import { createDiskWatch } from '#ops/disk-watch.ts'
 import type { DependencyState, Health } from '#ops/health.ts'
@@ -45,7 +43,8 @@ import type { LedgerFailure } from '#ops/metrics/ledger-metrics.ts'
 import { createMetrics, type Metrics } from '#ops/metrics/metrics.ts'
 import { identifyProcess } from '#ops/process-identity.ts'
 import { createStorageWatch } from '#ops/storage-watch.ts'
-import { startTracing, type Tracing } from '#ops/tracing/tracing.ts'
+import { startTracing } from '#ops/tracing/start-tracing.ts'
+import type { Tracing, TracingSettings } from '#ops/tracing/tracing.ts'
 
 /** The parts of one gateway process. */
 export interface Gateway {
@@ -57,7 +56,10 @@ export interface Gateway {
   /** Absent where nothing is traced. */
   readonly tracing?: Tracing | undefined
   /** Faces hand over the requests that they refuse. */
-  readonly refusals: Refusals
+  readonly refusals: Pick<RefusalRecorder, 'record' | 'identify'> & {
+    /** For the audit log. */
+    readonly recordOperation: RefusedOperations['record']
+  }
   readonly health: Health
   /** Its clock follows the database's once {@link Gateway.prepareCommands} has resolved. */
   readonly runtime: Runtime
@@ -85,7 +87,7 @@ export interface GatewayDeps {
   /** The identity that the lines of `log` have; a new one by default. */
   readonly identity?: ProcessIdentity
   /** How calls are traced; by default not at all, since the process of a command serves none. */
-  readonly tracing?: TracingConfig | undefined
+  readonly tracing?: TracingSettings | undefined
 }
 
 /**

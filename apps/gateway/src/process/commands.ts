@@ -1,7 +1,7 @@
 import type { AgentStatus } from '#core/agents/deployments/probes.ts'
 import { whoIs } from '#core/audit/actor.ts'
-import type { AuditInput } from '#core/audit/audit-query.ts'
 import { type ChainState, notedHead, verifyChain } from '#core/audit/verify-chain.ts'
+import type { AuditInput } from '#core/audit-log/audit-query.ts'
 import type { RewrittenSecrets } from '#core/auth/signing-key-administration.ts'
 import type { Database } from '#core/database/database.ts'
 import { exportDatabase } from '#core/database/export/export.ts'

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { type AuditEvent, stateOf } from '#core/audit/audit-rows.ts'
+import { type AuditEvent, stateOf } from '#core/audit-log/audit-rows.ts'
 import { AUDIT_DESCRIPTIONS } from '#http/descriptions/audit-descriptions.ts'
 import { nullable, timestamp, Uuid } from '#http/reply/schemas.ts'
 

@@ -1,7 +1,7 @@
 import type { ChangeableCatalog } from '#core/agents/catalog.ts'
 import type { Audit } from '#core/audit/audit.ts'
-import type { AuditLog, AuditTasks } from '#core/audit/audit-log.ts'
 import type { ChainSweep } from '#core/audit/chain-sweep.ts'
+import type { AuditLog, AuditTasks } from '#core/audit-log/audit-log.ts'
 import type { Authentication } from '#core/auth/authenticate.ts'
 import type { Login } from '#core/auth/login.ts'
 import type { SigningKeyAdministration } from '#core/auth/signing-key-administration.ts'

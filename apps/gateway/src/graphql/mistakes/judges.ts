@@ -1,4 +1,4 @@
-import { type AuditInput, parseAuditQuery } from '#core/audit/audit-query.ts'
+import { type AuditInput, parseAuditQuery } from '#core/audit-log/audit-query.ts'
 import { checkLogin, type LoginInput } from '#core/auth/login.ts'
 import { allOf } from '#core/input/all-of.ts'
 import type { NewKey } from '#core/keys/key-input.ts'

@@ -1,5 +1,5 @@
-import { AUDIT_RESULTS } from '#core/audit/audit-query.ts'
-import { type AuditEvent, stateOf } from '#core/audit/audit-rows.ts'
+import { AUDIT_RESULTS } from '#core/audit-log/audit-query.ts'
+import { type AuditEvent, stateOf } from '#core/audit-log/audit-rows.ts'
 import { AUDIT_DESCRIPTIONS } from '#http/descriptions/audit-descriptions.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'

@@ -1,17 +1,16 @@
 import { ExportResultCode } from '@opentelemetry/core'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { TracingConfig } from '#config/trace-variables.ts'
 import type { CallRecord } from '#core/calls/call-events.ts'
 import { identifyProcess } from '../process-identity.ts'
 import { createTracing } from './create-tracing.ts'
 import { OWN } from './names.ts'
-import { CLIENT_GONE } from './tracing.ts'
+import { CLIENT_GONE, type TracingSettings } from './tracing.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-const CONFIG: TracingConfig = {
+const CONFIG: TracingSettings = {
   url: 'http://collector.example/v1/traces',
   timeoutMs: 1_000,
   sampler: 'parentbased_always_on',
@@ -23,7 +22,7 @@ const CONFIG: TracingConfig = {
   trustedProxies: ['10.0.0.1'],
 }
 
-function start(more: Partial<TracingConfig> = {}) {
+function start(more: Partial<TracingSettings> = {}) {
   const spans: ReadableSpan[] = []
   const tracing = createTracing(
     { ...CONFIG, ...more },
@@ -114,7 +113,7 @@ test('of a client that left before anything began it waits for what may still be
   expect(await ended()).toHaveLength(2)
 })
 
-test.each<[TracingConfig['sampler'], number, string | undefined, boolean]>([
+test.each<[TracingSettings['sampler'], number, string | undefined, boolean]>([
   ['always_on', 1, '00', true],
   ['always_off', 1, '01', false],
   ['traceidratio', 0, undefined, false],

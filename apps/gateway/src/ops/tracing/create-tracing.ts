@@ -3,14 +3,13 @@ import { W3CTraceContextPropagator } from '@opentelemetry/core'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
 import { type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace'
-import type { TracingConfig } from '#config/trace-variables.ts'
 import type { Traced } from '#core/request-trace.ts'
 import { CONVENTIONAL, SPANS } from './names.ts'
 import { CallSpans, RequestSpans, TreeClock } from './request-spans.ts'
 import { samplerOf } from './sampler.ts'
 import { SpanQueue } from './span-queue.ts'
 import { originReader } from './trace-parent.ts'
-import type { Tracing, TracingDeps } from './tracing.ts'
+import type { Tracing, TracingDeps, TracingSettings } from './tracing.ts'
 
 /** Longer values are cut. None of ours is as long, but a platform may call its model anything. */
 const VALUE_CHARACTERS_MAX = 200
@@ -19,7 +18,7 @@ const LINKS_MAX = 1_000
 
 /** Starts tracing. It registers nothing globally, and hands its contexts on as values. */
 export function createTracing(
-  config: TracingConfig,
+  config: TracingSettings,
   { identity, observer }: TracingDeps,
   exporter: SpanExporter = new OTLPTraceExporter({ url: config.url, timeoutMillis: config.timeoutMs }),
 ): Tracing {

@@ -7,10 +7,10 @@ import {
   SamplingDecision,
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace'
-import type { TracingConfig } from '#config/trace-variables.ts'
+import type { TracingSettings } from './tracing.ts'
 
 /** The sampler that the configuration names, for requests and what is below them. */
-export function samplerOf({ sampler, ratio }: Pick<TracingConfig, 'sampler' | 'ratio'>): Sampler {
+export function samplerOf({ sampler, ratio }: Pick<TracingSettings, 'sampler' | 'ratio'>): Sampler {
   const [, isParentBased, kind] = /^(parentbased_)?(.*)$/.exec(sampler) ?? []
   const root =
     kind === 'always_off'

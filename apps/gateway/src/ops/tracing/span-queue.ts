@@ -5,11 +5,10 @@ import {
   type SpanExporter,
   type SpanProcessor,
 } from '@opentelemetry/sdk-trace'
-import type { TracingConfig } from '#config/trace-variables.ts'
 import { sleep } from '#core/async/sleep.ts'
-import type { TracingObserver } from './tracing.ts'
+import type { TracingObserver, TracingSettings } from './tracing.ts'
 
-type QueueBounds = Pick<TracingConfig, 'queueMax' | 'batchMax' | 'scheduleDelayMs' | 'exportTimeoutMs'>
+type QueueBounds = Pick<TracingSettings, 'queueMax' | 'batchMax' | 'scheduleDelayMs' | 'exportTimeoutMs'>
 
 /**
  * The spans that wait for the collector: a bounded number. Those that find no room, and those that the collector did not take,

@@ -1,8 +1,24 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { TracingConfig } from '#config/trace-variables.ts'
 import type { CallObserver } from '#core/calls/call-events.ts'
 import type { ProcessIdentity } from '#core/ledger/instances.ts'
 import type { RequestTrace, Traced } from '#core/request-trace.ts'
+
+/** How traces are recorded and sent. */
+export interface TracingSettings {
+  /** Where traces are sent. */
+  readonly url: string
+  readonly timeoutMs: number
+  /** One of OpenTelemetry's names. */
+  readonly sampler: `${'' | 'parentbased_'}${'always_on' | 'always_off' | 'traceidratio'}`
+  /** For the samplers that trace a share of the requests. */
+  readonly ratio: number
+  readonly scheduleDelayMs: number
+  readonly exportTimeoutMs: number
+  readonly queueMax: number
+  readonly batchMax: number
+  /** The addresses and ranges of proxies whose `traceparent` is the parent of a request. */
+  readonly trustedProxies: readonly string[]
+}
 
 /** What records the traces of a process. */
 export interface Tracing {
@@ -52,10 +68,4 @@ export interface TracingObserver {
 export interface TracingDeps {
   readonly identity: ProcessIdentity
   readonly observer: TracingObserver
-}
-
-/** Loads what tracing needs, which takes 26 MB and a tenth of a second, and starts it. */
-export async function startTracing(config: TracingConfig, deps: TracingDeps): Promise<Tracing> {
-  const { createTracing } = await import('./create-tracing.ts')
-  return createTracing(config, deps)
 }

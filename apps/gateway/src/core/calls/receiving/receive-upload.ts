@@ -1,3 +1,4 @@
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import type { AdmissionService } from '#core/calls/admission.ts'
 import type { CallObserver, CallRecord, Settled } from '#core/calls/call-events.ts'
 import type { EndedEarly, RunningCall } from '#core/calls/running-call.ts'
@@ -160,21 +161,23 @@ export class ReceivedUpload implements RunningCall {
     const { admission, keyWatch, runtime } = this.#deps
     const { credential, requestId, face, address } = this.#request
     const trace = this.#request.trace?.forCall()
-    const admitting = admission.admit(
-      {
-        callId: runtime.newId(),
-        requestId,
-        kind: 'upload',
-        face,
-        address,
-        keyHash: hashKey(credential),
-        agent: this.#agent,
-        app: '',
-        endUser: '',
-        conversation: '',
-        trace,
-      },
-      { observer: this.#observer },
+    const admitting = markRejectionHandled(
+      admission.admit(
+        {
+          callId: runtime.newId(),
+          requestId,
+          kind: 'upload',
+          face,
+          address,
+          keyHash: hashKey(credential),
+          agent: this.#agent,
+          app: '',
+          endUser: '',
+          conversation: '',
+          trace,
+        },
+        { observer: this.#observer },
+      ),
     )
     admitting.catch(() => trace?.refused())
     const { record, keyId, ownerId } = await admitting

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
 import pg from 'pg'
-import { eventJson } from '#core/audit/audit.ts'
 import { isConnectionError } from '#core/database/connection-error.ts'
 import type { Database, Sql } from '#core/database/database.ts'
 import { appliedMigrations } from '#core/database/migrations/migrate.ts'
@@ -128,7 +127,8 @@ async function importLines(sql: Sql, lines: AsyncIterable<string>): Promise<Expo
   throw new OperatorError('The file is cut off: its last line is missing.')
 }
 
-const IMPORTED = eventJson({ actor: 'command' }, { operation: 'database.import' })
+/** The event that `audit_append` adds. */
+const IMPORTED = JSON.stringify({ actor: 'command', operation: 'database.import' })
 
 /** Rows of one table, as lines of the file, which are inserted by one statement. */
 interface Batch {
