@@ -1,38 +1,5 @@
 import type { Messages } from './en.ts'
-import account from './zh/account.json' with { type: 'json' }
-import agents from './zh/agents.json' with { type: 'json' }
-import audit from './zh/audit.json' with { type: 'json' }
-import calls from './zh/calls.json' with { type: 'json' }
-import charts from './zh/charts.json' with { type: 'json' }
-import common from './zh/common.json' with { type: 'json' }
-import filters from './zh/filters.json' with { type: 'json' }
-import form from './zh/form.json' with { type: 'json' }
-import keys from './zh/keys.json' with { type: 'json' }
-import login from './zh/login.json' with { type: 'json' }
-import overview from './zh/overview.json' with { type: 'json' }
-import playground from './zh/playground.json' with { type: 'json' }
-import processes from './zh/processes.json' with { type: 'json' }
-import reasons from './zh/reasons.json' with { type: 'json' }
-import refusals from './zh/refusals.json' with { type: 'json' }
-import usage from './zh/usage.json' with { type: 'json' }
-import users from './zh/users.json' with { type: 'json' }
+import { messages as pages } from './zh-pages.ts'
+import { messages as start } from './zh-start.ts'
 
-export const messages: Messages = {
-  account,
-  agents,
-  audit,
-  calls,
-  charts,
-  common,
-  filters,
-  form,
-  keys,
-  login,
-  overview,
-  playground,
-  processes,
-  reasons,
-  refusals,
-  usage,
-  users,
-}
+export const messages: Messages = { ...start, ...pages }

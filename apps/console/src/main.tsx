@@ -3,16 +3,16 @@ import './ui/tokens.css'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app/app.tsx'
-import { chosenLanguage, loadMessages } from './app/language.ts'
+import { chosenLanguage } from './app/language.ts'
+import { texts } from './app/texts.ts'
 import { applyTheme, chosenTheme } from './app/theme.ts'
 
 applyTheme(chosenTheme())
-const language = chosenLanguage()
-const messages = await loadMessages(language)
+await texts.start(chosenLanguage())
 const root = document.querySelector('#root')
 if (root !== null)
   createRoot(root).render(
     <StrictMode>
-      <App language={language} messages={messages} />
+      <App />
     </StrictMode>,
   )

@@ -1,34 +1,19 @@
 import { CSPProvider } from '@base-ui/react/csp-provider'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
-import { useEffect, useMemo, useState } from 'react'
+import { useEffect, useMemo, useSyncExternalStore } from 'react'
 import { IntlProvider } from 'use-intl'
-import type { Messages } from '../../messages/en.ts'
 import { sessions } from '../session/gateway.ts'
 import { queryClient } from '../session/queries.ts'
 import { Toasts } from '../ui/overlays/toasts.tsx'
-import { chooseLanguage, type Language, loadMessages } from './language.ts'
+import type { Language } from './language.ts'
 import { LanguageContext } from './language-context.ts'
 import { router } from './router.tsx'
+import { texts } from './texts.ts'
 
-interface AppProps {
-  readonly language: Language
-  readonly messages: Messages
-}
-
-export function App(initial: AppProps) {
-  const [{ language, messages }, setText] = useState(initial)
-  const choice = useMemo(
-    () => ({
-      language,
-      async choose(chosen: Language) {
-        const messages = await loadMessages(chosen)
-        chooseLanguage(chosen)
-        setText({ language: chosen, messages })
-      },
-    }),
-    [language],
-  )
+export function App() {
+  const { language, messages } = useSyncExternalStore(texts.subscribe, () => texts.current)
+  const choice = useMemo(() => ({ language, choose: (chosen: Language) => texts.choose(chosen) }), [language])
   useEffect(() => {
     document.documentElement.lang = language
   }, [language])

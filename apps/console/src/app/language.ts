@@ -1,4 +1,4 @@
-import type { Messages } from '../../messages/en.ts'
+import type { PageMessages, StartMessages } from '../../messages/en.ts'
 import { loadPart } from '../ui/load-part.ts'
 
 export const LANGUAGES = { en: 'English', zh: '中文' } as const
@@ -17,10 +17,18 @@ export function chooseLanguage(language: Language): void {
   localStorage.setItem(STORED_AS, language)
 }
 
-/** Only the messages of one language are loaded. */
-export async function loadMessages(language: Language): Promise<Messages> {
+/** Only the messages of one language are loaded, at first those of the login, the overview and what is around every page. */
+export async function loadMessages(language: Language): Promise<StartMessages> {
   const { messages } = await loadPart(() =>
-    language === 'zh' ? import('../../messages/zh.ts') : import('../../messages/en.ts'),
+    language === 'zh' ? import('../../messages/zh-start.ts') : import('../../messages/en-start.ts'),
+  )
+  return messages
+}
+
+/** Those of all other pages. */
+export async function loadPageMessages(language: Language): Promise<PageMessages> {
+  const { messages } = await loadPart(() =>
+    language === 'zh' ? import('../../messages/zh-pages.ts') : import('../../messages/en-pages.ts'),
   )
   return messages
 }

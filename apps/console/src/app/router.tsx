@@ -20,6 +20,7 @@ import { sessions } from '../session/gateway.ts'
 import { loadPart } from '../ui/load-part.ts'
 import { Fallback } from './fallback.tsx'
 import { Shell } from './shell.tsx'
+import { texts } from './texts.ts'
 
 /** The router keeps what an address says beside what a page has read from it, so whatever was not read is taken away. */
 function only<Read extends (search: never) => object>(read: Read): Read {
@@ -57,28 +58,39 @@ const shell = createRoute({
   },
 })
 
+/** A page that is loaded when it is opened, with the messages of all such pages. */
+function page<Part extends Record<string, unknown>, Name extends keyof Part & string>(
+  load: () => Promise<Part>,
+  name: Name,
+) {
+  return lazyRouteComponent(async () => {
+    const [part] = await Promise.all([loadPart(load), texts.loadPages()])
+    return part as Record<Name, never>
+  }, name)
+}
+
 const pages = [
   createRoute({
     getParentRoute: () => shell,
     path: '/keys',
     validateSearch: only(keysSearch),
-    component: lazyRouteComponent(() => loadPart(() => import('../pages/keys/keys-page.tsx')), 'KeysPage'),
+    component: page(() => import('../pages/keys/keys-page.tsx'), 'KeysPage'),
   }),
   createRoute({
     getParentRoute: () => shell,
     path: '/keys/$id',
-    component: lazyRouteComponent(() => loadPart(() => import('../pages/keys/key-page.tsx')), 'KeyPage'),
+    component: page(() => import('../pages/keys/key-page.tsx'), 'KeyPage'),
   }),
   createRoute({
     getParentRoute: () => shell,
     path: '/calls',
     validateSearch: only(callsSearch),
-    component: lazyRouteComponent(() => loadPart(() => import('../pages/calls/calls-page.tsx')), 'CallsPage'),
+    component: page(() => import('../pages/calls/calls-page.tsx'), 'CallsPage'),
   }),
   createRoute({
     getParentRoute: () => shell,
     path: '/calls/$id',
-    component: lazyRouteComponent(() => loadPart(() => import('../pages/calls/call-page.tsx')), 'CallPage'),
+    component: page(() => import('../pages/calls/call-page.tsx'), 'CallPage'),
   }),
   createRoute({
     getParentRoute: () => shell,
@@ -93,23 +105,17 @@ const pages = [
     getParentRoute: () => shell,
     path: '/usage',
     validateSearch: only((search: Partial<UsageSearch> & SearchSchemaInput) => usageSearch(search)),
-    component: lazyRouteComponent(() => loadPart(() => import('../pages/usage/usage-page.tsx')), 'UsagePage'),
+    component: page(() => import('../pages/usage/usage-page.tsx'), 'UsagePage'),
   }),
   createRoute({
     getParentRoute: () => shell,
     path: '/account',
-    component: lazyRouteComponent(
-      () => loadPart(() => import('../pages/account/account-page.tsx')),
-      'AccountPage',
-    ),
+    component: page(() => import('../pages/account/account-page.tsx'), 'AccountPage'),
   }),
   createRoute({
     getParentRoute: () => shell,
     path: '/agents',
-    component: lazyRouteComponent(
-      () => loadPart(() => import('../pages/agents/agents-page.tsx')),
-      'AgentsPage',
-    ),
+    component: page(() => import('../pages/agents/agents-page.tsx'), 'AgentsPage'),
   }),
   createRoute({
     getParentRoute: () => shell,
@@ -117,25 +123,19 @@ const pages = [
     validateSearch: only(({ app }: Record<string, unknown>): { app?: string } =>
       typeof app === 'string' ? { app } : {},
     ),
-    component: lazyRouteComponent(
-      () => loadPart(() => import('../pages/playground/playground-page.tsx')),
-      'PlaygroundPage',
-    ),
+    component: page(() => import('../pages/playground/playground-page.tsx'), 'PlaygroundPage'),
   }),
   createRoute({
     getParentRoute: () => shell,
     path: '/users',
     validateSearch: only(usersSearch),
-    component: lazyRouteComponent(() => loadPart(() => import('../pages/users/users-page.tsx')), 'UsersPage'),
+    component: page(() => import('../pages/users/users-page.tsx'), 'UsersPage'),
   }),
   createRoute({
     getParentRoute: () => shell,
     path: '/refusals',
     validateSearch: only(refusalsSearch),
-    component: lazyRouteComponent(
-      () => loadPart(() => import('../pages/refusals/refusals-page.tsx')),
-      'RefusalsPage',
-    ),
+    component: page(() => import('../pages/refusals/refusals-page.tsx'), 'RefusalsPage'),
   }),
   createRoute({
     getParentRoute: () => shell,
@@ -143,30 +143,24 @@ const pages = [
     validateSearch: only(({ id }: Record<string, unknown>): { id?: string } =>
       typeof id === 'string' ? { id } : {},
     ),
-    component: lazyRouteComponent(
-      () => loadPart(() => import('../pages/refusals/refusal-page.tsx')),
-      'RefusalPage',
-    ),
+    component: page(() => import('../pages/refusals/refusal-page.tsx'), 'RefusalPage'),
   }),
   createRoute({
     getParentRoute: () => shell,
     path: '/processes',
     validateSearch: only(processesSearch),
-    component: lazyRouteComponent(
-      () => loadPart(() => import('../pages/processes/processes-page.tsx')),
-      'ProcessesPage',
-    ),
+    component: page(() => import('../pages/processes/processes-page.tsx'), 'ProcessesPage'),
   }),
   createRoute({
     getParentRoute: () => shell,
     path: '/audit',
     validateSearch: only(auditSearch),
-    component: lazyRouteComponent(() => loadPart(() => import('../pages/audit/audit-page.tsx')), 'AuditPage'),
+    component: page(() => import('../pages/audit/audit-page.tsx'), 'AuditPage'),
   }),
   createRoute({
     getParentRoute: () => shell,
     path: '/audit/$n',
-    component: lazyRouteComponent(() => loadPart(() => import('../pages/audit/event-page.tsx')), 'EventPage'),
+    component: page(() => import('../pages/audit/event-page.tsx'), 'EventPage'),
   }),
 ] as const
 

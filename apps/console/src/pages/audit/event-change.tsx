@@ -2,8 +2,8 @@ import { useTranslations } from 'use-intl'
 import { Card } from '../../ui/card.tsx'
 import { Table } from '../../ui/table.tsx'
 import styles from './audit.module.css'
+import type { AuditDetails } from './audit-details.ts'
 import { type ComparedField, compareStates } from './compare-states.ts'
-import type { AuditDetails } from './event-page.tsx'
 
 /** What the event is about, before and after, field by field. Nothing where it has no state, as for a login. */
 export function EventChange({ event: { before, after } }: { readonly event: AuditDetails }) {

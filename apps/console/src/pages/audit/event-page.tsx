@@ -1,16 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
-import { AuditEventDocument, type AuditEventQuery } from '../../generated/graphql.ts'
+import { AuditEventDocument } from '../../generated/graphql.ts'
 import { graphqlQuery } from '../../session/queries.ts'
 import { Card, Cards } from '../../ui/card.tsx'
 import { Empty, ErrorNotice, Loading } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
+import type { AuditDetails } from './audit-details.ts'
 import { EventChange } from './event-change.tsx'
 import { EventDone, EventOrigin } from './event-facts.tsx'
 import { useWords } from './words.ts'
-
-export type AuditDetails = NonNullable<AuditEventQuery['auditEvent']>
 
 const route = getRouteApi('/shell/audit/$n')
 
