@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { verifyChain } from '#core/audit/verify-chain.ts'
 import { createLogger } from '#ops/logger.ts'
 import { createServer } from '#server/create-server.ts'
@@ -21,6 +21,34 @@ afterAll(async () => {
 /** These have a row in the ledger, which tells more. */
 const IN_THE_LEDGER = ['chat', 'createCompletion', 'createResponse', 'upload', 'stopCall']
 
+/** The reasons for which a known caller may not do what it asked for. */
+const FORBIDDEN: readonly (string | undefined)[] = [
+  'permission_denied',
+  'role_denied',
+  'access_token_required',
+]
+
+const eventsOf = (requestId: string) => all.database.prisma.auditEvent.findMany({ where: { requestId } })
+
+test('a refused field of GraphQL is named', async () => {
+  await app.inject({
+    method: 'POST',
+    url: '/graphql',
+    headers: { authorization: `Bearer ${all.callers.premium.credential}`, 'x-request-id': 'refused-field' },
+    payload: { query: '{ users(first: 1) { nodes { id } } }' },
+  })
+  await vi.waitFor(async () =>
+    expect(await eventsOf('refused-field')).toMatchObject([
+      {
+        operation: 'users',
+        result: 'refused',
+        reason: 'role_denied',
+        userId: all.callers.premium.principal?.userId,
+      },
+    ]),
+  )
+})
+
 const changing = [...readOperations()]
   .filter(([operationId, { method }]) => method !== 'GET' && Object.hasOwn(OPERATIONS, operationId))
   .map(([operationId]) => operationId)
@@ -40,11 +68,15 @@ test.each(changing)(
         ...request,
         headers: { ...request.headers, 'x-request-id': requestId },
       })
-      const events = await all.database.prisma.auditEvent.findMany({ where: { requestId } })
-      const isDone = response.statusCode < 300
-      expect(events.filter(({ result }) => result === 'done').length > 0, `${name}: ${response.body}`).toBe(
-        isDone,
-      )
+      const { reason } = response.json<{ reason?: string }>()
+      if (FORBIDDEN.includes(reason)) {
+        // It is recorded in the background.
+        await vi.waitFor(async () =>
+          expect(await eventsOf(requestId), name).toMatchObject([{ result: 'refused', reason }]),
+        )
+      }
+      const done = (await eventsOf(requestId)).filter(({ result }) => result === 'done')
+      expect(done.length > 0, `${name}: ${response.body}`).toBe(response.statusCode < 300)
     }
   },
 )
