@@ -493,6 +493,10 @@ const QUESTIONS: readonly Question[] = [
             legend: '{{instance}} refusals',
           },
           {
+            expr: `sum by (instance) (increase(trunkline_audit_dropped_total{${HERE}}[1h]))`,
+            legend: '{{instance}} refused operations',
+          },
+          {
             expr: `sum by (instance) (increase(trunkline_log_lines_dropped_total{${HERE}}[1h]))`,
             legend: '{{instance}} log lines',
           },
