@@ -62,6 +62,9 @@ WITH turns_made AS (
   SELECT md5('row' || n)::uuid, md5('key' || n % 1000)::uuid, md5('user' || n % 1000)::uuid, sha256(('claim-' || n)::bytea),
     'rest', '', true, md5('instance')::uuid, now()
   FROM generate_series($1::int, $2::int) n
+), quiet AS MATERIALIZED (
+  -- As an import: so the users and keys leave no events.
+  SELECT set_config('trunkline.doing', '{"actor":"import"}', true)
 ), numbers AS MATERIALIZED (
   SELECT n, md5('user' || n)::uuid AS user_id FROM generate_series($1 / 4, $2 / 4) n
 ), users_made AS (
@@ -97,7 +100,7 @@ WITH turns_made AS (
   SELECT 'mapping-' || n, user_id, 'dify', 'platform-' || n, now() FROM numbers
 )
 INSERT INTO instances (id, started_at, lease_until, stopped_at)
-SELECT user_id, now(), now() - interval '1 day', now() - interval '1 day' FROM numbers`
+SELECT user_id, now(), now() - interval '1 day', now() - interval '1 day' FROM numbers CROSS JOIN quiet`
 
 interface Case {
   readonly kind: 'embedded' | 'server'

@@ -194,7 +194,7 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
   }),
   'Query.auditEvents': row(
     ADMINS,
-    `auditEvents(filter: { operation: "user.insert" }, timezone: "UTC", ${PAGE_AHEAD})`,
+    `auditEvents(filter: { operation: "users.create" }, timezone: "UTC", ${PAGE_AHEAD})`,
   ),
   'Query.auditEvent': row(ADMINS, 'auditEvent(n: 1)'),
   'Query.gatewayProcesses': row(ADMINS, 'gatewayProcesses(state: LIVE)'),

@@ -251,6 +251,16 @@ describe(kind, () => {
     expect(dropped).toBe(10)
   })
 
+  test('a statement that changes many rows leaves an event of each, in one chain', async () => {
+    const ids = await Promise.all(
+      Array.from({ length: 20 }, async () => (await services.join('user')).userId),
+    )
+    first = (await newest())?.n ?? 0n
+    await services.database.sql.query('UPDATE users SET max_api_calls = 7 WHERE id = ANY ($1::uuid[])', [ids])
+    expect((await events()).map(({ targetId }) => targetId).sort()).toEqual(ids.sort())
+    expect(await verifyChain(services.database.sql)).toMatchObject({ faults: [] })
+  })
+
   test('the chain holds after all that', async () => {
     expect(await verifyChain(services.database.sql)).toMatchObject({ faults: [] })
   })
