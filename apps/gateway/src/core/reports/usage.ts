@@ -132,7 +132,7 @@ export interface UsageDeps {
 }
 
 const QUOTA_COLUMNS = { apiCallsCount: true, maxApiCalls: true, quotaPeriod: true, quotaStart: true } as const
-const PRUNED_AT_ONCE = 5_000
+const PRUNED_AT_ONCE = 1_000
 /** Names are needed until all calls of their day have been settled; even calls left open by an outage end sooner than this. */
 const NAMES_KEPT_DAYS = 7
 
@@ -215,17 +215,20 @@ export function createUsageService({
 
 /**
  * Deletes in the order of the ids, which begin with the time: the oldest rows are adjacent, so whole pages become free for
- * reuse. The rows are deleted by `ctid`, because with old statistics the planner would join by reading the whole ledger.
+ * reuse. The rows are deleted by `ctid`, because with old statistics the planner would join by reading the whole ledger. The ids
+ * alone select the rows to look at, or without statistics it would expect so few that it reads the whole ledger as well.
  */
 const PRUNE = `
 DELETE FROM calls
 WHERE ctid = ANY (ARRAY(
-  SELECT ctid FROM calls
-  WHERE admitted_at < date_trunc('day', now(), 'UTC') - $1::int8 * interval '1 day' AND outcome IS NOT NULL
-    AND id < (lpad(to_hex((extract(epoch FROM now()) * 1000)::int8 - ($1::int8 - 1) * 86400000), 12, '0') || repeat('0', 20))::uuid
-  ORDER BY id
-  LIMIT $2
-  FOR UPDATE SKIP LOCKED))
+  SELECT ctid FROM (
+    SELECT ctid, admitted_at, outcome FROM calls
+    WHERE id < (lpad(to_hex((extract(epoch FROM now()) * 1000)::int8 - ($1::int8 - 1) * 86400000), 12, '0') || repeat('0', 20))::uuid
+    ORDER BY id
+    LIMIT $2
+    FOR UPDATE SKIP LOCKED
+  ) oldest
+  WHERE admitted_at < date_trunc('day', now(), 'UTC') - $1::int8 * interval '1 day' AND outcome IS NOT NULL))
 RETURNING id`
 
 const pruneByDay = (table: string) => `
