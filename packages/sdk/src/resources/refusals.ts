@@ -3,8 +3,9 @@ import type { operations, Refusal, RefusalCount } from '../generated/wire.ts'
 import type { CallOptions, ChatStreamOptions } from '../options.ts'
 import type { GatewayTransport } from '../transport/gateway-transport.ts'
 
-type Query<Operation extends 'listRefusals' | 'countRefusals'> = Omit<
-  NonNullable<operations[Operation]['parameters']['query']>,
+/** Which refused requests to list, and how many are asked for at once. */
+export type RefusalFilter = Omit<
+  NonNullable<operations['listRefusals']['parameters']['query']>,
   'format' | 'from' | 'to'
 > & {
   /** Only requests refused at this time or later: a Date, ISO 8601, or a date that stands for the start of that day in `timezone`. */
@@ -13,11 +14,16 @@ type Query<Operation extends 'listRefusals' | 'countRefusals'> = Omit<
   to?: string | Date
 }
 
-/** Which refused requests to list, and how many are asked for at once. */
-export type RefusalFilter = Query<'listRefusals'>
-
 /** Which refused requests to count, and in buckets of what length. */
-export type RefusalCountQuery = Query<'countRefusals'>
+export type RefusalCountQuery = Omit<
+  NonNullable<operations['countRefusals']['parameters']['query']>,
+  'format' | 'from' | 'to'
+> & {
+  /** Only requests refused at this time or later: a Date, ISO 8601, or a date that stands for the start of that day in `timezone`. */
+  from?: string | Date
+  /** Only requests refused before this time. */
+  to?: string | Date
+}
 
 /** What was refused; reached as `client.refusals`. */
 export class Refusals {
