@@ -48,6 +48,7 @@ export const ON_SERVER_ALONE: readonly string[] = [
   'test/deploy/compose.test.ts',
   'test/deploy/image.test.ts',
   'test/graphql/with-server.test.ts',
+  'test/monitoring/dashboard.test.ts',
   'test/scale/clock-skew.test.ts',
   'test/scale/conversation-outage.test.ts',
   'test/scale/deployments-seen.test.ts',

@@ -1,6 +1,6 @@
 import { useTranslations } from 'use-intl'
 import { Card } from '../../ui/card.tsx'
-import { CodeWithCopy } from '../../ui/code-with-copy.tsx'
+import { CodeWithCopy } from '../../ui/copy/code-with-copy.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import type { CallDetails } from './call-details.ts'
 

@@ -5,7 +5,7 @@ import { type RefusalFieldsFragment, RefusalsDocument } from '../../generated/gr
 import { graphqlQuery } from '../../session/queries.ts'
 import { Waiting } from '../../session/waiting.tsx'
 import { Card, Cards } from '../../ui/card.tsx'
-import { CodeWithCopy } from '../../ui/code-with-copy.tsx'
+import { CodeWithCopy } from '../../ui/copy/code-with-copy.tsx'
 import { Empty, ErrorNotice, Loading } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
 import { RefusalAbout } from './refusal-about.tsx'

@@ -31,7 +31,7 @@ export function createRefusedOperations({
   onDropped(): void
 }): RefusedOperations {
   let waiting = 0
-  let last: Promise<void> = Promise.resolve()
+  let last = markRejectionHandled(Promise.resolve())
 
   async function append({ caller, operation, reason }: RefusedOperation): Promise<void> {
     const { address } = caller.origin ?? {}

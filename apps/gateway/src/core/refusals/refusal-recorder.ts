@@ -1,4 +1,5 @@
 import { withDeadline } from '#core/async/deadline.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { PeriodicRead } from '#core/async/periodic-read.ts'
 import type { Sql } from '#core/database/database.ts'
 import type { DiskSpace } from '#core/disk/disk-space.ts'
@@ -76,9 +77,11 @@ export function createRefusalRecorder(deps: RefusalRecorderDeps): RefusalRecorde
     runtime,
     isNeeded: () => !isClosed && !pending.isEmpty,
     read: () => {
-      writing = write().finally(() => {
-        writing = undefined
-      })
+      writing = markRejectionHandled(
+        write().finally(() => {
+          writing = undefined
+        }),
+      )
       return writing
     },
     onAnswer: observer.recordable,
@@ -120,7 +123,7 @@ export function createRefusalRecorder(deps: RefusalRecorderDeps): RefusalRecorde
     async close(timeoutMs) {
       isClosed = true
       writes.stop()
-      const last = (writing ?? Promise.resolve()).catch(() => undefined).then(write)
+      const last = markRejectionHandled((writing ?? Promise.resolve()).catch(() => undefined).then(write))
       await withDeadline(timeoutMs, last).catch((error: unknown) => observer.recordable(false, error))
       drop(pending)
       pending = new Pending()

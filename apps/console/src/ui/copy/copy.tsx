@@ -1,7 +1,7 @@
 import { Check, Copy as CopyIcon } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { useTranslations } from 'use-intl'
-import { Button, IconButton } from './button.tsx'
+import { Button, IconButton } from '../button.tsx'
 import styles from './copy.module.css'
 
 /** Copies a text and says so for a moment. With `label` it is a button with words. */
