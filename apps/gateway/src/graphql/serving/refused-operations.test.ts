@@ -117,16 +117,14 @@ const REFUSALS: Readonly<Record<string, [code: string, documents: Documents, req
   ],
 }
 
-/** A credential that is not valid is the reason of a refusal, whatever the size; so the size alone needs its look-up. */
-const judges = (code: string, as: keyof Face['callers']) =>
-  code === 'operation_too_large'
-    ? face.statements(() =>
-        face.gateway.services.authentication.authenticate(face.callers[as].credential, {
-          address: '127.0.0.1',
-          requestId: 'test',
-        }),
-      )
-    : []
+/** The look-up of a credential: for the answer where the size alone is wrong, and else, in the background, for the record. */
+const lookUp = (as: keyof Face['callers']) =>
+  face.statements(() =>
+    face.gateway.services.authentication.authenticate(face.callers[as].credential, {
+      address: '127.0.0.1',
+      requestId: 'test',
+    }),
+  )
 
 test.each(Object.entries(REFUSALS))(
   'an operation that %s is refused without a statement but the one that its credential may need',
@@ -139,7 +137,8 @@ test.each(Object.entries(REFUSALS))(
         const codes = errors.map(({ extensions }: { extensions: { code: string } }) => extensions.code)
         expect(new Set(codes)).toEqual(new Set([code]))
       }
-      expect(await face.statements(work)).toEqual(await judges(code, as))
+      const made = await face.statements(work)
+      expect(await lookUp(as)).toEqual(expect.arrayContaining(made))
     }
   },
 )
