@@ -138,7 +138,10 @@ test.each(Object.entries(REFUSALS))(
         expect(new Set(codes)).toEqual(new Set([code]))
       }
       const made = await face.statements(work)
-      expect(await lookUp(as)).toEqual(expect.arrayContaining(made))
+      const needed = await lookUp(as)
+      // One look-up at most, whether or not that for the record is over by now.
+      if (code === 'operation_too_large') expect(made).toEqual(needed)
+      else expect([[], needed]).toContainEqual(made)
     }
   },
 )
