@@ -35,7 +35,7 @@ class Texts {
     if (this.#hasPages) return
     const { language } = this.current
     const pages = await loadPageMessages(language)
-    // Whoever has chosen another language meanwhile has loaded all of that one.
+    // If another language was chosen meanwhile, all texts of that language were loaded with the choice.
     if (language === this.current.language) this.#set(language, this.current.messages, pages)
   }
 

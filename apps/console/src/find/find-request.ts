@@ -27,9 +27,9 @@ export async function findById(id: string): Promise<Found> {
 }
 
 /**
- * Finds the calls and refusals of a request. One whose id carries its time is looked for around that; if there is none, as any
- * other id within the last 31 days, since a client may make such ids as well, by a clock of its own. Where the gateway does not
- * answer, the list says so.
+ * Finds the calls and refusals of a request. An id that contains its time is searched around that time first. If nothing is
+ * there, it is searched like any other id within the last 31 days, because a client may make such ids by a clock of its own. If
+ * the gateway does not answer, the list shows why.
  */
 export async function findRequest(requestId: string): Promise<Found> {
   const now = new Date()
@@ -51,7 +51,7 @@ async function requestsWithin(requestId: string, times: Times): Promise<Found | 
   const variables = { calls: { requestId, ...times }, refusals: { requestId } }
   const { calls, refusals } = await queryClient.fetchQuery({
     ...graphqlQuery(RequestsWithIdDocument, variables),
-    // A refusal is written some seconds later, so whoever looks again wants to see it.
+    // A refusal is written some seconds after its request, so a repeated search must not be answered from the cache.
     staleTime: 0,
   })
   const [call, secondCall] = calls?.nodes ?? []

@@ -7,7 +7,7 @@ import { SETTINGS } from './settings.ts'
  * The configuration for the audit log. Of an agent it has what is public within the company, and a fingerprint of all the rest:
  * keys, proxies, certificates. So one can see that a key was changed, and not which it is.
  *
- * @param secret - without it nobody can try keys until the fingerprint fits
+ * @param secret - keys the fingerprints, so that nobody who reads them can guess a credential by computing its fingerprint
  */
 export function describeConfig(config: Config, secret: string): object {
   const settings = Object.keys(SETTINGS).map((name) => [name, config[name as keyof Config]])

@@ -1,11 +1,9 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useTranslations } from 'use-intl'
 import { AuditEventsDocument, type AuditFilter, AuditTotalDocument } from '../../generated/graphql.ts'
+import { PagedList } from '../../lists/paged-list.tsx'
 import { graphqlPages, graphqlQuery } from '../../session/queries.ts'
-import { Waiting } from '../../session/waiting.tsx'
-import { Card } from '../../ui/card.tsx'
-import { LoadMore } from '../../ui/load-more.tsx'
-import { Empty, ErrorNotice, Loading } from '../../ui/notice.tsx'
+import { Empty } from '../../ui/notice.tsx'
 import { AuditTable } from './audit-table.tsx'
 
 interface AuditListProps {
@@ -19,34 +17,19 @@ export function AuditList({ filter }: AuditListProps) {
     ...graphqlPages(AuditEventsDocument, { filter }, ({ auditEvents }) => auditEvents),
     placeholderData: keepPreviousData,
   })
-  const { data, error, refetch, isPlaceholderData } = query
-  const waiting = <Waiting queries={[query]} />
-  if (error !== null && (data === undefined || isPlaceholderData))
-    return <ErrorNotice error={error} retry={refetch} />
-  if (data === undefined)
-    return (
-      <>
-        {waiting}
-        <Loading lines={8} />
-      </>
-    )
-  const events = data.pages.flatMap((page) => page.auditEvents?.nodes ?? [])
   return (
-    <>
-      {waiting}
-      <Card title={<Count filter={filter} />} isFlush>
-        {events.length === 0 ? (
-          <Empty title={t('empty')}>
-            <p>{t('emptyHint')}</p>
-          </Empty>
-        ) : (
-          <div aria-busy={isPlaceholderData}>
-            <AuditTable events={events} />
-          </div>
-        )}
-        <LoadMore query={query} />
-      </Card>
-    </>
+    <PagedList
+      query={query}
+      rowsOf={(page) => page.auditEvents?.nodes}
+      title={<Count filter={filter} />}
+      empty={
+        <Empty title={t('empty')}>
+          <p>{t('emptyHint')}</p>
+        </Empty>
+      }
+    >
+      {(events) => <AuditTable events={events} />}
+    </PagedList>
   )
 }
 

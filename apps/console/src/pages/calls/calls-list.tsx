@@ -2,11 +2,9 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-qu
 import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { CallCountDocument, type CallFilter, CallsDocument } from '../../generated/graphql.ts'
+import { PagedList } from '../../lists/paged-list.tsx'
 import { graphqlPages, graphqlQuery } from '../../session/queries.ts'
-import { Waiting } from '../../session/waiting.tsx'
-import { Card } from '../../ui/card.tsx'
-import { LoadMore } from '../../ui/load-more.tsx'
-import { Empty, ErrorNotice, Loading } from '../../ui/notice.tsx'
+import { Empty } from '../../ui/notice.tsx'
 import { useIsRefused } from './also-refused.tsx'
 import { CallsTable } from './calls-table.tsx'
 
@@ -23,32 +21,15 @@ export function CallsList({ filter, isFiltered, requestId }: CallsListProps) {
     ...graphqlPages(CallsDocument, { filter }, ({ calls }) => calls),
     placeholderData: keepPreviousData,
   })
-  const { data, error, refetch, isPlaceholderData } = query
-  const waiting = <Waiting queries={[query]} />
-  if (error !== null && (data === undefined || isPlaceholderData))
-    return <ErrorNotice error={error} retry={refetch} />
-  if (data === undefined)
-    return (
-      <>
-        {waiting}
-        <Loading lines={8} />
-      </>
-    )
-  const calls = data.pages.flatMap((page) => page.calls?.nodes ?? [])
   return (
-    <>
-      {waiting}
-      <Card title={<Count filter={filter} />} isFlush>
-        {calls.length === 0 ? (
-          <NoCalls isFiltered={isFiltered} requestId={requestId} />
-        ) : (
-          <div aria-busy={isPlaceholderData}>
-            <CallsTable calls={calls} />
-          </div>
-        )}
-        <LoadMore query={query} />
-      </Card>
-    </>
+    <PagedList
+      query={query}
+      rowsOf={(page) => page.calls?.nodes}
+      title={<Count filter={filter} />}
+      empty={<NoCalls isFiltered={isFiltered} requestId={requestId} />}
+    >
+      {(calls) => <CallsTable calls={calls} />}
+    </PagedList>
   )
 }
 

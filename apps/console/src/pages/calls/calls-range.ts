@@ -20,7 +20,7 @@ export function shownRange(search: CallsSearch, now: Date): Range | 'custom' | u
   return range ?? (requestId === undefined && conversation === undefined ? '7d' : '31d')
 }
 
-/** The times that the id of the request says, where nobody has typed others. */
+/** The range around the time that the request's id contains, unless the reader has chosen a range. */
 function ownTimes({ from, to, requestId }: CallsSearch, now: Date): Required<CallsRange> | undefined {
   const hasTyped = from !== undefined || to !== undefined
   return hasTyped || requestId === undefined ? undefined : timesOfRequest(requestId, now)

@@ -2,11 +2,9 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-qu
 import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { type RefusalFilter, RefusalsDocument, RefusalTotalDocument } from '../../generated/graphql.ts'
+import { PagedList } from '../../lists/paged-list.tsx'
 import { graphqlPages, graphqlQuery } from '../../session/queries.ts'
-import { Waiting } from '../../session/waiting.tsx'
-import { Card } from '../../ui/card.tsx'
-import { LoadMore } from '../../ui/load-more.tsx'
-import { Empty, ErrorNotice, Loading } from '../../ui/notice.tsx'
+import { Empty } from '../../ui/notice.tsx'
 import { RefusalsTable } from './refusals-table.tsx'
 
 interface RefusalsListProps {
@@ -20,37 +18,22 @@ export function RefusalsList({ filter }: RefusalsListProps) {
     ...graphqlPages(RefusalsDocument, { filter }, ({ refusals }) => refusals),
     placeholderData: keepPreviousData,
   })
-  const { data, error, refetch, isPlaceholderData } = query
-  const waiting = <Waiting queries={[query]} />
-  if (error !== null && (data === undefined || isPlaceholderData))
-    return <ErrorNotice error={error} retry={refetch} />
-  if (data === undefined)
-    return (
-      <>
-        {waiting}
-        <Loading lines={8} />
-      </>
-    )
-  const refusals = data.pages.flatMap((page) => page.refusals?.nodes ?? [])
   return (
-    <>
-      {waiting}
-      <Card title={<Count filter={filter} />} isFlush>
-        {refusals.length === 0 ? (
-          <Empty title={t('empty')}>
-            <p>{t('emptyHint')}</p>
-            <Link to="/refusals" search={{ show: 'counts' }}>
-              {t('toCounts')}
-            </Link>
-          </Empty>
-        ) : (
-          <div aria-busy={isPlaceholderData}>
-            <RefusalsTable refusals={refusals} />
-          </div>
-        )}
-        <LoadMore query={query} />
-      </Card>
-    </>
+    <PagedList
+      query={query}
+      rowsOf={(page) => page.refusals?.nodes}
+      title={<Count filter={filter} />}
+      empty={
+        <Empty title={t('empty')}>
+          <p>{t('emptyHint')}</p>
+          <Link to="/refusals" search={{ show: 'counts' }}>
+            {t('toCounts')}
+          </Link>
+        </Empty>
+      }
+    >
+      {(refusals) => <RefusalsTable refusals={refusals} />}
+    </PagedList>
   )
 }
 

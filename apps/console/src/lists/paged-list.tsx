@@ -1,0 +1,40 @@
+import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { Waiting } from '../session/waiting.tsx'
+import { Card } from '../ui/card.tsx'
+import { LoadMore } from '../ui/load-more.tsx'
+import { ErrorNotice, Loading } from '../ui/notice.tsx'
+
+interface PagedListProps<Page, Row> {
+  readonly query: UseInfiniteQueryResult<InfiniteData<Page>>
+  readonly rowsOf: (page: Page) => readonly Row[] | undefined
+  readonly title: ReactNode
+  /** What is shown if there is no row. */
+  readonly empty: ReactNode
+  readonly children: (rows: Row[]) => ReactNode
+}
+
+/** Rows that are read page after page. While another filter loads, those of the one before stay; its error replaces them. */
+export function PagedList<Page, Row>({ query, rowsOf, title, empty, children }: PagedListProps<Page, Row>) {
+  const { data, error, refetch, isPlaceholderData } = query
+  const waiting = <Waiting queries={[query]} />
+  if (error !== null && (data === undefined || isPlaceholderData))
+    return <ErrorNotice error={error} retry={refetch} />
+  if (data === undefined)
+    return (
+      <>
+        {waiting}
+        <Loading lines={8} />
+      </>
+    )
+  const rows = data.pages.flatMap((page) => rowsOf(page) ?? [])
+  return (
+    <>
+      {waiting}
+      <Card title={title} isFlush>
+        {rows.length === 0 ? empty : <div aria-busy={isPlaceholderData}>{children(rows)}</div>}
+        <LoadMore query={query} />
+      </Card>
+    </>
+  )
+}
