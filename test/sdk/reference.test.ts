@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { typeErrors, writeExamples } from '../support/examples.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 import { type PackedPackage, packPackage } from '../support/packed-package.ts'
@@ -40,6 +40,10 @@ beforeAll(async () => {
   home = await writeExamples(sdk.project, PROGRAMS)
   await writeFile(join(home, 'notes.txt'), 'Ada wrote the first program.')
   env = await environmentOf('alice')
+  await vi.waitFor(async () => expect(await refusalsOf(env)).toHaveLength(1), {
+    timeout: 20_000,
+    interval: 200,
+  })
 })
 afterAll(async () => {
   await system?.remove()
@@ -78,10 +82,19 @@ async function environmentOf(username: string): Promise<Record<string, string>> 
   const key = await system.api.createKey(token, { permissions: ['chat', 'upload'] })
   // Examples that list calls find one, which has failed.
   await system.api.chat(key.full_key, 'dify', { chat_id: '', query: 'sandbox:error=server' })
+  // Examples that list refusals find one too.
+  await system.api.chat(key.full_key, 'unknown', { chat_id: '', query: 'Hello' })
   return {
     PATH: process.env.PATH ?? '',
     TRUNKLINE_URL: system.gateway.url,
     TRUNKLINE_API_KEY: key.full_key,
     TRUNKLINE_TOKEN: token,
   }
+}
+
+/** Refusals are written every few seconds. */
+async function refusalsOf({ TRUNKLINE_URL, TRUNKLINE_TOKEN }: Record<string, string>): Promise<unknown[]> {
+  const headers = { authorization: `Bearer ${TRUNKLINE_TOKEN}` }
+  const response = await fetch(`${TRUNKLINE_URL}/api/v1/refusals`, { headers })
+  return (await response.json()).data.items
 }

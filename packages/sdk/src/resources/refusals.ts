@@ -39,8 +39,8 @@ export class Refusals {
    *
    * @example
    * ```ts
-   * for await (const { request_id, reason, limit } of client.refusals.list({ reason: 'rate_limited' })) {
-   *   console.log(request_id, reason, limit)
+   * for await (const { request_id, at, field } of client.refusals.list({ reason: 'unknown_agent' })) {
+   *   console.log(request_id, at, field)
    * }
    * ```
    */

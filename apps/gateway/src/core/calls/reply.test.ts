@@ -903,7 +903,15 @@ describe('each step of a call is one event', () => {
     const reading = readAll(reply)
     await vi.advanceTimersByTimeAsync(30)
     expect(stepsOf(events)).toEqual([
-      { type: 'attempt_started', attempt: 1, deployment: 'main', ownMs: undefined, queuedMs: undefined },
+      {
+        type: 'attempt_started',
+        attempt: 1,
+        deployment: 'main',
+        platform: 'dify',
+        conversation: undefined,
+        ownMs: undefined,
+        queuedMs: undefined,
+      },
     ])
     platform.cancel(new UpstreamError('agent_truncated'))
     await reading

@@ -51,10 +51,11 @@ const RANGE = { from: '2026-11-20T00:00:00Z', to: '2026-11-21T00:00:00Z' }
 describe.each(['embedded', 'server'] as const)('single refusals, %s', (kind) => {
   test('each caller sees its own and an administrator all, newest first', async () => {
     const refusals = refusalsOn(kind)
-    const first = await refuse()
-    const second = await refuse({}, otherKey)
-    const third = await refuse({ keyId: undefined })
-    const theirs = await refuse({}, foreign)
+    const ago = (seconds: number) => new Date(Date.now() - seconds * 1000)
+    const first = await refuse({ at: ago(4) })
+    const second = await refuse({ at: ago(3) }, otherKey)
+    const third = await refuse({ at: ago(2), keyId: undefined })
+    const theirs = await refuse({ at: ago(1) }, foreign)
     const seen = async (caller: Principal, input: RefusalsInput = {}) =>
       (await refusals.list(caller, input, { take: 10 })).map(({ id }) => id)
     expect(await seen(admin)).toEqual([theirs, third, second, first])
