@@ -250,7 +250,7 @@ function commandsOf(
     },
     async 'audit export'({ username, before, ...input }) {
       const events = await auditTasks.events({ ...input, ...(await userOf(username)) }, before)
-      if (before === undefined) await audit.exported(operator(), 'audit')
+      if (before === undefined) await audit.exported(operator(), 'audit', { ...input, username })
       return events.map(storedAuditRecord)
     },
     processes: async ({ state }) => (await processes.list(operator(), { state })).map(processRecord),

@@ -46,7 +46,7 @@ export function auditRoutes(
     const signal = abortedWith(reply)
     if (format === 'csv') {
       const events = await audit.export(caller, input, onLimit, signal)
-      await services.audit.exported(caller, 'audit')
+      await services.audit.exported(caller, 'audit', request.query)
       return sendCsv(reply, 'audit', Object.keys(AuditEventSchema.properties), eventRows(events))
     }
     const found = await readOrderedPage({ limit, cursor }, (query) =>

@@ -55,7 +55,7 @@ export function refusalRoutes(
     const signal = abortedWith(reply)
     if (format === 'csv') {
       const rows = await refusals.export(caller, input, onLimit, signal)
-      await services.audit.exported(caller, 'refusals')
+      await services.audit.exported(caller, 'refusals', request.query)
       return sendCsv(reply, 'refusals', Object.keys(RefusalSchema.properties), refusalRows(rows))
     }
     const found = await readOrderedPage({ limit, cursor }, (query) =>
@@ -76,7 +76,7 @@ export function refusalRoutes(
       abortedWith(reply),
     )
     if (request.query.format === 'csv') {
-      await services.audit.exported(caller, 'refusal-counts')
+      await services.audit.exported(caller, 'refusal-counts', request.query)
       return sendCsv(reply, 'refusal-counts', Object.keys(RefusalCountSchema.properties), countRows(counts))
     }
     return success({ items: counts.map(refusalCountRecord), next_cursor: null })

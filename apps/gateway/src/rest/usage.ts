@@ -58,7 +58,7 @@ export function usageRoutes(
       abortedWith(reply),
     )
     if (format === 'csv') {
-      await services.audit.exported(caller, 'usage')
+      await services.audit.exported(caller, 'usage', request.query)
       return sendCsv(reply, 'usage', reportHeader(report), reportRows(report))
     }
     reply.type('application/json; charset=utf-8')
@@ -74,7 +74,7 @@ export function usageRoutes(
     const signal = abortedWith(reply)
     if (format === 'csv') {
       const calls = await usage.exportCalls(caller, filter, onLimit, signal)
-      await services.audit.exported(caller, 'calls')
+      await services.audit.exported(caller, 'calls', request.query)
       const rows = callRows(calls, (ids) => usage.findInstances(caller, ids))
       return sendCsv(reply, 'calls', CALL_FIELDS, rows)
     }

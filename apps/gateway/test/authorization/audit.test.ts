@@ -81,12 +81,13 @@ test.each(changing)(
   },
 )
 
+const FROM = '2026-11-01T00:00:00Z'
 test.each(['usage', 'calls', 'refusals', 'refusals/counts', 'audit'])(
-  'a download of %s leaves an event',
+  'a download of %s leaves an event that says what was asked for',
   async (list) => {
     const { credential, principal } = all.callers.admin
     const response = await app.inject({
-      url: `/api/v1/${list}?format=csv`,
+      url: `/api/v1/${list}?format=csv&from=${FROM}`,
       headers: { authorization: `Bearer ${credential}`, 'x-request-id': `csv-of-${list.replace('/', '-')}` },
     })
     expect(response.statusCode).toBe(200)
@@ -98,6 +99,7 @@ test.each(['usage', 'calls', 'refusals', 'refusals/counts', 'audit'])(
       actor: 'token',
       userId: principal?.userId,
       targetId: list.replace('/', '-').replace('refusals-', 'refusal-'),
+      after: expect.stringContaining(`"from":"${FROM}"`),
     })
   },
 )

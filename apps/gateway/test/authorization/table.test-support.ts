@@ -533,7 +533,7 @@ export const TABLE: {
     count: forCaller(ADMINS, (caller, { services }) => services.audit.count(caller, {})),
     find: forCaller(ADMINS, (caller, { services }) => services.audit.find(caller, 1)),
     export: forCaller(ADMINS, (caller, { services }) => services.audit.export(caller, {})),
-    exported: forCaller(EVERYBODY, (caller, { services }) => services.audit.exported(caller, 'calls')),
+    exported: forCaller(EVERYBODY, (caller, { services }) => services.audit.exported(caller, 'calls', {})),
   },
   processes: { list: forCaller(ADMINS, (caller, { services }) => services.processes.list(caller)) },
 }

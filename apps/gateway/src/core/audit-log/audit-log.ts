@@ -8,6 +8,7 @@ import { allRows, BATCH_ROWS } from '#core/lists/all-rows.ts'
 import type { ForwardPage } from '#core/lists/rows-by-id.ts'
 import { credentialId, type Principal, requireAdmin } from '#core/principal.ts'
 import type { Reads } from '#core/sharing/reads.ts'
+import { omitUndefined } from '#core/values/omit-undefined.ts'
 import { type AuditInput, parseAuditQuery } from './audit-query.ts'
 import { type AuditEvent, countEvents, findEvent, numberOfCursor, readEvents } from './audit-rows.ts'
 
@@ -37,8 +38,15 @@ export interface AuditLog {
     onLimit?: OnLimit,
     signal?: AbortSignal,
   ): Promise<AsyncIterable<AuditEvent>>
-  /** Records that a caller, whoever it is, begins to download a list: after its first rows were read, before the first byte. */
-  exported(caller: Principal, list: ExportedList): Promise<void>
+  /**
+   * Records that a caller, whoever it is, begins to download a list, and with which parameters: after its first rows were read,
+   * before the first byte.
+   */
+  exported(
+    caller: Principal,
+    list: ExportedList,
+    parameters: Readonly<Record<string, unknown>>,
+  ): Promise<void>
 }
 
 /** The lists that can be downloaded. */
@@ -101,8 +109,11 @@ export function createAuditLog({
         ),
       )
     },
-    exported: (caller, list) =>
-      audit.append(whoIs(caller), { operation: 'export', target: 'export', targetId: list }),
+    exported(caller, list, { format: _format, limit: _limit, cursor: _cursor, ...parameters }) {
+      const given = omitUndefined(parameters)
+      const after = Object.keys(given).length > 0 ? given : undefined
+      return audit.append(whoIs(caller), { operation: 'export', target: 'export', targetId: list, after })
+    },
     events: async (input, before) => readEvents(rows, parseAuditQuery(input), { before, take: BATCH_EVENTS }),
   }
 }
