@@ -30,6 +30,9 @@ const LEDGER = {
   deployment: 'd',
   request_id: 'r',
   conversation: 'c',
+  reason: 'agent_timeout',
+  duration_ms_min: 1,
+  total_tokens_min: 1,
 } as const
 const REFUSED = {
   ...RANGE,
@@ -75,7 +78,17 @@ const USES: Readonly<Record<string, (client: Trunkline) => Promise<unknown>>> = 
       limits: LIMITS,
     }),
   listApiKeys: (client) =>
-    drain(client.apiKeys.list({ limit: 1, search: 'a', state: 'active', order_by: 'name', order: 'asc' })),
+    drain(
+      client.apiKeys.list({
+        limit: 1,
+        search: 'a',
+        state: 'active',
+        order_by: 'name',
+        order: 'asc',
+        expires_before: '2030-01-01T00:00:00Z',
+        owner_id: ID,
+      }),
+    ),
   getApiKey: (client) => client.apiKeys.get(ID),
   updateApiKey: (client) =>
     client.apiKeys.update(ID, { name: 'a', description: 'b', allowed_agents: ['dify'], limits: LIMITS }),
@@ -91,7 +104,17 @@ const USES: Readonly<Record<string, (client: Trunkline) => Promise<unknown>>> = 
       quota_period: 'day',
     }),
   listUsers: (client) =>
-    drain(client.users.list({ limit: 1, search: 'a', state: 'active', order_by: 'username', order: 'asc' })),
+    drain(
+      client.users.list({
+        limit: 1,
+        search: 'a',
+        state: 'active',
+        role: 'user',
+        quota_percent_min: 1,
+        order_by: 'username',
+        order: 'asc',
+      }),
+    ),
   getMe: (client) => client.me(),
   changeOwnPassword: (client) => client.users.changePassword({ current_password: 'a', new_password: 'b' }),
   getUser: (client) => client.users.get(ID),

@@ -87,6 +87,8 @@ export type CallFilter = {
   conversationId?: string | null | undefined;
   /** Only calls whose last request was sent to the deployment with this id; an empty text stands for calls of which none is known, such as those that still run. Ids of deployments belong to an agent. */
   deployment?: string | null | undefined;
+  /** Only calls that took at least this many milliseconds from the dispatch to the end. */
+  durationMsMin?: number | null | undefined;
   /** Only calls of the end user whom the client named so; an empty text stands for calls without one. The same name with another user is another end user. */
   endUser?: string | null | undefined;
   /** Only calls that came through this interface. */
@@ -103,10 +105,14 @@ export type CallFilter = {
   outcome?: Array<CallState> | null | undefined;
   /** Only calls of the API keys of the user with this id. */
   ownerId?: string | number | null | undefined;
+  /** Only calls that failed or were refused for this reason: a stable word of an error, such as `agent_timeout`. */
+  reason?: string | null | undefined;
   /** Only calls of the request with this id. */
   requestId?: string | null | undefined;
   /** Only calls admitted before this time, in the same form as `from`, which must not be later: a date stands for the start of that day, which is not included. */
   to?: string | null | undefined;
+  /** Only calls for which the platform reported at least this many tokens. */
+  totalTokensMin?: number | null | undefined;
 };
 
 /** What a call did. */

@@ -34,6 +34,7 @@ export function addKeyCommands(program: Command): void {
       '--search <text>',
       'only keys with this in their name, prefix or id, or the username of their owner',
     )
+    .option('--expires-before <time>', 'only active keys that expire before this time: ISO 8601 with a zone')
     .action(async ({ json, ...chosen }: JsonOption & CommandArguments['keys list']) => {
       const { keys: records, owners } = await run('keys list', chosen)
       if (json) printJson(records)

@@ -3,7 +3,16 @@ import type { Drift } from '#core/ledger/verify.ts'
 import type { CallsInput } from '#core/reports/calls-query.ts'
 import type { ReportInput } from '#core/reports/report-query.ts'
 import type { CallRecord, ReportRecord } from '#process/commands.ts'
-import { type JsonOption, list, type PageOptions, run, withJson, withPage, withRange } from './context.ts'
+import {
+  type JsonOption,
+  list,
+  type PageOptions,
+  run,
+  wholeNumber,
+  withJson,
+  withPage,
+  withRange,
+} from './context.ts'
 import { type Column, printJson, printPage, printTable } from './output.ts'
 
 type ReportOptions = JsonOption & ReportInput & { readonly user?: string }
@@ -45,6 +54,9 @@ export function addCallCommands(program: Command): void {
     .option('--kind <kind>', 'chat or upload')
     .option('--face <face>', 'rest, openai, graphql or responses')
     .option('--deployment <id>', 'calls whose last request was sent to this deployment of the agent')
+    .option('--reason <reason>', 'calls that failed or were refused for this reason, such as agent_timeout')
+    .option('--duration-ms-min <ms>', 'calls that took at least this long', wholeNumber)
+    .option('--total-tokens-min <count>', 'calls with at least this many tokens', wholeNumber)
     .option('--request-id <id>', 'calls of the request with this id')
     .option('--conversation <id>', 'calls of the conversation that the client names by this id')
     .action(async ({ json, user: username, ...input }: CallsOptions) => {

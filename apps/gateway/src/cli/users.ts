@@ -29,6 +29,8 @@ export function addUserCommands(program: Command): void {
   withList(users.command('list'), USER_STATUSES, USER_ORDERS)
     .description('list the users, with their roles, quotas and calls')
     .option('--search <text>', 'only users with this in their username or id')
+    .addOption(new Option('--role <role>', 'only users with this role').choices(ROLES))
+    .option('--quota-percent-min <percent>', 'only users who have used at least this much of it', wholeNumber)
     .action(async ({ json, ...chosen }: JsonOption & CommandArguments['users list']) => {
       const records = await run('users list', chosen)
       if (json) printJson(records)

@@ -173,9 +173,9 @@ function commandsOf(
     origin: { operator: operatorName },
   })
   const by = whoIs(operator())
-  const usersOf = ({ search, state, ...order }: CommandArguments['users list']) =>
+  const usersOf = ({ orderBy, order, ...filter }: CommandArguments['users list']) =>
     all((page) =>
-      readOrderedPage(page, (query) => users.list(operator(), { ...query, ...order }, { search, state })),
+      readOrderedPage(page, (query) => users.list(operator(), { ...query, orderBy, order }, filter)),
     )
   const shownUser = (user: User) => fullUserRecord(user, runtime.now())
   const shownKey = (key: ApiKey) => keyRecord(key, runtime.now())
@@ -210,9 +210,9 @@ function commandsOf(
       if (status !== 'active') refuseField(['owner'], 'expected an active user.')
       return createdKeyRecord(await keys.create(operator(id), key), runtime.now())
     },
-    'keys list': async ({ search, state, ...order }) => {
+    'keys list': async ({ orderBy, order, ...filter }) => {
       const records = await all((page) =>
-        readOrderedPage(page, (query) => keys.list(operator(), { ...query, ...order }, { search, state })),
+        readOrderedPage(page, (query) => keys.list(operator(), { ...query, orderBy, order }, filter)),
       )
       const names = (await usersOf({})).map(({ id, username }) => [id, username])
       return { keys: records.map(shownKey), owners: Object.fromEntries(names) }

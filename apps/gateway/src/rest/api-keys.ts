@@ -79,9 +79,14 @@ export function apiKeyRoutes(
   const listing = { schema: listSchema, onRequest, config: { judge: judgeList(KEY_ORDERS) }, ...reads }
   routes.get('/api/v1/api-keys', listing, async (request, reply) => {
     const { limit, cursor, search, state, order_by: orderBy, order } = request.query
+    const { expires_before: expiresBefore, owner_id: ownerId } = request.query
     const signal = abortedWith(reply)
     const page = await readOrderedPage({ limit, cursor }, (position) =>
-      keys.list(callerOf(request), { ...position, orderBy, order, signal }, { search, state }),
+      keys.list(
+        callerOf(request),
+        { ...position, orderBy, order, signal },
+        { search, state, expiresBefore, ownerId },
+      ),
     )
     return success(pageRecord(page, (key) => keyRecord(key, now())))
   })
@@ -320,6 +325,12 @@ const listSchema = {
   querystring: orderedPageQuery({
     search: LIST_DESCRIPTIONS.searchKeys,
     states: [KEY_STATES, LIST_DESCRIPTIONS.keyState],
+    filters: {
+      expires_before: Type.Optional(
+        Type.String({ maxLength: 64, description: LIST_DESCRIPTIONS.expiresBefore }),
+      ),
+      owner_id: Type.Optional(Type.String({ maxLength: 64, description: API_KEY_DESCRIPTIONS.ofOwner })),
+    },
     fields: [KEY_ORDERS, LIST_DESCRIPTIONS.keyOrder, LIST_DESCRIPTIONS.keyDirection],
   }),
   response: {

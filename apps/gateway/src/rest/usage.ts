@@ -6,7 +6,7 @@ import { allOf } from '#core/input/all-of.ts'
 import { readPage } from '#core/input/pagination.ts'
 import { CALL_FACES, CALL_KINDS, FAILED_OUTCOMES, OUTCOMES } from '#core/ledger/ledger.ts'
 import type { LimitVerdict } from '#core/limits/limits.ts'
-import { parseCallsQuery } from '#core/reports/calls-query.ts'
+import { AMOUNT_MAX, parseCallsQuery } from '#core/reports/calls-query.ts'
 import { GRANULARITIES } from '#core/reports/range/calendar.ts'
 import { GROUPS } from '#core/reports/report-rows.ts'
 import type { Services } from '#core/services/services.ts'
@@ -95,12 +95,19 @@ function reportInput({ group_by, format: _format, ...filter }: ReportParameters)
 
 function callsInput({
   request_id,
+  duration_ms_min,
+  total_tokens_min,
   format: _format,
   limit: _limit,
   cursor: _cursor,
   ...filter
 }: CallsParameters) {
-  return { ...conditionsOf(filter), requestId: request_id }
+  return {
+    ...conditionsOf(filter),
+    requestId: request_id,
+    durationMsMin: duration_ms_min,
+    totalTokensMin: total_tokens_min,
+  }
 }
 
 function judgeCalls(request: unknown, { query }: SoundRequest): void {
@@ -196,6 +203,13 @@ const callsSchema = {
     kind: Type.Optional(oneOf(CALL_KINDS, CALL_DESCRIPTIONS.ofKind)),
     face: Type.Optional(oneOf(CALL_FACES, CALL_DESCRIPTIONS.throughFace)),
     outcome: outcomes([...OUTCOMES, 'running']),
+    reason: Type.Optional(Type.String({ maxLength: 64, description: CALL_DESCRIPTIONS.ofReason })),
+    duration_ms_min: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: AMOUNT_MAX, description: CALL_DESCRIPTIONS.durationMsMin }),
+    ),
+    total_tokens_min: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: AMOUNT_MAX, description: CALL_DESCRIPTIONS.totalTokensMin }),
+    ),
     request_id: Type.Optional(Type.String({ maxLength: 128, description: CALL_DESCRIPTIONS.ofRequest })),
     conversation: Type.Optional(
       Type.String({

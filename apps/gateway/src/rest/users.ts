@@ -2,6 +2,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { readOrderedPage } from '#core/input/pagination.ts'
+import { ROLES } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { Services } from '#core/services/services.ts'
 import { USER_ORDERS } from '#core/users/user-filter.ts'
@@ -21,7 +22,16 @@ import { callerOf, MANAGER_PROBLEMS, managerOnly } from '#http/guards/credential
 import { smallRead } from '#http/guards/small-read.ts'
 import { BODY_PROBLEMS } from '#http/reply/body-problems.ts'
 import { LIMIT_HEADERS } from '#http/reply/response-headers.ts'
-import { envelope, orderedPageQuery, page, pageRecord, problems, ref, success } from '#http/reply/schemas.ts'
+import {
+  envelope,
+  oneOf,
+  orderedPageQuery,
+  page,
+  pageRecord,
+  problems,
+  ref,
+  success,
+} from '#http/reply/schemas.ts'
 import { abortedWith } from '#http/request/aborted-with.ts'
 import { judgeList } from '#http/request/judge-page.ts'
 import type { SoundRequest } from '#http/request/validation.ts'
@@ -56,9 +66,14 @@ export function userRoutes(
   const listing = { schema: listSchema, onRequest, config: { judge: judgeList(USER_ORDERS) }, ...reads }
   routes.get('/api/v1/users', listing, async (request, reply) => {
     const { limit, cursor, search, state, order_by: orderBy, order } = request.query
+    const { role, quota_percent_min: quotaPercentMin } = request.query
     const signal = abortedWith(reply)
     const page = await readOrderedPage({ limit, cursor }, (position) =>
-      users.list(callerOf(request), { ...position, orderBy, order, signal }, { search, state }),
+      users.list(
+        callerOf(request),
+        { ...position, orderBy, order, signal },
+        { search, state, role, quotaPercentMin },
+      ),
     )
     return success(pageRecord(page, (user) => fullUserRecord(user, now())))
   })
@@ -194,6 +209,12 @@ const listSchema = {
   querystring: orderedPageQuery({
     search: LIST_DESCRIPTIONS.searchUsers,
     states: [USER_STATUSES, LIST_DESCRIPTIONS.userState],
+    filters: {
+      role: Type.Optional(oneOf(ROLES, LIST_DESCRIPTIONS.userRole)),
+      quota_percent_min: Type.Optional(
+        Type.Integer({ minimum: 0, maximum: 100, description: LIST_DESCRIPTIONS.quotaPercentMin }),
+      ),
+    },
     fields: [USER_ORDERS, LIST_DESCRIPTIONS.userOrder, LIST_DESCRIPTIONS.userDirection],
   }),
   response: {

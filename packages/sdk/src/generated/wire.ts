@@ -3890,9 +3890,13 @@ export interface operations {
                 search?: string;
                 /** Only keys in this state. A key that was revoked is no longer counted as expired when its time comes. */
                 state?: "active" | "revoked" | "expired";
+                /** Only keys that are active and expire before this time: ISO 8601 with a time zone. */
+                expires_before?: string;
+                /** Only the keys that belong to the user with this id. */
+                owner_id?: string;
                 /** What the keys are ordered by, and among equal ones by their ids. Keys that were never used come last. */
-                order_by?: "created_at" | "name" | "last_used_at" | "expires_at";
-                /** The direction. By default, names and expiries ascend, and times of creation and use descend. */
+                order_by?: "created_at" | "name" | "last_used_at" | "expires_at" | "calls_today" | "calls_this_month" | "total_calls";
+                /** The direction. By default, names and expiries ascend, and times of creation and use and numbers of calls descend. */
                 order?: "asc" | "desc";
             };
             header?: never;
@@ -4220,9 +4224,13 @@ export interface operations {
                 search?: string;
                 /** Only users with this status. */
                 state?: "active" | "suspended";
+                /** Only users with this role. */
+                role?: "admin" | "premium" | "user";
+                /** Only users who have used at least this share of their quota, in percent from 0 to 100; 100 selects those whose calls are refused. */
+                quota_percent_min?: number;
                 /** What the users are ordered by, and among equal ones by their ids. Users who never logged in come last. */
-                order_by?: "created_at" | "username" | "last_login";
-                /** The direction. By default, usernames ascend, and times of creation and login descend. */
+                order_by?: "created_at" | "username" | "last_login" | "api_calls_count" | "quota_used";
+                /** The direction. By default, usernames ascend, and times of creation and login, numbers of calls and used shares descend. */
                 order?: "asc" | "desc";
             };
             header?: never;
@@ -4601,6 +4609,12 @@ export interface operations {
                 face?: "rest" | "openai" | "graphql" | "responses";
                 /** Only calls of which one of these is true, separated by commas, out of done, client_gone, upstream_error, timeout, drained, interrupted, rejected, running, and failed, which stands for upstream_error, timeout, drained, interrupted. */
                 outcome?: string;
+                /** Only calls that failed or were refused for this reason: a stable word of an error, such as `agent_timeout`. */
+                reason?: string;
+                /** Only calls that took at least this many milliseconds from the dispatch to the end. */
+                duration_ms_min?: number;
+                /** Only calls for which the platform reported at least this many tokens. */
+                total_tokens_min?: number;
                 /** Only calls of the request with this id. */
                 request_id?: string;
                 /** Only calls of the conversation that the client names by this id. The same id of another user, end user, agent or app is another conversation. */

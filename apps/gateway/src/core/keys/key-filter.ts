@@ -1,5 +1,9 @@
 import { validate } from 'uuid'
+import { refuseField } from '#core/errors.ts'
+import { allOf, ifGiven } from '#core/input/all-of.ts'
 import { requireOneOf } from '#core/input/input-rules.ts'
+import { parseTimestamp } from '#core/input/timestamp.ts'
+import { allInSql } from '#core/lists/all-in-sql.ts'
 import type { OrderFields } from '#core/lists/list-order.ts'
 import { type Search, searchOf } from '#core/lists/search.ts'
 import { isAdmin, type Principal } from '#core/principal.ts'
@@ -15,6 +19,9 @@ export const KEY_ORDERS = {
   name: { column: 'name_key', kind: 'text', direction: 'asc' },
   last_used_at: { column: 'last_used_at', kind: 'time', direction: 'desc' },
   expires_at: { column: 'expires_at', kind: 'time', direction: 'asc' },
+  calls_today: { column: callsInSql('day'), kind: 'count', direction: 'desc' },
+  calls_this_month: { column: callsInSql('month'), kind: 'count', direction: 'desc' },
+  total_calls: { column: '(total_calls - total_baseline)', kind: 'count', direction: 'desc' },
 } as const satisfies OrderFields<string>
 
 export type KeyOrder = keyof typeof KEY_ORDERS
@@ -24,8 +31,17 @@ export interface KeyFilter {
   readonly search?: string | undefined
   /** A key that was revoked stays so when it expires. */
   readonly state?: KeyState | undefined
+  /** Selects keys that are active and expire before this time: ISO 8601 with a zone. */
+  readonly expiresBefore?: string | Date | undefined
   /** Selects the keys of this user; an invalid id matches nothing. */
   readonly ownerId?: string | undefined
+}
+
+/** The calls of the current day or month, as `callsToday` of key.ts computes them. */
+function callsInSql(period: 'day' | 'month'): string {
+  const counted = `${period}_calls`
+  const reset = `CASE WHEN ${period}_reset_start = ${period}_start THEN ${period}_baseline ELSE 0 END`
+  return `(CASE WHEN ${period}_start >= date_trunc('${period}', now(), 'UTC') THEN ${counted} - ${reset} ELSE 0 END)`
 }
 
 /** The keys that the caller may see. {@link visibleInSql} is the same. */
@@ -45,14 +61,24 @@ export function visibleInSql(caller: Principal): Prisma.Sql {
  */
 export function filterInSql(
   caller: Principal,
-  { search: text, state }: Omit<KeyFilter, 'ownerId'>,
+  { search: text, state, expiresBefore }: Omit<KeyFilter, 'ownerId'>,
   now: Date,
 ): Prisma.Sql | undefined {
-  requireOneOf(['state'], KEY_STATES, state)
-  const search = searchOf(text)
-  if (search === undefined) return state && stateInSql(state, now)
-  const found = searchInSql(caller, search)
-  return state === undefined ? found : Prisma.sql`${stateInSql(state, now)} AND ${found}`
+  const { search, before } = allOf({
+    state: () => requireOneOf(['state'], KEY_STATES, state),
+    search: () => searchOf(text),
+    before: () => ifGiven(expiresBefore, timeOf),
+  })
+  return allInSql([
+    state && stateInSql(state, now),
+    before && Prisma.sql`${stateInSql('active', now)} AND expires_at < ${before}::timestamptz`,
+    search && searchInSql(caller, search),
+  ])
+}
+
+function timeOf(time: string | Date): Date {
+  const parsed = time instanceof Date ? time : parseTimestamp(time)
+  return parsed ?? refuseField(['expiresBefore'], 'expected an ISO 8601 time with a zone, from 1970 on.')
 }
 
 export function ownedInSql(ownerId: string | undefined): Prisma.Sql {

@@ -15,10 +15,13 @@ export interface OrderChoice<Field extends string> {
 
 /** A field by which a list can be ordered. Rows with the same value are ordered by their ids, in the same direction. */
 export interface OrderField {
-  /** The column in SQL; without one, rows are ordered by their ids alone, which begin with the time of creation. */
+  /**
+   * The column in SQL, or an expression of columns of the row; without one, rows are ordered by their ids alone, which begin with
+   * the time of creation.
+   */
   readonly column?: string
-  /** A text that every row has, or a time that may be null. */
-  readonly kind?: 'text' | 'time'
+  /** A text or a count that every row has, or a time that may be null. */
+  readonly kind?: 'text' | 'count' | 'time'
   /** The direction if the caller names none. */
   readonly direction: Direction
 }
@@ -63,7 +66,19 @@ function partsOf(cursor: string): readonly unknown[] {
 }
 
 function isValue(kind: OrderField['kind'], value: unknown): value is string | null {
-  return kind === 'time' ? value === null || isTime(value) : isText(value)
+  switch (kind) {
+    case 'time':
+      return value === null || isTime(value)
+    case 'count':
+      return isCount(value)
+    default:
+      return isText(value)
+  }
+}
+
+/** The form of a number that the faces show, which PostgreSQL can always read as a bigint. */
+function isCount(value: unknown): value is string {
+  return typeof value === 'string' && /^(0|[1-9]\d{0,15})$/.test(value) && Number.isSafeInteger(Number(value))
 }
 
 /** The form of `Date.toISOString`, whose order as a text is that of the times, in the years that callers may name. */

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { OPENING_MS, openUserServices, type UserServices } from '#core/auth/users.test-support.ts'
+import { callsThisMonth, callsToday, totalCalls } from '#core/keys/key.ts'
 import { KEY_ORDERS, type KeyFilter, type KeyOrder } from '#core/keys/key-filter.ts'
 import { createKeys, type KeyListQuery } from '#core/keys/keys.ts'
 import type { Principal } from '#core/principal.ts'
 import type { Reads, Slices } from '#core/sharing/reads.ts'
-import { USER_ORDERS, type UserOrder } from '#core/users/user-filter.ts'
-import { Prisma } from '#generated/prisma/client.ts'
+import { USER_ORDERS, type UserFilter, type UserOrder } from '#core/users/user-filter.ts'
+import { type ApiKey, Prisma } from '#generated/prisma/client.ts'
 import { DIRECTIONS } from './list-order.ts'
 import { type Listed, type OrderedQuery, readOrdered } from './ordered-lists.ts'
 
@@ -48,7 +49,21 @@ describe(kind, () => {
     // Several keys have the same times, and some were never used.
     const at = (minutes: number) => new Date(Date.UTC(2030, 0, 1, 0, minutes))
     const lastUsedAt = index % 4 === 0 ? null : at(index % 3)
-    const data = { lastUsedAt, expiresAt: at(index % 5), ...(index % 6 === 5 && { revokedAt: at(0) }) }
+    // Counters of the current day and month, of former ones, and such that were reset; as texts, 9 would come after 10.
+    const counted = BigInt([9, 10, 100, 0][index % 4] ?? 0)
+    const start = new Date(index % 5 === 0 ? 0 : Date.UTC(2100, 0))
+    const counters = {
+      ...{ totalCalls: counted + 5n, totalBaseline: BigInt(index % 3) },
+      ...{ dayCalls: counted, dayStart: start, dayBaseline: 0n, dayResetStart: start },
+      ...{
+        monthCalls: counted,
+        monthStart: start,
+        monthBaseline: counted,
+        monthResetStart: index % 2 ? start : at(0),
+      },
+    }
+    const expiresAt = at(index % 5)
+    const data = { lastUsedAt, expiresAt, ...counters, ...(index % 6 === 5 && { revokedAt: at(0) }) }
     await services.database.prisma.apiKey.update({ where: { id }, data })
     return id
   }
@@ -112,6 +127,30 @@ describe(kind, () => {
     const named = (await list({ orderBy: 'name' })).map(({ name }) => name)
     expect(named.slice(0, 2)).toEqual(['100', '100%'])
     expect(named.filter((name) => /^(alpha|beta)$/i.test(name))).toEqual(['Alpha', 'alpha', 'beta', 'beta'])
+  })
+
+  test.each([
+    ['calls_today', (key: ApiKey) => callsToday(key, services.runtime.now())],
+    ['calls_this_month', (key: ApiKey) => callsThisMonth(key, services.runtime.now())],
+    ['total_calls', totalCalls],
+  ] as const)('keys by %s have the order of the numbers that are shown', async (orderBy, shown) => {
+    const numbers = (await list({ orderBy })).map(shown)
+    expect(new Set(numbers).size).toBeGreaterThan(2)
+    expect(numbers).toEqual(numbers.toSorted((one, other) => other - one))
+    expect((await list({ orderBy, order: 'asc' })).map(shown)).toEqual(numbers.toReversed())
+  })
+
+  test('active keys that expire before a time are found, and no others', async () => {
+    const before = new Date(Date.UTC(2030, 0, 1, 0, 2))
+    const all = await list({})
+    const expected = all.filter(({ expiresAt, revokedAt }) => expiresAt < before && revokedAt === null)
+    expect(expected.length).toBeGreaterThan(2)
+    const found = await list({}, { expiresBefore: before.toISOString() })
+    expect(found.map(({ id }) => id)).toEqual(expected.map(({ id }) => id))
+    expect(await services.keys.count(admin, { expiresBefore: before })).toBe(expected.length)
+    expect(await list({}, { expiresBefore: before, state: 'revoked' })).toEqual([])
+    expect(await list({}, { expiresBefore: services.runtime.now() })).toEqual([])
+    await expect(list({}, { expiresBefore: 'soon' })).rejects.toMatchObject({ field: ['expiresBefore'] })
   })
 
   test.each<[search: string, found: string[]]>([
@@ -286,6 +325,15 @@ describe(kind, () => {
     await expect(list({ orderBy: 'expires_at', cursor })).rejects.toMatchObject({ field: ['cursor'] })
   })
 
+  test.each(['-1', '01', '1.5', '', '9007199254740993', '99999999999999999999'])(
+    'a forged cursor whose count is %j is refused',
+    async (count) => {
+      const parts = ['total_calls', count, '019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10']
+      const cursor = Buffer.from(JSON.stringify(parts)).toString('base64url')
+      await expect(list({ orderBy: 'total_calls', cursor })).rejects.toMatchObject({ field: ['cursor'] })
+    },
+  )
+
   test('a forged cursor without the text that every row has is refused', async () => {
     const parts = ['name', null, '019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10']
     const cursor = Buffer.from(JSON.stringify(parts)).toString('base64url')
@@ -315,7 +363,14 @@ describe(kind, () => {
         const { userId: id } = await services.join('user', name)
         const lastLogin = index < 2 ? new Date(Date.UTC(2026, 0)) : null
         const status = index === 1 ? ('suspended' as const) : ('active' as const)
-        await services.database.prisma.user.update({ where: { id }, data: { lastLogin, status } })
+        // All, most, and none of the quota, which carl has used in a former month alone, and no quota at all.
+        const quota = [
+          { maxApiCalls: 10n, apiCallsCount: 10n },
+          { maxApiCalls: 1_000n, apiCallsCount: 899n },
+          { maxApiCalls: 10n, apiCallsCount: 10n, quotaPeriod: 'month', quotaStart: new Date(0) },
+          { maxApiCalls: 0n, apiCallsCount: 0n },
+        ][index]
+        await services.database.prisma.user.update({ where: { id }, data: { lastLogin, status, ...quota } })
       }
     })
 
@@ -330,6 +385,25 @@ describe(kind, () => {
       ])
       expect(await services.users.count(admin, { state: 'active', search: 'o' })).toBe(3)
       expect(await services.users.count(admin, { search: '_' })).toBe(0)
+    })
+
+    test('are selected by their roles and the share of their quota that is used, and ordered by both', async () => {
+      const found = async (filter: UserFilter) =>
+        usernames(await usersBy({ orderBy: 'username' }, filter)).join()
+      expect(await found({ quotaPercentMin: 100 })).toBe('anna,dora')
+      expect(await found({ quotaPercentMin: 90 })).toBe('anna,dora')
+      expect(await found({ quotaPercentMin: 89 })).toBe('anna,Bob,dora')
+      expect(await found({ quotaPercentMin: 89, state: 'suspended' })).toBe('Bob')
+      expect(await found({ quotaPercentMin: 0 })).toBe('anna,Bob,carl,dora,Root.Admin,Zoë')
+      expect(await found({ role: 'premium' })).toBe('Zoë')
+      expect(await found({ role: 'user', search: 'ann' })).toBe('anna')
+      const byUse = usernames(await usersBy({ orderBy: 'quota_used' }))
+      expect([byUse.slice(0, 2).sort(), byUse[2]]).toEqual([['anna', 'dora'], 'Bob'])
+      expect(usernames(await usersBy({ orderBy: 'api_calls_count' })).slice(0, 2)).toEqual(['Bob', 'anna'])
+      for (const percent of [-1, 101, 1.5, Number.NaN]) {
+        const refused = services.users.count(admin, { quotaPercentMin: percent })
+        await expect(refused).rejects.toMatchObject({ field: ['quotaPercentMin'] })
+      }
     })
 
     test('are ordered without regard to case, and those who never logged in come last', async () => {

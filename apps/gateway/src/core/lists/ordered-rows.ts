@@ -19,6 +19,7 @@ export interface Reading {
 export function valueInSql({ column, kind }: OrderField): Prisma.Sql {
   if (column === undefined) return Prisma.sql`NULL`
   if (kind === 'text') return Prisma.raw(column)
+  if (kind === 'count') return Prisma.raw(`(${column})::text`)
   return Prisma.sql`to_char(${Prisma.raw(column)} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 }
 
@@ -45,10 +46,12 @@ export function afterInSql(reading: Reading, position: Position | undefined): Pr
       ? Prisma.sql`(${column} IS NOT NULL OR ${hasId})`
       : Prisma.sql`(${column} IS NULL AND ${hasId})`
   }
-  const at = Prisma.sql`${value}::${Prisma.raw(field.kind === 'time' ? 'timestamptz' : 'text')}`
+  const at = Prisma.sql`${value}::text::${Prisma.raw(TYPES[field.kind ?? 'text'])}`
   const beyond = Prisma.sql`${column} ${isBeyond} ${at} OR (${column} = ${at} AND ${hasId})`
   return isBackward ? Prisma.sql`(${beyond})` : Prisma.sql`(${beyond} OR ${column} IS NULL)`
 }
+
+const TYPES = { text: 'text', count: 'bigint', time: 'timestamptz' } as const
 
 /** The order of {@link orderInSql} for places that were read by several statements. */
 export function compareInReading(reading: Reading): (one: Place, other: Place) => number {
@@ -59,12 +62,16 @@ export function compareInReading(reading: Reading): (one: Place, other: Place) =
       const nulls = Number(one.value === null) - Number(other.value === null)
       if (nulls !== 0) return nulls * lastIfNull
     } else {
-      // Columns with texts have the collation of bytes.
-      const values = Buffer.compare(Buffer.from(one.value), Buffer.from(other.value))
+      const values = compareValues(reading.field, one.value, other.value)
       if (values !== 0) return values * sign
     }
     return Buffer.compare(Buffer.from(one.id), Buffer.from(other.id)) * sign
   }
+}
+
+function compareValues({ kind }: OrderField, one: string, other: string): number {
+  // Columns with texts have the collation of bytes.
+  return kind === 'count' ? Number(one) - Number(other) : Buffer.compare(Buffer.from(one), Buffer.from(other))
 }
 
 /** The direction in which the values pass by. */

@@ -1,7 +1,7 @@
-import { ERRORS, refuseField } from '#core/errors.ts'
 import { allOf, ifGiven } from '#core/input/all-of.ts'
 import {
   AGENT_LENGTH_MAX,
+  knownReason,
   NAME_LENGTH_MAX,
   REQUEST_ID_LENGTH_MAX,
   textOf,
@@ -58,14 +58,6 @@ export function parseRefusalConditions({
     limitName: () => textOf('limitName', limitName, NAME_LENGTH_MAX),
   })
   return { keyId, userId, ...words }
-}
-
-/** A mistyped word would otherwise find nothing. */
-function knownReason(word: string): string {
-  if (!Object.hasOwn(ERRORS, word)) {
-    refuseField(['reason'], 'expected a reason of the table of errors, such as rate_limited.')
-  }
-  return word
 }
 
 function orderedRangeOf(input: RangeInput): Pick<RefusalsQuery, 'from' | 'to'> {

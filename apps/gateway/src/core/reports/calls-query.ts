@@ -1,3 +1,4 @@
+import { refuseField } from '#core/errors.ts'
 import { allOf, ifGiven } from '#core/input/all-of.ts'
 import {
   CALL_FACES,
@@ -9,6 +10,7 @@ import {
 import {
   type Conditions,
   type ConditionsInput,
+  knownReason,
   NAME_LENGTH_MAX,
   OUTCOME_WORDS,
   oneOf,
@@ -28,6 +30,10 @@ export interface CallsInput extends ConditionsInput, RangeInput {
   readonly requestId?: string | undefined
   /** The id by which the client names the conversation. */
   readonly conversation?: string | undefined
+  /** Why the call failed. */
+  readonly reason?: string | undefined
+  readonly durationMsMin?: number | undefined
+  readonly totalTokensMin?: number | undefined
 }
 
 /** How a call ended, or that it has not. */
@@ -40,6 +46,9 @@ export interface CallsQuery extends Conditions {
   readonly outcome?: readonly CallState[] | undefined
   readonly requestId?: string | undefined
   readonly conversation?: string | undefined
+  readonly reason?: string | undefined
+  readonly durationMsMin?: number | undefined
+  readonly totalTokensMin?: number | undefined
   readonly from?: Date | undefined
   readonly to?: Date | undefined
 }
@@ -52,6 +61,7 @@ const STATE_WORDS: Readonly<Record<string, readonly CallState[]>> = {
 /** @throws Problem `invalid_request` with all mistakes */
 export function parseCallsQuery(input: CallsInput): CallsQuery {
   const { kind, face, deployment, outcome, requestId, conversation } = input
+  const { reason, durationMsMin, totalTokensMin } = input
   const { range, conditions, ...own } = allOf({
     conditions: () => parseConditions(input),
     range: () => orderedRangeOf(input),
@@ -61,8 +71,20 @@ export function parseCallsQuery(input: CallsInput): CallsQuery {
     outcome: () => ifGiven(outcome, (words) => statesOf(words, STATE_WORDS)),
     requestId: () => textOf('requestId', requestId, REQUEST_ID_LENGTH_MAX),
     conversation: () => textOf('conversation', conversation, NAME_LENGTH_MAX),
+    reason: () => ifGiven(reason, knownReason),
+    durationMsMin: () => ifGiven(durationMsMin, (number) => wholeNumber('durationMsMin', number)),
+    totalTokensMin: () => ifGiven(totalTokensMin, (number) => wholeNumber('totalTokensMin', number)),
   })
   return { ...conditions, ...own, ...range }
+}
+
+/** The largest number that the columns hold. */
+export const AMOUNT_MAX = 2_147_483_647
+
+function wholeNumber(field: string, number: number): number {
+  return Number.isInteger(number) && number >= 0 && number <= AMOUNT_MAX
+    ? number
+    : refuseField([field], `expected a whole number from 0 to ${AMOUNT_MAX}.`)
 }
 
 function orderedRangeOf(input: RangeInput): Pick<CallsQuery, 'from' | 'to'> {

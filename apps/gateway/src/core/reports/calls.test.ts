@@ -61,6 +61,36 @@ test.each(['embedded', 'server'] as const)('%s: a page has the requested columns
   await expect(page).rejects.toMatchObject({ reason: 'invalid_request' })
 })
 
+test('calls are selected by why they failed, how long they took and what they cost', async () => {
+  const slow = await services.ownKey(await services.join('premium'))
+  const settled = [
+    ['agent_timeout', 60_000, null],
+    ['agent_error', 900, null],
+    [null, 1_500, 4_000],
+    [null, 1_499, 3_999],
+  ] as const
+  for (const [reason, durationMs, totalTokens] of settled) {
+    const outcome = reason === null ? 'done' : 'upstream_error'
+    const data = { outcome, reason, durationMs, totalTokens, endedAt: new Date() }
+    await services.database.prisma.call.update({ where: { id: await admit(slow) }, data })
+  }
+  await admit(slow)
+  const found = async (filter: CallsInput) => {
+    const rows = await usageWith().calls(slow.caller, filter, { take: 10 })
+    expect(await usageWith().countCalls(slow.caller, filter)).toBe(rows.length)
+    return rows.map(({ durationMs }) => durationMs)
+  }
+  expect(await found({ reason: 'agent_timeout' })).toEqual([60_000])
+  expect(await found({ durationMsMin: 1_500 })).toEqual([1_500, 60_000])
+  expect(await found({ durationMsMin: 1_500, outcome: ['failed'] })).toEqual([60_000])
+  expect(await found({ totalTokensMin: 4_000 })).toEqual([1_500])
+  const refused = async (filter: CallsInput, field: string) =>
+    expect(usageWith().calls(slow.caller, filter, { take: 1 })).rejects.toMatchObject({ field: [field] })
+  await refused({ reason: 'no such reason' }, 'reason')
+  await refused({ durationMsMin: -1 }, 'durationMsMin')
+  await refused({ totalTokensMin: 2 ** 31 }, 'totalTokensMin')
+})
+
 test.each(['embedded', 'server'] as const)(
   '%s: a count is exact up to its bound, then null',
   async (kind) => {

@@ -171,6 +171,7 @@ function rowsIn({ sql, reads: { slices } }: CallsDeps, scope: Scope, { from, to 
 function filterOf(scope: Scope, query: CallsQuery): Prisma.CallWhereInput {
   const { agent, app, deployment, model, endUser, kind, face, outcome, requestId, conversation, from, to } =
     query
+  const { reason, durationMsMin, totalTokensMin } = query
   return {
     ...(scope.kind === 'key' && { keyId: scope.keyId }),
     ...(scope.kind === 'owner' && { ownerId: scope.ownerId }),
@@ -185,6 +186,9 @@ function filterOf(scope: Scope, query: CallsQuery): Prisma.CallWhereInput {
     ...(outcome !== undefined && { OR: inStates(outcome) }),
     ...(requestId !== undefined && { requestId }),
     ...(conversation !== undefined && { conversation }),
+    ...(reason !== undefined && { reason }),
+    ...(durationMsMin !== undefined && { durationMs: { gte: durationMsMin } }),
+    ...(totalTokensMin !== undefined && { totalTokens: { gte: totalTokensMin } }),
     ...((from !== undefined || to !== undefined) && {
       admittedAt: { ...(from && { gte: from }), ...(to && { lt: to }) },
       // Ids begin with the time, so the range of ids selects the rows through the primary key.

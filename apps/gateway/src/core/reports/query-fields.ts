@@ -1,4 +1,4 @@
-import { refuseField } from '#core/errors.ts'
+import { ERRORS, refuseField } from '#core/errors.ts'
 import { allOf } from '#core/input/all-of.ts'
 import { requireShort } from '#core/input/input-rules.ts'
 import { type CallOutcome, FAILED_OUTCOMES, OUTCOMES } from '#core/ledger/ledger.ts'
@@ -55,6 +55,14 @@ export function statesOf<State extends string>(
 
 export function oneOf<Word extends string>(field: string, words: readonly Word[], text: string): Word {
   return words.find((word) => word === text) ?? refuseField([field], `expected one of ${words.join(', ')}.`)
+}
+
+/** A mistyped word would otherwise find nothing. */
+export function knownReason(word: string): string {
+  if (!Object.hasOwn(ERRORS, word)) {
+    refuseField(['reason'], 'expected a reason of the table of errors, such as rate_limited.')
+  }
+  return word
 }
 
 /** PostgreSQL texts cannot contain NUL, and no name that is searched for contains control characters or lone surrogates. */

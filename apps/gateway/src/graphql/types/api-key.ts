@@ -177,6 +177,7 @@ export const ApiKeyConnection = builder.connectionObject(
 export const KEY_LIST_ARGUMENTS = builder.args((t) => ({
   search: t.string({ description: LIST_DESCRIPTIONS.searchKeys }),
   state: t.field({ type: ApiKeyState, description: LIST_DESCRIPTIONS.keyState }),
+  expiresBefore: t.field({ type: 'DateTime', description: LIST_DESCRIPTIONS.expiresBefore }),
   orderBy: t.field({
     type: ApiKeyOrder,
     defaultValue: 'created_at',
@@ -202,11 +203,11 @@ builder.queryFields((t) => ({
         'The API keys that you created or own, newest first or in the order that you ask for; administrators see all. Takes an access token, or an API key with the permission `ADMIN`.',
       args: {
         ...KEY_LIST_ARGUMENTS,
-        ownerId: t.arg.id({ description: 'Only the keys that belong to the user with this id.' }),
+        ownerId: t.arg.id({ description: API_KEY_DESCRIPTIONS.ofOwner }),
       },
-      resolve: (_root, { search, state, ownerId, ...args }, context, info) => {
+      resolve: (_root, { search, state, expiresBefore, ownerId, ...args }, context, info) => {
         const { services, signal } = context
-        const filter = withoutNulls({ search, state, ownerId })
+        const filter = withoutNulls({ search, state, expiresBefore, ownerId })
         return orderedConnection(args, context, info, {
           read: (query) => services.keys.list(callerOf(context), { ...query, signal }, filter),
           count: () => services.keys.count(callerOf(context), filter, signal),

@@ -302,6 +302,10 @@ const CallFilter = builder.inputType('CallFilter', {
       description: CALL_DESCRIPTIONS.ofConversation,
     }),
     requestId: t.string({ description: CALL_DESCRIPTIONS.ofRequest }),
+    // No ErrorReason, which lacks what this API never gives: the ledger has the calls of every interface.
+    reason: t.string({ description: CALL_DESCRIPTIONS.ofReason }),
+    durationMsMin: t.int({ description: CALL_DESCRIPTIONS.durationMsMin }),
+    totalTokensMin: t.int({ description: CALL_DESCRIPTIONS.totalTokensMin }),
     outcome: t.field({
       type: [CallState],
       description: 'Only calls of which one of these is true.',

@@ -14,9 +14,9 @@ builder.prismaObjectField(User, 'apiKeys', (t) =>
       nullable: true,
       description: 'The API keys that belong to the user, newest first or in the order that you ask for.',
       args: KEY_LIST_ARGUMENTS,
-      resolve: ({ id }, { search, state, ...args }, context, info) => {
+      resolve: ({ id }, { search, state, expiresBefore, ...args }, context, info) => {
         const { loaders } = context
-        const filter = withoutNulls({ search, state })
+        const filter = withoutNulls({ search, state, expiresBefore })
         return orderedConnection(args, context, info, {
           read: (query) => loaders.keysOf(id, { query, filter }),
           count: async () => (await loaders.keyCountOf(id, filter)) ?? 0,

@@ -121,6 +121,8 @@ builder.queryFields((t) => ({
       args: {
         search: t.arg.string({ description: LIST_DESCRIPTIONS.searchUsers }),
         state: t.arg({ type: UserStatus, description: LIST_DESCRIPTIONS.userState }),
+        role: t.arg({ type: Role, description: LIST_DESCRIPTIONS.userRole }),
+        quotaPercentMin: t.arg.int({ description: LIST_DESCRIPTIONS.quotaPercentMin }),
         orderBy: t.arg({
           type: UserOrder,
           defaultValue: 'created_at',
@@ -128,9 +130,9 @@ builder.queryFields((t) => ({
         }),
         order: t.arg({ type: OrderDirection, description: LIST_DESCRIPTIONS.userDirection }),
       },
-      resolve: (_root, { search, state, ...args }, context, info) => {
+      resolve: (_root, { search, state, role, quotaPercentMin, ...args }, context, info) => {
         const { services, signal } = context
-        const filter = withoutNulls({ search, state })
+        const filter = withoutNulls({ search, state, role, quotaPercentMin })
         return orderedConnection(args, context, info, {
           read: (query) => services.users.list(callerOf(context), { ...query, signal }, filter),
           count: () => services.users.count(callerOf(context), filter, signal),

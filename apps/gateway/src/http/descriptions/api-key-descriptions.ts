@@ -13,6 +13,7 @@ export const API_KEY_DESCRIPTIONS = {
   isActive: 'False once the key is revoked or has expired.',
   creatorId: 'The id of the user who created the key.',
   ownerId: 'The id of the user whom the key belongs to and whose quota its calls count towards.',
+  ofOwner: 'Only the keys that belong to the user with this id.',
   allowedAgents:
     'The agents that the key may call, each as `agent` or, for one app alone, `agent/app`. Null allows all agents.',
   limits: "The key's own rate limits. Where one is null, the gateway's limit applies.",

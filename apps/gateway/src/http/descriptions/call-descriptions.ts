@@ -66,6 +66,10 @@ export const CALL_DESCRIPTIONS = {
     'Only calls of the end user whom the client named so; an empty text stands for calls without one. The same name with another user is another end user.',
   ofKind: 'Only calls that did this.',
   throughFace: 'Only calls that came through this interface.',
+  ofReason:
+    'Only calls that failed or were refused for this reason: a stable word of an error, such as `agent_timeout`.',
+  durationMsMin: 'Only calls that took at least this many milliseconds from the dispatch to the end.',
+  totalTokensMin: 'Only calls for which the platform reported at least this many tokens.',
   ofRequest: 'Only calls of the request with this id.',
   ofConversation:
     'Only calls of the conversation that the client names by this id. The same id of another user, end user, agent or app is another conversation.',

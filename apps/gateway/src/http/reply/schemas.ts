@@ -143,13 +143,19 @@ export const PageQuery = {
 } satisfies TProperties
 
 /** {@link PageQuery} and the parameters of a list that can be searched and ordered. */
-export function orderedPageQuery<const State extends string, const Field extends string>({
+export function orderedPageQuery<
+  const State extends string,
+  const Field extends string,
+  const Filters extends TProperties,
+>({
   search,
   states,
+  filters,
   fields,
 }: {
   readonly search: string
   readonly states: readonly [readonly State[], string]
+  readonly filters: Filters
   readonly fields: readonly [Readonly<Record<Field, unknown>>, string, string]
 }) {
   const [names, orderBy, order] = fields
@@ -164,6 +170,7 @@ export function orderedPageQuery<const State extends string, const Field extends
     ),
     search: Type.Optional(Type.String({ maxLength: SEARCH_LENGTH_MAX, description: search })),
     state: Type.Optional(oneOf(...states)),
+    ...filters,
     order_by: Type.Optional({
       ...oneOf(Object.keys(names) as Field[], orderBy),
       default: 'created_at',
