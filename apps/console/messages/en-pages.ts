@@ -4,6 +4,7 @@ import calls from './en/calls.json' with { type: 'json' }
 import filters from './en/filters.json' with { type: 'json' }
 import form from './en/form.json' with { type: 'json' }
 import keys from './en/keys.json' with { type: 'json' }
+import lists from './en/lists.json' with { type: 'json' }
 import playground from './en/playground.json' with { type: 'json' }
 import processes from './en/processes.json' with { type: 'json' }
 import refusals from './en/refusals.json' with { type: 'json' }
@@ -16,6 +17,7 @@ export const messages = {
   audit,
   calls,
   filters,
+  lists,
   form,
   keys,
   playground,

@@ -5,6 +5,7 @@ import calls from './zh/calls.json' with { type: 'json' }
 import filters from './zh/filters.json' with { type: 'json' }
 import form from './zh/form.json' with { type: 'json' }
 import keys from './zh/keys.json' with { type: 'json' }
+import lists from './zh/lists.json' with { type: 'json' }
 import playground from './zh/playground.json' with { type: 'json' }
 import processes from './zh/processes.json' with { type: 'json' }
 import refusals from './zh/refusals.json' with { type: 'json' }
@@ -16,6 +17,7 @@ export const messages: PageMessages = {
   audit,
   calls,
   filters,
+  lists,
   form,
   keys,
   playground,

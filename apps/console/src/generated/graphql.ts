@@ -13,6 +13,23 @@ export type AgentStatus =
   /** They cannot: no process of the gateway has a way to the agent. */
   | 'UNAVAILABLE';
 
+/** What a list of API keys can be ordered by. */
+export type ApiKeyOrder =
+  /** The calls of this month, UTC. */
+  | 'CALLS_THIS_MONTH'
+  /** The calls of this day, UTC. */
+  | 'CALLS_TODAY'
+  /** The time of creation. */
+  | 'CREATED_AT'
+  /** The time of expiry. */
+  | 'EXPIRES_AT'
+  /** The time of the last use. */
+  | 'LAST_USED_AT'
+  /** The name, without regard to case. */
+  | 'NAME'
+  /** The calls since the last reset. */
+  | 'TOTAL_CALLS';
+
 /** Whether an API key can be used, and why not. */
 export type ApiKeyState =
   /** The key can be used. */
@@ -323,6 +340,13 @@ export type GatewayProcessState =
   /** It has left. */
   | 'STOPPED';
 
+/** The direction of an order. */
+export type OrderDirection =
+  /** From the first to the last, from the oldest to the newest, and from the smallest to the largest. */
+  | 'ASC'
+  /** From the last to the first, from the newest to the oldest, and from the largest to the smallest. */
+  | 'DESC';
+
 /** What an API key may be used for. */
 export type Permission =
   /** Everything that its owner may do, except creating API keys. */
@@ -454,6 +478,19 @@ export type UsageGroupOrder =
   /** Tokens of inputs and replies. */
   | 'TOTAL_TOKENS';
 
+/** What a list of users can be ordered by. */
+export type UserOrder =
+  /** The calls that count towards the quota. */
+  | 'API_CALLS_COUNT'
+  /** The time of creation. */
+  | 'CREATED_AT'
+  /** The time of the last login. */
+  | 'LAST_LOGIN'
+  /** The share of the quota that is used. */
+  | 'QUOTA_USED'
+  /** The username, without regard to case. */
+  | 'USERNAME';
+
 /** Whether a user may use the gateway. */
 export type UserStatus =
   /** The user may log in, and its keys work. */
@@ -502,6 +539,7 @@ export type AuditFieldsFragment = { n: number, at: string, operation: string, re
 
 export type AuditEventsQueryVariables = Exact<{
   filter?: AuditFilter | null | undefined;
+  first?: number | null | undefined;
   after?: string | null | undefined;
 }>;
 
@@ -526,6 +564,7 @@ export type CallFieldsFragment = { id: string, requestId: string, kind: CallKind
 
 export type CallsQueryVariables = Exact<{
   filter?: CallFilter | null | undefined;
+  first?: number | null | undefined;
   after?: string | null | undefined;
 }>;
 
@@ -551,6 +590,11 @@ export type KeyFieldsFragment = { id: string, name: string, description: string,
 export type KeysQueryVariables = Exact<{
   search?: string | null | undefined;
   state?: ApiKeyState | null | undefined;
+  expiresBefore?: string | null | undefined;
+  ownerId?: string | number | null | undefined;
+  orderBy?: ApiKeyOrder | null | undefined;
+  order?: OrderDirection | null | undefined;
+  first?: number | null | undefined;
   after?: string | null | undefined;
 }>;
 
@@ -613,6 +657,7 @@ export type RefusalFieldsFragment = { id: string, requestId: string, at: string,
 
 export type RefusalsQueryVariables = Exact<{
   filter?: RefusalFilter | null | undefined;
+  first?: number | null | undefined;
   after?: string | null | undefined;
 }>;
 
@@ -659,11 +704,27 @@ export type GroupNumbersFragment = { calls: number, failedCalls: number, totalTo
 
 export type UserListQueryVariables = Exact<{
   search?: string | null | undefined;
+  state?: UserStatus | null | undefined;
+  role?: Role | null | undefined;
+  quotaPercentMin?: number | null | undefined;
+  orderBy?: UserOrder | null | undefined;
+  order?: OrderDirection | null | undefined;
+  first?: number | null | undefined;
   after?: string | null | undefined;
 }>;
 
 
-export type UserListQuery = { users: { nodes: Array<{ id: string, username: string, role: Role, status: UserStatus, lastLogin: string | null, apiCallsCount: number, maxApiCalls: number, quotaPeriod: QuotaPeriod }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null };
+export type UserListQuery = { users: { nodes: Array<{ id: string, username: string, role: Role, status: UserStatus, createdAt: string, lastLogin: string | null, apiCallsCount: number, maxApiCalls: number, quotaPeriod: QuotaPeriod }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null };
+
+export type UserTotalQueryVariables = Exact<{
+  search?: string | null | undefined;
+  state?: UserStatus | null | undefined;
+  role?: Role | null | undefined;
+  quotaPercentMin?: number | null | undefined;
+}>;
+
+
+export type UserTotalQuery = { users: { totalCount: number } | null };
 
 export class TypedDocumentString<TResult, TVariables>
   extends String
@@ -1004,8 +1065,8 @@ export const AgentListDocument = new TypedDocumentString(`
 }
     `, {"hash":"sha256:0846e79384064c821fea5a7380d6ef86ba95b09527a5cdbb6f4aa719a9faba32"}) as unknown as TypedDocumentString<AgentListQuery, AgentListQueryVariables>;
 export const AuditEventsDocument = new TypedDocumentString(`
-    query AuditEvents($filter: AuditFilter, $after: String) {
-  auditEvents(filter: $filter, first: 50, after: $after) {
+    query AuditEvents($filter: AuditFilter, $first: Int = 50, $after: String) {
+  auditEvents(filter: $filter, first: $first, after: $after) {
     nodes {
       ...AuditFields
     }
@@ -1038,7 +1099,7 @@ export const AuditEventsDocument = new TypedDocumentString(`
   targetId
   reason
   count
-}`, {"hash":"sha256:625fbcabedbc66ca3e8a702af7a56f144de3cd66bba5bcbba6fba646291b5ee3"}) as unknown as TypedDocumentString<AuditEventsQuery, AuditEventsQueryVariables>;
+}`, {"hash":"sha256:5f04d4de468b3438f649814e03bf72a673b036541623a8a01887b37ce543832d"}) as unknown as TypedDocumentString<AuditEventsQuery, AuditEventsQueryVariables>;
 export const AuditTotalDocument = new TypedDocumentString(`
     query AuditTotal($filter: AuditFilter) {
   auditEvents(filter: $filter, first: 1) {
@@ -1080,8 +1141,8 @@ export const AuditEventDocument = new TypedDocumentString(`
   count
 }`, {"hash":"sha256:e507adc96e5545319d54579553ddf1306a07c83b25755d4db2f433774ae811e7"}) as unknown as TypedDocumentString<AuditEventQuery, AuditEventQueryVariables>;
 export const CallsDocument = new TypedDocumentString(`
-    query Calls($filter: CallFilter, $after: String) {
-  calls(filter: $filter, first: 50, after: $after) {
+    query Calls($filter: CallFilter, $first: Int = 50, $after: String) {
+  calls(filter: $filter, first: $first, after: $after) {
     nodes {
       ...CallFields
     }
@@ -1119,7 +1180,7 @@ export const CallsDocument = new TypedDocumentString(`
   admittedAt
   firstChunkMs
   durationMs
-}`, {"hash":"sha256:133904b0b2146006419b204b514a404ae80a4664fb584650a024a6955d8ad0c1"}) as unknown as TypedDocumentString<CallsQuery, CallsQueryVariables>;
+}`, {"hash":"sha256:bbef31c642dc7bb0f85fa86e04898d3807b8fa4e7ed88b28a24c0632bc3c7ebc"}) as unknown as TypedDocumentString<CallsQuery, CallsQueryVariables>;
 export const CallCountDocument = new TypedDocumentString(`
     query CallCount($filter: CallFilter) {
   calls(filter: $filter, first: 1) {
@@ -1190,8 +1251,17 @@ export const CallDocument = new TypedDocumentString(`
   durationMs
 }`, {"hash":"sha256:95f29116726fff1b7b221f779b1c6547d5161d61673002646bdc5789e0630627"}) as unknown as TypedDocumentString<CallQuery, CallQueryVariables>;
 export const KeysDocument = new TypedDocumentString(`
-    query Keys($search: String, $state: ApiKeyState, $after: String) {
-  apiKeys(search: $search, state: $state, first: 50, after: $after) {
+    query Keys($search: String, $state: ApiKeyState, $expiresBefore: DateTime, $ownerId: ID, $orderBy: ApiKeyOrder, $order: OrderDirection, $first: Int, $after: String) {
+  apiKeys(
+    search: $search
+    state: $state
+    expiresBefore: $expiresBefore
+    ownerId: $ownerId
+    orderBy: $orderBy
+    order: $order
+    first: $first
+    after: $after
+  ) {
     nodes {
       ...KeyFields
     }
@@ -1233,7 +1303,7 @@ export const KeysDocument = new TypedDocumentString(`
     id
     username
   }
-}`, {"hash":"sha256:32e28fbe298e8126355f32992c114a136de84b5674537ab7acad366f1badfe75"}) as unknown as TypedDocumentString<KeysQuery, KeysQueryVariables>;
+}`, {"hash":"sha256:9c9639514673a943a08ad2170c8cc663d1c6f1561c752cd013a87e254471db89"}) as unknown as TypedDocumentString<KeysQuery, KeysQueryVariables>;
 export const KeyDocument = new TypedDocumentString(`
     query Key($id: ID!) {
   apiKey(id: $id) {
@@ -1430,8 +1500,8 @@ export const ProcessesDocument = new TypedDocumentString(`
 }
     `, {"hash":"sha256:a4261b1611f55c454d8196200eb205c8901c9ec271c4ae63ac49d215dd8a452d"}) as unknown as TypedDocumentString<ProcessesQuery, ProcessesQueryVariables>;
 export const RefusalsDocument = new TypedDocumentString(`
-    query Refusals($filter: RefusalFilter, $after: String) {
-  refusals(filter: $filter, first: 50, after: $after) {
+    query Refusals($filter: RefusalFilter, $first: Int = 50, $after: String) {
+  refusals(filter: $filter, first: $first, after: $after) {
     nodes {
       ...RefusalFields
     }
@@ -1466,7 +1536,7 @@ export const RefusalsDocument = new TypedDocumentString(`
   status
   limit
   field
-}`, {"hash":"sha256:5c1fcc6c1ac02f49bbfac7ff4e8e349117b1d240f26206716aeae624c503bc62"}) as unknown as TypedDocumentString<RefusalsQuery, RefusalsQueryVariables>;
+}`, {"hash":"sha256:986d27ec3fd91dab4f63bf053c3f2af26a38af54bfcbb7d3433ba94f59b8ada3"}) as unknown as TypedDocumentString<RefusalsQuery, RefusalsQueryVariables>;
 export const RefusalTotalDocument = new TypedDocumentString(`
     query RefusalTotal($filter: RefusalFilter) {
   refusals(filter: $filter, first: 1) {
@@ -1579,13 +1649,23 @@ fragment GroupNumbers on UsageTotals {
   }
 }`, {"hash":"sha256:b1afeda07db290cad70ea4638ace381f91cb1172b887573470a068d0f6740ab9"}) as unknown as TypedDocumentString<UsageReportQuery, UsageReportQueryVariables>;
 export const UserListDocument = new TypedDocumentString(`
-    query UserList($search: String, $after: String) {
-  users(search: $search, first: 50, after: $after) {
+    query UserList($search: String, $state: UserStatus, $role: Role, $quotaPercentMin: Int, $orderBy: UserOrder, $order: OrderDirection, $first: Int, $after: String) {
+  users(
+    search: $search
+    state: $state
+    role: $role
+    quotaPercentMin: $quotaPercentMin
+    orderBy: $orderBy
+    order: $order
+    first: $first
+    after: $after
+  ) {
     nodes {
       id
       username
       role
       status
+      createdAt
       lastLogin
       apiCallsCount
       maxApiCalls
@@ -1597,4 +1677,16 @@ export const UserListDocument = new TypedDocumentString(`
     }
   }
 }
-    `, {"hash":"sha256:70eac71857e0d58303816cbb0bd0c432a1eb8f14ec83f857e44d90350bfaa044"}) as unknown as TypedDocumentString<UserListQuery, UserListQueryVariables>;
+    `, {"hash":"sha256:8fee57a85d76afdd3003062843c249575e496c277176c8cbfbb6966072a32252"}) as unknown as TypedDocumentString<UserListQuery, UserListQueryVariables>;
+export const UserTotalDocument = new TypedDocumentString(`
+    query UserTotal($search: String, $state: UserStatus, $role: Role, $quotaPercentMin: Int) {
+  users(
+    search: $search
+    state: $state
+    role: $role
+    quotaPercentMin: $quotaPercentMin
+  ) {
+    totalCount
+  }
+}
+    `, {"hash":"sha256:f1cc1a617a6b015945acf1c2ccaf3c3fd5676d986cbeb73d2f4532af0814d5be"}) as unknown as TypedDocumentString<UserTotalQuery, UserTotalQueryVariables>;

@@ -4,11 +4,14 @@ import { Waiting } from '../session/waiting.tsx'
 import { Card } from '../ui/card.tsx'
 import { LoadMore } from '../ui/load-more.tsx'
 import { ErrorNotice, Loading } from '../ui/notice.tsx'
+import { PAGE_SIZES } from './page-size.ts'
+import { PageSizeField } from './page-size-field.tsx'
+import styles from './paged-list.module.css'
 
 interface PagedListProps<Page, Row> {
   readonly query: UseInfiniteQueryResult<InfiniteData<Page>>
   readonly rowsOf: (page: Page) => readonly Row[] | undefined
-  readonly title: ReactNode
+  readonly title?: ReactNode
   /** What is shown if there is no row. */
   readonly empty: ReactNode
   readonly children: (rows: Row[]) => ReactNode
@@ -16,7 +19,7 @@ interface PagedListProps<Page, Row> {
 
 /** Rows that are read page after page. While another filter loads, those of the one before stay; its error replaces them. */
 export function PagedList<Page, Row>({ query, rowsOf, title, empty, children }: PagedListProps<Page, Row>) {
-  const { data, error, refetch, isPlaceholderData } = query
+  const { data, error, refetch, isPlaceholderData, hasNextPage } = query
   const waiting = <Waiting queries={[query]} />
   if (error !== null && (data === undefined || isPlaceholderData))
     return <ErrorNotice error={error} retry={refetch} />
@@ -31,9 +34,15 @@ export function PagedList<Page, Row>({ query, rowsOf, title, empty, children }: 
   return (
     <>
       {waiting}
+      {query.isRefetchError && <ErrorNotice error={error} retry={refetch} />}
       <Card title={title} isFlush>
         {rows.length === 0 ? empty : <div aria-busy={isPlaceholderData}>{children(rows)}</div>}
-        <LoadMore query={query} />
+        {(hasNextPage || rows.length > PAGE_SIZES[0]) && (
+          <div className={styles.end}>
+            <LoadMore query={query} />
+            <PageSizeField />
+          </div>
+        )}
       </Card>
     </>
   )

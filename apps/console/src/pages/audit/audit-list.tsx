@@ -1,6 +1,7 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useTranslations } from 'use-intl'
 import { AuditEventsDocument, type AuditFilter, AuditTotalDocument } from '../../generated/graphql.ts'
+import { usePageSize } from '../../lists/page-size.ts'
 import { PagedList } from '../../lists/paged-list.tsx'
 import { graphqlPages, graphqlQuery } from '../../session/queries.ts'
 import { Empty } from '../../ui/notice.tsx'
@@ -13,8 +14,9 @@ interface AuditListProps {
 /** The events that match, page after page. */
 export function AuditList({ filter }: AuditListProps) {
   const t = useTranslations('audit')
+  const first = usePageSize()
   const query = useInfiniteQuery({
-    ...graphqlPages(AuditEventsDocument, { filter }, ({ auditEvents }) => auditEvents),
+    ...graphqlPages(AuditEventsDocument, { filter, first }, ({ auditEvents }) => auditEvents),
     placeholderData: keepPreviousData,
   })
   return (

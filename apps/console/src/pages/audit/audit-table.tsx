@@ -2,63 +2,51 @@ import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../../format/use-formats.ts'
 import type { AuditFieldsFragment } from '../../generated/graphql.ts'
-import { Table, time } from '../../ui/table.tsx'
+import { type Column, ListTable, second } from '../../lists/list-table.tsx'
 import { Actor } from './actor.tsx'
-import styles from './audit.module.css'
 import { ResultBadge } from './result-badge.tsx'
 import { Target } from './target.tsx'
 import { useWords } from './words.ts'
 
 export function AuditTable({ events }: { readonly events: readonly AuditFieldsFragment[] }) {
   const t = useTranslations('audit')
-  return (
-    <Table label={t('list')}>
-      <thead>
-        <tr>
-          <th scope="col">{t('time')}</th>
-          <th scope="col">{t('operation')}</th>
-          <th scope="col">{t('result')}</th>
-          <th scope="col">{t('who')}</th>
-          <th scope="col">{t('target')}</th>
-          <th scope="col">{t('address')}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {events.map((event) => (
-          <EventRow key={event.n} event={event} />
-        ))}
-      </tbody>
-    </Table>
-  )
+  return <ListTable label={t('list')} columns={useColumns()} rows={events} keyOf={({ n }) => n} />
 }
 
-function EventRow({ event }: { readonly event: AuditFieldsFragment }) {
+function useColumns(): readonly Column<AuditFieldsFragment>[] {
   const t = useTranslations('audit')
   const { dateTime } = useFormats()
   const words = useWords()
-  const { n, at, operation, result, reason, count, address } = event
-  return (
-    <tr>
-      <th scope="row" className={time}>
+  return [
+    {
+      head: t('time'),
+      kind: 'time',
+      cell: ({ n, at }) => (
         <Link to="/audit/$n" params={{ n: String(n) }}>
           {dateTime(at)}
         </Link>
-      </th>
-      <td>
-        {words.operation(operation)}
-        {count > 1 && <span className={styles.second}>{t('times', { count })}</span>}
-      </td>
-      <td>
-        <ResultBadge result={result} />
-        {reason !== null && <code className={styles.second}>{reason}</code>}
-      </td>
-      <td>
-        <Actor event={event} />
-      </td>
-      <td>
-        <Target event={event} />
-      </td>
-      <td>{address ?? '–'}</td>
-    </tr>
-  )
+      ),
+    },
+    {
+      head: t('operation'),
+      cell: ({ operation, count }) => (
+        <>
+          {words.operation(operation)}
+          {count > 1 && <span className={second}>{t('times', { count })}</span>}
+        </>
+      ),
+    },
+    {
+      head: t('result'),
+      cell: ({ result, reason }) => (
+        <>
+          <ResultBadge result={result} />
+          {reason !== null && <code className={second}>{reason}</code>}
+        </>
+      ),
+    },
+    { head: t('who'), cell: (event) => <Actor event={event} /> },
+    { head: t('target'), cell: (event) => (event.target === null ? null : <Target event={event} />) },
+    { head: t('address'), cell: ({ address }) => address },
+  ]
 }

@@ -2,6 +2,7 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-qu
 import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { CallCountDocument, type CallFilter, CallsDocument } from '../../generated/graphql.ts'
+import { usePageSize } from '../../lists/page-size.ts'
 import { PagedList } from '../../lists/paged-list.tsx'
 import { graphqlPages, graphqlQuery } from '../../session/queries.ts'
 import { Empty } from '../../ui/notice.tsx'
@@ -17,8 +18,9 @@ interface CallsListProps {
 
 /** The calls that match, page after page. */
 export function CallsList({ filter, isFiltered, requestId }: CallsListProps) {
+  const first = usePageSize()
   const query = useInfiniteQuery({
-    ...graphqlPages(CallsDocument, { filter }, ({ calls }) => calls),
+    ...graphqlPages(CallsDocument, { filter, first }, ({ calls }) => calls),
     placeholderData: keepPreviousData,
   })
   return (

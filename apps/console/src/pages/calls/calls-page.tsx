@@ -10,10 +10,10 @@ import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
 import { AlsoRefused } from './also-refused.tsx'
-import { CallsFilters } from './calls-filters.tsx'
 import { CallsList } from './calls-list.tsx'
 import { rangeOf, shownRange } from './calls-range.ts'
-import type { CallsSearch } from './calls-search.ts'
+import { type CallsSearch, conditionsOf } from './calls-search.ts'
+import { CallsFilters } from './filters/calls-filters.tsx'
 
 const route = getRouteApi('/shell/calls')
 
@@ -25,7 +25,7 @@ export function CallsPage() {
   const navigate = route.useNavigate()
   // Fixed until the list is refreshed, so that its pages follow each other.
   const [now, setNow] = useState(() => new Date())
-  const filter = useMemo(() => filterOf(search, now), [search, now])
+  const filter = useMemo(() => ({ ...rangeOf(search, now), ...conditionsOf(search) }), [search, now])
   return (
     <Page
       title={t('title')}
@@ -52,19 +52,6 @@ export function CallsPage() {
       />
     </Page>
   )
-}
-
-function filterOf(search: CallsSearch, now: Date): CallFilter {
-  const { agent, key, user, outcome, requestId, conversation } = search
-  return {
-    ...rangeOf(search, now),
-    ...(agent && { agentId: agent }),
-    ...(key && { keyId: key }),
-    ...(user && { ownerId: user }),
-    ...(outcome && { outcome: [outcome] }),
-    ...(requestId && { requestId }),
-    ...(conversation && { conversationId: conversation }),
-  }
 }
 
 interface BoundsProps {

@@ -1,10 +1,19 @@
 import { expect, test } from 'vitest'
-import { callsSearch } from './calls-search.ts'
+import { callsSearch, conditionsOf } from './calls-search.ts'
 
 test('an address keeps what filters calls, and nothing else', () => {
-  const search = { range: '24h', agent: 'dify', outcome: 'RUNNING', requestId: 'r-1', key: 'k', user: 'u' }
-  expect(callsSearch({ ...search, conversation: 'c' })).toEqual({ ...search, conversation: 'c' })
+  const search = { range: '24h', agent: 'dify', outcome: 'FAILED', requestId: 'r-1', key: 'k', user: 'u' }
+  const more = {
+    kind: 'CHAT',
+    face: 'REST',
+    reason: 'agent_timeout',
+    ms: 1_000,
+    tokens: 0,
+    conversation: 'c',
+  }
+  expect(callsSearch({ ...search, ...more })).toEqual({ ...search, ...more })
   expect(callsSearch({ range: '2y', outcome: 'LOST', agent: '', from: 'yesterday', other: 1 })).toEqual({})
+  expect(callsSearch({ kind: 'x', face: 'x', ms: -1, tokens: 2 ** 31 })).toEqual({})
 })
 
 test('an id of digits alone is a text, and times are written in one way', () => {
@@ -12,4 +21,11 @@ test('an id of digits alone is a text, and times are written in one way', () => 
     requestId: '42',
     from: '2026-11-01T00:00:00.000Z',
   })
+})
+
+test('calls without an app, a model or an end user can be asked for', () => {
+  const without = { app: '', deployment: '', model: '', endUser: '' }
+  expect(callsSearch(without)).toEqual(without)
+  expect(conditionsOf(without)).toEqual({ appId: '', deployment: '', model: '', endUser: '' })
+  expect(conditionsOf({})).toEqual({})
 })

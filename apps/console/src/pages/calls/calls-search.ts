@@ -1,13 +1,14 @@
 import { oneOf, type TimeSearch, textsIn, timesIn } from '../../filters/address.ts'
-import type { CallState } from '../../generated/graphql.ts'
+import type { CallFace, CallFilter, CallKind, CallState } from '../../generated/graphql.ts'
 
 export const RANGES = ['24h', '7d', '31d', 'all'] as const
 export type Range = (typeof RANGES)[number]
 
+/** How calls are listed by their end: all failures at once, or one way of ending. */
 export const STATES = [
+  'FAILED',
   'DONE',
   'RUNNING',
-  'FAILED',
   'CLIENT_GONE',
   'UPSTREAM_ERROR',
   'TIMEOUT',
@@ -16,13 +17,31 @@ export const STATES = [
   'INTERRUPTED',
 ] as const satisfies readonly CallState[]
 
+export const KINDS = ['CHAT', 'UPLOAD'] as const satisfies readonly CallKind[]
+export const FACES = ['REST', 'OPENAI', 'RESPONSES', 'GRAPHQL'] as const satisfies readonly CallFace[]
+
+/** An empty text stands for calls without one. */
+const MAY_BE_EMPTY = ['app', 'deployment', 'model', 'endUser'] as const
+
 /** Which calls are listed, as the address says it. */
 export interface CallsSearch extends TimeSearch {
   readonly range?: Range | undefined
   readonly agent?: string | undefined
+  readonly app?: string | undefined
+  readonly deployment?: string | undefined
+  readonly model?: string | undefined
   readonly key?: string | undefined
   readonly user?: string | undefined
+  readonly endUser?: string | undefined
+  readonly kind?: CallKind | undefined
+  readonly face?: CallFace | undefined
   readonly outcome?: CallState | undefined
+  /** The word of an error. */
+  readonly reason?: string | undefined
+  /** The least that a call took. */
+  readonly ms?: number | undefined
+  /** The least that a call cost. */
+  readonly tokens?: number | undefined
   readonly requestId?: string | undefined
   readonly conversation?: string | undefined
 }
@@ -31,7 +50,44 @@ export function callsSearch(search: Record<string, unknown>): CallsSearch {
   return {
     ...oneOf(search, 'range', RANGES),
     ...oneOf(search, 'outcome', STATES),
-    ...textsIn(search, ['agent', 'key', 'user', 'requestId', 'conversation']),
+    ...oneOf(search, 'kind', KINDS),
+    ...oneOf(search, 'face', FACES),
+    ...textsIn(search, ['agent', 'key', 'user', 'reason', 'requestId', 'conversation', ...MAY_BE_EMPTY]),
+    ...Object.fromEntries(MAY_BE_EMPTY.filter((name) => search[name] === '').map((name) => [name, ''])),
+    ...leastIn(search, 'ms'),
+    ...leastIn(search, 'tokens'),
     ...timesIn(search),
+  }
+}
+
+function leastIn<Name extends string>(
+  search: Record<string, unknown>,
+  name: Name,
+): { readonly [Key in Name]?: number } {
+  const number = search[name]
+  const isLeast = typeof number === 'number' && Number.isInteger(number) && number >= 0 && number < 2 ** 31
+  return (isLeast ? { [name]: number } : {}) as { [Key in Name]?: number }
+}
+
+/** What the gateway is asked for, beside the times. */
+export function conditionsOf(search: CallsSearch): CallFilter {
+  const { agent, app, deployment, model, key, user, endUser } = search
+  const { kind, face, outcome, reason, ms, tokens, requestId, conversation } = search
+  return {
+    ...(agent && { agentId: agent }),
+    ...(app !== undefined && { appId: app }),
+    ...(deployment !== undefined && { deployment }),
+    ...(model !== undefined && { model }),
+    ...(key && { keyId: key }),
+    ...(user && { ownerId: user }),
+    ...(endUser !== undefined && { endUser }),
+    ...(kind && { kind }),
+    ...(face && { face }),
+    ...(outcome && { outcome: [outcome] }),
+    ...(reason && { reason }),
+    ...(ms !== undefined && { durationMsMin: ms }),
+    ...(tokens !== undefined && { totalTokensMin: tokens }),
+    ...(requestId && { requestId }),
+    ...(conversation && { conversationId: conversation }),
   }
 }

@@ -2,74 +2,63 @@ import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../../format/use-formats.ts'
 import type { CallFieldsFragment } from '../../generated/graphql.ts'
+import { type Column, ListTable, second } from '../../lists/list-table.tsx'
 import { useSession } from '../../session/use-session.ts'
-import { numeric, Table, time } from '../../ui/table.tsx'
-import styles from './calls.module.css'
 import { OutcomeBadge } from './outcome-badge.tsx'
 
 export function CallsTable({ calls }: { readonly calls: readonly CallFieldsFragment[] }) {
   const t = useTranslations('calls')
-  const showsUser = useSession().role === 'admin'
-  return (
-    <Table label={t('list')}>
-      <thead>
-        <tr>
-          <th scope="col">{t('time')}</th>
-          <th scope="col">{t('agent')}</th>
-          <th scope="col">{t('outcome')}</th>
-          <th scope="col">{t('key')}</th>
-          {showsUser && <th scope="col">{t('user')}</th>}
-          <th scope="col" className={numeric}>
-            {t('tokens')}
-          </th>
-          <th scope="col" className={numeric}>
-            {t('firstChunk')}
-          </th>
-          <th scope="col" className={numeric}>
-            {t('duration')}
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {calls.map((call) => (
-          <CallRow key={call.id} call={call} showsUser={showsUser} />
-        ))}
-      </tbody>
-    </Table>
-  )
+  return <ListTable label={t('list')} columns={useColumns()} rows={calls} keyOf={({ id }) => id} />
 }
 
-interface CallRowProps {
-  readonly call: CallFieldsFragment
-  readonly showsUser: boolean
+function useColumns(): readonly Column<CallFieldsFragment>[] {
+  const t = useTranslations('calls')
+  const { count, dateTime, duration } = useFormats()
+  const showsUser = useSession().role === 'admin'
+  const ms = (value: number | null) => (value === null ? null : duration(value))
+  const user = { head: t('user'), cell: ({ owner }: CallFieldsFragment) => owner?.username ?? null }
+  return [
+    {
+      head: t('time'),
+      kind: 'time',
+      cell: ({ id, admittedAt }) => (
+        <Link to="/calls/$id" params={{ id }}>
+          {dateTime(admittedAt)}
+        </Link>
+      ),
+    },
+    { head: t('agent'), cell: (call) => <AgentAndApp call={call} /> },
+    {
+      head: t('outcome'),
+      cell: ({ outcome, reason }) => (
+        <>
+          <OutcomeBadge outcome={outcome} />
+          {reason !== null && <code className={second}>{reason}</code>}
+        </>
+      ),
+    },
+    { head: t('key'), cell: ({ key }) => key?.name ?? null },
+    ...(showsUser ? [user] : []),
+    {
+      head: t('tokens'),
+      kind: 'numeric',
+      cell: ({ totalTokens }) => (totalTokens === null ? null : count(totalTokens)),
+    },
+    { head: t('firstChunk'), kind: 'numeric', cell: ({ firstChunkMs }) => ms(firstChunkMs) },
+    { head: t('duration'), kind: 'numeric', cell: ({ durationMs }) => ms(durationMs) },
+    { head: t('call.model'), cell: ({ model }) => model },
+    { head: t('call.face'), cell: ({ face }) => t(`call.faces.${face}`) },
+  ]
 }
 
 /** The agent's id stands in where the agent is not configured any more. */
-function CallRow({ call, showsUser }: CallRowProps) {
+function AgentAndApp({ call: { agent, agentId, appId, kind } }: { readonly call: CallFieldsFragment }) {
   const t = useTranslations('calls')
-  const formats = useFormats()
-  const ms = (value: number | null) => (value === null ? '–' : formats.duration(value))
   return (
-    <tr>
-      <th scope="row" className={time}>
-        <Link to="/calls/$id" params={{ id: call.id }}>
-          {formats.dateTime(call.admittedAt)}
-        </Link>
-      </th>
-      <td>
-        {call.agent?.name ?? call.agentId}
-        {call.appId !== '' && <span className={styles.second}>{call.appId}</span>}
-        {call.kind === 'UPLOAD' && <span className={styles.second}>{t('call.kinds.UPLOAD')}</span>}
-      </td>
-      <td>
-        <OutcomeBadge outcome={call.outcome} />
-        {call.reason !== null && <code className={styles.second}>{call.reason}</code>}
-      </td>
-      <td>{call.key?.name ?? '–'}</td>
-      {showsUser && <td>{call.owner?.username ?? '–'}</td>}
-      <td className={numeric}>{call.totalTokens === null ? '–' : formats.count(call.totalTokens)}</td>
-      <td className={numeric}>{ms(call.firstChunkMs)}</td>
-      <td className={numeric}>{ms(call.durationMs)}</td>
-    </tr>
+    <>
+      {agent?.name ?? (agentId === '' ? '–' : agentId)}
+      {appId !== '' && <span className={second}>{appId}</span>}
+      {kind === 'UPLOAD' && <span className={second}>{t('call.kinds.UPLOAD')}</span>}
+    </>
   )
 }

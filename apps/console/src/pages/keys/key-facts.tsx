@@ -5,8 +5,10 @@ import type { KeyFieldsFragment } from '../../generated/graphql.ts'
 import { useSession } from '../../session/use-session.ts'
 import { Card } from '../../ui/card.tsx'
 import { Facts } from '../../ui/facts.tsx'
-import { KeyBadge } from './key-badge.tsx'
+import styles from './keys.module.css'
 import { selectableAgents } from './selectable-agents.ts'
+import { ExpiryBadge } from './state/expiry-badge.tsx'
+import { KeyBadge } from './state/key-badge.tsx'
 
 /** What is written in the record of a key. */
 export function KeyFacts({ apiKey }: { readonly apiKey: KeyFieldsFragment }) {
@@ -26,7 +28,13 @@ export function KeyFacts({ apiKey }: { readonly apiKey: KeyFieldsFragment }) {
           [t('owner'), nameOf(apiKey.ownerId, apiKey.owner?.username)],
           [t('key.creator'), nameOf(apiKey.creatorId, apiKey.creator?.username)],
           [t('key.createdAt'), formats.dateTime(apiKey.createdAt)],
-          [t('expires'), formats.dateTime(apiKey.expiresAt)],
+          [
+            t('expires'),
+            <span key="expires" className={styles.expiry}>
+              {formats.dateTime(apiKey.expiresAt)}
+              <ExpiryBadge apiKey={apiKey} />
+            </span>,
+          ],
           [t('key.revokedAt'), apiKey.revokedAt === null ? undefined : formats.dateTime(apiKey.revokedAt)],
         ]}
       />

@@ -11,9 +11,9 @@ import { ErrorNotice, Loading, Notice } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
 import { EditKey } from './edit-key.tsx'
 import { KeyFacts } from './key-facts.tsx'
-import { mayChange } from './key-state.ts'
 import { KeyUse } from './key-use.tsx'
 import { RevokeKey } from './revoke-key.tsx'
+import { mayChange } from './state/key-state.ts'
 
 const route = getRouteApi('/shell/keys/$id')
 

@@ -1,6 +1,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useTranslations } from 'use-intl'
+import { UserFilter } from '../../filters/choice-filters.tsx'
 import { useSession } from '../../session/use-session.ts'
 import { buttonClass } from '../../ui/button.tsx'
 import { Choices } from '../../ui/fields/choices.tsx'
@@ -9,8 +10,9 @@ import { Notice } from '../../ui/notice.tsx'
 import { Page, Toolbar } from '../../ui/page.tsx'
 import { CreateKey } from './create-key.tsx'
 import styles from './keys.module.css'
-import { KeysList } from './keys-list.tsx'
-import type { KeysSearch } from './keys-search.ts'
+import { type KeysSearch, STATES } from './keys-search.ts'
+import { KeysList } from './list/keys-list.tsx'
+import { SOON_DAYS } from './state/key-expiry.ts'
 
 const route = getRouteApi('/shell/keys')
 
@@ -46,14 +48,17 @@ export function KeysPage() {
         />
         <Choices
           label={t('show')}
-          value={search.all === true ? 'all' : 'active'}
-          options={[
-            { value: 'active', label: t('active') },
-            { value: 'all', label: t('all') },
-          ]}
-          onChange={(value) => change({ all: value === 'all' ? true : undefined })}
+          value={search.state ?? 'active'}
+          options={STATES.map((value) => ({ value, label: t(value === 'all' ? 'all' : `states.${value}`) }))}
+          onChange={(state) => change({ state: state === 'active' ? undefined : state })}
         />
+        <UserFilter value={search.owner} onChange={(owner) => change({ owner })} />
         <div className={styles.beside}>
+          <CheckField
+            label={t('showExpiring', { days: SOON_DAYS })}
+            checked={search.expiring === true}
+            onChange={({ target }) => change({ expiring: target.checked ? true : undefined })}
+          />
           <CheckField
             label={t('showPlayground')}
             checked={search.playground === true}
@@ -61,11 +66,7 @@ export function KeysPage() {
           />
         </div>
       </Toolbar>
-      <KeysList
-        search={search.search}
-        showAll={search.all === true}
-        showPlayground={search.playground === true}
-      />
+      <KeysList search={search} onChange={change} />
       {mayCreate && search.new === true && <CreateKey />}
     </Page>
   )

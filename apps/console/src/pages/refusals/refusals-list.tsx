@@ -2,6 +2,7 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-qu
 import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { type RefusalFilter, RefusalsDocument, RefusalTotalDocument } from '../../generated/graphql.ts'
+import { usePageSize } from '../../lists/page-size.ts'
 import { PagedList } from '../../lists/paged-list.tsx'
 import { graphqlPages, graphqlQuery } from '../../session/queries.ts'
 import { Empty } from '../../ui/notice.tsx'
@@ -14,8 +15,9 @@ interface RefusalsListProps {
 /** The single refusals that match, page after page. */
 export function RefusalsList({ filter }: RefusalsListProps) {
   const t = useTranslations('refusals')
+  const first = usePageSize()
   const query = useInfiniteQuery({
-    ...graphqlPages(RefusalsDocument, { filter }, ({ refusals }) => refusals),
+    ...graphqlPages(RefusalsDocument, { filter, first }, ({ refusals }) => refusals),
     placeholderData: keepPreviousData,
   })
   return (

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { type CreateUser as CreateUserBody, TrunklineError } from '@trunkline/sdk'
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl'
@@ -15,7 +15,7 @@ import { Actions, Dialog } from '../../ui/overlays/dialog.tsx'
 import { useToast } from '../../ui/overlays/toasts.tsx'
 import { PasswordField } from './password-field.tsx'
 import { RoleAndQuota, type RoleAndQuotaValues } from './role-and-quota.tsx'
-import { USERS_KEY } from './user-record.ts'
+import { rereadUsers } from './user-record.ts'
 
 interface Values extends RoleAndQuotaValues {
   readonly username: string
@@ -38,7 +38,6 @@ export function CreateUserDialog({ onClose }: { onClose(): void }) {
   const common = useTranslations('common')
   const toast = useToast()
   const describe = useErrorText()
-  const queries = useQueryClient()
   const form = useForm<Values>({
     defaultValues: { username: '', password: '', role: 'premium', max_api_calls: '', quota_period: 'none' },
     resolver: useContractResolver<Values>(CreateUser, toBody),
@@ -48,7 +47,7 @@ export function CreateUserDialog({ onClose }: { onClose(): void }) {
   const create = useMutation({
     mutationFn: (values: Values) => client.users.create(toBody(values) as CreateUserBody),
     onSuccess({ username }) {
-      void queries.invalidateQueries({ queryKey: USERS_KEY })
+      rereadUsers()
       toast(t('created', { username }))
       onClose()
     },

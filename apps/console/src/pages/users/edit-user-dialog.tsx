@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { TrunklineError, type UpdateUser as UpdateUserBody } from '@trunkline/sdk'
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl'
@@ -13,7 +13,7 @@ import { ErrorNotice, useErrorText } from '../../ui/notice.tsx'
 import { Actions, Dialog } from '../../ui/overlays/dialog.tsx'
 import { useToast } from '../../ui/overlays/toasts.tsx'
 import { RoleAndQuota, type RoleAndQuotaValues } from './role-and-quota.tsx'
-import { lowerCase, USERS_KEY, type UserRecord } from './user-record.ts'
+import { lowerCase, rereadUsers, type UserRecord } from './user-record.ts'
 
 /** An emptied number becomes no number, which the schema refuses. */
 const toBody = ({ max_api_calls, ...values }: RoleAndQuotaValues) => ({
@@ -27,7 +27,6 @@ export function EditUserDialog({ user, onClose }: { readonly user: UserRecord; o
   const common = useTranslations('common')
   const toast = useToast()
   const describe = useErrorText()
-  const queries = useQueryClient()
   const { username } = user
   const form = useForm<RoleAndQuotaValues>({
     defaultValues: {
@@ -43,7 +42,7 @@ export function EditUserDialog({ user, onClose }: { readonly user: UserRecord; o
     mutationFn: (values: RoleAndQuotaValues) =>
       client.users.update(user.id, toBody(values) as UpdateUserBody),
     onSuccess() {
-      void queries.invalidateQueries({ queryKey: USERS_KEY })
+      rereadUsers()
       toast(t('changed', { username }))
       onClose()
     },

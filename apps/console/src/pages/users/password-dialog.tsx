@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl'
 import { useContractResolver } from '../../form/contract-resolver.ts'
@@ -11,7 +11,7 @@ import { ErrorNotice, Notice } from '../../ui/notice.tsx'
 import { Actions, Dialog } from '../../ui/overlays/dialog.tsx'
 import { useToast } from '../../ui/overlays/toasts.tsx'
 import { PasswordField } from './password-field.tsx'
-import { USERS_KEY, type UserRecord } from './user-record.ts'
+import { rereadUsers, type UserRecord } from './user-record.ts'
 
 interface Values {
   readonly password: string
@@ -22,7 +22,6 @@ export function PasswordDialog({ user, onClose }: { readonly user: UserRecord; o
   const t = useTranslations('users')
   const common = useTranslations('common')
   const toast = useToast()
-  const queries = useQueryClient()
   const { userId } = useSession()
   const { username } = user
   const isSelf = user.id === userId
@@ -36,7 +35,7 @@ export function PasswordDialog({ user, onClose }: { readonly user: UserRecord; o
     mutationFn: (values: Values) => client.users.setPassword(user.id, values),
     onSuccess() {
       if (isSelf) return sessions.set(undefined)
-      void queries.invalidateQueries({ queryKey: USERS_KEY })
+      rereadUsers()
       toast(t('passwordSet', { username }))
       onClose()
     },

@@ -1,11 +1,11 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { useTranslations } from 'use-intl'
 import { client } from '../../session/gateway.ts'
 import { Button } from '../../ui/button.tsx'
 import { ErrorNotice } from '../../ui/notice.tsx'
 import { Actions, Dialog } from '../../ui/overlays/dialog.tsx'
 import { useToast } from '../../ui/overlays/toasts.tsx'
-import { USERS_KEY, type UserRecord } from './user-record.ts'
+import { rereadUsers, type UserRecord } from './user-record.ts'
 import styles from './users-page.module.css'
 
 /** Asks before a user is suspended, and says what stops; or gives back what was stopped. */
@@ -13,13 +13,12 @@ export function StatusDialog({ user, onClose }: { readonly user: UserRecord; onC
   const t = useTranslations('users')
   const common = useTranslations('common')
   const toast = useToast()
-  const queries = useQueryClient()
   const { username } = user
   const isActive = user.status === 'ACTIVE'
   const change = useMutation({
     mutationFn: () => client.users.update(user.id, { status: isActive ? 'suspended' : 'active' }),
     onSuccess() {
-      void queries.invalidateQueries({ queryKey: USERS_KEY })
+      rereadUsers()
       toast(t(isActive ? 'suspended' : 'activated', { username }))
       onClose()
     },

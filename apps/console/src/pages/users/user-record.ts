@@ -1,4 +1,5 @@
-import { UserListDocument, type UserListQuery } from '../../generated/graphql.ts'
+import { UserListDocument, type UserListQuery, UserTotalDocument } from '../../generated/graphql.ts'
+import { invalidate } from '../../session/queries.ts'
 
 /** A user as the list shows it. */
 export type UserRecord = NonNullable<UserListQuery['users']>['nodes'][number]
@@ -6,8 +7,10 @@ export type UserRecord = NonNullable<UserListQuery['users']>['nodes'][number]
 /** What can be done with a user of the list; each opens a dialog. */
 export type UserAction = 'edit' | 'password' | 'status'
 
-/** The list in the cache of queries, which every change makes out of date. */
-export const USERS_KEY = [UserListDocument.toString()]
+/** Every change makes the list out of date. */
+export function rereadUsers(): void {
+  void invalidate(UserListDocument, UserTotalDocument)
+}
 
 export const ROLES = ['user', 'premium', 'admin'] as const
 export const PERIODS = ['none', 'day', 'month'] as const

@@ -1,11 +1,40 @@
+import { oneOf } from '../../filters/address.ts'
+import type { Role, UserOrder, UserStatus } from '../../generated/graphql.ts'
+import { orderIn } from '../../lists/order.ts'
+
+export const ROLES = ['ADMIN', 'PREMIUM', 'USER'] as const satisfies readonly Role[]
+export const STATUSES = ['ACTIVE', 'SUSPENDED'] as const satisfies readonly UserStatus[]
+
+/** At least this share of the quota is used, in percent. */
+export const QUOTAS = ['50', '80', '100'] as const
+
+/** What the columns of the list are ordered by. */
+export const ORDERS = [
+  'USERNAME',
+  'QUOTA_USED',
+  'LAST_LOGIN',
+  'CREATED_AT',
+] as const satisfies readonly UserOrder[]
+
 /** What of the list of users is in its address. */
 export interface UsersSearch {
   /** Only users with this in their username or id. */
   readonly search?: string | undefined
+  readonly role?: Role | undefined
+  readonly status?: UserStatus | undefined
+  readonly quota?: (typeof QUOTAS)[number] | undefined
+  readonly order?: string | undefined
 }
 
 export function usersSearch(search: Record<string, unknown>): UsersSearch {
   const { search: text } = search
-  // What is being typed may end with a space.
-  return typeof text === 'string' || typeof text === 'number' ? { search: String(text) } : {}
+  return {
+    // What is being typed may end with a space.
+    ...((typeof text === 'string' || typeof text === 'number') && { search: String(text) }),
+    ...oneOf(search, 'role', ROLES),
+    ...oneOf(search, 'status', STATUSES),
+    // The router reads a number where a text looks like one.
+    ...oneOf({ quota: String(search.quota) }, 'quota', QUOTAS),
+    ...orderIn(search, ORDERS),
+  }
 }

@@ -1,14 +1,13 @@
-import { X } from 'lucide-react'
 import { useTranslations } from 'use-intl'
-import { AgentFilter, KeyFilter, OptionFilter, UserFilter } from '../../filters/choice-filters.tsx'
-import { RangeFilter } from '../../filters/range-filter.tsx'
-import { SearchFilter } from '../../filters/search-filter.tsx'
-import type { CallState } from '../../generated/graphql.ts'
-import { Button } from '../../ui/button.tsx'
-import { Toolbar } from '../../ui/page.tsx'
-import styles from './calls.module.css'
-import { rangeOf, shownRange } from './calls-range.ts'
-import { type CallsSearch, RANGES, STATES } from './calls-search.ts'
+import { AgentFilter, KeyFilter, OptionFilter, UserFilter } from '../../../filters/choice-filters.tsx'
+import { FilterPanel } from '../../../filters/filter-panel.tsx'
+import { RangeFilter } from '../../../filters/range-filter.tsx'
+import { SearchFilter } from '../../../filters/search-filter.tsx'
+import type { CallState } from '../../../generated/graphql.ts'
+import { rangeOf, shownRange } from '../calls-range.ts'
+import { type CallsSearch, RANGES, STATES } from '../calls-search.ts'
+import { MoreFilters } from './more-filters.tsx'
+import { useSetFilters } from './use-set-filters.ts'
 
 interface CallsFiltersProps {
   readonly search: CallsSearch
@@ -21,6 +20,7 @@ interface CallsFiltersProps {
 /** The controls above the list, which change the address. */
 export function CallsFilters({ search, now, onChange, onFind }: CallsFiltersProps) {
   const t = useTranslations('calls')
+  const set = useSetFilters(search, onChange)
   return (
     <>
       <RangeFilter
@@ -30,7 +30,7 @@ export function CallsFilters({ search, now, onChange, onFind }: CallsFiltersProp
         start={rangeOf(search, now).from}
         onChange={onChange}
       />
-      <Toolbar label={t('filters')}>
+      <FilterPanel label={t('filters')} more={<MoreFilters search={search} onChange={onChange} />} set={set}>
         <AgentFilter value={search.agent} onChange={(agent) => onChange({ agent })} />
         <KeyFilter value={search.key} onChange={(key) => onChange({ key })} />
         <UserFilter value={search.user} onChange={(user) => onChange({ user })} />
@@ -46,18 +46,7 @@ export function CallsFilters({ search, now, onChange, onFind }: CallsFiltersProp
           value={search.requestId}
           onChange={(requestId) => (requestId === undefined ? onChange({ requestId }) : onFind(requestId))}
         />
-        {search.conversation !== undefined && (
-          <Button
-            className={styles.chip}
-            title={t('clearConversation')}
-            onClick={() => onChange({ conversation: undefined })}
-          >
-            <span>{t('conversation', { id: search.conversation })}</span>
-            <X aria-hidden />
-            <span className="visually-hidden">{t('clearConversation')}</span>
-          </Button>
-        )}
-      </Toolbar>
+      </FilterPanel>
     </>
   )
 }

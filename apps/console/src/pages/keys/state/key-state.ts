@@ -1,4 +1,4 @@
-import type { KeyFieldsFragment } from '../../generated/graphql.ts'
+import type { KeyFieldsFragment } from '../../../generated/graphql.ts'
 
 type Stated = Pick<KeyFieldsFragment, 'isActive' | 'revokedAt'> & {
   readonly owner?: Pick<NonNullable<KeyFieldsFragment['owner']>, 'status'> | null

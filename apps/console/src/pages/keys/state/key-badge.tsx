@@ -1,5 +1,5 @@
 import { useTranslations } from 'use-intl'
-import { Badge } from '../../ui/badge.tsx'
+import { Badge } from '../../../ui/badge.tsx'
 import { keyState } from './key-state.ts'
 
 const TONES = { active: 'ok', expired: 'warn', revoked: 'neutral', suspended: 'danger' } as const

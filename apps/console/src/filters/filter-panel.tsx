@@ -1,0 +1,57 @@
+import { SlidersHorizontal, X } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { useTranslations } from 'use-intl'
+import { Button } from '../ui/button.tsx'
+import { classNames } from '../ui/class-names.ts'
+import { Toolbar } from '../ui/page.tsx'
+import styles from './filters.module.css'
+
+/** A filter that is set, in words. */
+export interface SetFilter {
+  readonly label: string
+  readonly value: string
+  /** Whether its control is always in sight, except on a phone. */
+  readonly isUsual?: boolean
+  clear(): void
+}
+
+interface FilterPanelProps {
+  readonly label: string
+  /** The controls that are in sight; on a phone only once they are asked for. */
+  readonly children: ReactNode
+  /** Controls that are in sight only once they are asked for. */
+  readonly more: ReactNode
+  /** What is shown is easily forgotten where its control is not in sight. */
+  readonly set: readonly SetFilter[]
+}
+
+/** Many filters of a list: the usual ones, the others on demand, and those that are set, each with a way to take it away. */
+export function FilterPanel({ label, children, more, set }: FilterPanelProps) {
+  const t = useTranslations('filters')
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <Toolbar label={label}>
+        <div className={classNames(styles.usual, !isOpen && styles.closed)}>{children}</div>
+        <Button aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          <SlidersHorizontal aria-hidden />
+          {t(isOpen ? 'fewer' : 'more')}
+        </Button>
+        {isOpen && <div className={styles.more}>{more}</div>}
+      </Toolbar>
+      {set.length > 0 && (
+        <ul className={styles.chips} aria-label={t('set')}>
+          {set.map(({ label: name, value, isUsual = false, clear }) => (
+            <li key={name} className={classNames(isUsual && styles.usualChip)}>
+              <Button className={styles.chip} title={t('clear')} onClick={clear}>
+                <span>{t('chip', { name, value })}</span>
+                <X aria-hidden />
+                <span className="visually-hidden">{t('clear')}</span>
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  )
+}

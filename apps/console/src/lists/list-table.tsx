@@ -1,0 +1,119 @@
+import { type ReactNode, useEffect, useRef } from 'react'
+import { classNames } from '../ui/class-names.ts'
+import { numeric, Table, time } from '../ui/table.tsx'
+import { ColumnHead } from './column-head.tsx'
+import styles from './list-table.module.css'
+import { openRow } from './open-row.ts'
+import type { Order } from './order.ts'
+
+export interface Column<Row, Field extends string = never> {
+  readonly head: string
+  readonly kind?: 'numeric' | 'time' | 'actions'
+  /** How the gateway orders the rows at the first press on the head; without it they cannot be ordered by this column. */
+  readonly order?: Order<Field>
+  /** Null where there is nothing to show, which takes no line of a card. */
+  cell(row: Row): ReactNode
+}
+
+interface ListTableProps<Row, Field extends string> {
+  readonly label: string
+  /** The first column names the row. If it has a link, the whole row leads there. */
+  readonly columns: readonly Column<Row, Field>[]
+  readonly rows: readonly Row[]
+  keyOf(row: Row): string | number
+  readonly order?: Order<Field> | undefined
+  onOrder?(order: Order<Field>): void
+  /** The row to which a link has led. */
+  isChosen?(row: Row): boolean
+}
+
+/** Elements that are not displayed as parts of a table would lose these roles: on a phone rows are cards. */
+const ROLES = {
+  table: { role: 'table' },
+  group: { role: 'rowgroup' },
+  row: { role: 'row' },
+  rowHeader: { role: 'rowheader' },
+  cell: { role: 'cell' },
+} as const
+
+/**
+ * The table of a list. Where its columns do not fit, they are scrolled sideways between the first column and the buttons of the
+ * row, which stay in sight; on a phone each row is a card.
+ */
+export function ListTable<Row, Field extends string = never>({
+  label,
+  columns,
+  rows,
+  keyOf,
+  order,
+  onOrder,
+  isChosen,
+}: ListTableProps<Row, Field>) {
+  return (
+    <div className={styles.frame}>
+      <Table label={label} className={styles.list} {...ROLES.table}>
+        <thead {...ROLES.group}>
+          <tr {...ROLES.row}>
+            {columns.map((column) => (
+              <ColumnHead key={column.head} column={column} order={order} onOrder={onOrder} />
+            ))}
+          </tr>
+        </thead>
+        <tbody {...ROLES.group}>
+          {rows.map((row) => (
+            <ListRow key={keyOf(row)} row={row} columns={columns} isChosen={isChosen?.(row) === true} />
+          ))}
+        </tbody>
+      </Table>
+    </div>
+  )
+}
+
+interface ListRowProps<Row, Field extends string> {
+  readonly row: Row
+  readonly columns: readonly Column<Row, Field>[]
+  readonly isChosen: boolean
+}
+
+const CLASSES = { numeric, time, actions: styles.actions }
+
+function ListRow<Row, Field extends string>({ row, columns, isChosen }: ListRowProps<Row, Field>) {
+  const element = useRef<HTMLTableRowElement>(null)
+  useEffect(() => {
+    if (isChosen) element.current?.scrollIntoView({ block: 'center' })
+  }, [isChosen])
+  const [name, ...others] = columns
+  // The keyboard uses the link in the first column.
+  return (
+    <tr
+      ref={element}
+      aria-current={isChosen || undefined}
+      onClick={openRow}
+      onAuxClick={openRow}
+      {...ROLES.row}
+    >
+      <th scope="row" className={classNames(name?.kind && CLASSES[name.kind])} {...ROLES.rowHeader}>
+        {name?.cell(row)}
+      </th>
+      {others.map((column) => {
+        const content = column.cell(row)
+        const isNone = content === null
+        return (
+          <td
+            key={column.head}
+            className={classNames(column.kind && CLASSES[column.kind], isNone && styles.none)}
+            data-label={column.kind === 'actions' ? undefined : column.head}
+            // What is cut off can be read in full.
+            title={typeof content === 'string' ? content : undefined}
+            {...ROLES.cell}
+          >
+            {isNone ? '–' : content}
+          </td>
+        )
+      })}
+    </tr>
+  )
+}
+
+/** A line under the first one of a cell. */
+export const { second } = styles

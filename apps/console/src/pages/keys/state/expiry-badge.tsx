@@ -1,0 +1,15 @@
+import { useTranslations } from 'use-intl'
+import type { KeyFieldsFragment } from '../../../generated/graphql.ts'
+import { Badge } from '../../../ui/badge.tsx'
+import { daysLeft } from './key-expiry.ts'
+
+/** Marks a key that expires soon. Nothing for others. */
+export function ExpiryBadge({
+  apiKey,
+}: {
+  readonly apiKey: Pick<KeyFieldsFragment, 'isActive' | 'expiresAt'>
+}) {
+  const t = useTranslations('keys')
+  const days = daysLeft(apiKey, new Date())
+  return days === undefined ? null : <Badge tone="warn">{t('expiresIn', { days })}</Badge>
+}
