@@ -105,7 +105,7 @@ describe.runIf(HAS_BROWSER)('calls in the console', () => {
     await page.getByText('ticket-42').waitFor()
     await page.getByRole('link', { name: 'Calls of this conversation' }).click()
     await counted(page, '2 calls')
-    await page.getByRole('button', { name: 'Show all conversations' }).click()
+    await page.getByRole('button', { name: /^Conversation: / }).click()
     await page.getByText('within at most 31 days').waitFor({ state: 'hidden' })
   })
 

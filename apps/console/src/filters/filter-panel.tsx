@@ -10,34 +10,41 @@ import styles from './filters.module.css'
 export interface SetFilter {
   readonly label: string
   readonly value: string
-  /** Whether its control is always in sight, except on a phone. */
+  /** Whether its control is among the usual ones, in sight except on a phone. */
   readonly isUsual?: boolean
   clear(): void
 }
 
 interface FilterPanelProps {
   readonly label: string
+  /** A control that is in sight on a phone as well. */
+  readonly search?: ReactNode
   /** The controls that are in sight; on a phone only once they are asked for. */
   readonly children: ReactNode
   /** Controls that are in sight only once they are asked for. */
-  readonly more: ReactNode
+  readonly more?: ReactNode
   /** What is shown is easily forgotten where its control is not in sight. */
   readonly set: readonly SetFilter[]
 }
 
 /** Many filters of a list: the usual ones, the others on demand, and those that are set, each with a way to take it away. */
-export function FilterPanel({ label, children, more, set }: FilterPanelProps) {
+export function FilterPanel({ label, search, children, more, set }: FilterPanelProps) {
   const t = useTranslations('filters')
   const [isOpen, setOpen] = useState(false)
   return (
     <>
       <Toolbar label={label}>
+        {search}
         <div className={classNames(styles.usual, !isOpen && styles.closed)}>{children}</div>
-        <Button aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <Button
+          className={classNames(more === undefined && styles.onPhone)}
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
           <SlidersHorizontal aria-hidden />
-          {t(isOpen ? 'fewer' : 'more')}
+          {t(isOpen ? 'fewer' : more === undefined ? 'filters' : 'more')}
         </Button>
-        {isOpen && <div className={styles.more}>{more}</div>}
+        {isOpen && more !== undefined && <div className={styles.more}>{more}</div>}
       </Toolbar>
       {set.length > 0 && (
         <ul className={styles.chips} aria-label={t('set')}>

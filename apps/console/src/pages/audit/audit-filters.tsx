@@ -1,8 +1,10 @@
 import { useTranslations } from 'use-intl'
 import { KeyFilter, OptionFilter, UserFilter } from '../../filters/choice-filters.tsx'
+import { FilterPanel } from '../../filters/filter-panel.tsx'
 import { RangeFilter } from '../../filters/range-filter.tsx'
 import { SearchFilter } from '../../filters/search-filter.tsx'
-import { Toolbar } from '../../ui/page.tsx'
+import { setFilters } from '../../filters/set-filters.ts'
+import { useNames } from '../../filters/use-names.ts'
 import {
   type AuditSearch,
   OPERATIONS,
@@ -23,7 +25,23 @@ interface AuditFiltersProps {
 /** The controls above the list, which change the address. */
 export function AuditFilters({ search, now, onChange }: AuditFiltersProps) {
   const t = useTranslations('audit')
+  const filters = useTranslations('filters')
   const words = useWords()
+  const names = useNames()
+  const { operation, result, user, key, target, targetId, requestId } = search
+  const set = setFilters<AuditSearch>(
+    {
+      operation: [t('operation'), operation && words.operation(operation)],
+      result: [t('result'), result && t(`results.${result}`)],
+      user: [filters('user'), names.user(user)],
+      key: [filters('key'), names.key(key)],
+      target: [t('target'), target && words.target(target)],
+      targetId: [t('targetId'), targetId],
+      requestId: [t('requestId'), requestId],
+    },
+    onChange,
+    { isUsual: true },
+  )
   return (
     <>
       <RangeFilter
@@ -33,7 +51,7 @@ export function AuditFilters({ search, now, onChange }: AuditFiltersProps) {
         start={rangeOf(search, now).from}
         onChange={onChange}
       />
-      <Toolbar label={t('filters')}>
+      <FilterPanel label={t('filters')} set={set}>
         <OptionFilter
           label={t('operation')}
           value={search.operation}
@@ -66,7 +84,7 @@ export function AuditFilters({ search, now, onChange }: AuditFiltersProps) {
           value={search.requestId}
           onChange={(requestId) => onChange({ requestId })}
         />
-      </Toolbar>
+      </FilterPanel>
     </>
   )
 }

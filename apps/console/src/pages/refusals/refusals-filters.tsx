@@ -1,8 +1,10 @@
 import { useTranslations } from 'use-intl'
 import { AgentFilter, KeyFilter, OptionFilter, UserFilter } from '../../filters/choice-filters.tsx'
+import { FilterPanel } from '../../filters/filter-panel.tsx'
 import { RangeFilter } from '../../filters/range-filter.tsx'
 import { SearchFilter } from '../../filters/search-filter.tsx'
-import { Toolbar } from '../../ui/page.tsx'
+import { setFilters } from '../../filters/set-filters.ts'
+import { useNames } from '../../filters/use-names.ts'
 import { LIMITS, useLimitName } from './limit-name.ts'
 import { REASONS } from './refusal-reasons.ts'
 import { PRESETS, type RefusalsSearch, rangeOf, shownRange } from './refusals-search.ts'
@@ -19,7 +21,21 @@ interface RefusalsFiltersProps {
 export function RefusalsFilters({ search, now, onChange, onFind }: RefusalsFiltersProps) {
   const t = useTranslations('refusals')
   const limitName = useLimitName()
+  const names = useNames()
   const view = search.show ?? 'single'
+  const { agent, key, user, reason, limit, requestId } = search
+  const set = setFilters<RefusalsSearch>(
+    {
+      agent: [t('agent'), names.agent(agent)],
+      key: [t('key'), names.key(key)],
+      user: [t('user'), names.user(user)],
+      reason: [t('reason'), reason],
+      limit: [t('limit'), limit && limitName(limit)],
+      requestId: [t('requestId'), view === 'single' ? requestId : undefined],
+    },
+    onChange,
+    { isUsual: true },
+  )
   return (
     <>
       <RangeFilter
@@ -29,7 +45,7 @@ export function RefusalsFilters({ search, now, onChange, onFind }: RefusalsFilte
         start={rangeOf(search, now).from}
         onChange={onChange}
       />
-      <Toolbar label={t('filters')}>
+      <FilterPanel label={t('filters')} set={set}>
         <AgentFilter value={search.agent} onChange={(agent) => onChange({ agent })} />
         <KeyFilter value={search.key} onChange={(key) => onChange({ key })} />
         <UserFilter value={search.user} onChange={(user) => onChange({ user })} />
@@ -53,7 +69,7 @@ export function RefusalsFilters({ search, now, onChange, onFind }: RefusalsFilte
             onChange={(requestId) => (requestId === undefined ? onChange({ requestId }) : onFind(requestId))}
           />
         )}
-      </Toolbar>
+      </FilterPanel>
     </>
   )
 }

@@ -1,7 +1,8 @@
 import { useTranslations } from 'use-intl'
 import { OptionFilter } from '../../filters/choice-filters.tsx'
+import { FilterPanel } from '../../filters/filter-panel.tsx'
+import { setFilters } from '../../filters/set-filters.ts'
 import { TextField } from '../../ui/fields/field.tsx'
-import { Toolbar } from '../../ui/page.tsx'
 import { lowerCase } from './user-record.ts'
 import { QUOTAS, ROLES, STATUSES, type UsersSearch } from './users-search.ts'
 
@@ -14,36 +15,50 @@ interface UsersFiltersProps {
 export function UsersFilters({ search, onChange }: UsersFiltersProps) {
   const t = useTranslations('users')
   const common = useTranslations('common')
+  const { role, status, quota } = search
+  const shareOf = (percent: (typeof QUOTAS)[number]) =>
+    percent === 100 ? t('quotaAll') : t('quotaFrom', { percent })
+  const set = setFilters<UsersSearch>(
+    {
+      role: [t('role'), role && common(`roles.${lowerCase(role)}`)],
+      status: [t('status'), status && t(`statuses.${lowerCase(status)}`)],
+      quota: [t('quotaShare'), quota && shareOf(quota)],
+    },
+    onChange,
+    { isUsual: true },
+  )
   return (
-    <Toolbar label={t('filters')}>
-      <TextField
-        label={t('search')}
-        type="search"
-        maxLength={100}
-        value={search.search ?? ''}
-        onChange={({ target }) => onChange({ search: target.value || undefined })}
-      />
+    <FilterPanel
+      label={t('filters')}
+      set={set}
+      search={
+        <TextField
+          label={t('search')}
+          type="search"
+          maxLength={100}
+          value={search.search ?? ''}
+          onChange={({ target }) => onChange({ search: target.value || undefined })}
+        />
+      }
+    >
       <OptionFilter
         label={t('role')}
         value={search.role}
-        options={ROLES.map((role) => [role, common(`roles.${lowerCase(role)}`)])}
-        onChange={(role) => onChange({ role: role as UsersSearch['role'] })}
+        options={ROLES.map((name) => [name, common(`roles.${lowerCase(name)}`)])}
+        onChange={(chosen) => onChange({ role: chosen as UsersSearch['role'] })}
       />
       <OptionFilter
         label={t('status')}
         value={search.status}
-        options={STATUSES.map((status) => [status, t(`statuses.${lowerCase(status)}`)])}
-        onChange={(status) => onChange({ status: status as UsersSearch['status'] })}
+        options={STATUSES.map((name) => [name, t(`statuses.${lowerCase(name)}`)])}
+        onChange={(chosen) => onChange({ status: chosen as UsersSearch['status'] })}
       />
       <OptionFilter
         label={t('quotaShare')}
-        value={search.quota}
-        options={QUOTAS.map((quota) => [
-          quota,
-          quota === '100' ? t('quotaAll') : t('quotaFrom', { percent: quota }),
-        ])}
-        onChange={(quota) => onChange({ quota: quota as UsersSearch['quota'] })}
+        value={quota === undefined ? undefined : String(quota)}
+        options={QUOTAS.map((percent) => [String(percent), shareOf(percent)])}
+        onChange={(chosen) => onChange({ quota: QUOTAS.find((percent) => String(percent) === chosen) })}
       />
-    </Toolbar>
+    </FilterPanel>
   )
 }

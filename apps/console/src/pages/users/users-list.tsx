@@ -57,7 +57,7 @@ function filterOf({ search = '', role, status, quota }: UsersSearch) {
     search,
     role: role ?? null,
     state: status ?? null,
-    quotaPercentMin: quota === undefined ? null : Number(quota),
+    quotaPercentMin: quota ?? null,
   }
 }
 

@@ -6,7 +6,7 @@ export const ROLES = ['ADMIN', 'PREMIUM', 'USER'] as const satisfies readonly Ro
 export const STATUSES = ['ACTIVE', 'SUSPENDED'] as const satisfies readonly UserStatus[]
 
 /** At least this share of the quota is used, in percent. */
-export const QUOTAS = ['50', '80', '100'] as const
+export const QUOTAS = [50, 80, 100] as const
 
 /** What the columns of the list are ordered by. */
 export const ORDERS = [
@@ -33,8 +33,12 @@ export function usersSearch(search: Record<string, unknown>): UsersSearch {
     ...((typeof text === 'string' || typeof text === 'number') && { search: String(text) }),
     ...oneOf(search, 'role', ROLES),
     ...oneOf(search, 'status', STATUSES),
-    // The router reads a number where a text looks like one.
-    ...oneOf({ quota: String(search.quota) }, 'quota', QUOTAS),
+    ...quotaIn(search),
     ...orderIn(search, ORDERS),
   }
+}
+
+function quotaIn({ quota }: Record<string, unknown>): Pick<UsersSearch, 'quota'> {
+  const known = QUOTAS.find((percent) => percent === quota)
+  return known === undefined ? {} : { quota: known }
 }

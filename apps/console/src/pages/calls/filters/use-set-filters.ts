@@ -1,6 +1,7 @@
 import { useTranslations } from 'use-intl'
-import { useAgentChoices, useKeyChoices, useUserChoices } from '../../../choose/use-choices.ts'
 import type { SetFilter } from '../../../filters/filter-panel.tsx'
+import { setFilters } from '../../../filters/set-filters.ts'
+import { useNames } from '../../../filters/use-names.ts'
 import { useFormats } from '../../../format/use-formats.ts'
 import type { CallsSearch } from '../calls-search.ts'
 
@@ -11,29 +12,35 @@ export function useSetFilters(
 ): readonly SetFilter[] {
   const t = useTranslations('calls')
   const { count, duration } = useFormats()
-  const agents = useAgentChoices()
-  const keys = useKeyChoices()
-  const users = useUserChoices()
+  const names = useNames()
   const { agent, key, user, outcome, kind, face, reason, ms, tokens, requestId, conversation } = search
-  const set = (name: keyof CallsSearch, label: string, value: string | undefined, isUsual = false) =>
-    value === undefined ? [] : [{ label, value, isUsual, clear: () => onChange({ [name]: undefined }) }]
-  const named = (name: 'app' | 'deployment' | 'model' | 'endUser') =>
-    set(name, t(`call.${name}`), search[name] === '' ? t('without') : search[name])
-  return [
-    ...set('agent', t('agent'), agent && (agents.find(({ id }) => id === agent)?.name ?? agent), true),
-    ...set('key', t('key'), key && (keys.find(({ id }) => id === key)?.name ?? key), true),
-    ...set('user', t('user'), user && (users.find(({ id }) => id === user)?.username ?? user), true),
-    ...set('outcome', t('outcome'), outcome && t(`outcomes.${outcome}`), true),
-    ...set('requestId', t('requestId'), requestId, true),
-    ...set('conversation', t('call.conversation'), conversation),
-    ...set('reason', t('call.reason'), reason),
-    ...set('kind', t('call.kind'), kind && t(`call.kinds.${kind}`)),
-    ...set('face', t('call.face'), face && t(`call.faces.${face}`)),
-    ...named('app'),
-    ...named('deployment'),
-    ...named('model'),
-    ...named('endUser'),
-    ...set('ms', t('duration'), ms === undefined ? undefined : `≥ ${duration(ms)}`),
-    ...set('tokens', t('tokens'), tokens === undefined ? undefined : `≥ ${count(tokens)}`),
-  ]
+  const named = (value: string | undefined) => (value === '' ? t('without') : value)
+  const usual = setFilters<CallsSearch>(
+    {
+      agent: [t('agent'), names.agent(agent)],
+      key: [t('key'), names.key(key)],
+      user: [t('user'), names.user(user)],
+      outcome: [t('outcome'), outcome && t(`outcomes.${outcome}`)],
+      requestId: [t('requestId'), requestId],
+    },
+    onChange,
+    { isUsual: true },
+  )
+  const others = setFilters<CallsSearch>(
+    {
+      conversation: [t('call.conversation'), conversation],
+      reason: [t('call.reason'), reason],
+      kind: [t('call.kind'), kind && t(`call.kinds.${kind}`)],
+      face: [t('call.face'), face && t(`call.faces.${face}`)],
+      app: [t('call.app'), named(search.app)],
+      deployment: [t('call.deployment'), named(search.deployment)],
+      model: [t('call.model'), named(search.model)],
+      endUser: [t('call.endUser'), named(search.endUser)],
+      ms: [t('duration'), ms === undefined ? undefined : `≥ ${duration(ms)}`],
+      tokens: [t('tokens'), tokens === undefined ? undefined : `≥ ${count(tokens)}`],
+    },
+    onChange,
+    { isUsual: false },
+  )
+  return [...usual, ...others]
 }

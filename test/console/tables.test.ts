@@ -1,0 +1,185 @@
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { HAS_BROWSER } from '../support/browser.ts'
+import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
+
+const DAY_MS = 86_400_000
+
+describe.runIf(HAS_BROWSER)('the tables of the console', () => {
+  let console: ConsoleInBrowser
+
+  beforeAll(async () => {
+    console = await startConsole()
+    const { api, token } = console.system
+    const expiring = { anna: 3.5, bert: 400, 'carla-of-the-night-shift-in-the-north': 20 }
+    for (const [name, days] of Object.entries(expiring)) {
+      const owner = await api.createUser(token, name, {
+        role: 'premium',
+        max_api_calls: name === 'bert' ? 2 : 100,
+      })
+      const expires_at = new Date(Date.now() + days * DAY_MS).toISOString()
+      const { full_key } = await api.createKey(token, {
+        name: `key of ${name}`,
+        owner_id: owner.id,
+        expires_at,
+      })
+      for (let call = 0; call < (name === 'bert' ? 2 : 1); call += 1)
+        await (await api.chat(full_key, 'dify')).text()
+      if (name === 'anna')
+        await (await api.chat(full_key, 'dify', { query: 'sandbox:error=quota Hi' })).text()
+    }
+  })
+  afterAll(() => console?.remove())
+
+  const rows = (page: Page) => page.getByRole('row').filter({ has: page.getByRole('rowheader') })
+  const head = (page: Page, name: string) => page.getByRole('columnheader', { name, exact: true })
+  const searchOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams)
+  const names = (page: Page) => rows(page).getByRole('rowheader').getByRole('link').allTextContents()
+
+  /** Waits for the rows of another list, while those of the one before stay in sight. */
+  async function waitForNames(page: Page, expected: readonly string[]): Promise<void> {
+    await expect.poll(() => names(page)).toEqual(expected)
+  }
+
+  test('users are ordered and selected by the server, as the address says', async () => {
+    const { page, logIn, violations, problems } = await console.visit('/users')
+    await logIn()
+    await head(page, 'Calls').getByRole('button').click()
+    await page.waitForURL(/order=-quota_used/)
+    await expect.poll(async () => (await names(page))[0]).toBe('bert')
+    expect(await head(page, 'Calls').getAttribute('aria-sort')).toBe('descending')
+    await rows(page).first().getByText('used up').waitFor()
+    await head(page, 'Username').getByRole('button').click()
+    await waitForNames(page, ['admin', 'anna', 'bert', 'carla-of-the-night-shift-in-the-north'])
+    await head(page, 'Username').getByRole('button').press('Enter')
+    await waitForNames(page, ['carla-of-the-night-shift-in-the-north', 'bert', 'anna', 'admin'])
+    expect(await head(page, 'Calls').getAttribute('aria-sort')).toBeNull()
+    await page.getByLabel('Quota used').selectOption({ label: 'Used up' })
+    await waitForNames(page, ['bert'])
+    await page.getByText('1 user', { exact: true }).waitFor()
+    await page.getByLabel('Role').selectOption({ label: 'Administrator' })
+    await page.getByText('No users').waitFor()
+    await page.goBack()
+    await page.goForward()
+    await page.goto(page.url().replace('role=ADMIN', ''))
+    await waitForNames(page, ['bert'])
+    expect(searchOf(page)).toMatchObject({ order: '-username', quota: '100' })
+    expect(await violations()).toEqual([])
+    expect(problems).toEqual([])
+  })
+
+  test('keys that expire soon are marked and listed, and the whole row leads to the key', async () => {
+    const { page, logIn, violations } = await console.visit('/keys')
+    await logIn()
+    await head(page, 'Expires').getByRole('button').click()
+    await expect
+      .poll(async () => (await names(page)).slice(0, 2))
+      .toEqual(['key of anna', 'key of carla-of-the-night-shift-in-the-north'])
+    expect(await page.getByText(/^expires in/).allTextContents()).toEqual(['expires in 3 days'])
+    await page.getByLabel('About to expire').check()
+    await waitForNames(page, ['key of anna'])
+    expect(await violations()).toEqual([])
+    const cell = rows(page).getByRole('cell', { name: 'Active' })
+    const opened = page.context().waitForEvent('page')
+    await cell.click({ modifiers: ['ControlOrMeta'] })
+    expect((await opened).url()).toMatch(/\/keys\/[0-9a-f-]{36}$/)
+    expect(searchOf(page)).toMatchObject({ order: 'expires_at', expiring: 'true' })
+    await cell.click()
+    await page.getByRole('heading', { level: 1, name: 'key of anna' }).waitFor()
+    await page.getByText('expires in 3 days').waitFor()
+    await page.goBack()
+    await waitForNames(page, ['key of anna'])
+    // For a screen reader and the keyboard there is one link in a row.
+    expect(await rows(page).getByRole('link').count()).toBe(1)
+  })
+
+  test('the buttons of a row are in the window, and every column in reach, at 1024 pixels and on a phone', async () => {
+    const { page, logIn, violations } = await console.visit('/users', {
+      viewport: { width: 1024, height: 800 },
+    })
+    await logIn()
+    const change = page.getByRole('button', { name: 'Change bert' })
+    const rightOf = async (element: Locator) => {
+      const box = await element.boundingBox()
+      return (box?.x ?? 0) + (box?.width ?? 0)
+    }
+    await change.waitFor()
+    const suspend = page.getByRole('button', { name: 'Suspend bert' })
+    expect(await rightOf(suspend)).toBeLessThan(1024)
+    const created = head(page, 'Created')
+    await created.scrollIntoViewIfNeeded()
+    expect(await rightOf(created)).toBeLessThan(
+      await change.evaluate((button) => button.getBoundingClientRect().x),
+    )
+    const name = page.getByRole('rowheader', { name: 'bert' })
+    expect((await name.boundingBox())?.x).toBeGreaterThan(224)
+
+    await page.setViewportSize({ width: 390, height: 844 })
+    for (const button of [change, suspend]) {
+      await button.scrollIntoViewIfNeeded()
+      expect(await rightOf(button)).toBeLessThan(390)
+    }
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+    // A card is still a row of a table.
+    const row = page.getByRole('row', { name: /^bert/ })
+    await row.getByRole('cell', { name: '2 of 2' }).waitFor()
+    expect(await rightOf(row.getByRole('cell', { name: 'never' }))).toBeLessThan(390)
+    await head(page, 'Username').getByRole('button').click()
+    await expect.poll(async () => (await names(page))[0]).toBe('admin')
+    await page.getByRole('button', { name: 'Filters', exact: true }).click()
+    await page.getByLabel('Quota used').selectOption({ label: 'Used up' })
+    await waitForNames(page, ['bert'])
+    await page.getByRole('button', { name: /^Quota used: Used up/ }).waitFor()
+    expect(await violations()).toEqual([])
+    await page.getByRole('button', { name: /^Quota used: Used up/ }).click()
+    await expect.poll(async () => (await names(page)).length).toBe(4)
+    await change.click()
+    await page.getByRole('dialog', { name: 'Change bert' }).waitFor()
+  })
+
+  test('calls are filtered by all that the ledger has, and what is set can be taken away', async () => {
+    const { page, logIn, violations } = await console.visit('/calls?model=')
+    await logIn()
+    const count = (text: string) => page.getByText(text, { exact: true }).waitFor()
+    await page.getByRole('button', { name: /^Model: \(none\)/ }).click()
+    await page.getByLabel('Outcome', { exact: true }).selectOption({ label: 'All failures' })
+    await count('1 call')
+    await page.getByRole('button', { name: 'More filters' }).click()
+    await page.getByLabel('Reason').selectOption('agent_timeout')
+    await page.getByText('No calls found').waitFor()
+    await page.getByRole('button', { name: /^Reason: agent_timeout/ }).click()
+    await page.getByLabel('Outcome', { exact: true }).selectOption({ label: 'All' })
+    await count('5 calls')
+    await page.getByLabel('Interface').selectOption({ label: 'GraphQL' })
+    await page.getByText('No calls found').waitFor()
+    await page.getByLabel('Interface').selectOption({ label: 'REST' })
+    await page.getByLabel('Tokens at least').fill('1')
+    await page.getByLabel('Tokens at least').press('Enter')
+    await count('4 calls')
+    await page.getByLabel('Deployment').fill('main')
+    await page.getByLabel('Deployment').press('Enter')
+    await page.getByRole('button', { name: /^Deployment: main/ }).waitFor()
+    expect(searchOf(page)).toMatchObject({ face: 'REST', tokens: '1', deployment: 'main' })
+    expect(await violations()).toEqual([])
+    await rows(page).first().getByRole('cell').nth(1).click()
+    await page.getByRole('heading', { level: 1, name: 'Call' }).waitFor()
+  })
+
+  test('how many rows are read at a time is remembered by the browser', async () => {
+    const { api, token } = console.system
+    for (let number = 0; number < 27; number += 1) await api.createUser(token, `member-${number}`)
+    const { page, logIn } = await console.visit('/users')
+    const asked: unknown[] = []
+    page.on('request', (request) => {
+      const { variables } = (request.postDataJSON() ?? {}) as { variables?: { first?: number } }
+      if (request.url().endsWith('/graphql') && variables?.first !== undefined) asked.push(variables.first)
+    })
+    await logIn()
+    await page.getByLabel('Rows at a time').selectOption('25')
+    await expect.poll(() => asked).toContain(25)
+    await page.reload()
+    await page.getByLabel('Rows at a time').waitFor()
+    expect(await page.getByLabel('Rows at a time').inputValue()).toBe('25')
+    expect(asked.slice(-1)).toEqual([25])
+  })
+})
