@@ -82,7 +82,7 @@ describe.runIf(HAS_BROWSER)('calls in the console', () => {
     const { page, logIn, violations } = await console.visit('/account')
     await logIn()
     await title(page, 'Account')
-    const search = page.getByRole('searchbox', { name: 'Find a call or a refusal' })
+    const search = page.getByRole('combobox', { name: 'Search everything' })
     await search.fill('ticket-twice')
     await search.press('Enter')
     await title(page, 'Calls')
@@ -137,7 +137,7 @@ describe.runIf(HAS_BROWSER)('calls in the console', () => {
       await route.fulfill({ response, json: body })
     })
     await logIn()
-    const search = page.getByRole('searchbox', { name: 'Find a call' })
+    const search = page.getByRole('combobox', { name: 'Search everything' })
     await search.fill(id)
     await search.press('Enter')
     const said = async (region: string, name: string) => {

@@ -49,7 +49,7 @@ describe.runIf(HAS_BROWSER)('refusals in the console', () => {
 
   /** Looks for an id in the search of every page. */
   async function search(page: Page, id: string): Promise<void> {
-    const field = page.getByRole('searchbox', { name: 'Find a call or a refusal' })
+    const field = page.getByRole('combobox', { name: 'Search everything' })
     await field.fill(id)
     await field.press('Enter')
   }

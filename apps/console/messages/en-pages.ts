@@ -8,6 +8,7 @@ import lists from './en/lists.json' with { type: 'json' }
 import playground from './en/playground.json' with { type: 'json' }
 import processes from './en/processes.json' with { type: 'json' }
 import refusals from './en/refusals.json' with { type: 'json' }
+import search from './en/search.json' with { type: 'json' }
 import usage from './en/usage.json' with { type: 'json' }
 import users from './en/users.json' with { type: 'json' }
 
@@ -23,6 +24,7 @@ export const messages = {
   playground,
   processes,
   refusals,
+  search,
   usage,
   users,
 }

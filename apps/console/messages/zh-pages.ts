@@ -9,6 +9,7 @@ import lists from './zh/lists.json' with { type: 'json' }
 import playground from './zh/playground.json' with { type: 'json' }
 import processes from './zh/processes.json' with { type: 'json' }
 import refusals from './zh/refusals.json' with { type: 'json' }
+import search from './zh/search.json' with { type: 'json' }
 import usage from './zh/usage.json' with { type: 'json' }
 import users from './zh/users.json' with { type: 'json' }
 
@@ -23,6 +24,7 @@ export const messages: PageMessages = {
   playground,
   processes,
   refusals,
+  search,
   usage,
   users,
 }

@@ -20,10 +20,10 @@ import { IconButton } from '../ui/button.tsx'
 import { loadPart } from '../ui/load-part.ts'
 import { useErrorText } from '../ui/notice.tsx'
 import { useToast } from '../ui/overlays/toasts.tsx'
-import { CallSearch } from './call-search.tsx'
 import type { DrawerProps } from './drawer.tsx'
 import { Logo } from './logo.tsx'
 import { Preferences } from './preferences.tsx'
+import { loadPalette, SearchField } from './search-field.tsx'
 import styles from './shell.module.css'
 
 /** The page itself is drawn by then, also where it is slow. */
@@ -34,6 +34,7 @@ const loadDrawer = () => loadPart(() => import('./drawer.tsx'))
 /** The frame around every page after the login: the way to the pages, the search and the account. */
 export function Shell() {
   const t = useTranslations('common')
+  const menu = useMenu()
   const [isOpen, setOpen] = useState(false)
   const [Drawer, setDrawer] = useState<ComponentType<DrawerProps>>()
   const router = useRouter()
@@ -49,6 +50,7 @@ export function Shell() {
       // What fails here is loaded again when it is opened, and says so then.
       for (const route of Object.values(router.routesById)) router.loadRouteChunk(route)?.catch(() => {})
       loadDrawer().catch(() => {})
+      loadPalette().catch(() => {})
     }, PRELOAD_AFTER_MS)
     return () => clearTimeout(timer)
   }, [router])
@@ -87,7 +89,7 @@ export function Shell() {
             <Account />
           </Drawer>
         )}
-        <CallSearch />
+        <SearchField pages={[...menu, { to: '/account', icon: CircleUser, label: t('pages.account') }]} />
         <Preferences />
       </header>
       <main className={styles.main} id="main" tabIndex={-1}>
@@ -106,7 +108,8 @@ function Brand() {
   )
 }
 
-function Navigation() {
+/** The pages that the user may open. */
+function useMenu() {
   const t = useTranslations('common.pages')
   const { role } = useSession()
   const items = [
@@ -124,6 +127,12 @@ function Navigation() {
         ]
       : []),
   ]
+  return items
+}
+
+function Navigation() {
+  const t = useTranslations('common.pages')
+  const items = useMenu()
   return (
     <nav className={styles.nav} aria-label={t('label')}>
       {items.map(({ to, icon: Icon, label, exact }) => (

@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from 'react'
 import { useTranslations } from 'use-intl'
+import { withoutKeySecret } from '../find/key-secret.ts'
 import { TextField } from '../ui/fields/field.tsx'
 import styles from './filters.module.css'
 
@@ -28,7 +29,7 @@ export function SearchFilter({ label, value, onChange }: SearchFilterProps) {
         spellCheck={false}
         autoComplete="off"
         title={t('searchHint')}
-        onChange={({ target }) => setText(target.value)}
+        onChange={({ target }) => setText(withoutKeySecret(target.value))}
         onBlur={() => search()}
       />
     </form>

@@ -517,6 +517,14 @@ export type UserChoicesQueryVariables = Exact<{
 
 export type UserChoicesQuery = { users: { nodes: Array<{ id: string, username: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null };
 
+export type MatchesQueryVariables = Exact<{
+  text: string;
+  seesUsers: boolean;
+}>;
+
+
+export type MatchesQuery = { apiKeys: { nodes: Array<{ id: string, name: string, description: string, keyPrefix: string, isActive: boolean, revokedAt: string | null, owner: { id: string, username: string, status: UserStatus } | null }> } | null, users?: { nodes: Array<{ id: string, username: string, role: Role }> } | null };
+
 export type RequestsWithIdQueryVariables = Exact<{
   calls?: CallFilter | null | undefined;
   refusals?: RefusalFilter | null | undefined;
@@ -987,6 +995,32 @@ export const UserChoicesDocument = new TypedDocumentString(`
   }
 }
     `, {"hash":"sha256:cf209f128f5220c11dc1e985c1874b11a908383c6d321f527846c128f1ee00a0"}) as unknown as TypedDocumentString<UserChoicesQuery, UserChoicesQueryVariables>;
+export const MatchesDocument = new TypedDocumentString(`
+    query Matches($text: String!, $seesUsers: Boolean!) {
+  apiKeys(search: $text, first: 6) {
+    nodes {
+      id
+      name
+      description
+      keyPrefix
+      isActive
+      revokedAt
+      owner {
+        id
+        username
+        status
+      }
+    }
+  }
+  users(search: $text, first: 5) @include(if: $seesUsers) {
+    nodes {
+      id
+      username
+      role
+    }
+  }
+}
+    `, {"hash":"sha256:386ea64d394dab1622307a24c0ca735378c8bed71d3d32c2be557672165f4dff"}) as unknown as TypedDocumentString<MatchesQuery, MatchesQueryVariables>;
 export const RequestsWithIdDocument = new TypedDocumentString(`
     query RequestsWithId($calls: CallFilter, $refusals: RefusalFilter) {
   calls(filter: $calls, first: 2) {

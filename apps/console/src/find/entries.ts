@@ -1,0 +1,71 @@
+import type { ComponentType } from 'react'
+import type { AgentChoicesQuery, MatchesQuery } from '../generated/graphql.ts'
+import { isPlaygroundKey } from '../playground-keys.ts'
+
+/** A page of the menu. */
+export interface PageEntry {
+  readonly to: string
+  readonly label: string
+  readonly icon: ComponentType<{ readonly 'aria-hidden': true }>
+}
+
+type Agent = NonNullable<AgentChoicesQuery['agents']>[number]
+type Key = NonNullable<MatchesQuery['apiKeys']>['nodes'][number]
+type User = NonNullable<MatchesQuery['users']>['nodes'][number]
+
+/** One of the things that a text may mean. `id` is unique among them, and valid as the id of an element. */
+export type Entry =
+  | { readonly kind: 'page'; readonly id: string; readonly page: PageEntry }
+  | { readonly kind: 'agent'; readonly id: string; readonly agent: Agent }
+  | { readonly kind: 'key'; readonly id: string; readonly apiKey: Key }
+  | { readonly kind: 'user'; readonly id: string; readonly user: User }
+  /** Whatever has this id: a call, or the calls and refusals of a request. */
+  | { readonly kind: 'request'; readonly id: string; readonly text: string }
+
+export interface Wanted {
+  readonly text: string
+  /** Whether the text is the prefix of an API key that was pasted as a whole. Nothing but that key is looked for then. */
+  readonly isKey: boolean
+}
+
+interface Sources {
+  readonly pages: readonly PageEntry[]
+  readonly agents: readonly Agent[]
+  /** Undefined while it is read. */
+  readonly matches: MatchesQuery | undefined
+}
+
+const AGENTS_MAX = 5
+const KEYS_MAX = 5
+
+/** What a text may mean, in the order in which it is offered; all pages for no text. */
+export function entriesOf({ text, isKey }: Wanted, { pages, agents, matches }: Sources): readonly Entry[] {
+  const keys = (matches?.apiKeys?.nodes ?? [])
+    .filter((key) => (isKey ? key.keyPrefix === text : !isPlaygroundKey(key)))
+    .slice(0, KEYS_MAX)
+    .map((apiKey) => ({ kind: 'key' as const, id: `find-key-${apiKey.id}`, apiKey }))
+  if (isKey) return keys
+  const wanted = text.toLowerCase()
+  const isMeant = (...names: readonly string[]) => names.some((name) => name.toLowerCase().includes(wanted))
+  return [
+    ...pages
+      .filter(({ label, to }) => isMeant(label, to))
+      .map((page) => ({ kind: 'page' as const, id: `find-page-${page.to.replaceAll('/', '-')}`, page })),
+    ...(text === '' ? [] : agents)
+      .filter(({ id, name }) => isMeant(id, name))
+      .slice(0, AGENTS_MAX)
+      .map((agent) => ({ kind: 'agent' as const, id: `find-agent-${agent.id}`, agent })),
+    ...keys,
+    ...(matches?.users?.nodes ?? []).map((user) => ({
+      kind: 'user' as const,
+      id: `find-user-${user.id}`,
+      user,
+    })),
+    ...(text === '' ? [] : [{ kind: 'request' as const, id: 'find-request', text }]),
+  ]
+}
+
+/** A list is read from end to end by a search, so it is searched for no less than this. One Chinese character is a name. */
+export function isSearchable(text: string): boolean {
+  return text.length > 1 || /[^\p{ASCII}]/u.test(text)
+}

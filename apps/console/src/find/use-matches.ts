@@ -1,0 +1,57 @@
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { useAgentChoices } from '../choose/use-choices.ts'
+import { MatchesDocument } from '../generated/graphql.ts'
+import { graphqlQuery, queryClient } from '../session/queries.ts'
+import { useSession } from '../session/use-session.ts'
+import { type Entry, entriesOf, isSearchable, type PageEntry, type Wanted } from './entries.ts'
+
+/** So long after the last letter the lists of keys and users are searched. */
+const SETTLES_MS = 200
+
+interface Matches {
+  readonly entries: readonly Entry[]
+  /** Whether keys and users are still being searched. */
+  readonly isSearching: boolean
+  /** Why keys and users could not be searched. */
+  readonly error: Error | null
+  /** What the text means once keys and users have been searched, without those if they cannot be. */
+  readAll(): Promise<readonly Entry[]>
+}
+
+/** What a text may mean: at once what the console knows by itself, and a little later what the gateway finds. */
+export function useMatches(wanted: Wanted, pages: readonly PageEntry[]): Matches {
+  const agents = useAgentChoices()
+  const { role } = useSession()
+  const { text } = wanted
+  const settled = useSettled(text)
+  const queryOf = (text: string) =>
+    queryOptions({
+      ...graphqlQuery(MatchesDocument, { text, seesUsers: role === 'admin' }),
+      // Whoever types on must not wait for a limit that only this search has reached.
+      retry: false,
+    })
+  const query = useQuery({ ...queryOf(settled), enabled: isSearchable(settled) })
+  const matches = settled === text ? query.data : undefined
+  return {
+    entries: entriesOf(wanted, { pages, agents, matches }),
+    isSearching: isSearchable(text) && (settled !== text || query.isFetching),
+    error: settled === text ? query.error : null,
+    async readAll() {
+      const found = isSearchable(text)
+        ? await queryClient.fetchQuery(queryOf(text)).catch(() => undefined)
+        : undefined
+      return entriesOf(wanted, { pages, agents, matches: found })
+    },
+  }
+}
+
+/** The text once it has stayed the same for a moment. */
+function useSettled(text: string): string {
+  const [settled, setSettled] = useState(text)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), SETTLES_MS)
+    return () => clearTimeout(timer)
+  }, [text])
+  return settled
+}

@@ -1,0 +1,134 @@
+import type { Page, Request } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { HAS_BROWSER } from '../support/browser.ts'
+import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
+
+describe.runIf(HAS_BROWSER)('the search of every page of the console', () => {
+  let console: ConsoleInBrowser
+  let mei: { id: string; username: string; password: string }
+  let leaked: { id: string; full_key: string }
+
+  beforeAll(async () => {
+    console = await startConsole()
+    const { api, token } = console.system
+    mei = await api.createUser(token, 'mei', { role: 'premium' })
+    leaked = await api.createKey(token, { name: 'Nightly summaries', owner_id: mei.id })
+  })
+  afterAll(() => console?.remove())
+
+  const field = (page: Page) => page.getByRole('combobox', { name: 'Search everything' })
+  const option = (page: Page, name: string | RegExp) => page.getByRole('option', { name })
+  const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor()
+  const stored = (page: Page) =>
+    page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }, history.state]))
+  /** As the clipboard would: Chromium without a window has none. */
+  const paste = (page: Page, text: string) =>
+    field(page).evaluate((input, pasted) => {
+      const clipboardData = new DataTransfer()
+      clipboardData.setData('text/plain', pasted)
+      const event = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true })
+      if (input.dispatchEvent(event)) document.execCommand('insertText', false, pasted)
+    }, text)
+
+  test('the shortcut and the keyboard lead to pages, agents, keys and users, and back where one was', async () => {
+    const { page, logIn, violations, problems } = await console.visit('/calls')
+    await logIn()
+    await title(page, 'Calls')
+    const refresh = page.getByRole('button', { name: 'Refresh' })
+    await refresh.focus()
+    await page.keyboard.press('Control+k')
+    await option(page, 'Users').waitFor()
+    expect(await page.getByRole('option').count()).toBeGreaterThan(9)
+    expect(await violations()).toEqual([])
+    await page.keyboard.press('Escape')
+    await page.getByRole('listbox').waitFor({ state: 'detached' })
+    expect(await refresh.evaluate((button) => button === document.activeElement)).toBe(true)
+
+    await page.keyboard.press('Control+k')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowDown')
+    expect(await page.getByRole('option', { selected: true }).textContent()).toBe('Usage')
+    await page.keyboard.press('Enter')
+    await title(page, 'Usage')
+
+    // Without a look at the list.
+    await field(page).fill('nightly')
+    await field(page).press('Enter')
+    await title(page, 'Nightly summaries')
+    await field(page).fill('MEI')
+    await page.getByRole('group', { name: 'Users' }).getByRole('option', { name: /mei/ }).click()
+    await page.waitForURL(new RegExp(mei.id))
+    await field(page).fill('dify')
+    await option(page, /^Dify/).waitFor()
+    expect(await violations()).toEqual([])
+    await field(page).press('Enter')
+    await page.waitForURL(/agents\/dify/)
+    expect(problems).toEqual([])
+  })
+
+  test('of a whole key that is pasted only the prefix leaves the field, and the key is revoked in three steps', async () => {
+    const { page, logIn, violations, problems } = await console.visit('/account')
+    const seen: string[] = []
+    const note = (request: Request) =>
+      seen.push(request.url(), request.postData() ?? '', JSON.stringify(request.headers()))
+    page.on('request', note)
+    page.on('console', (message) => seen.push(message.text()))
+    page.on('framenavigated', (frame) => seen.push(frame.url()))
+    await logIn()
+    await title(page, 'Account')
+    const secret = leaked.full_key.slice(12, 40)
+    await field(page).focus()
+    await paste(page, `API_KEY="${leaked.full_key}"\n`)
+    expect(await field(page).inputValue()).toBe(leaked.full_key.slice(0, 12))
+    await option(page, /^Nightly summaries/).waitFor()
+    expect(await page.getByRole('option').count()).toBe(1)
+    await page.getByText('This looks like a whole API key').waitFor()
+    expect(await violations()).toEqual([])
+    await field(page).press('Enter')
+    await title(page, 'Nightly summaries')
+    await page.getByRole('button', { name: 'Revoke' }).click()
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click()
+    await page.getByText('Revoked', { exact: true }).first().waitFor()
+
+    // Typed, in the search and in a list whose search is part of the address.
+    await field(page).fill(leaked.full_key)
+    await option(page, /^Nightly summaries/).waitFor()
+    await field(page).press('Escape')
+    await page.getByRole('link', { name: 'API keys' }).click()
+    await title(page, 'API keys')
+    await page.locator('main').getByRole('searchbox').fill(leaked.full_key)
+    await page.waitForURL((url) => url.searchParams.get('search') === leaked.full_key.slice(0, 12))
+    await field(page).fill('tl_0000000000')
+    await page.getByText('No API key that you may see begins like this.').waitFor()
+    expect(seen.length).toBeGreaterThan(10)
+    expect(seen.filter((text) => text.includes(secret))).toEqual([])
+    expect(await stored(page)).not.toContain(secret)
+    expect(problems).toEqual([])
+  })
+
+  test('on a phone the search covers the page, users find no others, and an id is found while keys cannot be searched', async () => {
+    const { page, logIn, violations } = await console.visit('/account', {
+      locale: 'zh-CN',
+      viewport: { width: 390, height: 800 },
+    })
+    await logIn(mei.username, mei.password)
+    await title(page, '账户')
+    const search = page.getByRole('combobox', { name: '搜索全部内容' })
+    await search.fill('admin')
+    await page.getByRole('option', { name: '查找调用或请求 admin' }).waitFor()
+    await page.getByText('正在搜索').waitFor({ state: 'detached' })
+    expect(await page.getByRole('option').count()).toBe(1)
+    expect(await violations()).toEqual([])
+    const box = await page.getByRole('listbox').boundingBox()
+    expect(box?.width).toBeGreaterThan(350)
+
+    await page.route('**/graphql', async (route) => {
+      if (!route.request().postData()?.includes('query Matches')) return await route.continue()
+      await route.abort()
+    })
+    await search.fill('ticket-42')
+    await page.getByText('无法搜索密钥和用户').waitFor()
+    await search.press('Enter')
+    await title(page, '调用记录')
+  })
+})
