@@ -98,11 +98,11 @@ describe.runIf(HAS_BROWSER)('calls in the console', () => {
 
     await search.fill(requestId)
     await search.press('Enter')
-    await page.getByText(requestId).waitFor()
+    await page.locator('main').getByText(requestId).waitFor()
 
     await search.fill(id)
     await search.press('Enter')
-    await page.getByText('ticket-42').waitFor()
+    await page.locator('main').getByText('ticket-42').waitFor()
     await page.getByRole('link', { name: 'Calls of this conversation' }).click()
     await counted(page, '2 calls')
     await page.getByRole('button', { name: /^Conversation: / }).click()

@@ -89,6 +89,11 @@ describe.runIf(HAS_BROWSER)('refusals in the console', () => {
   test('the list is filtered, the counts say who is throttled and by what, and what is found nowhere is said', async () => {
     await refuse(narrow.full_key, 'coze', 403, 'list-1')
     await refuse(narrow.full_key, 'coze', 403, 'list-1')
+    await until('both are kept', async () => {
+      const query = '{ refusals(filter: { requestId: "list-1" }) { nodes { id } } }'
+      const { data } = await graphql(console.system.gateway, query, { as: console.system.token })
+      return (data as { refusals: { nodes: object[] } }).refusals.nodes.length > 1
+    })
     const { page, logIn, violations, problems } = await console.visit('/refusals')
     await logIn()
     await title(page, 'Refusals')
@@ -125,6 +130,38 @@ describe.runIf(HAS_BROWSER)('refusals in the console', () => {
     await page.getByRole('link', { name: 'Counts of the refusals' }).click()
     await page.getByText('Counts are kept for 30 days').waitFor()
     expect(problems).toEqual([])
+  })
+
+  test('a request of which only the count is kept is not called unknown: its id says when, and what was refused then', async () => {
+    const { api, gateway, token } = console.system
+    const flooder = await api.createKey(token, { name: 'flooder', allowed_agents: ['dify'] })
+    // More than are kept of a key, a reason and an hour.
+    let requestId = ''
+    for (let call = 0; call < LIMIT.points + 22; call += 1) {
+      const response = await api.chat(flooder.full_key, 'coze')
+      expect(response.status).toBe(call < LIMIT.points ? 403 : 429)
+      requestId = response.headers.get('x-request-id') ?? ''
+      await response.text()
+    }
+    await until('all of them are counted', async () => {
+      const query = `{ refusalCounts(filter: { keyId: "${flooder.id}" }) { count } }`
+      const { data } = await graphql(gateway, query, { as: token })
+      const { refusalCounts } = data as { refusalCounts: { count: number }[] }
+      return refusalCounts.reduce((sum, { count }) => sum + count, 0) === LIMIT.points + 22
+    })
+    const { page, logIn, violations } = await console.visit('/account')
+    await logIn()
+    await title(page, 'Account')
+    await search(page, requestId)
+    await title(page, 'Calls')
+    await page.getByText(/around the time that this id carries, \d\d requests were refused/).waitFor()
+    expect(await page.getByText('No calls found').count()).toBe(0)
+    expect(await violations()).toEqual([])
+    await page.getByRole('link', { name: 'Counts of the refusals' }).click()
+    const totals = page.getByRole('table', { name: 'The refusals of each group' })
+    await totals.getByRole('row', { name: /^flooder rate_limited Rate of chats 22/ }).waitFor()
+    await page.goto(`${gateway.url}/console/refusals/${requestId}`)
+    await page.getByText(/around the time that this id carries/).waitFor()
   })
 
   test('users see the refusals of their own keys alone', async () => {

@@ -41,9 +41,13 @@ export function Palette({ ref, wanted, pages, onChange, onClose }: PaletteProps)
   const [chosen, setChosen] = useState<{ readonly text: string; readonly id: string | undefined }>()
   const [opening, setOpening] = useState<string>()
   const { text } = wanted
-  const latest = useRef(text)
+  const latest = useRef<string | undefined>(text)
   useEffect(() => {
     latest.current = text
+    // Whoever has left the search stays where they went.
+    return () => {
+      latest.current = undefined
+    }
   }, [text])
   const own = entries.find(({ id }) => chosen?.text === text && chosen.id === id)
   const marked = own ?? (text === '' ? undefined : entries[0])

@@ -11,14 +11,20 @@ interface RequestTimes {
   readonly to: string
 }
 
+/** When the gateway, or a client by the same rule, made this id; undefined if the id does not say so. */
+export function timeOfId(id: string, now: Date): Date | undefined {
+  if (!UUID_V7.test(id)) return undefined
+  const madeAt = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+  return madeAt < EARLIEST || madeAt > now.getTime() + HOUR_MS ? undefined : new Date(madeAt)
+}
+
 /**
  * The times within which a request with this id was served, if its id says so: from an hour before, because clocks differ, to
  * a day after, because the call may have waited, or the client may have sent the request again.
  */
 export function timesOfRequest(id: string, now: Date): RequestTimes | undefined {
-  if (!UUID_V7.test(id)) return undefined
-  const madeAt = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
-  if (madeAt < EARLIEST || madeAt > now.getTime() + HOUR_MS) return undefined
+  const madeAt = timeOfId(id, now)?.getTime()
+  if (madeAt === undefined) return undefined
   return {
     from: new Date(madeAt - HOUR_MS).toISOString(),
     to: new Date(madeAt + 24 * HOUR_MS).toISOString(),

@@ -533,6 +533,13 @@ export type RequestsWithIdQueryVariables = Exact<{
 
 export type RequestsWithIdQuery = { calls: { nodes: Array<{ id: string }> } | null, refusals: { nodes: Array<{ id: string }> } | null };
 
+export type CountedRefusalsQueryVariables = Exact<{
+  filter: RefusalCountFilter;
+}>;
+
+
+export type CountedRefusalsQuery = { refusalCounts: Array<{ count: number }> | null };
+
 export type MeQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -1035,6 +1042,13 @@ export const RequestsWithIdDocument = new TypedDocumentString(`
   }
 }
     `, {"hash":"sha256:63afeabfac49900526f188142a7b97fa0ecca43445fc576d97032e9e18e746fd"}) as unknown as TypedDocumentString<RequestsWithIdQuery, RequestsWithIdQueryVariables>;
+export const CountedRefusalsDocument = new TypedDocumentString(`
+    query CountedRefusals($filter: RefusalCountFilter!) {
+  refusalCounts(filter: $filter, per: HOUR) {
+    count
+  }
+}
+    `, {"hash":"sha256:dc518dbe72e77dff804abf9862772ccac33dfc1a231ee6fd3252c3a6bf3aa5ea"}) as unknown as TypedDocumentString<CountedRefusalsQuery, CountedRefusalsQueryVariables>;
 export const MeDocument = new TypedDocumentString(`
     query Me {
   me {

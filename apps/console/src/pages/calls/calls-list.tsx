@@ -1,6 +1,6 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
+import { CountedRefusals } from '../../find/counted-refusals.tsx'
 import { CallCountDocument, type CallFilter, CallsDocument } from '../../generated/graphql.ts'
 import { usePageSize } from '../../lists/page-size.ts'
 import { PagedList } from '../../lists/paged-list.tsx'
@@ -54,9 +54,7 @@ function NoCallsOfRequest({ requestId }: { readonly requestId: string }) {
   return (
     <Empty title={t(isRefused === false ? 'requestUnknown' : 'empty')}>
       {isRefused === false && <p>{t('requestHint')}</p>}
-      <Link to="/refusals" search={{ show: 'counts' }}>
-        {t('refusalCounts')}
-      </Link>
+      <CountedRefusals requestId={requestId} />
     </Empty>
   )
 }

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
+import { CountedRefusals } from '../../find/counted-refusals.tsx'
 import { type RefusalFieldsFragment, RefusalsDocument } from '../../generated/graphql.ts'
 import { graphqlQuery } from '../../session/queries.ts'
 import { Waiting } from '../../session/waiting.tsx'
@@ -66,11 +67,8 @@ function Gone({ requestId }: { readonly requestId: string }) {
     <Card>
       <Empty title={t('refusal.gone')}>
         <p>{t('refusal.goneHint')}</p>
+        <CountedRefusals requestId={requestId} />
         <p>
-          <Link to="/refusals" search={{ show: 'counts' }}>
-            {t('toCounts')}
-          </Link>
-          {' · '}
           <Link to="/calls" search={{ requestId }}>
             {t('refusal.calls')}
           </Link>
