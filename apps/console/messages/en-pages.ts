@@ -3,6 +3,7 @@ import audit from './en/audit.json' with { type: 'json' }
 import calls from './en/calls.json' with { type: 'json' }
 import filters from './en/filters.json' with { type: 'json' }
 import form from './en/form.json' with { type: 'json' }
+import health from './en/health.json' with { type: 'json' }
 import keys from './en/keys.json' with { type: 'json' }
 import lists from './en/lists.json' with { type: 'json' }
 import playground from './en/playground.json' with { type: 'json' }
@@ -20,6 +21,7 @@ export const messages = {
   filters,
   lists,
   form,
+  health,
   keys,
   playground,
   processes,

@@ -4,6 +4,7 @@ import audit from './zh/audit.json' with { type: 'json' }
 import calls from './zh/calls.json' with { type: 'json' }
 import filters from './zh/filters.json' with { type: 'json' }
 import form from './zh/form.json' with { type: 'json' }
+import health from './zh/health.json' with { type: 'json' }
 import keys from './zh/keys.json' with { type: 'json' }
 import lists from './zh/lists.json' with { type: 'json' }
 import playground from './zh/playground.json' with { type: 'json' }
@@ -20,6 +21,7 @@ export const messages: PageMessages = {
   filters,
   lists,
   form,
+  health,
   keys,
   playground,
   processes,

@@ -623,6 +623,30 @@ export type KeyQueryVariables = Exact<{
 
 export type KeyQuery = { apiKey: { id: string, name: string, description: string, keyPrefix: string, permissions: Array<Permission>, isActive: boolean, createdAt: string, expiresAt: string, revokedAt: string | null, allowedAgents: Array<string> | null, ownerId: string, creatorId: string, limits: { chatPerMinute: number | null, uploadPerMinute: number | null }, usage: { totalCalls: number, callsToday: number, callsThisMonth: number, lastUsedAt: string | null }, owner: { id: string, username: string, status: UserStatus } | null, creator: { id: string, username: string } | null } | null };
 
+export type HealthUsersQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type HealthUsersQuery = { users: { totalCount: number, nodes: Array<{ id: string, username: string }> } | null };
+
+export type HealthKeysQueryVariables = Exact<{
+  expiresBefore: string;
+}>;
+
+
+export type HealthKeysQuery = { apiKeys: { nodes: Array<{ id: string, name: string, description: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null };
+
+export type HealthRefusalsQueryVariables = Exact<{
+  from: string;
+}>;
+
+
+export type HealthRefusalsQuery = { refusalCounts: Array<{ keyId: string | null, limit: string, count: number, key: { id: string, name: string } | null }> | null };
+
+export type HealthProcessesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type HealthProcessesQuery = { gatewayProcesses: Array<{ id: string, host: string | null, version: string | null, state: GatewayProcessState, lastSeenAt: string }> | null };
+
 export type OverviewQueryVariables = Exact<{
   from: string;
   granularity: UsageGranularity;
@@ -1391,6 +1415,56 @@ export const KeyDocument = new TypedDocumentString(`
     username
   }
 }`, {"hash":"sha256:86ce2a3a7c434ce932fec85c9d63c33906632de7281221b883f6f66c4ac163e8"}) as unknown as TypedDocumentString<KeyQuery, KeyQueryVariables>;
+export const HealthUsersDocument = new TypedDocumentString(`
+    query HealthUsers {
+  users(quotaPercentMin: 100, state: ACTIVE, first: 3) {
+    totalCount
+    nodes {
+      id
+      username
+    }
+  }
+}
+    `, {"hash":"sha256:d759e4d62b85e94ffa32c0bb44132dffa5a503bdd5690119a06a891cbb0ce85d"}) as unknown as TypedDocumentString<HealthUsersQuery, HealthUsersQueryVariables>;
+export const HealthKeysDocument = new TypedDocumentString(`
+    query HealthKeys($expiresBefore: DateTime!) {
+  apiKeys(expiresBefore: $expiresBefore, orderBy: EXPIRES_AT, first: 100) {
+    nodes {
+      id
+      name
+      description
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    `, {"hash":"sha256:80b53b9570f8e2fc4780d944b6c2c8c3da039333dbac43022c9fbe27d5fbc85a"}) as unknown as TypedDocumentString<HealthKeysQuery, HealthKeysQueryVariables>;
+export const HealthRefusalsDocument = new TypedDocumentString(`
+    query HealthRefusals($from: DateTime!) {
+  refusalCounts(filter: { from: $from }, per: DAY) {
+    keyId
+    key {
+      id
+      name
+    }
+    limit
+    count
+  }
+}
+    `, {"hash":"sha256:078c445721e6b730a316778ec250dda14ead473cf3ca45d47a89f7e4cc60fca9"}) as unknown as TypedDocumentString<HealthRefusalsQuery, HealthRefusalsQueryVariables>;
+export const HealthProcessesDocument = new TypedDocumentString(`
+    query HealthProcesses {
+  gatewayProcesses {
+    id
+    host
+    version
+    state
+    lastSeenAt
+  }
+}
+    `, {"hash":"sha256:395d6806b250523f70896d00479e0b87cb2d9673a0139038c0a453dda89bb60d"}) as unknown as TypedDocumentString<HealthProcessesQuery, HealthProcessesQueryVariables>;
 export const OverviewDocument = new TypedDocumentString(`
     query Overview($from: DateTime!, $granularity: UsageGranularity!, $timezone: String!) {
   usage(

@@ -16,6 +16,7 @@ import { AgentsCard } from './agents-card.tsx'
 import { Charts } from './charts.tsx'
 import { ComparedWith } from './compared-with.tsx'
 import { FirstSteps } from './first-steps.tsx'
+import { HealthSlot } from './health-slot.tsx'
 import styles from './overview-page.module.css'
 import { OVERVIEW_RANGES } from './overview-range.ts'
 import { QuotaCard } from './quota-card.tsx'
@@ -53,6 +54,7 @@ export function OverviewPage() {
 function Numbers({ zone }: { readonly zone: string }) {
   const t = useTranslations('overview')
   const navigate = useNavigate()
+  const { role } = useSession()
   const { range } = useSearch({ from: '/shell/' })
   const [isDrawn, setDrawn] = useState(false)
   const { report, before, usage, totalsBefore, live, liveState } = useOverview(range, zone, isDrawn)
@@ -92,6 +94,7 @@ function Numbers({ zone }: { readonly zone: string }) {
       {waiting}
       {report.error !== null && <ErrorNotice error={report.error} retry={report.refetch} />}
       {liveState === 'lost' && <Notice tone="warn">{t('liveLost')}</Notice>}
+      {role === 'admin' && <HealthSlot report={usage} before={totalsBefore?.totals} isReady={isDrawn} />}
       <Tiles totals={usage.totals} before={totalsBefore?.totals} />
       <ComparedWith before={totalsBefore} zone={zone} isLive={liveState === 'live'} />
       <Charts

@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest'
+import {
+  agentConcerns,
+  failureConcerns,
+  keyConcerns,
+  processConcerns,
+  quotaConcerns,
+  throttledConcerns,
+} from './concerns.ts'
+
+const RANGE = { from: '2026-11-22T00:00:00Z', to: '2026-11-22T10:00:00Z' }
+const NOW = new Date('2026-11-22T10:00:00Z')
+const calls = (calls: number, failedCalls: number) => ({ calls, failedCalls })
+
+test('agents that do not answer are named, apart from those that answer badly', () => {
+  const agent = { id: 'a', platform: 'dify', sandbox: false }
+  const agents = [
+    { ...agent, name: 'Well', status: 'AVAILABLE' as const },
+    { ...agent, name: 'Down', status: 'UNAVAILABLE' as const },
+    { ...agent, name: 'Slow', status: 'DEGRADED' as const },
+  ]
+  expect(agentConcerns({ agents })).toMatchObject([
+    { kind: 'down', count: 1, names: ['Down'], tone: 'danger' },
+    { kind: 'degraded', names: ['Slow'], tone: 'warn' },
+  ])
+  expect(agentConcerns({ agents: agents.slice(0, 1) })).toEqual([])
+})
+
+test('users at their quota are counted, and some of them named', () => {
+  const nodes = ['mei', 'bob', 'eve'].map((username) => ({ id: username, username }))
+  expect(quotaConcerns({ users: { totalCount: 12, nodes } })).toMatchObject([
+    { count: 12, names: ['mei', 'bob', 'eve'], to: '/users', search: { quota: '100' } },
+  ])
+  expect(quotaConcerns({ users: { totalCount: 0, nodes: [] } })).toEqual([])
+})
+
+test('keys that the console has made for itself may expire', () => {
+  const made = { id: '1', name: 'playground dify', description: "Made by the console's playground" }
+  const pageInfo = { hasNextPage: false, endCursor: null }
+  expect(keyConcerns({ apiKeys: { nodes: [made], pageInfo } })).toEqual([])
+  const nodes = [made, { id: '2', name: 'worker', description: '' }]
+  expect(keyConcerns({ apiKeys: { nodes, pageInfo } })).toMatchObject([{ count: 1, names: ['worker'] }])
+})
+
+test('throttled are the keys that a limit has refused, and not what a part that is away has refused', () => {
+  const row = (keyId: string | null, limit: string, count: number) => ({
+    ...{ keyId, limit, count },
+    key: keyId === null ? null : { id: keyId, name: `key ${keyId}` },
+  })
+  const rows = [row('1', 'chat', 2), row('2', 'quota', 5), row('1', 'upload', 9), row('3', 'database', 7)]
+  const refusalCounts = [...rows, row(null, 'login', 3), row('4', '', 4)]
+  expect(throttledConcerns({ refusalCounts }, RANGE.from)).toMatchObject([
+    { count: 2, names: ['key 1', 'key 2'], search: { from: RANGE.from } },
+  ])
+  expect(throttledConcerns({ refusalCounts: rows.slice(0, 1) }, RANGE.from)).toMatchObject([
+    { search: { key: '1' } },
+  ])
+  expect(throttledConcerns({ refusalCounts: rows.slice(3) }, RANGE.from)).toEqual([])
+})
+
+test('failures are up where neither chance nor more calls explain them', () => {
+  const up = (now: [number, number], before: [number, number]) =>
+    failureConcerns(calls(...now), calls(...before), RANGE).length === 1
+  expect(up([100, 30], [100, 10])).toBe(true)
+  // Twice as many calls, a few by chance, a large number that is hardly larger, few, and nothing to compare with.
+  expect(up([200, 20], [100, 10])).toBe(false)
+  expect(up([100, 15], [100, 10])).toBe(false)
+  expect(up([1_000_000, 10_500], [1_000_000, 10_000])).toBe(false)
+  expect(up([100, 4], [100, 0])).toBe(false)
+  expect(up([100, 30], [0, 0])).toBe(false)
+  expect(failureConcerns(calls(9, 9), undefined, RANGE)).toEqual([])
+})
+
+test('a process that was lost today and two versions beside each other are concerns, and one that has stopped is none', () => {
+  const process = { host: 'one', version: '1.0.0', lastSeenAt: '2026-11-22T09:00:00Z' }
+  const live = { ...process, id: '1', state: 'LIVE' as const }
+  const stopped = { ...process, id: '2', version: '0.9.0', state: 'STOPPED' as const }
+  const lost = { ...process, id: '3', state: 'LOST' as const }
+  const longAgo = { ...lost, id: '4', lastSeenAt: '2026-11-20T09:00:00Z' }
+  expect(processConcerns({ gatewayProcesses: [live, stopped, longAgo] }, NOW)).toEqual([])
+  const newer = { ...live, id: '5', version: '1.1.0' }
+  expect(processConcerns({ gatewayProcesses: [live, newer, lost] }, NOW)).toMatchObject([
+    { kind: 'lost', count: 1, names: ['one'] },
+    { kind: 'versions', count: 2, names: ['1.0.0', '1.1.0'] },
+  ])
+})

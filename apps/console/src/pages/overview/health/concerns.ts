@@ -1,0 +1,123 @@
+import type {
+  HealthKeysQuery,
+  HealthProcessesQuery,
+  HealthRefusalsQuery,
+  HealthUsersQuery,
+  NumbersFragment,
+  OverviewAgentsQuery,
+} from '../../../generated/graphql.ts'
+import { isPlaygroundKey } from '../../../playground-keys.ts'
+import { versionsOf } from '../../processes/versions-of.ts'
+import { kindOf, type LimitKind } from '../../refusals/limit-name.ts'
+
+/** Something that an administrator should look at. */
+export interface Concern {
+  readonly kind: 'down' | 'degraded' | 'quota' | 'expiring' | 'throttled' | 'failures' | 'lost' | 'versions'
+  readonly tone: 'danger' | 'warn'
+  readonly count: number
+  /** Whether there are more than the count. */
+  readonly isMore?: boolean
+  /** Some of those that it is about. */
+  readonly names: readonly string[]
+  /** Where they are listed. */
+  readonly to: string
+  readonly search: Readonly<Record<string, unknown>>
+}
+
+const NAMES_MAX = 3
+
+function concern(
+  kind: Concern['kind'],
+  tone: Concern['tone'],
+  names: readonly string[],
+  to: string,
+  search: Concern['search'] = {},
+): Concern[] {
+  if (names.length === 0) return []
+  return [{ kind, tone, count: names.length, names: names.slice(0, NAMES_MAX), to, search }]
+}
+
+export function agentConcerns({ agents }: OverviewAgentsQuery): Concern[] {
+  const namesOf = (wanted: string) =>
+    (agents ?? []).filter(({ status }) => status === wanted).map(({ name }) => name)
+  return [
+    ...concern('down', 'danger', namesOf('UNAVAILABLE'), '/agents'),
+    ...concern('degraded', 'warn', namesOf('DEGRADED'), '/agents'),
+  ]
+}
+
+export function quotaConcerns({ users }: HealthUsersQuery): Concern[] {
+  const names = (users?.nodes ?? []).map(({ username }) => username)
+  return concern('quota', 'warn', names, '/users', { quota: '100', status: 'ACTIVE' }).map((found) => ({
+    ...found,
+    count: users?.totalCount ?? found.count,
+  }))
+}
+
+/** The console makes keys for itself that expire soon. */
+export function keyConcerns({ apiKeys }: HealthKeysQuery): Concern[] {
+  const names = (apiKeys?.nodes ?? []).filter((key) => !isPlaygroundKey(key)).map(({ name }) => name)
+  const isMore = apiKeys?.pageInfo.hasNextPage === true
+  return concern('expiring', 'warn', names, '/keys', { expiring: true }).map((found) => ({
+    ...found,
+    isMore,
+  }))
+}
+
+/** A part of the gateway that is away refuses requests as well, but throttles nobody. */
+const THROTTLING: readonly (LimitKind | undefined)[] = ['window', 'quota', 'space', 'caller', 'everyone']
+
+/** `from` is the start of the time in which they were counted. */
+export function throttledConcerns({ refusalCounts }: HealthRefusalsQuery, from: string): Concern[] {
+  const counts = new Map<string, { readonly name: string; readonly count: number }>()
+  for (const { keyId, key, limit, count } of refusalCounts ?? []) {
+    if (keyId === null || !THROTTLING.includes(kindOf(limit))) continue
+    counts.set(keyId, { name: key?.name ?? keyId, count: count + (counts.get(keyId)?.count ?? 0) })
+  }
+  const most = [...counts].sort(([, one], [, other]) => other.count - one.count)
+  const only = most.length === 1 ? { key: most[0]?.[0] } : {}
+  const names = most.map(([, { name }]) => name)
+  return concern('throttled', 'warn', names, '/refusals', { show: 'counts', from, by: 'key,limit', ...only })
+}
+
+const DAY_MS = 86_400_000
+
+export function processConcerns({ gatewayProcesses }: HealthProcessesQuery, now: Date): Concern[] {
+  const processes = gatewayProcesses ?? []
+  const since = now.getTime() - DAY_MS
+  const lost = processes.filter(
+    ({ state, lastSeenAt }) => state === 'LOST' && Date.parse(lastSeenAt) >= since,
+  )
+  const versions = versionsOf(processes).map(({ version }) => version ?? '?')
+  return [
+    ...concern(
+      'lost',
+      'danger',
+      lost.map(({ host, id }) => host ?? id),
+      '/processes',
+      { show: 'ended' },
+    ),
+    ...(versions.length > 1 ? concern('versions', 'warn', versions, '/processes') : []),
+  ]
+}
+
+type Counts = Pick<NumbersFragment, 'calls' | 'failedCalls'>
+
+/** Fewer say nothing, and so does a share that is hardly larger than before, or no larger than chance makes it. */
+const FAILURES_MIN = 5
+const TIMES_MIN = 1.25
+
+/** Whether the share of failures is up against the period before. `from` and `to` are the range that is looked at. */
+export function failureConcerns(
+  now: Counts,
+  before: Counts | undefined,
+  range: { readonly from: string; readonly to: string },
+): Concern[] {
+  if (before === undefined || before.calls === 0) return []
+  const expected = (before.failedCalls / before.calls) * now.calls
+  // The number of failures varies by the square root of what is expected; three times that is no chance.
+  const least = Math.max(expected + Math.max(FAILURES_MIN, 3 * Math.sqrt(expected)), expected * TIMES_MIN)
+  if (now.failedCalls < least) return []
+  const search = { outcome: 'FAILED', ...range }
+  return [{ kind: 'failures', tone: 'danger', count: now.failedCalls, names: [], to: '/calls', search }]
+}

@@ -1,0 +1,88 @@
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import type { GraphqlDocument } from '@trunkline/sdk/graphql'
+import {
+  HealthKeysDocument,
+  HealthProcessesDocument,
+  HealthRefusalsDocument,
+  HealthUsersDocument,
+  OverviewAgentsDocument,
+} from '../../../generated/graphql.ts'
+import { gql } from '../../../session/gateway.ts'
+import { graphqlQuery } from '../../../session/queries.ts'
+import {
+  agentConcerns,
+  type Concern,
+  keyConcerns,
+  processConcerns,
+  quotaConcerns,
+  throttledConcerns,
+} from './concerns.ts'
+
+/** Each reading counts towards limits, and nothing of this changes by the second. */
+const REREAD_MS = 120_000
+const HOUR_MS = 3_600_000
+/** Within these days a key is about to expire. */
+export const EXPIRY_DAYS = 14
+
+/** What is looked at beside the failures. */
+const PARTS = ['agents', 'users', 'keys', 'refusals', 'processes'] as const
+type HealthPart = (typeof PARTS)[number]
+
+interface Health {
+  readonly concerns: readonly Concern[]
+  readonly isPending: boolean
+  /** What could not be read. */
+  readonly failed: readonly HealthPart[]
+  retry(): void
+}
+
+/** The concerns of all parts, each of which is read by itself, so that one that fails hides no other. */
+export function useHealth(): Health {
+  const agents = useQuery({ ...graphqlQuery(OverviewAgentsDocument, {}), select: agentConcerns, ...REREAD })
+  const users = useQuery({ ...graphqlQuery(HealthUsersDocument, {}), select: quotaConcerns, ...REREAD })
+  const keys = useQuery({
+    ...since(HealthKeysDocument, (now) => ({
+      expiresBefore: new Date(now.getTime() + EXPIRY_DAYS * 24 * HOUR_MS).toISOString(),
+    })),
+    select: ({ data }) => keyConcerns(data),
+    ...REREAD,
+  })
+  const refusals = useQuery({
+    ...since(HealthRefusalsDocument, (now) => ({ from: new Date(now.getTime() - HOUR_MS).toISOString() })),
+    select: ({ data, variables }) => throttledConcerns(data, variables.from),
+    ...REREAD,
+  })
+  const processes = useQuery({
+    ...since(HealthProcessesDocument, () => ({})),
+    select: ({ data, now }) => processConcerns(data, now),
+    ...REREAD,
+  })
+  const parts = { agents, users, keys, refusals, processes }
+  const queries = Object.values(parts)
+  return {
+    concerns: queries.flatMap(({ data }) => data ?? []),
+    isPending: queries.some(({ isPending }) => isPending),
+    failed: PARTS.filter((part) => parts[part].error !== null),
+    retry() {
+      for (const { error, refetch } of queries) if (error !== null) void refetch()
+    },
+  }
+}
+
+const REREAD = { refetchInterval: REREAD_MS, refetchOnWindowFocus: true } as const
+
+/** A query whose variables depend on the time at which it is read, and not only on when the page was opened. */
+function since<Data, Variables extends object>(
+  document: GraphqlDocument<Data, Variables>,
+  variablesAt: (now: Date) => Variables,
+) {
+  return queryOptions({
+    queryKey: [document.toString(), 'since'],
+    async queryFn({ signal }) {
+      const now = new Date()
+      const variables = variablesAt(now)
+      const rest = [variables, { signal }] as never
+      return { data: (await gql.query(document, ...rest)) as Data, variables, now }
+    },
+  })
+}
