@@ -7,6 +7,7 @@ import {
   redirect,
   type SearchSchemaInput,
 } from '@tanstack/react-router'
+import { withoutKeySecret } from '../find/key-secret.ts'
 import { auditSearch } from '../pages/audit/audit-search.ts'
 import { callsSearch } from '../pages/calls/calls-search.ts'
 import { keysSearch } from '../pages/keys/keys-search.ts'
@@ -22,13 +23,24 @@ import { Fallback } from './fallback.tsx'
 import { Shell } from './shell.tsx'
 import { texts } from './texts.ts'
 
-/** The router keeps what an address says beside what a page has read from it, so whatever was not read is taken away. */
+/**
+ * The router keeps what an address says beside what a page has read from it, so whatever was not read is taken away, and so is
+ * the secret of an API key that somebody has pasted into a search: addresses are kept in histories and logs.
+ */
 function only<Read extends (search: never) => object>(read: Read): Read {
   const alone = (search: Record<string, unknown>) => ({
     ...Object.fromEntries(Object.keys(search).map((name) => [name, undefined])),
-    ...read(search as never),
+    ...read(withoutSecrets(search) as never),
   })
   return alone as unknown as Read
+}
+
+function withoutSecrets(search: Record<string, unknown>): Record<string, unknown> {
+  const values = Object.entries(search).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? withoutKeySecret(value) : value,
+  ])
+  return Object.fromEntries(values)
 }
 
 const root = createRootRoute({ component: Outlet })

@@ -1,5 +1,3 @@
-import { withoutKeySecret } from '../find/key-secret.ts'
-
 /** What the address of a list says of its filters and its time. Values of another kind are as if they were not there. */
 export interface TimeSearch {
   /** A range of one's own, in ISO 8601; it takes the place of a preset. */
@@ -7,14 +5,13 @@ export interface TimeSearch {
   readonly to?: string | undefined
 }
 
-/** The texts with these names, without the secret of an API key. The router reads a number where an id looks like one. */
+/** The texts with these names. The router reads a number where an id looks like one. */
 export function textsIn<Name extends string>(
   search: Record<string, unknown>,
   names: readonly Name[],
 ): { readonly [Key in Name]?: string } {
   const texts = names.flatMap((name) => {
-    const isText = ['string', 'number'].includes(typeof search[name])
-    const text = isText ? withoutKeySecret(String(search[name]).trim()) : ''
+    const text = ['string', 'number'].includes(typeof search[name]) ? String(search[name]).trim() : ''
     return text === '' ? [] : [[name, text]]
   })
   return Object.fromEntries(texts) as { [Key in Name]?: string }

@@ -30,7 +30,7 @@ export function HealthCard({ report, before }: HealthCardProps) {
         <p className={styles.line}>
           <CircleCheck className={styles.ok} aria-hidden />
           <strong>{t('well')}</strong>
-          <span className={styles.hint}>{t('wellHint', { days: EXPIRY_DAYS })}</span>
+          <span className={styles.hint}>{t('wellHint')}</span>
         </p>
       )}
       {isPending && all.length === 0 && <p className={styles.line}>{t('checking')}</p>}
