@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { HAS_BROWSER } from '../support/browser.ts'
+import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
+import { graphql } from '../support/graphql.ts'
+import { readerOf } from '../support/stream.ts'
+import { until } from '../support/until.ts'
+import { sendFile } from '../support/uploads.ts'
+
+/** Few enough to be used up, and more than a look at some pages takes. */
+const SOME = { points: 80, windowSeconds: 600 }
+
+describe.runIf(HAS_BROWSER)('why did my call fail?', () => {
+  let console: ConsoleInBrowser
+
+  beforeAll(async () => {
+    const { points } = SOME
+    console = await startConsole({
+      settings: {
+        limits: { agents: SOME, reports: SOME, calls: { points: 2 * points }, reads: SOME, streamsPerKey: 1 },
+      },
+      agents: ({ openai }) => ({ one: { ...openai, concurrency: { max: 1, queue: 0, waitMs: 1_000 } } }),
+    })
+  })
+  afterAll(() => console?.remove())
+
+  test('every refusal is found by the id of its request in one step: what was asked, the key, each limit, and what is away', async () => {
+    const { api, token, gateway } = console.system
+    const newKey = (more: object = {}) => api.createKey(token, { ...more })
+    const expected = new Map<string, { status: number; said: string | RegExp }>()
+    const chat = async (id: string, key: string, agent: string, status: number, said: string, more = {}) => {
+      const response = await api.chat(key, agent, more, { headers: { 'x-request-id': id } })
+      expect([id, response.status, await response.text()]).toEqual([id, status, expect.anything()])
+      expected.set(id, { status, said })
+    }
+    await chat('why-400', (await newKey()).full_key, 'dify', 400, 'body.query', { query: 7 })
+    const revoked = await newKey()
+    await api.call('POST', `/api/v1/api-keys/${revoked.id}/revoke`, { token })
+    await chat('why-401', revoked.full_key, 'dify', 401, 'key_revoked')
+    const narrow = await newKey({ allowed_agents: ['dify'] })
+    await chat('why-403', narrow.full_key, 'coze', 403, 'agent_denied')
+    const limited = await newKey({ limits: { chat_per_minute: 1 } })
+    await (await api.chat(limited.full_key, 'dify')).text()
+    await chat('why-chat', limited.full_key, 'dify', 429, 'Rate of chats')
+    const poor = await api.createUser(token, 'poor', { role: 'premium', max_api_calls: 0 })
+    await chat('why-quota', (await newKey({ owner_id: poor.id })).full_key, 'dify', 429, 'Quota of the user')
+
+    const leaving = new AbortController()
+    const silent = { stream: true, query: 'sandbox:silence' }
+    const holder = await newKey()
+    const open = await api.chat(holder.full_key, 'one', silent, { signal: leaving.signal })
+    await readerOf(open).until(/content/)
+    await chat('why-streams', holder.full_key, 'dify', 429, 'Streams of a key', { stream: true })
+    await chat('why-503', (await newKey()).full_key, 'one', 503, 'Calls of the agent at a time')
+    leaving.abort()
+
+    const uploads = await newKey({ permissions: ['upload'], limits: { upload_per_minute: 1 } })
+    expect((await sendFile(gateway.url, uploads.full_key, 'a text')).status).toBe(200)
+    const body = new FormData()
+    body.set('file', new Blob(['a text']), 'note.txt')
+    body.set('created_by', 'me')
+    const headers = (key: string, id: string) => ({ authorization: `Bearer ${key}`, 'x-request-id': id })
+    const upload = await fetch(`${gateway.url}/api/v1/upload`, {
+      ...{ method: 'POST', body, headers: headers(uploads.full_key, 'why-upload') },
+    })
+    expect(upload.status).toBe(429)
+    expected.set('why-upload', { status: 429, said: 'Rate of uploads' })
+    for (const [limit, path, said] of [
+      ['agents', '/api/v1/agents', 'Rate of lists of agents'],
+      ['reports', '/api/v1/usage', 'Rate of reports'],
+      ['calls', '/api/v1/calls', 'Rate of lists of calls'],
+      ['reads', '/api/v1/api-keys', 'Rate of reads'],
+    ] as const) {
+      const { full_key } = await newKey({ permissions: ['admin'] })
+      const id = `why-${limit}`
+      await until(`the limit ${limit} is reached`, async () => {
+        const response = await fetch(gateway.url + path, { headers: headers(full_key, id) })
+        await response.text()
+        return response.status === 429
+      })
+      expected.set(id, { status: 429, said })
+    }
+    await until('all of them are kept', async () => {
+      const query = `{ ${[...expected.keys()].map((id, n) => `r${n}: refusal(requestId: "${id}") { id }`).join(' ')} }`
+      const { data } = await graphql(gateway, query, { as: token })
+      return Object.values(data as object).every((kept) => kept !== null)
+    })
+
+    const { page, logIn, problems } = await console.visit('/account')
+    await logIn()
+    await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor()
+    const field = page.getByRole('combobox', { name: 'Search everything' })
+    for (const [id, { status, said }] of expected) {
+      await field.fill(id)
+      await field.press('Enter')
+      await page.waitForURL((url) => url.pathname.endsWith(`/refusals/${id}`))
+      const why = page.getByRole('region', { name: 'Why it was refused' })
+      await why.getByText(String(status), { exact: true }).waitFor()
+      await why.getByText(said).first().waitFor()
+    }
+    expect(expected.size).toBe(12)
+    expect(problems).toEqual([])
+  })
+})
