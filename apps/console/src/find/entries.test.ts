@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import type { MatchesQuery } from '../generated/graphql.ts'
-import { entriesOf, isSearchable } from './entries.ts'
+import { entriesOf, isSearchable, type Matches } from './entries.ts'
 
 const icon = () => null
 const pages = [
@@ -9,21 +8,19 @@ const pages = [
 ]
 const agents = [{ id: 'dify', name: 'Support desk', requires: [], apps: [] }]
 const key = { description: '', isActive: true, revokedAt: null, owner: null }
-const matches: MatchesQuery = {
-  apiKeys: {
-    nodes: [
-      { ...key, id: 'k1', name: 'support', keyPrefix: 'tl_aB3dE6gH9' },
-      { ...key, id: 'k2', name: 'other', keyPrefix: 'tl_ab3de6gh9' },
-      {
-        ...key,
-        id: 'k3',
-        name: 'playground dify',
-        description: "Made by the console's playground",
-        keyPrefix: 'tl_000000000',
-      },
-    ],
-  },
-  users: { nodes: [{ id: 'u1', username: 'support', role: 'USER' }] },
+const matches: Matches = {
+  keys: [
+    { ...key, id: 'k1', name: 'support', keyPrefix: 'tl_aB3dE6gH9' },
+    { ...key, id: 'k2', name: 'other', keyPrefix: 'tl_ab3de6gh9' },
+    {
+      ...key,
+      id: 'k3',
+      name: 'playground dify',
+      description: "Made by the console's playground",
+      keyPrefix: 'tl_000000000',
+    },
+  ],
+  users: [{ id: 'u1', username: 'support', role: 'USER' }],
 }
 const idsOf = (text: string, isKey = false) =>
   entriesOf({ text, isKey }, { pages, agents, matches }).map(({ id }) => id)

@@ -1,5 +1,5 @@
 import type { ComponentType } from 'react'
-import type { AgentChoicesQuery, MatchesQuery } from '../generated/graphql.ts'
+import type { AgentChoicesQuery, MatchedKeyFragment, MatchedUserFragment } from '../generated/graphql.ts'
 import { isPlaygroundKey } from '../playground-keys.ts'
 
 /** A page of the menu. */
@@ -10,15 +10,19 @@ export interface PageEntry {
 }
 
 type Agent = NonNullable<AgentChoicesQuery['agents']>[number]
-type Key = NonNullable<MatchesQuery['apiKeys']>['nodes'][number]
-type User = NonNullable<MatchesQuery['users']>['nodes'][number]
+
+/** What the gateway finds. */
+export interface Matches {
+  readonly keys: readonly MatchedKeyFragment[]
+  readonly users: readonly MatchedUserFragment[]
+}
 
 /** One of the things that a text may mean. `id` is unique among them, and valid as the id of an element. */
 export type Entry =
   | { readonly kind: 'page'; readonly id: string; readonly page: PageEntry }
   | { readonly kind: 'agent'; readonly id: string; readonly agent: Agent }
-  | { readonly kind: 'key'; readonly id: string; readonly apiKey: Key }
-  | { readonly kind: 'user'; readonly id: string; readonly user: User }
+  | { readonly kind: 'key'; readonly id: string; readonly apiKey: MatchedKeyFragment }
+  | { readonly kind: 'user'; readonly id: string; readonly user: MatchedUserFragment }
   /** Whatever has this id: a call, or the calls and refusals of a request. */
   | { readonly kind: 'request'; readonly id: string; readonly text: string }
 
@@ -32,7 +36,7 @@ interface Sources {
   readonly pages: readonly PageEntry[]
   readonly agents: readonly Agent[]
   /** Undefined while it is read. */
-  readonly matches: MatchesQuery | undefined
+  readonly matches: Matches | undefined
 }
 
 const AGENTS_MAX = 5
@@ -40,7 +44,7 @@ const KEYS_MAX = 5
 
 /** What a text may mean, in the order in which it is offered; all pages for no text. */
 export function entriesOf({ text, isKey }: Wanted, { pages, agents, matches }: Sources): readonly Entry[] {
-  const keys = (matches?.apiKeys?.nodes ?? [])
+  const keys = (matches?.keys ?? [])
     .filter((key) => (isKey ? key.keyPrefix === text : !isPlaygroundKey(key)))
     .slice(0, KEYS_MAX)
     .map((apiKey) => ({ kind: 'key' as const, id: `find-key-${apiKey.id}`, apiKey }))
@@ -56,7 +60,7 @@ export function entriesOf({ text, isKey }: Wanted, { pages, agents, matches }: S
       .slice(0, AGENTS_MAX)
       .map((agent) => ({ kind: 'agent' as const, id: `find-agent-${agent.id}`, agent })),
     ...keys,
-    ...(matches?.users?.nodes ?? []).map((user) => ({
+    ...(matches?.users ?? []).map((user) => ({
       kind: 'user' as const,
       id: `find-user-${user.id}`,
       user,

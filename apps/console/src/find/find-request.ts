@@ -12,7 +12,8 @@ export type Found =
       readonly search: { readonly requestId: string; readonly from?: string }
     }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+/** The form of all ids that the gateway makes. */
+export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const DAY_MS = 86_400_000
 
 interface Times {

@@ -6,7 +6,7 @@ import type { Entry, PageEntry, Wanted } from './entries.ts'
 import { EntryList } from './entry-list.tsx'
 import styles from './palette.module.css'
 import { findTarget } from './target-of.ts'
-import { useMatches } from './use-matches.ts'
+import { useMeanings } from './use-meanings.ts'
 
 /** What the field does with the list below it. */
 export interface PaletteHandle {
@@ -36,7 +36,7 @@ export function Palette({ ref, wanted, pages, onChange, onClose }: PaletteProps)
   const describe = useErrorText()
   const navigate = useNavigate()
   const list = useId()
-  const { entries, isSearching, error, readAll } = useMatches(wanted, pages)
+  const { entries, isSearching, error, readAll } = useMeanings(wanted, pages)
   // Of another text neither holds.
   const [chosen, setChosen] = useState<{ readonly text: string; readonly id: string | undefined }>()
   const [opening, setOpening] = useState<string>()

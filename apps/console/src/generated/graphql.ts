@@ -517,6 +517,10 @@ export type UserChoicesQueryVariables = Exact<{
 
 export type UserChoicesQuery = { users: { nodes: Array<{ id: string, username: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null };
 
+export type MatchedKeyFragment = { id: string, name: string, description: string, keyPrefix: string, isActive: boolean, revokedAt: string | null, owner: { id: string, username: string, status: UserStatus } | null };
+
+export type MatchedUserFragment = { id: string, username: string, role: Role };
+
 export type MatchesQueryVariables = Exact<{
   text: string;
   seesUsers: boolean;
@@ -524,6 +528,19 @@ export type MatchesQueryVariables = Exact<{
 
 
 export type MatchesQuery = { apiKeys: { nodes: Array<{ id: string, name: string, description: string, keyPrefix: string, isActive: boolean, revokedAt: string | null, owner: { id: string, username: string, status: UserStatus } | null }> } | null, users?: { nodes: Array<{ id: string, username: string, role: Role }> } | null };
+
+export type MatchByIdQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type MatchByIdQuery = { nodes: Array<
+    | { id: string }
+    | { id: string, name: string, description: string, keyPrefix: string, isActive: boolean, revokedAt: string | null, owner: { id: string, username: string, status: UserStatus } | null }
+    | { id: string }
+    | { id: string }
+    | { id: string, username: string, role: Role }
+   | null> | null };
 
 export type RequestsWithIdQueryVariables = Exact<{
   calls?: CallFilter | null | undefined;
@@ -783,6 +800,28 @@ export class TypedDocumentString<TResult, TVariables>
     return this.value;
   }
 }
+export const MatchedKeyFragmentDoc = new TypedDocumentString(`
+    fragment MatchedKey on ApiKey {
+  id
+  name
+  description
+  keyPrefix
+  isActive
+  revokedAt
+  owner {
+    id
+    username
+    status
+  }
+}
+    `, {"fragmentName":"MatchedKey"}) as unknown as TypedDocumentString<MatchedKeyFragment, unknown>;
+export const MatchedUserFragmentDoc = new TypedDocumentString(`
+    fragment MatchedUser on User {
+  id
+  username
+  role
+}
+    `, {"fragmentName":"MatchedUser"}) as unknown as TypedDocumentString<MatchedUserFragment, unknown>;
 export const AuditFieldsFragmentDoc = new TypedDocumentString(`
     fragment AuditFields on AuditEvent {
   n
@@ -1030,28 +1069,63 @@ export const MatchesDocument = new TypedDocumentString(`
     query Matches($text: String!, $seesUsers: Boolean!) {
   apiKeys(search: $text, first: 6) {
     nodes {
-      id
-      name
-      description
-      keyPrefix
-      isActive
-      revokedAt
-      owner {
-        id
-        username
-        status
-      }
+      ...MatchedKey
     }
   }
   users(search: $text, first: 5) @include(if: $seesUsers) {
     nodes {
-      id
-      username
-      role
+      ...MatchedUser
     }
   }
 }
-    `, {"hash":"sha256:386ea64d394dab1622307a24c0ca735378c8bed71d3d32c2be557672165f4dff"}) as unknown as TypedDocumentString<MatchesQuery, MatchesQueryVariables>;
+    fragment MatchedKey on ApiKey {
+  id
+  name
+  description
+  keyPrefix
+  isActive
+  revokedAt
+  owner {
+    id
+    username
+    status
+  }
+}
+fragment MatchedUser on User {
+  id
+  username
+  role
+}`, {"hash":"sha256:b8e34731c8d43cb1191b525b25f388044038f6f460be42e3bb572593ffc0cb51"}) as unknown as TypedDocumentString<MatchesQuery, MatchesQueryVariables>;
+export const MatchByIdDocument = new TypedDocumentString(`
+    query MatchById($id: ID!) {
+  nodes(ids: [$id]) {
+    id
+    ... on ApiKey {
+      ...MatchedKey
+    }
+    ... on User {
+      ...MatchedUser
+    }
+  }
+}
+    fragment MatchedKey on ApiKey {
+  id
+  name
+  description
+  keyPrefix
+  isActive
+  revokedAt
+  owner {
+    id
+    username
+    status
+  }
+}
+fragment MatchedUser on User {
+  id
+  username
+  role
+}`, {"hash":"sha256:0ea0e471ae2cb30fe631bbc040491a90fc2322531d23939ca5017a26fa938413"}) as unknown as TypedDocumentString<MatchByIdQuery, MatchByIdQueryVariables>;
 export const RequestsWithIdDocument = new TypedDocumentString(`
     query RequestsWithId($calls: CallFilter, $refusals: RefusalFilter) {
   calls(filter: $calls, first: 2) {

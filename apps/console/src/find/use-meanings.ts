@@ -1,15 +1,17 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { useAgentChoices } from '../choose/use-choices.ts'
-import { MatchesDocument } from '../generated/graphql.ts'
-import { graphqlQuery, queryClient } from '../session/queries.ts'
+import { MatchByIdDocument, MatchesDocument } from '../generated/graphql.ts'
+import { gql } from '../session/gateway.ts'
+import { queryClient } from '../session/queries.ts'
 import { useSession } from '../session/use-session.ts'
-import { type Entry, entriesOf, isSearchable, type PageEntry, type Wanted } from './entries.ts'
+import { type Entry, entriesOf, isSearchable, type Matches, type PageEntry, type Wanted } from './entries.ts'
+import { UUID } from './find-request.ts'
 
 /** So long after the last letter the lists of keys and users are searched. */
 const SETTLES_MS = 200
 
-interface Matches {
+interface Meanings {
   readonly entries: readonly Entry[]
   /** Whether keys and users are still being searched. */
   readonly isSearching: boolean
@@ -20,17 +22,12 @@ interface Matches {
 }
 
 /** What a text may mean: at once what the console knows by itself, and a little later what the gateway finds. */
-export function useMatches(wanted: Wanted, pages: readonly PageEntry[]): Matches {
+export function useMeanings(wanted: Wanted, pages: readonly PageEntry[]): Meanings {
   const agents = useAgentChoices()
   const { role } = useSession()
   const { text } = wanted
   const settled = useSettled(text)
-  const queryOf = (text: string) =>
-    queryOptions({
-      ...graphqlQuery(MatchesDocument, { text, seesUsers: role === 'admin' }),
-      // Whoever types on must not wait for a limit that only this search has reached.
-      retry: false,
-    })
+  const queryOf = (text: string) => matchesQuery(text, role === 'admin')
   const query = useQuery({ ...queryOf(settled), enabled: isSearchable(settled) })
   const matches = settled === text ? query.data : undefined
   return {
@@ -44,6 +41,27 @@ export function useMatches(wanted: Wanted, pages: readonly PageEntry[]): Matches
       return entriesOf(wanted, { pages, agents, matches: found })
     },
   }
+}
+
+/** Ids are looked up; for anything else the lists are searched from end to end. */
+function matchesQuery(text: string, seesUsers: boolean) {
+  return queryOptions({
+    queryKey: ['matches', text, seesUsers],
+    // Whoever types on must not wait for a limit that only this search has reached.
+    retry: false,
+    async queryFn({ signal }): Promise<Matches> {
+      if (UUID.test(text)) {
+        const { nodes } = await gql.query(MatchByIdDocument, { id: text }, { signal })
+        const [found] = nodes ?? []
+        return {
+          keys: found && 'keyPrefix' in found ? [found] : [],
+          users: seesUsers && found && 'username' in found ? [found] : [],
+        }
+      }
+      const { apiKeys, users } = await gql.query(MatchesDocument, { text, seesUsers }, { signal })
+      return { keys: apiKeys?.nodes ?? [], users: users?.nodes ?? [] }
+    },
+  })
 }
 
 /** The text once it has stayed the same for a moment. */
