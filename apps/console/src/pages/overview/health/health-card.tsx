@@ -5,9 +5,10 @@ import { useFormats } from '../../../format/use-formats.ts'
 import type { NumbersFragment } from '../../../generated/graphql.ts'
 import { Button } from '../../../ui/button.tsx'
 import { classNames } from '../../../ui/class-names.ts'
+import { SOON_DAYS } from '../../keys/state/key-expiry.ts'
 import { type Concern, failureConcerns } from './concerns.ts'
 import styles from './health.module.css'
-import { EXPIRY_DAYS, useHealth } from './use-health.ts'
+import { useHealth } from './use-health.ts'
 
 export interface HealthCardProps {
   /** The report of the overview. */
@@ -69,7 +70,7 @@ function ConcernLine({ concern }: { readonly concern: Concern }) {
         {t(`concerns.${kind}`, {
           count,
           number: isMore === true ? `${formats.count(count)}+` : formats.count(count),
-          days: EXPIRY_DAYS,
+          days: SOON_DAYS,
         })}
       </strong>
       {names.length > 0 && (

@@ -9,6 +9,7 @@ import {
 } from '../../../generated/graphql.ts'
 import { gql } from '../../../session/gateway.ts'
 import { graphqlQuery } from '../../../session/queries.ts'
+import { soon } from '../../keys/state/key-expiry.ts'
 import {
   agentConcerns,
   type Concern,
@@ -21,8 +22,6 @@ import {
 /** Each reading counts towards limits, and nothing of this changes by the second. */
 const REREAD_MS = 120_000
 const HOUR_MS = 3_600_000
-/** Within these days a key is about to expire. */
-export const EXPIRY_DAYS = 14
 
 /** What is looked at beside the failures. */
 const PARTS = ['agents', 'users', 'keys', 'refusals', 'processes'] as const
@@ -42,7 +41,7 @@ export function useHealth(): Health {
   const users = useQuery({ ...graphqlQuery(HealthUsersDocument, {}), select: quotaConcerns, ...REREAD })
   const keys = useQuery({
     ...since(HealthKeysDocument, (now) => ({
-      expiresBefore: new Date(now.getTime() + EXPIRY_DAYS * 24 * HOUR_MS).toISOString(),
+      expiresBefore: soon(now).toISOString(),
     })),
     select: ({ data }) => keyConcerns(data),
     ...REREAD,
