@@ -92,7 +92,7 @@ function Numbers({ zone }: { readonly zone: string }) {
       {waiting}
       {report.error !== null && <ErrorNotice error={report.error} retry={report.refetch} />}
       {liveState === 'lost' && <Notice tone="warn">{t('liveLost')}</Notice>}
-      <Tiles totals={usage.totals} before={totalsBefore?.totals} />
+      <Tiles report={usage} before={totalsBefore?.totals} />
       <ComparedWith before={totalsBefore} zone={zone} isLive={liveState === 'live'} />
       <Charts
         report={usage}
@@ -100,7 +100,7 @@ function Numbers({ zone }: { readonly zone: string }) {
         onDrawn={() => setDrawn(true)}
       />
       <div className={styles.cards}>
-        <AgentsCard groups={usage.groups} />
+        <AgentsCard report={usage} />
         <QuotaCard quota={usage.quota} />
       </div>
     </>

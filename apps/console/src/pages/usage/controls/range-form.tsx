@@ -1,35 +1,42 @@
 import { type FormEvent, useState } from 'react'
 import { useTranslations } from 'use-intl'
-import { fromWallTime, toWallTime } from '../../report/zone.ts'
-import { Button } from '../../ui/button.tsx'
-import { Choices } from '../../ui/fields/choices.tsx'
-import { TextField } from '../../ui/fields/field.tsx'
-import styles from './usage-page.module.css'
-import { GRANULARITIES, granularitiesOf, PRESETS, rangeOf } from './usage-search.ts'
-import { useUsageSearch } from './use-usage-search.ts'
+import { fromWallTime, toWallTime } from '../../../report/zone.ts'
+import { Button } from '../../../ui/button.tsx'
+import { Choices } from '../../../ui/fields/choices.tsx'
+import { CheckField, TextField } from '../../../ui/fields/field.tsx'
+import { CALENDAR, GRANULARITIES, granularitiesOf, LENGTHS, type Preset, rangeOf } from '../usage-search.ts'
+import { useUsageSearch } from '../use-usage-search.ts'
+import styles from './controls.module.css'
 import { ZoneField } from './zone-field.tsx'
 
-/** The range of the report, by a preset or by two times, its time zone and the length of its buckets. */
+/** The range of the report, by a preset or by two times, its time zone, the length of its buckets, and the comparison. */
 export function RangeForm() {
   const t = useTranslations('usage')
   const { search, change } = useUsageSearch()
-  const { zone, range, by } = search
+  const { zone, range, by, compare } = search
   const [from, to] = rangeOf(search, zone, new Date())
   const allowed = granularitiesOf(from, to)
   const bounds = { from: toWallTime(from, zone), to: toWallTime(to, zone) }
+  const choose = (preset: Preset) => change({ range: preset, from: undefined, to: undefined, by: undefined })
   return (
     <>
       <div className={styles.row}>
         <Choices
           label={t('range')}
           value={range ?? 'custom'}
-          options={[...PRESETS, ...(range === undefined ? (['custom'] as const) : [])].map((value) => ({
+          options={[...LENGTHS, ...(range === undefined ? (['custom'] as const) : [])].map((value) => ({
             value,
             label: t(`ranges.${value}`),
           }))}
           onChange={(value) => {
-            if (value !== 'custom') change({ range: value, from: undefined, to: undefined, by: undefined })
+            if (value !== 'custom') choose(value)
           }}
+        />
+        <Choices
+          label={t('calendar')}
+          value={CALENDAR.find((name) => name === range)}
+          options={CALENDAR.map((value) => ({ value, label: t(`ranges.${value}`) }))}
+          onChange={choose}
         />
         <Choices
           label={t('granularity')}
@@ -39,6 +46,11 @@ export function RangeForm() {
             label: t(`granularities.${value}`),
           }))}
           onChange={(value) => change({ by: value })}
+        />
+        <CheckField
+          label={t('compare')}
+          checked={compare === true}
+          onChange={({ target }) => change({ compare: target.checked ? true : undefined })}
         />
       </div>
       <div className={styles.fields}>
