@@ -18,8 +18,8 @@ export function SeriesTable({ label, data, format }: SeriesTableProps) {
   const { starts, series, kind, granularity, zone, before } = data
   const buckets = useBucketFormat(granularity, zone)
   const hasSum = kind === 'bars' && series.length > 1
-  const valueOf = ({ values }: ChartSeries, index: number) => values[index] ?? null
-  const sumAt = (index: number) => series.reduce((sum, one) => sum + (valueOf(one, index) ?? 0), 0)
+  const at = ({ values }: ChartSeries, index: number) => values[index] ?? null
+  const sumAt = (index: number) => series.reduce((sum, one) => sum + (at(one, index) ?? 0), 0)
   const text = (value: number | null) => (value === null ? '–' : format(value))
   return (
     <Table label={t('tableOf', { label })}>
@@ -46,7 +46,7 @@ export function SeriesTable({ label, data, format }: SeriesTableProps) {
                 <Link {...recordsIn(data, index)}>{buckets.long(start)}</Link>
               </th>
               {series.map((one) => {
-                const value = valueOf(one, index)
+                const value = at(one, index)
                 return (
                   <td key={one.name} className={numeric}>
                     {value === null || value === 0 || one.filter === undefined ? (
@@ -61,7 +61,7 @@ export function SeriesTable({ label, data, format }: SeriesTableProps) {
               {before !== undefined && <td>{startBefore === undefined ? '–' : buckets.long(startBefore)}</td>}
               {before?.series.map((one, place) => [
                 <td key={one.name} className={numeric}>
-                  {text(valueOf(one, index))}
+                  {text(at(one, index))}
                 </td>,
                 <td key={`${one.name} change`} className={numeric}>
                   <ChangeText

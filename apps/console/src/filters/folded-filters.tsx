@@ -28,7 +28,7 @@ export function FoldedFilters({ summary, count, children }: FoldedFiltersProps) 
         <SlidersHorizontal aria-hidden />
         <span>
           {summary !== undefined && <>{summary} · </>}
-          {t('folded', { count })}
+          {count === 0 ? t('filters') : t('filtersSet', { count })}
         </span>
         <ChevronDown aria-hidden />
       </Button>

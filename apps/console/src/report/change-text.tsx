@@ -2,7 +2,7 @@ import { ArrowDown, ArrowUp, Equal } from 'lucide-react'
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../format/use-formats.ts'
 import { classNames } from '../ui/class-names.ts'
-import { changeOf } from './change.ts'
+import { changeOf, isBeyondChance } from './change.ts'
 import styles from './change-text.module.css'
 
 interface ChangeTextProps {
@@ -10,7 +10,7 @@ interface ChangeTextProps {
   readonly before: number | null | undefined
   /** Percentiles are known to about 5 %, so that small changes of them say nothing. */
   readonly kind?: 'count' | 'percentile'
-  /** Whether more of it is bad, so that the colours say so; more calls are neither good nor bad. */
+  /** Whether more of it is bad, so that the colours say so, where it is not chance; more calls are neither good nor bad. */
   readonly isBadWhenUp?: boolean
 }
 
@@ -24,7 +24,8 @@ export function ChangeText({ now, before, kind = 'count', isBadWhenUp = false }:
   if (change === undefined) return <span className={styles.change}>{t('none')}</span>
   const { direction, share } = change
   const Icon = ICONS[direction]
-  const isJudged = isBadWhenUp && direction !== 'same'
+  const isTold = kind === 'percentile' || isBeyondChance(now ?? 0, before ?? 0)
+  const isJudged = isBadWhenUp && direction !== 'same' && isTold
   const text = kind === 'count' ? formats.percent(share) : formats.aboutPercent(share)
   const same = kind === 'count' ? t('same') : t('alike')
   return (

@@ -50,9 +50,13 @@ function DeploymentItem({ agent, deployment }: DeploymentItemProps) {
             <Badge>{t('disabled')}</Badge>
           </span>
         )}
-        <Link to="/calls" search={{ agent: agent.id, outcome: 'RUNNING', range: '24h' }}>
-          {t('calls', { count: deployment.callsInFlight })}
-        </Link>
+        {deployment.callsInFlight === 0 ? (
+          <span>{t('calls', { count: 0 })}</span>
+        ) : (
+          <Link to="/calls" search={{ agent: agent.id, outcome: 'RUNNING', range: '24h' }}>
+            {t('calls', { count: deployment.callsInFlight })}
+          </Link>
+        )}
       </div>
       <dl className={styles.facts}>
         <Fact name={t('state')} value={deployment.state} />

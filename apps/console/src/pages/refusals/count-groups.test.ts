@@ -47,7 +47,7 @@ test('the chart has the seven groups with the most, and all others together', ()
     by: ['key'],
     starts: HOURS,
     end: '2026-11-22T10:00:00.000Z',
-    linkTo: refusalsLink({ agent: 'dify' }, new Date('2026-11-23T08:30:00.000Z')),
+    linkTo: refusalsLink({ agent: 'dify' }, new Date('2026-11-23T09:30:00.000Z')),
     granularity: 'HOUR',
     zone: 'UTC',
     nameOf: ({ row }) => row.keyId ?? '',

@@ -5,6 +5,7 @@ import styles from './controls.module.css'
 import { Filters } from './filters.tsx'
 import { GroupBy } from './group-by.tsx'
 import { RangeForm } from './range-form.tsx'
+import { ZoneField } from './zone-field.tsx'
 
 /** Everything that decides what the report says. */
 export function Controls() {
@@ -22,6 +23,7 @@ export function Controls() {
         <div className={styles.fields}>
           <GroupBy />
           <Filters />
+          <ZoneField />
         </div>
       </div>
     </FoldedFilters>

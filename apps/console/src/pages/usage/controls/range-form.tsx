@@ -7,9 +7,8 @@ import { CheckField, TextField } from '../../../ui/fields/field.tsx'
 import { CALENDAR, GRANULARITIES, granularitiesOf, LENGTHS, type Preset, rangeOf } from '../usage-search.ts'
 import { useUsageSearch } from '../use-usage-search.ts'
 import styles from './controls.module.css'
-import { ZoneField } from './zone-field.tsx'
 
-/** The range of the report, by a preset or by two times, its time zone, the length of its buckets, and the comparison. */
+/** The range of the report, by a preset or by two times, the length of its buckets, and the comparison. */
 export function RangeForm() {
   const t = useTranslations('usage')
   const { search, change } = useUsageSearch()
@@ -23,20 +22,18 @@ export function RangeForm() {
       <div className={styles.row}>
         <Choices
           label={t('range')}
-          value={range ?? 'custom'}
-          options={[...LENGTHS, ...(range === undefined ? (['custom'] as const) : [])].map((value) => ({
-            value,
-            label: t(`ranges.${value}`),
-          }))}
-          onChange={(value) => {
-            if (value !== 'custom') choose(value)
-          }}
+          value={LENGTHS.find((name) => name === range)}
+          options={LENGTHS.map((value) => ({ value, label: t(`ranges.${value}`) }))}
+          onChange={choose}
         />
         <Choices
           label={t('calendar')}
-          value={CALENDAR.find((name) => name === range)}
-          options={CALENDAR.map((value) => ({ value, label: t(`ranges.${value}`) }))}
-          onChange={choose}
+          value={range === undefined ? 'custom' : CALENDAR.find((name) => name === range)}
+          options={[...CALENDAR, 'custom' as const].map((value) => ({ value, label: t(`ranges.${value}`) }))}
+          onChange={(value) => {
+            if (value !== 'custom') choose(value)
+            else change({ range: undefined, from: from.toISOString(), to: to.toISOString() })
+          }}
         />
         <Choices
           label={t('granularity')}
@@ -53,11 +50,8 @@ export function RangeForm() {
           onChange={({ target }) => change({ compare: target.checked ? true : undefined })}
         />
       </div>
-      <div className={styles.fields}>
-        {/* With another range, the fields begin with its times. */}
-        <Bounds key={`${bounds.from} ${bounds.to} ${zone}`} {...bounds} />
-        <ZoneField />
-      </div>
+      {/* With another range, the fields begin with its times. */}
+      {range === undefined && <Bounds key={`${bounds.from} ${bounds.to} ${zone}`} {...bounds} />}
     </>
   )
 }
