@@ -3,7 +3,7 @@ import type { LinkProps } from '@tanstack/react-router'
 export type Granularity = 'HOUR' | 'DAY' | 'MONTH'
 
 /** What single calls or refusals have in common, as the address of their list says it. */
-export type RecordFilter = Readonly<Record<string, string | undefined>>
+export type RecordFilter = Readonly<Record<string, string | number | undefined>>
 
 /** The way to a list of what was counted. */
 export type RecordsLink = Required<Pick<LinkProps, 'to' | 'search'>>

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { ChangeText } from '../report/change-text.tsx'
-import { numeric, Table } from '../ui/table.tsx'
+import { numeric, Table, time } from '../ui/table.tsx'
 import { type ChartData, type ChartSeries, recordsIn } from './chart-data.ts'
 import { useBucketFormat } from './use-bucket-format.ts'
 
@@ -42,7 +42,7 @@ export function SeriesTable({ label, data, format }: SeriesTableProps) {
           const startBefore = before?.starts[index]
           return (
             <tr key={start}>
-              <th scope="row">
+              <th scope="row" className={time}>
                 <Link {...recordsIn(data, index)}>{buckets.long(start)}</Link>
               </th>
               {series.map((one) => {
@@ -58,7 +58,9 @@ export function SeriesTable({ label, data, format }: SeriesTableProps) {
                 )
               })}
               {hasSum && <td className={numeric}>{format(sumAt(index))}</td>}
-              {before !== undefined && <td>{startBefore === undefined ? '–' : buckets.long(startBefore)}</td>}
+              {before !== undefined && (
+                <td className={time}>{startBefore === undefined ? '–' : buckets.long(startBefore)}</td>
+              )}
               {before?.series.map((one, place) => [
                 <td key={one.name} className={numeric}>
                   {text(at(one, index))}

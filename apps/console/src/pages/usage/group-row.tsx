@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import type { RecordsLink } from '../../charts/chart-data.ts'
+import type { RecordFilter, RecordsLink } from '../../charts/chart-data.ts'
 import { useFormats } from '../../format/use-formats.ts'
 import type { GroupNumbersFragment } from '../../generated/graphql.ts'
 import { ChangeText } from '../../report/change-text.tsx'
@@ -12,7 +12,7 @@ interface GroupRowProps {
   readonly columns: readonly GroupColumn[]
   readonly numbers: GroupNumbersFragment
   readonly before: GroupNumbersFragment | undefined
-  linkOf(column: GroupColumn): RecordsLink | undefined
+  linkOf(filter: RecordFilter): RecordsLink | undefined
 }
 
 /** The numbers of a group, beside those of the period before where they are compared. */
@@ -28,7 +28,8 @@ export function GroupRow({ name, columns, numbers, before, linkOf }: GroupRowPro
       {columns.flatMap((column) => {
         const value = column.read(numbers)
         const valueBefore = before === undefined ? null : column.read(before)
-        const link = value === null || value === 0 ? undefined : linkOf(column)
+        const filter = value === null || value === 0 ? undefined : column.filter?.(value)
+        const link = filter && linkOf(filter)
         const { name: key, kind, isBadWhenUp = false } = column
         return [
           <td key={key} className={numeric}>

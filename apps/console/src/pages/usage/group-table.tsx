@@ -3,7 +3,7 @@ import { useTranslations } from 'use-intl'
 import { callsLink } from '../../charts/calls-link.ts'
 import type { RecordFilter } from '../../charts/chart-data.ts'
 import { numeric, Table } from '../../ui/table.tsx'
-import { columnsOf, type GroupColumn } from './group-columns.ts'
+import { columnsOf } from './group-columns.ts'
 import { groupFilter } from './group-filter.ts'
 import { useGroupNames } from './group-names.ts'
 import { GroupRow } from './group-row.tsx'
@@ -23,10 +23,9 @@ export function GroupTable({ report, search }: GroupTableProps) {
   const names = namesOf(groups)
   const columns = columnsOf(search.show, previous != null)
   const calledIn = callsLink(commonFilter(search))
-  const linkOf = (filter: RecordFilter | undefined, column?: GroupColumn) =>
-    filter === undefined || (column !== undefined && column.filter === undefined)
-      ? undefined
-      : calledIn(from, to, { ...filter, ...column?.filter })
+  const linkOf = (ofGroup: RecordFilter | undefined, filter: RecordFilter = {}) =>
+    // A group of failures has an outcome of its own.
+    ofGroup && calledIn(from, to, { ...filter, ...ofGroup })
   return (
     <>
       <Table label={t('groupTable')}>
@@ -46,9 +45,9 @@ export function GroupTable({ report, search }: GroupTableProps) {
         </thead>
         <tbody>
           {groups.map((group, index) => {
-            const filter = groupFilter(group)
+            const ofGroup = groupFilter(group)
             const name = names[index] ?? ''
-            const link = linkOf(filter)
+            const link = linkOf(ofGroup)
             return (
               <GroupRow
                 key={name}
@@ -56,7 +55,7 @@ export function GroupTable({ report, search }: GroupTableProps) {
                 columns={columns}
                 numbers={group.totals}
                 before={group.previousTotals ?? undefined}
-                linkOf={(column) => linkOf(filter, column)}
+                linkOf={(filter) => linkOf(ofGroup, filter)}
               />
             )
           })}
@@ -67,7 +66,7 @@ export function GroupTable({ report, search }: GroupTableProps) {
             columns={columns}
             numbers={report.totals}
             before={previous?.totals}
-            linkOf={(column) => linkOf({}, column)}
+            linkOf={(filter) => linkOf({}, filter)}
           />
         </tfoot>
       </Table>

@@ -53,7 +53,7 @@ function ReportOfAddress() {
       {error === null && usage === undefined && <Loading lines={10} />}
       {error === null && usage !== undefined && (
         <div className={styles.report} aria-busy={isPlaceholderData}>
-          {usage.totals.calls === 0 ? (
+          {usage.totals.calls === 0 && (usage.previous?.totals.calls ?? 0) === 0 ? (
             <Card>
               <Empty title={t('empty')}>{t('emptyHint')}</Empty>
             </Card>
