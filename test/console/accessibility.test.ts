@@ -61,7 +61,16 @@ describe.runIf(HAS_BROWSER)('axe finds nothing in light and dark colours', () =>
 
   test.each(LANGUAGES)('on any page in %s', (locale) =>
     expectNothingOn(locale, [
-      ...['/', '/usage?range=7d&group=agent', '/calls', call, '/keys', '/keys/new', key],
+      ...[
+        '/',
+        '/usage?range=7d&group=agent',
+        '/usage?range=this_week&compare=true&table=time',
+        '/calls',
+        call,
+        '/keys',
+        '/keys/new',
+        key,
+      ],
       ...['/users', '/agents', '/agents/dify', '/account', '/nowhere'],
     ]),
   )

@@ -100,6 +100,44 @@ describe.runIf(HAS_BROWSER)('the overview of the console', () => {
     expect(await violations()).toEqual([])
   })
 
+  test('leads from its numbers to their records, and to two reports in one click', async () => {
+    const { api, token } = console.system
+    const { username, password, id } = await api.createUser(token, 'olivia', { max_api_calls: 1 })
+    const { full_key } = await api.createKey(token, { name: 'one call', owner_id: id })
+    await (await api.chat(full_key, 'dify')).text()
+    const { page, logIn, violations } = await console.visit('/?range=7d')
+    await logIn(username, password)
+    const main = page.getByRole('main')
+    await page.getByText('The quota is used up.').waitFor()
+    const [value, max] = await page
+      .getByRole('progressbar')
+      .evaluate((bar: HTMLProgressElement) => [bar.value, bar.max])
+    expect(value).toBe(max)
+    // A percentile is known to about 5 %, so it has two digits.
+    expect(await number(page, 'Duration').textContent()).toMatch(/^≈ \d{1,2}0* ms$|^≈ \d{1,2}(\.\d)? sec$/)
+    expect(await violations()).toEqual([])
+    for (const [name, path, given] of [
+      ['Calls', '/calls', {}],
+      ['Failures', '/calls', { outcome: 'FAILED' }],
+      ['Duration', '/usage', { show: 'duration' }],
+    ] as const) {
+      await number(page, name).getByRole('link').click()
+      await page.waitForURL(`**/console${path}?**`)
+      const search = Object.fromEntries(new URL(page.url()).searchParams)
+      expect(search).toMatchObject({ ...given, from: expect.any(String), to: expect.any(String) })
+      await page.goBack()
+    }
+    await main.getByRole('row', { name: /^Dify/ }).getByRole('link', { name: '1', exact: true }).click()
+    await page.waitForURL(/\/calls\?.*agent=dify/)
+    await page.goBack()
+    await main.getByRole('link', { name: 'Last week against the week before' }).click()
+    await page.waitForURL(/range=last_week.*compare=true|compare=true.*range=last_week/)
+    // Only administrators see who used most.
+    await page.goBack()
+    await page.getByText('Live', { exact: true }).waitFor()
+    expect(await main.getByRole('link', { name: 'Who used most last month' }).count()).toBe(0)
+  })
+
   test('follows live usage only while the tab is visible, and reads reports where it cannot', async () => {
     await ask()
     const { page, logIn } = await console.visit('/')

@@ -8,15 +8,15 @@ const CALLS = { dify: 3, coze: 2, fastgpt: 1 }
 /** A week, so that the calls are in the range also when the test runs across midnight. */
 const WEEK = 'range=7d&by=hour&zone=Asia/Shanghai'
 
-/** Within this time, because the machine may be busy. */
-
 describe.runIf(HAS_BROWSER)('the usage of the console', () => {
   let console: ConsoleInBrowser
+  let startedMs: number
   let second: { id: string; full_key: string }
 
   beforeAll(async () => {
     console = await startConsole()
     const { api, token, key } = console.system
+    startedMs = Date.now()
     second = await api.createKey(token, { name: 'second key' })
     for (const [agent, count] of Object.entries(CALLS)) {
       for (let call = 0; call < count; call++) {
@@ -36,6 +36,14 @@ describe.runIf(HAS_BROWSER)('the usage of the console', () => {
       .evaluateAll((rows) =>
         rows.map((row) => [...row.querySelectorAll('th, td')].slice(0, 2).map((cell) => cell.textContent)),
       )
+  /** The name and the rows of the file that the page saves. */
+  const saved = async (page: Page) => {
+    const downloaded = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Save as CSV' }).click()
+    const download = await downloaded
+    const text = await readFile(await download.path(), 'utf8')
+    return { name: download.suggestedFilename(), rows: text.trimEnd().split('\r\n') }
+  }
   const chart = (page: Page) => page.getByRole('img', { name: /^Calls, / })
 
   test('the chart, the tables and the CSV file say what the report says, and the address keeps it', async () => {
@@ -59,18 +67,29 @@ describe.runIf(HAS_BROWSER)('the usage of the console', () => {
     await expect
       .poll(() => latest.locator('td').allTextContents())
       .toEqual(expect.arrayContaining(['3', '2', '1', '6']))
-    await page.getByRole('button', { name: 'Outcome' }).click()
+    // What is grouped by another property as well is shown as a list of its own.
+    await page.getByLabel('Then by').selectOption('outcome')
     await page.getByRole('button', { name: 'Totals' }).click()
     await page
       .getByRole('table', { name: 'The totals of each group' })
       .getByRole('row', { name: /^Dify · Done 3 0/ })
       .waitFor()
 
-    const downloaded = page.waitForEvent('download')
-    await page.getByRole('button', { name: 'Save as CSV' }).click()
-    const file = await readFile(await (await downloaded).path(), 'utf8')
-    expect(file).toContain('dify')
-    expect(file.split('\n')[0]).toMatch(/agent,outcome/)
+    // The file is the table that is shown.
+    const totals = await saved(page)
+    expect(totals.name).toMatch(/^trunkline-usage-by-agent-outcome-[\d-]{10}-to-[\d-]{10}\.csv$/)
+    expect(totals.rows[0]).toMatch(/^agent,agent_name,outcome,calls,failed_calls,/)
+    expect(totals.rows.slice(1).map((row) => row.split(',').slice(0, 4).join())).toEqual([
+      'dify,Dify,done,3',
+      'coze,Coze,done,2',
+      'fastgpt,FastGPT,done,1',
+    ])
+    await page.getByRole('button', { name: 'Over time' }).click()
+    const points = await saved(page)
+    expect(points.name).toContain('-hourly-')
+    expect(points.rows[0]).toMatch(/^start,time,agent,agent_name,outcome,calls,/)
+    expect(points.rows[1]).toMatch(/T16:00:00\.000Z,[\d-]{10} 00:00,dify,Dify,/)
+    await page.getByRole('button', { name: 'Totals' }).click()
 
     // Another person who opens the address sees the same.
     const { page: other, logIn: logInToo } = await console.visit(page.url().split('/console')[1] ?? '')
@@ -124,7 +143,7 @@ describe.runIf(HAS_BROWSER)('the usage of the console', () => {
         ['second key', '2'],
         ['All together', '2'],
       ])
-    await page.getByRole('button', { name: 'Key', exact: true }).click()
+    await page.getByLabel('Group by').selectOption('')
     await page.getByRole('button', { name: 'Duration', exact: true }).click()
     await page.getByRole('button', { name: 'Over time' }).click()
     const header = page.getByRole('table', { name: /^Duration, / }).getByRole('columnheader')
@@ -164,11 +183,86 @@ describe.runIf(HAS_BROWSER)('the usage of the console', () => {
     await page.goBack()
     await page.waitForURL(/range=7d/)
 
+    await page.getByRole('button', { name: 'From – to' }).click()
     await page.getByLabel('Until').fill('2020-01-01T00:00')
     await page.getByRole('button', { name: 'Show', exact: true }).click()
     await page.getByText('Choose a time after “From”.').waitFor()
     expect(await page.getByLabel('Until').inputValue()).toBe('2020-01-01T00:00')
     expect(problems).toEqual([])
+  })
+
+  test('a report stands beside that of the period before, in the chart, the table and the file', async () => {
+    const nextHour = Math.ceil(startedMs / 3_600_000) * 3_600_000
+    // The calls are in the three hours before these.
+    const [from, to] = [nextHour, nextHour + 3 * 3_600_000].map((ms) => new Date(ms).toISOString())
+    const { page, logIn, violations, problems } = await console.visit(
+      `/usage?from=${from}&to=${to}&zone=UTC&group=agent&table=groups`,
+    )
+    await logIn()
+    await page.getByText('No calls in this range').waitFor()
+    await page.getByLabel('Compare with the period before').check()
+    await chart(page).locator('canvas').waitFor()
+    const total = page
+      .getByRole('table', { name: 'The totals of each group' })
+      .getByRole('row', { name: 'All together' })
+    await expect
+      .poll(async () => (await total.getByRole('cell').allTextContents()).slice(0, 3))
+      .toEqual(['0', '6', '100% less'])
+    await page.getByText('Period before', { exact: true }).waitFor()
+    expect(await violations()).toEqual([])
+
+    await page.getByRole('button', { name: 'Over time' }).click()
+    const header = page.getByRole('table', { name: /^Calls, / }).getByRole('columnheader')
+    await expect
+      .poll(() => header.allTextContents())
+      .toEqual(['Hour', 'Compared with', 'Period before', 'Change'])
+    await page.getByLabel('Group by').selectOption('')
+    const file = await saved(page)
+    expect(file.name).toMatch(/^trunkline-usage-hourly-.*-compared\.csv$/)
+    const column = file.rows[0]?.split(',').indexOf('before_calls') ?? -1
+    const before = file.rows.slice(1).map((row) => Number(row.split(',')[column]))
+    expect(before.reduce((sum, calls) => sum + calls, 0)).toBe(6)
+    expect(problems).toEqual([])
+  })
+
+  test('a bar, a name in the legend, a row and a number lead to their calls, by the keyboard as well', async () => {
+    // The first calls, which are those of Dify, are in the first of these hours.
+    const hour = Math.floor(startedMs / 3_600_000) * 3_600_000
+    const [start, end] = [hour, hour + 3 * 3_600_000].map((ms) => new Date(ms).toISOString())
+    const { page, logIn } = await console.visit(`/usage?from=${start}&to=${end}&zone=UTC&group=agent`)
+    await logIn()
+    await chart(page).locator('canvas').waitFor()
+    /** What the address of the list of calls asks for, and the way back. */
+    const opened = async () => {
+      await page.waitForURL(/\/calls\?/)
+      const { searchParams } = new URL(page.url())
+      const [from, to] = ['from', 'to'].map((name) => Date.parse(searchParams.get(name) ?? ''))
+      await page.goBack()
+      await chart(page).locator('canvas').waitFor()
+      return { ...Object.fromEntries(searchParams), hours: ((to ?? 0) - (from ?? 0)) / 3_600_000 }
+    }
+    const table = page.getByRole('table', { name: 'The totals of each group' })
+    await table.getByRole('row', { name: /^Coze/ }).getByRole('link', { name: '2', exact: true }).click()
+    expect(await opened()).toMatchObject({ agent: 'coze', from: start, to: end })
+    await table.getByRole('link', { name: 'FastGPT' }).click()
+    expect(await opened()).toMatchObject({ agent: 'fastgpt', from: start })
+    await page.getByRole('main').getByRole('listitem').getByRole('link', { name: 'Dify' }).click()
+    expect(await opened()).toMatchObject({ agent: 'dify', from: start })
+
+    const walker = page.getByRole('slider')
+    await walker.focus()
+    expect(await walker.getAttribute('aria-valuetext')).toContain('Dify')
+    await page.keyboard.press('Home')
+    await page.keyboard.press('Enter')
+    const first = await opened()
+    expect(first).toMatchObject({ from: start, hours: 1 })
+    expect(first).not.toHaveProperty('agent')
+
+    // The lowest layer of a bar is that of the agent with the most calls.
+    const box = await chart(page).locator('.u-over').boundingBox()
+    if (box === null) throw new Error('the chart has no place')
+    await page.mouse.click(box.x + box.width / 6, box.y + box.height - 3)
+    expect(await opened()).toMatchObject({ agent: 'dify', from: start, hours: 1 })
   })
 
   test('a user sees its own calls alone, in Chinese on a phone', async () => {
@@ -181,6 +275,13 @@ describe.runIf(HAS_BROWSER)('the usage of the console', () => {
     await logIn(username, password)
     await page.getByText('您自己的密钥的调用').waitFor()
     await page.getByText('此时间范围内没有调用').waitFor()
+    // The filters do not take the first screen.
+    const agent = page.getByLabel('智能体', { exact: true })
+    expect(await agent.isVisible()).toBe(false)
+    await page.getByRole('button', { name: '7 天 · 筛选', exact: true }).click()
+    await agent.waitFor()
+    await page.getByLabel('分组').selectOption('agent')
+    await page.getByRole('button', { name: '7 天 · 筛选（1）' }).waitFor()
     expect(await page.getByLabel('用户', { exact: true }).count()).toBe(0)
     const overflow = await page.evaluate(
       () => document.documentElement.scrollWidth - document.documentElement.clientWidth,

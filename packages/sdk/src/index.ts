@@ -74,7 +74,14 @@ export type { Processes, ProcessFilter } from './resources/processes.ts'
 export type { RefusalCountQuery, RefusalFilter, Refusals } from './resources/refusals.ts'
 export type { ServerChat } from './resources/server-chat.ts'
 export type { DeletedUpload, UploadFilter, Uploads } from './resources/uploads.ts'
-export type { CallFilter, OutcomeFilter, Usage, UsageProperty, UsageQuery } from './resources/usage.ts'
+export type {
+  CallFilter,
+  OutcomeFilter,
+  Usage,
+  UsageCsvQuery,
+  UsageProperty,
+  UsageQuery,
+} from './resources/usage.ts'
 export type { UserFilter, Users } from './resources/users.ts'
 export * from './status-errors.ts'
 export type { UploadParams, UploadProgress, UploadSource } from './uploads/upload-request.ts'

@@ -1,11 +1,22 @@
-import type { ChartSeries } from './chart-data.ts'
+import { Link } from '@tanstack/react-router'
+import { type ChartData, type ChartSeries, recordsIn } from './chart-data.ts'
 import styles from './time-chart.module.css'
 
-/** The names of the series and their colours. */
-export function Legend({ series }: { readonly series: readonly ChartSeries[] }) {
+/** The names of the series and their colours. A name leads to what is counted in its series. */
+export function Legend({ data }: { readonly data: ChartData }) {
   return (
     <ul className={styles.legend}>
-      {series.map((one) => (
+      {data.series.map((one) => (
+        <li key={one.name}>
+          <Swatch {...one} />
+          {one.filter === undefined ? (
+            <span>{one.name}</span>
+          ) : (
+            <Link {...recordsIn(data, undefined, one.filter)}>{one.name}</Link>
+          )}
+        </li>
+      ))}
+      {data.before?.series.map((one) => (
         <li key={one.name}>
           <Swatch {...one} />
           <span>{one.name}</span>

@@ -1,7 +1,7 @@
 import 'uplot/dist/uPlot.min.css'
 import { useEffect, useEffectEvent, useRef } from 'react'
 import UPlot from 'uplot'
-import type { ChartData } from './chart-data.ts'
+import type { ChartData, ChartSeries } from './chart-data.ts'
 import { colourOf, onThemeChange } from './colours.ts'
 import { stack } from './stack.ts'
 import { ticks } from './ticks.ts'
@@ -15,6 +15,10 @@ export interface PlotProps {
   formatAxis(value: number): string
   /** The bucket under the pointer and its place from the left, or undefined when the pointer has left. */
   onPoint(point: { index: number; left: number; width: number } | undefined): void
+  /** The bucket that the keyboard has walked to; it is pointed at as if by the pointer. */
+  readonly walked: number | undefined
+  /** The bucket that was clicked, and its layer, if a layer of bars was hit. */
+  onOpen(index: number, series: ChartSeries | undefined): void
   /** The first and the last bucket of what was dragged over. */
   onSelect?: ((first: number, last: number) => void) | undefined
   onDrawn?: (() => void) | undefined
@@ -28,8 +32,20 @@ const TICK_WIDTH = 76
 const DRAG_MIN = 6
 
 /** The canvas of a chart. It is a file of its own, so that uPlot is loaded when a chart is shown. */
-export default function Plot({ data, buckets, height, formatAxis, onPoint, onSelect, onDrawn }: PlotProps) {
+export default function Plot({
+  data,
+  buckets,
+  height,
+  walked,
+  formatAxis,
+  onPoint,
+  onOpen,
+  onSelect,
+  onDrawn,
+}: PlotProps) {
   const host = useRef<HTMLDivElement>(null)
+  const shown = useRef<UPlot>(undefined)
+  const open = useEffectEvent(onOpen)
   const point = useEffectEvent(onPoint)
   const select = useEffectEvent((first: number, last: number) => onSelect?.(first, last))
   const drawn = useEffectEvent(() => onDrawn?.())
@@ -69,6 +85,16 @@ export default function Plot({ data, buckets, height, formatAxis, onPoint, onSel
       },
     }
     const plot = new UPlot(options, alignedData(data), element)
+    shown.current = plot
+    plot.over.addEventListener(
+      'click',
+      ({ pointerType }: PointerEvent | (MouseEvent & { pointerType?: string })) => {
+        const { idx, top = -1 } = plot.cursor
+        // A finger has to touch a bar to see its values; the table has the links.
+        if (pointerType === 'touch' || idx === null || idx === undefined) return
+        open(idx, layerAt(data, idx, plot.posToVal(top, 'y')))
+      },
+    )
     const observer = new ResizeObserver(() => {
       if (element.clientWidth !== plot.width) plot.setSize({ width: element.clientWidth, height })
     })
@@ -79,10 +105,18 @@ export default function Plot({ data, buckets, height, formatAxis, onPoint, onSel
     return () => {
       stop()
       observer.disconnect()
+      shown.current = undefined
       plot.destroy()
       point(undefined)
     }
   }, [data, buckets, height, formatAxis, isSelectable])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another chart is pointed at anew.
+  useEffect(() => {
+    const plot = shown.current
+    if (plot === undefined) return
+    const left = walked === undefined ? -10 : plot.valToPos(walked, 'x')
+    plot.setCursor({ left, top: walked === undefined ? -10 : 0 })
+  }, [walked, data])
   return <div ref={host} />
 }
 
@@ -133,27 +167,42 @@ function widthOf({ ctx }: UPlot, texts: readonly string[]): number {
 /** Counts and milliseconds are whole numbers, so there are no lines between them. */
 const STEPS = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat()
 
-function seriesOf({ series, kind }: ChartData): UPlot.Series[] {
-  if (kind === 'lines') {
-    return series.map(({ colour, isDashed }) => ({
-      stroke: () => colourOf(colour),
-      width: 2,
-      ...(isDashed === true && { dash: [6, 4] }),
-      points: { show: true, size: 6, fill: () => colourOf(colour), filter: lonely },
-    }))
-  }
+function seriesOf({ series, kind, before }: ChartData): UPlot.Series[] {
+  const linesBefore = (before?.series ?? []).map(lineOf)
+  if (kind === 'lines') return [...series.map(lineOf), ...linesBefore]
   const bars = UPlot.paths.bars?.({ size: [0.72, 48], radius: 0 })
-  return drawnOrder(series).map(({ colour }) => ({
+  const layers = drawnOrder(series).map(({ colour }) => ({
     fill: () => colourOf(colour),
     width: 0,
     points: { show: false },
     ...(bars !== undefined && { paths: bars }),
   }))
+  return [...layers, ...linesBefore]
 }
 
-function alignedData({ starts, series, kind }: ChartData): UPlot.AlignedData {
+function lineOf({ colour, isDashed }: ChartSeries): UPlot.Series {
+  return {
+    stroke: () => colourOf(colour),
+    width: 2,
+    ...(isDashed === true && { dash: [6, 4] }),
+    points: { show: true, size: 6, fill: () => colourOf(colour), filter: lonely },
+  }
+}
+
+function alignedData({ starts, series, kind, before }: ChartData): UPlot.AlignedData {
   const values = series.map((one) => [...one.values])
-  return [[...starts.keys()], ...(kind === 'lines' ? values : drawnOrder(stack(values)))]
+  // The period before may have more buckets, or fewer.
+  const valuesBefore = (before?.series ?? []).map((one) =>
+    starts.map((_, index) => one.values[index] ?? null),
+  )
+  return [[...starts.keys()], ...(kind === 'lines' ? values : drawnOrder(stack(values))), ...valuesBefore]
+}
+
+/** The layer of bars at a height of a bucket; undefined above them and between lines. */
+function layerAt({ series, kind }: ChartData, index: number, value: number): ChartSeries | undefined {
+  if (kind === 'lines' || value < 0) return undefined
+  const place = stack(series.map(({ values }) => values)).findIndex((edges) => value <= (edges[index] ?? 0))
+  return series[place]
 }
 
 /** Bars reach from the ground to their upper edge, so the highest are drawn first and covered by those below them. */

@@ -1,6 +1,8 @@
+import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
-import { numeric, Table } from '../ui/table.tsx'
-import type { ChartData } from './chart-data.ts'
+import { ChangeText } from '../report/change-text.tsx'
+import { numeric, Table, time } from '../ui/table.tsx'
+import { type ChartData, type ChartSeries, recordsIn } from './chart-data.ts'
 import { useBucketFormat } from './use-bucket-format.ts'
 
 interface SeriesTableProps {
@@ -10,49 +12,79 @@ interface SeriesTableProps {
   format(value: number): string
 }
 
-/** The numbers of a chart, the latest first. */
+/** The numbers of a chart, the latest first, beside those of the period before. Each leads to its records. */
 export function SeriesTable({ label, data, format }: SeriesTableProps) {
   const t = useTranslations('charts')
-  const { starts, series, kind, granularity, zone } = data
+  const { starts, series, kind, granularity, zone, before } = data
   const buckets = useBucketFormat(granularity, zone)
   const hasSum = kind === 'bars' && series.length > 1
+  const at = ({ values }: ChartSeries, index: number) => values[index] ?? null
+  const sumAt = (index: number) => series.reduce((sum, one) => sum + (at(one, index) ?? 0), 0)
+  const text = (value: number | null) => (value === null ? '–' : format(value))
   return (
     <Table label={t('tableOf', { label })}>
       <thead>
         <tr>
           <th scope="col">{t(`buckets.${granularity}`)}</th>
           {series.map(({ name }) => (
-            <th key={name} scope="col" className={numeric}>
-              {name}
-            </th>
+            <Head key={name}>{name}</Head>
           ))}
-          {hasSum && (
-            <th scope="col" className={numeric}>
-              {t('sum')}
-            </th>
-          )}
+          {hasSum && <Head>{t('sum')}</Head>}
+          {before !== undefined && <th scope="col">{t('comparedWith')}</th>}
+          {before?.series.map(({ name }) => [
+            <Head key={name}>{name}</Head>,
+            <Head key={`${name} change`}>{t('change')}</Head>,
+          ])}
         </tr>
       </thead>
       <tbody>
-        {[...starts.entries()].toReversed().map(([index, start]) => (
-          <tr key={start}>
-            <th scope="row">{buckets.long(start)}</th>
-            {series.map(({ name, values }) => {
-              const value = values[index]
-              return (
-                <td key={name} className={numeric}>
-                  {value === null || value === undefined ? '–' : format(value)}
-                </td>
-              )
-            })}
-            {hasSum && (
-              <td className={numeric}>
-                {format(series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0))}
-              </td>
-            )}
-          </tr>
-        ))}
+        {[...starts.entries()].toReversed().map(([index, start]) => {
+          const startBefore = before?.starts[index]
+          return (
+            <tr key={start}>
+              <th scope="row" className={time}>
+                <Link {...recordsIn(data, index)}>{buckets.long(start)}</Link>
+              </th>
+              {series.map((one) => {
+                const value = at(one, index)
+                return (
+                  <td key={one.name} className={numeric}>
+                    {value === null || value === 0 || one.filter === undefined ? (
+                      text(value)
+                    ) : (
+                      <Link {...recordsIn(data, index, one.filter)}>{text(value)}</Link>
+                    )}
+                  </td>
+                )
+              })}
+              {hasSum && <td className={numeric}>{format(sumAt(index))}</td>}
+              {before !== undefined && (
+                <td className={time}>{startBefore === undefined ? '–' : buckets.long(startBefore)}</td>
+              )}
+              {before?.series.map((one, place) => [
+                <td key={one.name} className={numeric}>
+                  {text(at(one, index))}
+                </td>,
+                <td key={`${one.name} change`} className={numeric}>
+                  <ChangeText
+                    now={kind === 'bars' ? sumAt(index) : series[place]?.values[index]}
+                    before={one.values[index]}
+                    kind={kind === 'bars' ? 'count' : 'percentile'}
+                  />
+                </td>,
+              ])}
+            </tr>
+          )
+        })}
       </tbody>
     </Table>
+  )
+}
+
+function Head({ children }: { readonly children: string }) {
+  return (
+    <th scope="col" className={numeric}>
+      {children}
+    </th>
   )
 }

@@ -9,7 +9,7 @@ const HOUR_STEPS = [1, 2, 3, 6, 12]
  * day, and by days alone where there are too many of them; days and months so that the last one has a name.
  */
 export function ticks(
-  { starts, granularity, zone }: Omit<ChartData, 'series' | 'kind'>,
+  { starts, granularity, zone }: Pick<ChartData, 'starts' | 'granularity' | 'zone'>,
   max: number,
 ): number[] {
   const all = [...starts.keys()]

@@ -1,11 +1,14 @@
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { ChartData } from './chart-data.ts'
+import { useTranslations } from 'use-intl'
+import { type ChartData, recordsIn } from './chart-data.ts'
 import { Legend } from './legend.tsx'
 import type { PlotProps } from './plot.tsx'
 import styles from './time-chart.module.css'
 import { Tooltip } from './tooltip.tsx'
 import { useBucketFormat } from './use-bucket-format.ts'
 import { usePlot } from './use-plot.ts'
+import { valuesAt } from './values-at.ts'
 
 interface TimeChartProps extends Pick<PlotProps, 'onDrawn'> {
   /** What the chart shows, for those who do not see it; the numbers themselves belong in a table beside it. */
@@ -18,42 +21,63 @@ interface TimeChartProps extends Pick<PlotProps, 'onDrawn'> {
   formatAxis?(value: number): string
   /** What was dragged over: from the start of its first bucket to the end of its last one. */
   onZoom?(from: string, to: string): void
-  /** The end of the last bucket. */
-  readonly end: string
 }
 
 type PointedAt = NonNullable<Parameters<PlotProps['onPoint']>[0]> & { readonly data: ChartData }
 
 const HEIGHT = 240
 
-/** A chart over time: stacked bars or lines, a legend, and the values under the pointer. */
-export function TimeChart({
-  label,
-  data,
-  end,
-  format,
-  formatAxis = format,
-  onZoom,
-  onDrawn,
-}: TimeChartProps) {
+/**
+ * A chart over time: stacked bars or lines, a legend, and the values under the pointer. A bucket that is clicked leads to its
+ * records. The keyboard walks through the buckets with the arrow keys, and Enter leads on.
+ */
+export function TimeChart({ label, data, format, formatAxis = format, onZoom, onDrawn }: TimeChartProps) {
+  const t = useTranslations('charts')
+  const navigate = useNavigate()
   const buckets = useBucketFormat(data.granularity, data.zone)
   const Plot = usePlot()
   // With its data, because a report with fewer buckets may arrive while the pointer rests on the chart.
   const [point, setPoint] = useState<PointedAt>()
-  const { starts } = data
+  const [walked, setWalked] = useState<number>()
+  const { starts, end } = data
+  const last = starts.length - 1
+  const place = Math.min(walked ?? last, last)
+  const open = (index: number, series?: ChartData['series'][number]) =>
+    void navigate(recordsIn(data, index, series?.filter))
+  const spoken = valuesAt(data, place).map(
+    ({ name, value }) => `${name} ${value === null ? '–' : format(value)}`,
+  )
   return (
     <div className={styles.chart}>
-      <Legend series={data.series} />
-      <div className={styles.frame} role="img" aria-label={label}>
-        {Plot !== undefined && (
-          <Plot
-            {...{ data, buckets, formatAxis, onDrawn }}
-            height={HEIGHT}
-            onPoint={(at) => setPoint(at && { ...at, data })}
-            onSelect={onZoom && ((first, last) => onZoom(starts[first] ?? '', starts[last + 1] ?? end))}
-          />
-        )}
-        {point?.data === data && <Tooltip {...{ data, buckets, format, point }} />}
+      <Legend data={data} />
+      <div className={styles.frame}>
+        <div className={styles.picture} role="img" aria-label={label}>
+          {Plot !== undefined && (
+            <Plot
+              {...{ data, buckets, formatAxis, onDrawn, walked }}
+              height={HEIGHT}
+              onPoint={(at) => setPoint(at && { ...at, data })}
+              onOpen={open}
+              onSelect={onZoom && ((first, last) => onZoom(starts[first] ?? '', starts[last + 1] ?? end))}
+            />
+          )}
+          {point?.data === data && <Tooltip {...{ data, buckets, format, point }} />}
+        </div>
+        <input
+          type="range"
+          className={styles.walker}
+          aria-label={t('walk', { label })}
+          aria-valuetext={`${buckets.long(starts[place] ?? '')}: ${spoken.join(', ')}`}
+          min={0}
+          max={Math.max(last, 0)}
+          value={place}
+          onChange={({ target }) => setWalked(Number(target.value))}
+          onFocus={() => setWalked(place)}
+          onBlur={() => setWalked(undefined)}
+          onKeyDown={({ key }) => {
+            if (key === 'Enter') open(place)
+          }}
+        />
       </div>
     </div>
   )

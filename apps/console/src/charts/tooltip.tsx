@@ -3,6 +3,7 @@ import type { ChartData } from './chart-data.ts'
 import { Swatch } from './legend.tsx'
 import styles from './time-chart.module.css'
 import type { BucketFormat } from './use-bucket-format.ts'
+import { valuesAt } from './values-at.ts'
 
 interface TooltipProps {
   readonly data: ChartData
@@ -17,25 +18,17 @@ export function Tooltip({ data, buckets, point, format }: TooltipProps) {
   const { index, left, width } = point
   // On the side of the pointer with more room.
   const place = left > width / 2 ? { right: width - left + 12 } : { left: left + 12 }
-  const values = data.series.map(({ values }) => values[index] ?? null)
-  const shown = data.series.filter((_, place) => data.series.length <= 3 || (values[place] ?? 0) !== 0)
-  const sum = values.reduce<number>((total, value) => total + (value ?? 0), 0)
+  const values = valuesAt({ series: data.series }, index)
+  const shown = values.filter(({ value }) => values.length <= 3 || (value ?? 0) !== 0)
+  const sum = values.reduce((total, { value }) => total + (value ?? 0), 0)
+  const startBefore = data.before?.starts[index]
   return (
     <div className={styles.tooltip} style={place} aria-hidden="true">
       <strong>{buckets.long(data.starts[index] ?? '')}</strong>
       <dl>
-        {shown.map((one) => {
-          const value = one.values[index]
-          return (
-            <div key={one.name}>
-              <dt>
-                <Swatch {...one} />
-                <span>{one.name}</span>
-              </dt>
-              <dd>{value === null || value === undefined ? '–' : format(value)}</dd>
-            </div>
-          )
-        })}
+        {shown.map((one) => (
+          <Value key={one.name} {...one} format={format} />
+        ))}
         {data.kind === 'bars' && data.series.length > 1 && (
           <div className={styles.sum}>
             <dt>{t('sum')}</dt>
@@ -43,6 +36,30 @@ export function Tooltip({ data, buckets, point, format }: TooltipProps) {
           </div>
         )}
       </dl>
+      {data.before !== undefined && startBefore !== undefined && (
+        <>
+          <strong>{buckets.long(startBefore)}</strong>
+          <dl>
+            {valuesAt({ series: data.before.series }, index).map((one) => (
+              <Value key={one.name} {...one} format={format} />
+            ))}
+          </dl>
+        </>
+      )}
+    </div>
+  )
+}
+
+type ValueProps = ReturnType<typeof valuesAt>[number]
+
+function Value({ name, value, format, ...look }: ValueProps & Pick<TooltipProps, 'format'>) {
+  return (
+    <div>
+      <dt>
+        <Swatch {...look} />
+        <span>{name}</span>
+      </dt>
+      <dd>{value === null ? '–' : format(value)}</dd>
     </div>
   )
 }

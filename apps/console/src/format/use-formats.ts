@@ -11,6 +11,10 @@ export interface Formats {
   percent(share: number): string
   /** `850 ms`, `1.2 s`, `3 min` */
   duration(ms: number): string
+  /** `≈ 510 ms`: a percentile, which is known to about 5 %, with two digits. */
+  about(ms: number): string
+  /** `≈ 30 %`: by how much a percentile has changed. */
+  aboutPercent(share: number): string
   /** `1.4 MB` */
   bytes(value: number): string
   /** `22 Nov 2026, 10:15:30` */
@@ -36,14 +40,18 @@ function formatsIn(locale: string, timeZone: string | undefined): Formats {
   }
   const [ms, seconds, minutes] = [unit('millisecond', 0), unit('second', 1), unit('minute', 1)]
   const bytes = BYTE_UNITS.map((name, step) => (step === 0 ? unit(name, 0, 'long') : unit(name, 1)))
+  const percent = number({ style: 'percent', maximumFractionDigits: 1 })
+  const duration = (value: number) => {
+    if (value < 1_000) return ms(value)
+    return value < 120_000 ? seconds(value / 1_000) : minutes(value / 60_000)
+  }
   return {
     count: number({}),
     compact: number({ notation: 'compact', maximumFractionDigits: 1 }),
-    percent: number({ style: 'percent', maximumFractionDigits: 1 }),
-    duration(value) {
-      if (value < 1_000) return ms(value)
-      return value < 120_000 ? seconds(value / 1_000) : minutes(value / 60_000)
-    },
+    percent,
+    duration,
+    aboutPercent: (share) => `≈ ${percent(Math.round(share * 20) / 20)}`,
+    about: (value) => `≈ ${duration(Number(value.toPrecision(2)))}`,
     bytes(value) {
       const step = Math.min(Math.floor(Math.log10(Math.max(value, 1)) / 3), bytes.length - 1)
       return bytes[step]?.(value / 1_000 ** step) ?? String(value)

@@ -742,6 +742,9 @@ export type UsageReportQueryVariables = Exact<{
   groupBy: Array<UsageGroupBy> | UsageGroupBy;
   timezone: string;
   orderBy: UsageGroupOrder;
+  compare: boolean;
+  compareFrom?: string | null | undefined;
+  compareTo?: string | null | undefined;
   isGrouped: boolean;
   withCalls: boolean;
   withTokens: boolean;
@@ -750,7 +753,7 @@ export type UsageReportQueryVariables = Exact<{
 }>;
 
 
-export type UsageReportQuery = { usage: { from: string, to: string, granularity: UsageGranularity, timezone: string, groupBy: Array<UsageGroupBy>, groupCount: number, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }>, drawn?: Array<{ agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }>, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null }>, groups?: Array<{ agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null }> } | null };
+export type UsageReportQuery = { usage: { from: string, to: string, granularity: UsageGranularity, timezone: string, groupBy: Array<UsageGroupBy>, groupCount: number, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }>, previous?: { from: string, to: string, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }> } | null, drawn?: Array<{ agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }>, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null }>, groups?: Array<{ agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, previousTotals?: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number, p99: number } | null } | null, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null }> } | null };
 
 export type MetricPointFragment = { start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null };
 
@@ -1762,12 +1765,14 @@ export const RefusalCountsDocument = new TypedDocumentString(`
 }
     `, {"hash":"sha256:37c220b2f3d7ce2598c77e366cf8c59f50718cd05d2399714eadf493c4c38410"}) as unknown as TypedDocumentString<RefusalCountsQuery, RefusalCountsQueryVariables>;
 export const UsageReportDocument = new TypedDocumentString(`
-    query UsageReport($filter: UsageFilter!, $granularity: UsageGranularity!, $groupBy: [UsageGroupBy!]!, $timezone: String!, $orderBy: UsageGroupOrder!, $isGrouped: Boolean!, $withCalls: Boolean!, $withTokens: Boolean!, $withFirstChunk: Boolean!, $withDuration: Boolean!) {
+    query UsageReport($filter: UsageFilter!, $granularity: UsageGranularity!, $groupBy: [UsageGroupBy!]!, $timezone: String!, $orderBy: UsageGroupOrder!, $compare: Boolean!, $compareFrom: DateTime, $compareTo: DateTime, $isGrouped: Boolean!, $withCalls: Boolean!, $withTokens: Boolean!, $withFirstChunk: Boolean!, $withDuration: Boolean!) {
   usage(
     filter: $filter
     granularity: $granularity
     groupBy: $groupBy
     timezone: $timezone
+    compareFrom: $compareFrom
+    compareTo: $compareTo
   ) {
     from
     to
@@ -1781,6 +1786,16 @@ export const UsageReportDocument = new TypedDocumentString(`
     points {
       ...MetricPoint
     }
+    previous @include(if: $compare) {
+      from
+      to
+      totals {
+        ...GroupNumbers
+      }
+      points {
+        ...MetricPoint
+      }
+    }
     drawn: groups(first: 7, orderBy: $orderBy) @include(if: $isGrouped) {
       ...GroupName
       points {
@@ -1790,6 +1805,9 @@ export const UsageReportDocument = new TypedDocumentString(`
     groups(first: 100, orderBy: $orderBy) @include(if: $isGrouped) {
       ...GroupName
       totals {
+        ...GroupNumbers
+      }
+      previousTotals @include(if: $compare) {
         ...GroupNumbers
       }
     }
@@ -1843,7 +1861,7 @@ fragment GroupNumbers on UsageTotals {
     p95
     p99
   }
-}`, {"hash":"sha256:b1afeda07db290cad70ea4638ace381f91cb1172b887573470a068d0f6740ab9"}) as unknown as TypedDocumentString<UsageReportQuery, UsageReportQueryVariables>;
+}`, {"hash":"sha256:674b5f9e36d087f0d43ba49d409ce702a3942a35b77624f3d2440cc0d9c37ad0"}) as unknown as TypedDocumentString<UsageReportQuery, UsageReportQueryVariables>;
 export const UserListDocument = new TypedDocumentString(`
     query UserList($search: String, $state: UserStatus, $role: Role, $quotaPercentMin: Int, $orderBy: UserOrder, $order: OrderDirection, $first: Int, $after: String) {
   users(

@@ -37,10 +37,24 @@ export function startOfDay(at: Date, zone: string, days = 0): Date {
   return fromLocal(Date.UTC(local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate() + days), zone)
 }
 
+/** The start of the week, which begins on Monday, that is `weeks` after the week of a moment. */
+export function startOfWeek(at: Date, zone: string, weeks = 0): Date {
+  const local = new Date(at.getTime() + offsetMs(at, zone))
+  return startOfDay(at, zone, 7 * weeks - ((local.getUTCDay() + 6) % 7))
+}
+
 /** The start of the month of a zone that is `months` after the month of a moment. */
 export function startOfMonth(at: Date, zone: string, months = 0): Date {
   const local = new Date(at.getTime() + offsetMs(at, zone))
   return fromLocal(Date.UTC(local.getUTCFullYear(), local.getUTCMonth() + months), zone)
+}
+
+/** The moment at which the clocks of a zone show the same time, days later; days before, `days` is negative. */
+export function sameTime(at: Date, zone: string, days: number): Date {
+  // One millisecond less, since the end of the last hour of a day is the next day.
+  const last = new Date(at.getTime() - 1)
+  const inDay = at.getTime() - startOfDay(last, zone).getTime()
+  return new Date(startOfDay(last, zone, days).getTime() + inDay)
 }
 
 /** A moment as the clocks of a zone show it, in the form of an `<input type="datetime-local">`. */

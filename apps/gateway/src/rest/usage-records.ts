@@ -1,5 +1,4 @@
 import { createEventLoopYield } from '#core/async/event-loop-yield.ts'
-import type { Quantiles } from '#core/ledger/histogram.ts'
 import type { CallInstance } from '#core/reports/call-instances.ts'
 import type { Report } from '#core/reports/reports.ts'
 import type { Call } from '#generated/prisma/client.ts'
@@ -24,45 +23,6 @@ export async function* reportPieces(report: Report): AsyncGenerator<string> {
     await yieldToEventLoop()
   }
   yield `]${after}`
-}
-
-export function reportHeader({ groupBy }: Report): string[] {
-  const quantile = (name: string) => ['p50', 'p95', 'p99'].map((point) => `${name}_${point}`)
-  return [
-    'start',
-    ...groupBy,
-    'calls',
-    'failed_calls',
-    'prompt_tokens',
-    'completion_tokens',
-    'total_tokens',
-    'token_coverage',
-    ...quantile('first_chunk_ms'),
-    ...quantile('duration_ms'),
-  ]
-}
-
-export function* reportRows({ series, groupBy }: Report): Generator<Cell[]> {
-  for (const { group, points } of series) {
-    for (const { start, ...metrics } of points) {
-      yield [
-        start,
-        ...groupBy.map((name) => group[name] ?? ''),
-        metrics.calls,
-        metrics.failedCalls,
-        metrics.promptTokens,
-        metrics.completionTokens,
-        metrics.totalTokens,
-        metrics.tokenCoverage,
-        ...quantileCells(metrics.firstChunkMs),
-        ...quantileCells(metrics.durationMs),
-      ]
-    }
-  }
-}
-
-function quantileCells(quantiles: Quantiles | null): Cell[] {
-  return quantiles === null ? [null, null, null] : [quantiles.p50, quantiles.p95, quantiles.p99]
 }
 
 export const CALL_FIELDS = Object.keys(CallSchema.properties)

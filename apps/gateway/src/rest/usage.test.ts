@@ -1,5 +1,6 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { AgentInfo } from '#core/agents/directory.ts'
 import { OPENING_MS } from '#core/auth/users.test-support.ts'
 import { hashKey } from '#core/keys/key-format.ts'
 import { createLedger } from '#core/ledger/ledger.ts'
@@ -24,7 +25,12 @@ beforeAll(async () => {
     config: { retentionDays: 400 },
     catalog: { knownIds: () => new Set(['dify', 'fastgpt']) },
   })
-  usageRoutes(setup.app, { ...setup, usage, audit: { exported: () => Promise.resolve() } })
+  usageRoutes(setup.app, {
+    ...setup,
+    usage,
+    agents: { findMany: (_caller, ids) => ids.map((id) => ({ id, name: `The ${id}` }) as AgentInfo) },
+    audit: { exported: () => Promise.resolve() },
+  })
   admin = await setup.join('admin')
   owner = await setup.join('premium')
   key = await setup.keyOf(owner)
@@ -213,4 +219,49 @@ test('a reset restarts the count of one period at zero and keeps the history', a
   expect(await idsOf(owner)).toBe('43210')
   const { data } = (await setup.call(owner, 'GET', '/api/v1/usage')).json()
   expect(data.totals.calls).toBe(4)
+})
+
+test('the CSV has totals, names and the clocks of the zone where they are asked for', async () => {
+  const ask = async (query: string) => {
+    const { body, statusCode } = await setup.call(owner, 'GET', `/api/v1/usage?format=csv&${query}`)
+    expect(statusCode, body).toBe(200)
+    const [head = '', ...lines] = body.trimEnd().split('\r\n')
+    const columns = head.split(',')
+    return lines.map((line) =>
+      Object.fromEntries(line.split(',').map((cell, place) => [columns[place], cell])),
+    )
+  }
+  const totals = await ask('rows=totals&labels=true&group_by=agent,key,user')
+  expect(totals).toMatchObject([
+    { agent: 'dify', agent_name: 'The dify', key: key.id, key_name: 'a key', user: owner.userId, calls: '2' },
+    { agent: 'fastgpt', calls: '2', failed_calls: '1' },
+  ])
+  expect(totals[0]).not.toHaveProperty('start')
+
+  const [point] = await ask('labels=true&timezone=Asia/Shanghai&from=2026-01-31&to=2026-02-02')
+  expect(point).toMatchObject({ start: '2026-01-30T16:00:00.000Z', time: '2026-01-31', calls: '0' })
+})
+
+test('the CSV of a report that is compared has the numbers of the other period beside its own', async () => {
+  const today = new Date().toISOString().slice(0, 10)
+  const ask = (query: string) =>
+    setup.call(owner, 'GET', `/api/v1/usage?format=csv&rows=totals&group_by=outcome&${query}`)
+  const { body } = await ask(`from=2020-01-01&to=2020-01-03&compare_from=${today}&compare_to=2100-01-01`)
+  expect(body.trimEnd().split('\r\n')).toHaveLength(1)
+  const before = await ask(`from=${today}&compare_from=2020-01-01`)
+  expect(before.headers.ratelimit).toBeDefined()
+  const [head = '', done = ''] = before.body.split('\r\n')
+  const cell = (name: string) => done.split(',')[head.split(',').indexOf(name)]
+  expect([cell('calls'), cell('before_calls'), cell('before_total_tokens')]).toEqual(['3', '0', ''])
+  for (const [query, field] of [
+    ['compare_to=2020-01-01', 'compare_from'],
+    ['compare_from=2020-01-02&compare_to=2020-01-01', 'compare_from'],
+    ['compare_from=never', 'compare_from'],
+  ] as const) {
+    const refused = await ask(query)
+    expect([refused.statusCode, refused.json().detail]).toEqual([
+      400,
+      expect.stringContaining(`query.${field}`),
+    ])
+  }
 })

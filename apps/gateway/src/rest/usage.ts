@@ -8,7 +8,9 @@ import { CALL_FACES, CALL_KINDS, FAILED_OUTCOMES, OUTCOMES } from '#core/ledger/
 import type { LimitVerdict } from '#core/limits/limits.ts'
 import { AMOUNT_MAX, parseCallsQuery } from '#core/reports/calls-query.ts'
 import { GRANULARITIES } from '#core/reports/range/calendar.ts'
+import type { ReportInput } from '#core/reports/report-query.ts'
 import { GROUPS } from '#core/reports/report-rows.ts'
+import { queryBefore } from '#core/reports/reports.ts'
 import type { Services } from '#core/services/services.ts'
 import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
 import { USAGE_DESCRIPTIONS } from '#http/descriptions/usage-descriptions.ts'
@@ -32,12 +34,16 @@ import { judgePage } from '#http/request/judge-page.ts'
 import type { SoundRequest } from '#http/request/validation.ts'
 import { callRecorder, instancesIn } from '#records/usage-record.ts'
 import { csvOr, Format, range } from './csv-lists.ts'
-import { CALL_FIELDS, callRows, reportHeader, reportPieces, reportRows } from './usage-records.ts'
+import { CSV_ROWS, namesIn, reportHeader, reportRows } from './usage-csv.ts'
+import { CALL_FIELDS, callRows, reportPieces } from './usage-records.ts'
 import { CallSchema, UsageReportSchema } from './usage-schemas.ts'
 
 export function usageRoutes(
   app: FastifyInstance,
-  services: Pick<Services, 'usage' | 'authentication'> & { audit: Pick<Services['audit'], 'exported'> },
+  services: Pick<Services, 'usage' | 'authentication' | 'keys' | 'users'> & {
+    agents: Pick<Services['agents'], 'findMany'>
+    audit: Pick<Services['audit'], 'exported'>
+  },
 ): void {
   const { usage } = services
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
@@ -49,17 +55,17 @@ export function usageRoutes(
     usage.checkReport(reportInput((query ?? {}) as ReportParameters))
   const reporting = { schema: usageSchema, onRequest, config: { judge: judgeReport } }
   routes.get('/api/v1/usage', reporting, async (request, reply) => {
-    const { format } = request.query
+    const { format, rows = 'points', labels = false } = request.query
     const caller = callerOf(request)
-    const report = await usage.report(
-      caller,
-      reportInput(request.query),
-      (verdict) => limitHeaders(reply, verdict),
-      abortedWith(reply),
-    )
+    const read = (input: ReportInput) =>
+      usage.report(caller, input, (verdict) => limitHeaders(reply, verdict), abortedWith(reply))
+    const report = await read(reportInput(request.query))
     if (format === 'csv') {
+      const compared = report.compared === undefined ? undefined : await read(queryBefore(report))
+      const options = { rows, labels, compared }
+      const names = labels ? await namesIn(services, caller, report) : {}
       await services.audit.exported(caller, 'usage', request.query)
-      return sendCsv(reply, 'usage', reportHeader(report), reportRows(report))
+      return sendCsv(reply, 'usage', reportHeader(report, options), reportRows(report, options, names))
     }
     reply.type('application/json; charset=utf-8')
     return reply.send(Readable.from(reportPieces(report)))
@@ -89,8 +95,21 @@ export function usageRoutes(
 type ReportParameters = Static<typeof usageSchema.querystring>
 type CallsParameters = Static<typeof callsSchema.querystring>
 
-function reportInput({ group_by, format: _format, ...filter }: ReportParameters) {
-  return { ...conditionsOf(filter), groupBy: group_by ? group_by.split(',') : [] }
+function reportInput({
+  group_by,
+  compare_from,
+  compare_to,
+  format: _format,
+  rows: _rows,
+  labels: _labels,
+  ...filter
+}: ReportParameters): ReportInput {
+  return {
+    ...conditionsOf(filter),
+    groupBy: group_by ? group_by.split(',') : [],
+    compareFrom: compare_from,
+    compareTo: compare_to,
+  }
 }
 
 function callsInput({
@@ -157,6 +176,9 @@ const common = {
 
 const REASONS = [...ANY_PROBLEMS, 'invalid_request', 'key_not_found', 'user_not_found'] as const
 
+const OF_CSV =
+  'The CSV then has the columns of that period as well, with names that begin with `before_`, and counts as two reports.'
+
 const usageSchema = {
   ...common,
   operationId: 'readUsage',
@@ -181,6 +203,24 @@ const usageSchema = {
         maxLength: 100,
         description: `The properties by which to group, separated by commas, out of ${GROUPS.join(', ')}.`,
       }),
+    ),
+    rows: Type.Optional(
+      oneOf(
+        CSV_ROWS,
+        'What the rows of the CSV are: `points` (the default) for each bucket of each group, `totals` for each group over the whole range.',
+      ),
+    ),
+    labels: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether the CSV also has what people read: the column `time` as the clocks of the time zone show it, and the names of agents, keys and users beside their ids; false by default.',
+      }),
+    ),
+    compare_from: Type.Optional(
+      Type.String({ maxLength: 40, description: `${USAGE_DESCRIPTIONS.compareFrom} ${OF_CSV}` }),
+    ),
+    compare_to: Type.Optional(
+      Type.String({ maxLength: 40, description: `${USAGE_DESCRIPTIONS.compareTo} ${OF_CSV}` }),
     ),
   }),
   response: { 200: csvOr(envelope(ref(UsageReportSchema))), ...problems(...REASONS) },

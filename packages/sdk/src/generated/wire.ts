@@ -4542,6 +4542,14 @@ export interface operations {
                 granularity?: "hour" | "day" | "month";
                 /** The properties by which to group, separated by commas, out of key, agent, app, model, user, end_user, outcome. */
                 group_by?: string;
+                /** What the rows of the CSV are: `points` (the default) for each bucket of each group, `totals` for each group over the whole range. */
+                rows?: "points" | "totals";
+                /** Whether the CSV also has what people read: the column `time` as the clocks of the time zone show it, and the names of agents, keys and users beside their ids; false by default. */
+                labels?: boolean;
+                /** The start of the period with which the report is compared, in the same form as `from`. The CSV then has the columns of that period as well, with names that begin with `before_`, and counts as two reports. */
+                compare_from?: string;
+                /** The end of the period with which the report is compared, not included; without it, that period is as long as the report. The CSV then has the columns of that period as well, with names that begin with `before_`, and counts as two reports. */
+                compare_to?: string;
             };
             header?: never;
             path?: never;

@@ -12,7 +12,10 @@ export type OutcomeFilter = NonNullable<Call['outcome']> | 'failed'
 export type UsageProperty = 'key' | 'agent' | 'app' | 'model' | 'user' | 'end_user' | 'outcome'
 
 /** What a usage report covers. */
-export type UsageQuery = Omit<ReportQuery, 'format' | 'group_by' | 'outcome' | 'from' | 'to'> & {
+export type UsageQuery = Omit<
+  ReportQuery,
+  'format' | 'group_by' | 'outcome' | 'from' | 'to' | 'rows' | 'labels' | 'compare_from' | 'compare_to'
+> & {
   /** Only calls admitted at this time or later: a Date, ISO 8601, or a date that stands for the start of that day in `timezone`. */
   from?: string | Date
   /** Only calls admitted before this time. */
@@ -22,6 +25,15 @@ export type UsageQuery = Omit<ReportQuery, 'format' | 'group_by' | 'outcome' | '
   /** Only calls that ended in this way, or in one of these. */
   outcome?: OutcomeFilter | readonly OutcomeFilter[]
 }
+
+/** What the CSV of a usage report has. */
+export type UsageCsvQuery = UsageQuery &
+  Pick<ReportQuery, 'rows' | 'labels'> & {
+    /** The start of the period with which the report is compared. */
+    compare_from?: string | Date
+    /** The end of that period; without it, it is as long as the report. */
+    compare_to?: string | Date
+  }
 
 /** Which calls of the ledger to read, and how many are asked for at once. */
 export type CallFilter = Omit<
@@ -74,11 +86,11 @@ export class Usage {
    *
    * @example
    * ```ts
-   * const response = await client.usage.csv({ granularity: 'month', group_by: ['user'] })
+   * const response = await client.usage.csv({ granularity: 'month', group_by: ['user'], rows: 'totals', labels: true })
    * console.log(await response.text())
    * ```
    */
-  csv(query?: UsageQuery, options?: ChatStreamOptions): Promise<Response> {
+  csv(query?: UsageCsvQuery, options?: ChatStreamOptions): Promise<Response> {
     return this.#transport.csv('/usage', query, options)
   }
 

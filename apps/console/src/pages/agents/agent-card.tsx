@@ -54,7 +54,18 @@ export function AgentCard({ agent }: { readonly agent: Agent }) {
           </li>
         ))}
       </ul>
-      {agent.deployments != null && <Deployments of={agent.name} deployments={agent.deployments} />}
+      {agent.deployments != null && <Deployments agent={agent} deployments={agent.deployments} />}
+      <p className={styles.records}>
+        <Link to="/calls" search={{ agent: agent.id, range: '24h' }}>
+          {t('callsOfDay')}
+        </Link>
+        <Link to="/calls" search={{ agent: agent.id, range: '24h', outcome: 'FAILED' }}>
+          {t('failuresOfDay')}
+        </Link>
+        <Link to="/usage" search={{ agent: agent.id }}>
+          {t('usage')}
+        </Link>
+      </p>
       <Link className={buttonClass('plain', styles.ask)} to="/agents/$id" params={{ id: agent.id }}>
         <MessagesSquare aria-hidden />
         {t('ask', { name: agent.name })}

@@ -1,21 +1,21 @@
+import { Link } from '@tanstack/react-router'
 import { useId } from 'react'
 import { useTranslations } from 'use-intl'
 import { Badge } from '../../ui/badge.tsx'
 import { Breaker } from '../../ui/breaker.tsx'
 import { Disclosure } from '../../ui/disclosure.tsx'
-import type { Deployment } from './agent.ts'
+import type { Agent, Deployment } from './agent.ts'
 import { STATUS_TONES } from './agent-status.tsx'
 import styles from './agents-page.module.css'
 import { ProcessTable } from './process-table.tsx'
 
 interface DeploymentsProps {
-  /** The name of the agent. */
-  readonly of: string
+  readonly agent: Pick<Agent, 'id' | 'name'>
   readonly deployments: readonly Deployment[]
 }
 
 /** What answers for an agent, and how much it carries. Only administrators see it. */
-export function Deployments({ of, deployments }: DeploymentsProps) {
+export function Deployments({ agent, deployments }: DeploymentsProps) {
   const t = useTranslations('agents.deployments')
   const id = useId()
   return (
@@ -23,19 +23,18 @@ export function Deployments({ of, deployments }: DeploymentsProps) {
       <h3 id={id}>{t('title')}</h3>
       <ul aria-labelledby={id}>
         {deployments.map((deployment) => (
-          <DeploymentItem key={deployment.deploymentId} of={of} deployment={deployment} />
+          <DeploymentItem key={deployment.deploymentId} agent={agent} deployment={deployment} />
         ))}
       </ul>
     </div>
   )
 }
 
-interface DeploymentItemProps {
-  readonly of: string
+interface DeploymentItemProps extends Pick<DeploymentsProps, 'agent'> {
   readonly deployment: Deployment
 }
 
-function DeploymentItem({ of, deployment }: DeploymentItemProps) {
+function DeploymentItem({ agent, deployment }: DeploymentItemProps) {
   const t = useTranslations('agents.deployments')
   const { deploymentId, probeMs, processes } = deployment
   return (
@@ -51,7 +50,13 @@ function DeploymentItem({ of, deployment }: DeploymentItemProps) {
             <Badge>{t('disabled')}</Badge>
           </span>
         )}
-        <span>{t('calls', { count: deployment.callsInFlight })}</span>
+        {deployment.callsInFlight === 0 ? (
+          <span>{t('calls', { count: 0 })}</span>
+        ) : (
+          <Link to="/calls" search={{ agent: agent.id, outcome: 'RUNNING', range: '24h' }}>
+            {t('calls', { count: deployment.callsInFlight })}
+          </Link>
+        )}
       </div>
       <dl className={styles.facts}>
         <Fact name={t('state')} value={deployment.state} />
@@ -60,7 +65,10 @@ function DeploymentItem({ of, deployment }: DeploymentItemProps) {
       </dl>
       {processes.length > 0 && (
         <Disclosure label={t('processes', { count: processes.length })}>
-          <ProcessTable label={t('processesOf', { agent: of, name: deploymentId })} processes={processes} />
+          <ProcessTable
+            label={t('processesOf', { agent: agent.name, name: deploymentId })}
+            processes={processes}
+          />
         </Disclosure>
       )}
     </li>

@@ -1,8 +1,10 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslations } from 'use-intl'
+import { Count } from '../../charts/count.tsx'
 import { useFormats } from '../../format/use-formats.ts'
 import { KeyDocument, type KeyFieldsFragment, KeysDocument } from '../../generated/graphql.ts'
+import { startOfDay, startOfMonth } from '../../report/zone.ts'
 import { client } from '../../session/gateway.ts'
 import { invalidate } from '../../session/queries.ts'
 import { Button } from '../../ui/button.tsx'
@@ -25,10 +27,22 @@ export function KeyUse({ apiKey, mayReset }: KeyUseProps) {
   const [asked, setAsked] = useState<{ period: 'day' | 'month' | 'total'; label: string }>()
   const [isAsking, setAsking] = useState(false)
   const { callsToday, callsThisMonth, totalCalls, lastUsedAt } = apiKey.usage
+  // The counters restart with the days and months of UTC.
+  const now = new Date()
   const counters = [
-    { period: 'day', label: t('today'), count: callsToday },
-    { period: 'month', label: t('month'), count: callsThisMonth },
-    { period: 'total', label: t('total'), count: totalCalls },
+    {
+      period: 'day',
+      label: t('today'),
+      count: callsToday,
+      since: { from: startOfDay(now, 'UTC').toISOString() },
+    },
+    {
+      period: 'month',
+      label: t('month'),
+      count: callsThisMonth,
+      since: { from: startOfMonth(now, 'UTC').toISOString() },
+    },
+    { period: 'total', label: t('total'), count: totalCalls, since: { range: 'all' } },
   ] as const
   return (
     <Card
@@ -45,10 +59,12 @@ export function KeyUse({ apiKey, mayReset }: KeyUseProps) {
       }
     >
       <div className={styles.counters}>
-        {counters.map(({ period, label, count }) => (
+        {counters.map(({ period, label, count, since }) => (
           <div key={period} className={styles.counter}>
             <span>{label}</span>
-            <strong>{formats.count(count)}</strong>
+            <strong>
+              <Count value={count} link={{ to: '/calls', search: { key: apiKey.id, ...since } }} />
+            </strong>
             {mayReset && (
               <Button
                 look="quiet"

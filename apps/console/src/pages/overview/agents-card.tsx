@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
-import { useFormats } from '../../format/use-formats.ts'
+import { callsLink } from '../../charts/calls-link.ts'
+import { Count } from '../../charts/count.tsx'
 import { type AgentStatus, OverviewAgentsDocument, type OverviewQuery } from '../../generated/graphql.ts'
 import { graphqlQuery } from '../../session/queries.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
@@ -9,23 +10,23 @@ import { Card } from '../../ui/card.tsx'
 import { Empty, ErrorNotice, Loading } from '../../ui/notice.tsx'
 import { numeric, Table } from '../../ui/table.tsx'
 
-type Groups = NonNullable<OverviewQuery['usage']>['groups']
+type Report = NonNullable<OverviewQuery['usage']>
 
 const TONES: Record<AgentStatus, Tone> = { AVAILABLE: 'ok', DEGRADED: 'warn', UNAVAILABLE: 'danger' }
 
 /** The agents, whether they answer, and how much they were called in the range. */
-export function AgentsCard({ groups }: { readonly groups: Groups }) {
+export function AgentsCard({ report }: { readonly report: Report }) {
   const t = useTranslations('overview')
   return (
     <Card title={t('agents')} aside={<Link to="/agents">{t('tryAgent')}</Link>} isFlush>
-      <AgentTable groups={groups} />
+      <AgentTable report={report} />
     </Card>
   )
 }
 
-function AgentTable({ groups }: { readonly groups: Groups }) {
+function AgentTable({ report: { groups, from, to } }: { readonly report: Report }) {
   const t = useTranslations('overview')
-  const formats = useFormats()
+  const calledIn = callsLink()
   const { data, error, refetch } = useQuery(graphqlQuery(OverviewAgentsDocument, {}))
   if (error !== null) return <ErrorNotice error={error} retry={refetch} />
   if (data === undefined) return <Loading lines={5} />
@@ -50,10 +51,25 @@ function AgentTable({ groups }: { readonly groups: Groups }) {
           const totals = groups.find(({ agentId }) => agentId === id)?.totals
           return (
             <tr key={id}>
-              <th scope="row">{name}</th>
-              <td>{status !== null && <Badge tone={TONES[status]}>{t(`statuses.${status}`)}</Badge>}</td>
-              <td className={numeric}>{formats.count(totals?.calls ?? 0)}</td>
-              <td className={numeric}>{formats.count(totals?.failedCalls ?? 0)}</td>
+              <th scope="row">
+                <Link {...calledIn(from, to, { agent: id })}>{name}</Link>
+              </th>
+              <td>
+                {status !== null && (
+                  <Link to="/agents">
+                    <Badge tone={TONES[status]}>{t(`statuses.${status}`)}</Badge>
+                  </Link>
+                )}
+              </td>
+              <td className={numeric}>
+                <Count value={totals?.calls ?? 0} link={calledIn(from, to, { agent: id })} />
+              </td>
+              <td className={numeric}>
+                <Count
+                  value={totals?.failedCalls ?? 0}
+                  link={calledIn(from, to, { agent: id, outcome: 'FAILED' })}
+                />
+              </td>
             </tr>
           )
         })}

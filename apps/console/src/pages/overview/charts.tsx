@@ -1,5 +1,6 @@
 import { useMemo } from 'react'
 import { useTranslations } from 'use-intl'
+import { callsLink } from '../../charts/calls-link.ts'
 import type { ChartData } from '../../charts/chart-data.ts'
 import { SeriesTable } from '../../charts/series-table.tsx'
 import { TimeChart } from '../../charts/time-chart.tsx'
@@ -25,7 +26,13 @@ export function Charts({ report, onZoom, onDrawn }: ChartsProps) {
   const formats = useFormats()
   const { points, to, granularity, timezone: zone } = report
   const [calls, times] = useMemo(() => {
-    const shared = { starts: points.map(({ start }) => start), granularity, zone }
+    const shared = {
+      starts: points.map(({ start }) => start),
+      end: to,
+      granularity,
+      zone,
+      linkTo: callsLink(),
+    }
     const values = (read: (point: Report['points'][number]) => number | undefined) =>
       points.map((point) => read(point) ?? null)
     const calls: ChartData = {
@@ -37,7 +44,12 @@ export function Charts({ report, onZoom, onDrawn }: ChartsProps) {
           values: values((point) => point.calls - point.failedCalls),
           colour: '--series-1',
         },
-        { name: t('failed'), values: values((point) => point.failedCalls), colour: '--danger' },
+        {
+          name: t('failed'),
+          values: values((point) => point.failedCalls),
+          colour: '--danger',
+          filter: { outcome: 'FAILED' },
+        },
       ],
     }
     const times: ChartData = {
@@ -65,14 +77,13 @@ export function Charts({ report, onZoom, onDrawn }: ChartsProps) {
       ],
     }
     return [calls, times]
-  }, [points, granularity, zone, t])
+  }, [points, to, granularity, zone, t])
   return (
     <div className={styles.charts}>
       <Card title={t('callsOverTime')}>
         <TimeChart
           label={t('callsOverTime')}
           data={calls}
-          end={to}
           format={formats.count}
           formatAxis={formats.compact}
           {...{ onZoom, onDrawn }}
@@ -85,12 +96,12 @@ export function Charts({ report, onZoom, onDrawn }: ChartsProps) {
         <TimeChart
           label={t('timesOverTime')}
           data={times}
-          end={to}
-          format={formats.duration}
+          format={formats.about}
+          formatAxis={formats.duration}
           onZoom={onZoom}
         />
         <Disclosure label={charts('asTable')}>
-          <SeriesTable label={t('timesOverTime')} data={times} format={formats.duration} />
+          <SeriesTable label={t('timesOverTime')} data={times} format={formats.about} />
         </Disclosure>
       </Card>
     </div>

@@ -1,6 +1,8 @@
+import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../../format/use-formats.ts'
 import type { OverviewBeforeQuery } from '../../generated/graphql.ts'
+import { useSession } from '../../session/use-session.ts'
 import { Badge } from '../../ui/badge.tsx'
 import styles from './overview-page.module.css'
 
@@ -10,10 +12,17 @@ interface ComparedWithProps {
   readonly isLive: boolean
 }
 
-/** What the numbers are compared with, whose clocks they go by, and whether they are live. */
+/** Reports that are asked for often, one click away. */
+const REPORTS = {
+  weeks: { range: 'last_week', compare: true },
+  users: { range: 'last_month', group: 'user' },
+} as const
+
+/** What the numbers are compared with, whose clocks they go by, whether they are live, and the reports beside them. */
 export function ComparedWith({ before, zone, isLive }: ComparedWithProps) {
   const t = useTranslations('overview')
   const formats = useFormats(zone)
+  const { role } = useSession()
   return (
     <p className={styles.foot}>
       {before !== undefined && before !== null && (
@@ -21,6 +30,14 @@ export function ComparedWith({ before, zone, isLive }: ComparedWithProps) {
       )}
       <span>{t('zone', { zone })}</span>
       {isLive && <Badge tone="ok">{t('live')}</Badge>}
+      <Link to="/usage" search={{ ...REPORTS.weeks, zone }}>
+        {t('reports.weeks')}
+      </Link>
+      {role === 'admin' && (
+        <Link to="/usage" search={{ ...REPORTS.users, zone }}>
+          {t('reports.users')}
+        </Link>
+      )}
     </p>
   )
 }

@@ -95,7 +95,7 @@ function Numbers({ zone }: { readonly zone: string }) {
       {report.error !== null && <ErrorNotice error={report.error} retry={report.refetch} />}
       {liveState === 'lost' && <Notice tone="warn">{t('liveLost')}</Notice>}
       {role === 'admin' && <HealthSlot report={usage} before={totalsBefore?.totals} isReady={isDrawn} />}
-      <Tiles totals={usage.totals} before={totalsBefore?.totals} />
+      <Tiles report={usage} before={totalsBefore?.totals} />
       <ComparedWith before={totalsBefore} zone={zone} isLive={liveState === 'live'} />
       <Charts
         report={usage}
@@ -103,7 +103,7 @@ function Numbers({ zone }: { readonly zone: string }) {
         onDrawn={() => setDrawn(true)}
       />
       <div className={styles.cards}>
-        <AgentsCard groups={usage.groups} />
+        <AgentsCard report={usage} />
         <QuotaCard quota={usage.quota} />
       </div>
     </>

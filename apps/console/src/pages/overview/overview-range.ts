@@ -1,5 +1,5 @@
 import type { OverviewBeforeQueryVariables, OverviewQueryVariables } from '../../generated/graphql.ts'
-import { startOfDay } from '../../report/zone.ts'
+import { sameTime, startOfDay } from '../../report/zone.ts'
 
 export const OVERVIEW_RANGES = ['today', '7d', '30d'] as const
 export type OverviewRange = (typeof OVERVIEW_RANGES)[number]
@@ -39,12 +39,4 @@ export function overviewQueries(range: OverviewRange, zone: string, now: Date): 
       timezone: zone,
     },
   }
-}
-
-/** The same time of the day, days before. */
-function sameTime(at: Date, zone: string, days: number): Date {
-  // One millisecond less, since the end of the last hour of a day is the next day.
-  const last = new Date(at.getTime() - 1)
-  const inDay = at.getTime() - startOfDay(last, zone).getTime()
-  return new Date(startOfDay(last, zone, days).getTime() + inDay)
 }

@@ -3,6 +3,7 @@ import { useTranslations } from 'use-intl'
 import { useFormats } from '../../format/use-formats.ts'
 import type { QuotaLeftFragment } from '../../generated/graphql.ts'
 import { Card } from '../../ui/card.tsx'
+import { classNames } from '../../ui/class-names.ts'
 import styles from './overview-page.module.css'
 
 /** How many calls the user may still make. */
@@ -11,16 +12,24 @@ export function QuotaCard({ quota }: { readonly quota: QuotaLeftFragment }) {
   const formats = useFormats()
   const id = useId()
   const { maxApiCalls, apiCallsCount, remaining, quotaPeriod, resetsAt } = quota
+  const isUsedUp = remaining === 0
   return (
     <Card title={t('quota')}>
-      <div className={styles.quota}>
+      <div className={classNames(styles.quota, isUsedUp && styles.usedUp)}>
         <p id={id}>
-          <strong className={styles.left}>{formats.count(remaining)}</strong> {t('callsLeft')}
+          {isUsedUp ? (
+            <strong className={styles.left}>{t('quotaUsedUp')}</strong>
+          ) : (
+            <>
+              <strong className={styles.left}>{formats.count(remaining)}</strong> {t('callsLeft')}
+            </>
+          )}
         </p>
+        {/* A quota of no calls at all is used up as well. */}
         <progress
           aria-labelledby={id}
           max={Math.max(maxApiCalls, 1)}
-          value={Math.min(apiCallsCount, maxApiCalls)}
+          value={isUsedUp ? Math.max(maxApiCalls, 1) : apiCallsCount}
         />
         <p className={styles.hint}>
           {t(`quotaUsed.${quotaPeriod}`, {

@@ -1,55 +1,35 @@
-import { ArrowDown, ArrowUp, Equal } from 'lucide-react'
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { useTranslations } from 'use-intl'
-import { useFormats } from '../../format/use-formats.ts'
-import { type Change, changeOf } from '../../report/change.ts'
-import { classNames } from '../../ui/class-names.ts'
+import type { RecordsLink } from '../../charts/chart-data.ts'
+import { ChangeText } from '../../report/change-text.tsx'
 import styles from './tiles.module.css'
 
 interface TileProps {
   readonly label: string
   readonly value: string
+  /** Where the number comes from. */
+  readonly link: RecordsLink
   /** A second number that belongs to the first. */
   readonly detail?: ReactNode
   readonly now: number | null | undefined
   readonly before: number | null | undefined
+  readonly kind?: 'count' | 'percentile'
   /** Whether more of it is bad, so that the colours say so; more calls are neither good nor bad. */
   readonly isBadWhenUp?: boolean
 }
 
 /** A number of a report beside that of the period before. */
-export function Tile({ label, value, detail, now, before, isBadWhenUp = false }: TileProps) {
+export function Tile({ label, value, link, detail, ...change }: TileProps) {
   return (
     <div className={styles.tile}>
       <dt>{label}</dt>
-      <dd className={styles.value}>{value}</dd>
+      <dd className={styles.value}>
+        <Link {...link}>{value}</Link>
+      </dd>
       {detail !== undefined && <dd className={styles.detail}>{detail}</dd>}
       <dd className={styles.change}>
-        <ChangeText change={changeOf(now, before)} isBadWhenUp={isBadWhenUp} />
+        <ChangeText {...change} />
       </dd>
     </div>
-  )
-}
-
-const ICONS = { up: ArrowUp, down: ArrowDown, same: Equal }
-
-function ChangeText({
-  change,
-  isBadWhenUp,
-}: {
-  readonly change: Change | undefined
-  readonly isBadWhenUp: boolean
-}) {
-  const t = useTranslations('overview.change')
-  const formats = useFormats()
-  if (change === undefined) return <span>{t('none')}</span>
-  const { direction, share } = change
-  const Icon = ICONS[direction]
-  const isJudged = isBadWhenUp && direction !== 'same'
-  return (
-    <span className={classNames(isJudged && (direction === 'up' ? styles.worse : styles.better))}>
-      <Icon aria-hidden />
-      {t(direction, { share: formats.percent(share) })}
-    </span>
   )
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { recordsIn } from '../../charts/chart-data.ts'
 import { bucketsOf } from './count-buckets.ts'
-import { chartOf, groupCounts } from './count-groups.ts'
+import { chartOf, groupCounts, refusalsLink } from './count-groups.ts'
 import type { CountRow } from './group-names.ts'
 
 const HOURS = ['2026-11-22T08:00:00.000Z', '2026-11-22T09:00:00.000Z'] as const
@@ -43,7 +44,10 @@ test('the chart has the seven groups with the most, and all others together', ()
   const rows = Array.from({ length: 9 }, (_, place) => rowOf(10 - place, { keyId: `k-${place}` }))
   const chart = chartOf({
     groups: groupCounts(rows, ['key']),
+    by: ['key'],
     starts: HOURS,
+    end: '2026-11-22T10:00:00.000Z',
+    linkTo: refusalsLink({ agent: 'dify' }, new Date('2026-11-23T09:30:00.000Z')),
     granularity: 'HOUR',
     zone: 'UTC',
     nameOf: ({ row }) => row.keyId ?? '',
@@ -53,6 +57,10 @@ test('the chart has the seven groups with the most, and all others together', ()
     ...['k-0', 'k-1', 'k-2', 'k-3', 'k-4', 'k-5', 'k-6'].map((name, place) => [name, 10 - place, 0]),
     ['Others', 3 + 2, 0],
   ])
+  // Single refusals of the first hour are not kept any more.
+  expect(recordsIn(chart, 0, chart.series[0]?.filter).search).toMatchObject({ key: 'k-0', show: 'counts' })
+  const { search } = recordsIn(chart, 1, chart.series[7]?.filter)
+  expect(search).toEqual({ agent: 'dify', from: HOURS[1], to: chart.end })
 })
 
 test('buckets are hours, of longer ranges days, the first of which begins with the range, as the gateway has them', () => {

@@ -1,6 +1,6 @@
-import type { ChartData, Granularity } from '../../charts/chart-data.ts'
+import type { ChartData, Granularity, RecordFilter, RecordsLink } from '../../charts/chart-data.ts'
 import type { CountRow } from './group-names.ts'
-import type { Group } from './refusals-search.ts'
+import type { Group, RefusalsSearch } from './refusals-search.ts'
 
 /** The refusals that are equal in some of their properties. */
 export interface CountGroup {
@@ -46,29 +46,56 @@ function groupOf(rows: readonly CountRow[]): CountGroup | undefined {
 /** As many colours as there are beside that of the others. */
 const DRAWN_MAX = 7
 
-interface Charted {
+interface Charted extends Pick<ChartData, 'linkTo'> {
   readonly groups: readonly CountGroup[]
   readonly starts: readonly string[]
+  readonly end: string
   readonly granularity: Granularity
   readonly zone: string
+  /** By what they are grouped. */
+  readonly by: readonly Group[]
   readonly nameOf: (group: CountGroup) => string
   readonly others: string
 }
 
 /** A chart of the groups with the most, and of all others together. */
-export function chartOf({ groups, starts, granularity, zone, nameOf, others }: Charted): ChartData {
+export function chartOf({ groups, by, starts, nameOf, others, ...shared }: Charted): ChartData {
   const drawn = groups.slice(0, DRAWN_MAX).map((group, place) => ({
     name: nameOf(group),
     values: starts.map((start) => group.byStart.get(start) ?? 0),
     colour: `--series-${place + 1}` as const,
+    filter: filterOf(group, by),
   }))
   const rest = groups.slice(DRAWN_MAX)
   const values = starts.map((start) => rest.reduce((sum, { byStart }) => sum + (byStart.get(start) ?? 0), 0))
   return {
+    ...shared,
     starts,
-    granularity,
-    zone,
     kind: 'bars',
     series: rest.length === 0 ? drawn : [...drawn, { name: others, values, colour: '--series-8' }],
   }
+}
+
+/** What the refusals of a group have in common, for the address of their list; undefined where it has no filter for that. */
+export function filterOf({ row }: CountGroup, by: readonly Group[]): RecordFilter | undefined {
+  const given = by.map((name) => [name, FILTERED[name](row)] as const)
+  return given.some(([, value]) => !value) ? undefined : (Object.fromEntries(given) as RecordFilter)
+}
+
+const FILTERED: Record<Group, (row: CountRow) => string | null> = { ...READ, key: ({ keyId }) => keyId }
+
+/** Single refusals are kept for this long. */
+const KEPT_MS = 86_400_000
+
+/** Makes the ways to the refusals that were counted: to the single ones while they are kept, else to the counts of that time. */
+export function refusalsLink(search: RefusalsSearch, now: Date): ChartData['linkTo'] {
+  const { agent, key, user, reason, limit, by } = search
+  const earliest = new Date(now.getTime() - KEPT_MS).toISOString()
+  return (from, to, filter) => ({
+    to: '/refusals',
+    search: {
+      ...{ agent, key, user, reason, limit, ...filter },
+      ...(to > earliest ? { from, to } : { from, to, by, show: 'counts' }),
+    } as RecordsLink['search'],
+  })
 }

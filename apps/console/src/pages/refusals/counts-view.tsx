@@ -1,5 +1,7 @@
 import { useMemo } from 'react'
 import { useTranslations } from 'use-intl'
+import type { ChartData } from '../../charts/chart-data.ts'
+import { Count } from '../../charts/count.tsx'
 import { SeriesTable } from '../../charts/series-table.tsx'
 import { TimeChart } from '../../charts/time-chart.tsx'
 import { useFormats } from '../../format/use-formats.ts'
@@ -7,7 +9,7 @@ import { Card } from '../../ui/card.tsx'
 import { Disclosure } from '../../ui/disclosure.tsx'
 import { numeric, Table, time } from '../../ui/table.tsx'
 import type { CountBuckets } from './count-buckets.ts'
-import { type CountGroup, chartOf, groupCounts } from './count-groups.ts'
+import { type CountGroup, chartOf, filterOf, groupCounts } from './count-groups.ts'
 import { type CountRow, useGroupName } from './group-names.ts'
 import type { Group } from './refusals-search.ts'
 
@@ -15,10 +17,11 @@ interface CountsViewProps {
   readonly rows: readonly CountRow[]
   readonly groups: readonly Group[]
   readonly buckets: CountBuckets
+  readonly linkTo: ChartData['linkTo']
 }
 
 /** The chart of the groups with the most, the numbers of its hours or days, and the totals of all groups. */
-export function CountsView({ rows, groups, buckets }: CountsViewProps) {
+export function CountsView({ rows, groups, buckets, linkTo }: CountsViewProps) {
   const t = useTranslations('refusals')
   const charts = useTranslations('charts')
   const formats = useFormats(buckets.zone)
@@ -28,8 +31,8 @@ export function CountsView({ rows, groups, buckets }: CountsViewProps) {
   const data = useMemo(() => {
     const nameOf = ({ row }: CountGroup) =>
       groups.length === 0 ? t('number') : groups.map((group) => groupName(row, group)).join(' · ')
-    return chartOf({ ...buckets, groups: counted, nameOf, others: t('others') })
-  }, [counted, groups, buckets, t])
+    return chartOf({ ...buckets, groups: counted, by: groups, nameOf, linkTo, others: t('others') })
+  }, [counted, groups, buckets, linkTo, t])
   const first = buckets.starts[0] ?? buckets.end
   return (
     <>
@@ -37,7 +40,6 @@ export function CountsView({ rows, groups, buckets }: CountsViewProps) {
         <TimeChart
           label={`${t('over')}, ${formats.range(first, buckets.end)}`}
           data={data}
-          end={buckets.end}
           format={formats.count}
           formatAxis={formats.compact}
         />
@@ -46,7 +48,7 @@ export function CountsView({ rows, groups, buckets }: CountsViewProps) {
         </Disclosure>
       </Card>
       <Card title={t('totals')} isFlush>
-        <TotalsTable counted={counted} groups={groups} buckets={buckets} />
+        <TotalsTable {...{ counted, groups, buckets, linkTo }} />
       </Card>
     </>
   )
@@ -55,11 +57,11 @@ export function CountsView({ rows, groups, buckets }: CountsViewProps) {
 /** More rows than anybody reads; the chart has the first seven anyway. */
 const ROWS_MAX = 100
 
-interface TotalsTableProps extends Pick<CountsViewProps, 'groups' | 'buckets'> {
+interface TotalsTableProps extends Pick<CountsViewProps, 'groups' | 'buckets' | 'linkTo'> {
   readonly counted: readonly CountGroup[]
 }
 
-function TotalsTable({ counted, groups, buckets }: TotalsTableProps) {
+function TotalsTable({ counted, groups, buckets, linkTo }: TotalsTableProps) {
   const t = useTranslations('refusals')
   const formats = useFormats(buckets.zone)
   const groupName = useGroupName()
@@ -67,6 +69,10 @@ function TotalsTable({ counted, groups, buckets }: TotalsTableProps) {
   const lastOf = buckets.granularity === 'DAY' ? formats.date : formats.dateTime
   const names = groups.length === 0 ? [t('all')] : groups.map((group) => t(`groups.${group}`))
   const shown = counted.slice(0, ROWS_MAX)
+  const linkOf = (group: CountGroup) => {
+    const filter = filterOf(group, groups)
+    return filter && linkTo(buckets.starts[0] ?? buckets.end, buckets.end, filter)
+  }
   return (
     <>
       <Table label={t('totalsOf')}>
@@ -87,22 +93,24 @@ function TotalsTable({ counted, groups, buckets }: TotalsTableProps) {
           </tr>
         </thead>
         <tbody>
-          {shown.map(({ row, count, last }, place) => (
+          {shown.map((group, place) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: a row has no other name than all of its cells.
             <tr key={place}>
               {groups.length === 0 && <th scope="row">{t('all')}</th>}
-              {groups.map((group, column) =>
+              {groups.map((name, column) =>
                 column === 0 ? (
-                  <th key={group} scope="row">
-                    {groupName(row, group)}
+                  <th key={name} scope="row">
+                    {groupName(group.row, name)}
                   </th>
                 ) : (
-                  <td key={group}>{groupName(row, group)}</td>
+                  <td key={name}>{groupName(group.row, name)}</td>
                 ),
               )}
-              <td className={numeric}>{formats.count(count)}</td>
-              <td className={numeric}>{formats.percent(count / total)}</td>
-              <td className={time}>{lastOf(last)}</td>
+              <td className={numeric}>
+                <Count value={group.count} link={linkOf(group)} />
+              </td>
+              <td className={numeric}>{formats.percent(group.count / total)}</td>
+              <td className={time}>{lastOf(group.last)}</td>
             </tr>
           ))}
         </tbody>

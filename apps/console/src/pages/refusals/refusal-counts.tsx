@@ -10,25 +10,26 @@ import { Card } from '../../ui/card.tsx'
 import { ManyChoices } from '../../ui/fields/many-choices.tsx'
 import { Empty, ErrorNotice, Loading } from '../../ui/notice.tsx'
 import { bucketsOf } from './count-buckets.ts'
+import { refusalsLink } from './count-groups.ts'
 import { CountsView } from './counts-view.tsx'
 import styles from './refusals.module.css'
-import { GROUPS, groupsOf } from './refusals-search.ts'
+import { GROUPS, groupsOf, type RefusalsSearch } from './refusals-search.ts'
 
 interface RefusalCountsProps {
   readonly filter: RefusalCountFilter
+  readonly search: RefusalsSearch
   readonly now: Date
-  /** By what they are counted, as the address says it. */
-  readonly by: string | undefined
   onGroup(by: string): void
 }
 
 /** How many requests were refused, by hour or day: who is throttled, by what, and since when. */
-export function RefusalCounts({ filter, now, by, onGroup }: RefusalCountsProps) {
+export function RefusalCounts({ filter, search, now, onGroup }: RefusalCountsProps) {
   const t = useTranslations('refusals')
   const { role } = useSession()
   const [{ zone }] = useState(reportZone)
   const buckets = useMemo(() => bucketsOf(filter, now, zone), [filter, now, zone])
-  const groups = useMemo(() => groupsOf(by), [by])
+  const groups = useMemo(() => groupsOf(search.by), [search.by])
+  const linkTo = useMemo(() => refusalsLink(search, now), [search, now])
   // From the start of the first bucket: what is older is not kept.
   const range = { from: buckets.starts[0] ?? buckets.end, to: buckets.end }
   const query = useQuery({
@@ -70,7 +71,7 @@ export function RefusalCounts({ filter, now, by, onGroup }: RefusalCountsProps) 
       )}
       {error === null && rows !== undefined && rows.length > 0 && (
         <div className={styles.column} aria-busy={isPlaceholderData}>
-          <CountsView rows={rows} groups={groups} buckets={buckets} />
+          <CountsView {...{ rows, groups, buckets, linkTo }} />
         </div>
       )}
     </>

@@ -69,7 +69,7 @@ export function RefusalsPage() {
       {view === 'single' ? (
         <RefusalsList filter={{ ...filter, ...(search.requestId && { requestId: search.requestId }) }} />
       ) : (
-        <RefusalCounts filter={filter} now={now} by={search.by} onGroup={(by) => change({ by })} />
+        <RefusalCounts {...{ filter, search, now }} onGroup={(by) => change({ by })} />
       )}
     </Page>
   )

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import type { GroupNameFragment } from '../../generated/graphql.ts'
+import { groupFilter } from './group-filter.ts'
 import { groupNames } from './group-names.ts'
 
 const WORDS = { none: '(none)', outcome: (outcome: string) => outcome.toLowerCase() }
@@ -26,4 +27,14 @@ it('tells keys with the same name apart', () => {
   const bot = (keyPrefix: string) => group({ keyId: keyPrefix, key: { name: 'bot', keyPrefix } })
   const wiki = group({ keyId: 'c', key: { name: 'wiki', keyPrefix: 'tl_c' } })
   expect(groupNames([bot('tl_a'), bot('tl_b'), wiki], WORDS)).toEqual(['bot (tl_a)', 'bot (tl_b)', 'wiki'])
+})
+
+it('leads to the calls of a group, if a list can have just these', () => {
+  expect(groupFilter(group({ agentId: 'dify', appId: '', outcome: 'TIMEOUT' }))).toEqual({
+    agent: 'dify',
+    app: '',
+    outcome: 'TIMEOUT',
+  })
+  expect(groupFilter(group({ endUser: '(other)' }))).toBeUndefined()
+  expect(groupFilter(group({ agentId: '' }))).toBeUndefined()
 })

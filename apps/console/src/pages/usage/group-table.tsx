@@ -1,16 +1,31 @@
+import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
-import { useFormats } from '../../format/use-formats.ts'
-import type { GroupNumbersFragment } from '../../generated/graphql.ts'
+import { callsLink } from '../../charts/calls-link.ts'
+import type { RecordFilter } from '../../charts/chart-data.ts'
 import { numeric, Table } from '../../ui/table.tsx'
+import { columnsOf } from './group-columns.ts'
+import { groupFilter } from './group-filter.ts'
 import { useGroupNames } from './group-names.ts'
+import { GroupRow } from './group-row.tsx'
+import type { UsageSearch } from './usage-search.ts'
 import type { Report } from './usage-series.ts'
 
-/** The numbers of each group over the whole range, and of all together. */
-export function GroupTable({ report }: { readonly report: Report }) {
+interface GroupTableProps {
+  readonly report: Report
+  readonly search: UsageSearch
+}
+
+/** The numbers of each group over the whole range, and of all together. Each leads to the calls that it counts. */
+export function GroupTable({ report, search }: GroupTableProps) {
   const t = useTranslations('usage')
   const namesOf = useGroupNames()
-  const groups = report.groups ?? []
+  const { groups = [], previous, from, to } = report
   const names = namesOf(groups)
+  const columns = columnsOf(search.show, previous != null)
+  const calledIn = callsLink(commonFilter(search))
+  const linkOf = (ofGroup: RecordFilter | undefined, filter: RecordFilter = {}) =>
+    // A group of failures has an outcome of its own.
+    ofGroup && calledIn(from, to, { ...filter, ...ofGroup })
   return (
     <>
       <Table label={t('groupTable')}>
@@ -21,20 +36,38 @@ export function GroupTable({ report }: { readonly report: Report }) {
                 ? t('group')
                 : report.groupBy.map((name) => t(`groups.${groupKey(name)}`)).join(' · ')}
             </th>
-            {COLUMNS.map((name) => (
-              <th key={name} scope="col" className={numeric}>
-                {t(`columns.${name}`)}
-              </th>
-            ))}
+            {columns.flatMap(({ name, isCompared = false }) => [
+              <Head key={name}>{t(`columns.${name}`)}</Head>,
+              isCompared && <Head key={`${name} before`}>{t('columnBefore')}</Head>,
+              isCompared && <Head key={`${name} change`}>{t('columnChange')}</Head>,
+            ])}
           </tr>
         </thead>
         <tbody>
-          {groups.map(({ totals }, index) => (
-            <Row key={names[index]} name={names[index] ?? ''} numbers={totals} />
-          ))}
+          {groups.map((group, index) => {
+            const ofGroup = groupFilter(group)
+            const name = names[index] ?? ''
+            const link = linkOf(ofGroup)
+            return (
+              <GroupRow
+                key={name}
+                name={link === undefined ? name : <Link {...link}>{name}</Link>}
+                columns={columns}
+                numbers={group.totals}
+                before={group.previousTotals ?? undefined}
+                linkOf={(filter) => linkOf(ofGroup, filter)}
+              />
+            )
+          })}
         </tbody>
         <tfoot>
-          <Row name={t('total')} numbers={report.totals} />
+          <GroupRow
+            name={t('total')}
+            columns={columns}
+            numbers={report.totals}
+            before={previous?.totals}
+            linkOf={(filter) => linkOf({}, filter)}
+          />
         </tfoot>
       </Table>
       {report.groupCount > groups.length && groups.length > 0 && (
@@ -44,40 +77,16 @@ export function GroupTable({ report }: { readonly report: Report }) {
   )
 }
 
-const COLUMNS = [
-  'calls',
-  'failures',
-  'tokens',
-  'firstChunkP50',
-  'firstChunkP95',
-  'durationP50',
-  'durationP95',
-  'durationP99',
-] as const
+/** What all calls of the report have in common. */
+export function commonFilter({ agent, key, user }: UsageSearch): RecordFilter {
+  return { agent, key, user }
+}
 
-function Row({ name, numbers }: { readonly name: string; readonly numbers: GroupNumbersFragment }) {
-  const formats = useFormats()
-  const { calls, failedCalls, totalTokens, firstChunkMs, durationMs } = numbers
-  const time = (ms: number | undefined) => (ms === undefined ? '–' : formats.duration(ms))
-  const cells = [
-    formats.count(calls),
-    formats.count(failedCalls),
-    totalTokens === null ? '–' : formats.count(totalTokens),
-    time(firstChunkMs?.p50),
-    time(firstChunkMs?.p95),
-    time(durationMs?.p50),
-    time(durationMs?.p95),
-    time(durationMs?.p99),
-  ]
+function Head({ children }: { readonly children: string }) {
   return (
-    <tr>
-      <th scope="row">{name}</th>
-      {COLUMNS.map((column, index) => (
-        <td key={column} className={numeric}>
-          {cells[index]}
-        </td>
-      ))}
-    </tr>
+    <th scope="col" className={numeric}>
+      {children}
+    </th>
   )
 }
 

@@ -18,7 +18,8 @@ interface ReportViewProps {
 }
 
 /** The chart of a report, and the tables that say the same. */
-export function ReportView({ report, search: { show, table } }: ReportViewProps) {
+export function ReportView({ report, search }: ReportViewProps) {
+  const { show, table, agent, key, user } = search
   const t = useTranslations('usage')
   const formats = useFormats(report.timezone)
   const { change } = useUsageSearch()
@@ -26,10 +27,14 @@ export function ReportView({ report, search: { show, table } }: ReportViewProps)
   const isTime = show === 'firstChunk' || show === 'duration'
   // biome-ignore lint/correctness/useExhaustiveDependencies: the names follow from the report and the language, as `t` does.
   const data = useMemo(() => {
-    const names = report.drawn === undefined ? [t(`metrics.${show}`)] : namesOf(report.drawn)
-    return chartOf(report, show, names, t('others'))
-  }, [report, show, t])
-  const format = isTime ? formats.duration : formats.count
+    const names = {
+      drawn: report.drawn === undefined ? [t(`metrics.${show}`)] : namesOf(report.drawn),
+      others: t('others'),
+      before: (name?: string) => (name === undefined ? t('before') : t('beforeOf', { name })),
+    }
+    return chartOf(report, show, names, { agent, key, user })
+  }, [report, show, agent, key, user, t])
+  const format = isTime ? formats.about : formats.count
   const label = t('chartOf', {
     metric: t(`metrics.${show}`),
     range: formats.range(report.from, report.to),
@@ -50,14 +55,18 @@ export function ReportView({ report, search: { show, table } }: ReportViewProps)
         <TimeChart
           label={label}
           data={data}
-          end={report.to}
           format={format}
           formatAxis={isTime ? formats.duration : formats.compact}
           onZoom={(from, to) => change({ range: undefined, from, to, by: undefined })}
         />
         <p className={styles.caption}>
-          {formats.range(report.from, report.to)} · {report.timezone}
-          {isTime && report.groupBy.length > 0 && <> · {t('p95OfGroups')}</>} · {t('dragToZoom')}
+          {formats.range(report.from, report.to)}
+          {report.previous != null && (
+            <> · {t('comparedWith', { range: formats.range(report.previous.from, report.previous.to) })}</>
+          )}
+          {' · '}
+          {report.timezone}
+          {isTime && report.groupBy.length > 0 && <> · {t('p95OfGroups')}</>} · {t('howToUse')}
         </p>
       </Card>
       <Card
@@ -73,7 +82,7 @@ export function ReportView({ report, search: { show, table } }: ReportViewProps)
         isFlush
       >
         {table === 'groups' ? (
-          <GroupTable report={report} />
+          <GroupTable report={report} search={search} />
         ) : (
           <SeriesTable label={label} data={data} format={format} />
         )}

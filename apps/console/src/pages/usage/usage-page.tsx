@@ -11,9 +11,8 @@ import { Waiting } from '../../session/waiting.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Empty, ErrorNotice, Loading } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
-import { CsvButton } from './csv-button.tsx'
-import { Filters } from './filters.tsx'
-import { RangeForm } from './range-form.tsx'
+import { Controls } from './controls/controls.tsx'
+import { CsvButton } from './controls/csv-button.tsx'
 import { ReportView } from './report-view.tsx'
 import styles from './usage-page.module.css'
 import { usageVariables } from './usage-variables.ts'
@@ -30,10 +29,7 @@ export function UsagePage() {
   return (
     <Page title={t('title')} lead={t(role === 'admin' ? 'ofAll' : 'ofYou')} actions={<CsvButton />}>
       <Card>
-        <div className={styles.controls}>
-          <RangeForm />
-          <Filters />
-        </div>
+        <Controls />
       </Card>
       {replaced !== undefined && search.zone === 'UTC' && <ZoneReplaced zone={replaced} />}
       <ReportOfAddress />
@@ -57,7 +53,7 @@ function ReportOfAddress() {
       {error === null && usage === undefined && <Loading lines={10} />}
       {error === null && usage !== undefined && (
         <div className={styles.report} aria-busy={isPlaceholderData}>
-          {usage.totals.calls === 0 ? (
+          {usage.totals.calls === 0 && (usage.previous?.totals.calls ?? 0) === 0 ? (
             <Card>
               <Empty title={t('empty')}>{t('emptyHint')}</Empty>
             </Card>

@@ -1,7 +1,10 @@
 import { reportZone } from '../../report/report-zone.ts'
-import { isReportable, startOfDay, startOfMonth } from '../../report/zone.ts'
+import { isReportable, startOfDay, startOfMonth, startOfWeek } from '../../report/zone.ts'
 
-export const PRESETS = ['today', '7d', '30d', '90d', '12m'] as const
+/** Ranges that end now, and those of the calendar, of which the last ones are over. */
+export const LENGTHS = ['today', '7d', '30d', '90d', '12m'] as const
+export const CALENDAR = ['this_week', 'last_week', 'this_month', 'last_month'] as const
+export const PRESETS = [...LENGTHS, ...CALENDAR] as const
 export type Preset = (typeof PRESETS)[number]
 
 export const GRANULARITIES = ['hour', 'day', 'month'] as const
@@ -30,6 +33,8 @@ export interface UsageSearch {
   readonly agent?: string
   readonly key?: string
   readonly user?: string
+  /** Whether the report stands beside that of the period before. */
+  readonly compare?: true
 }
 
 type Unchecked = { readonly [Name in keyof UsageSearch]?: unknown }
@@ -44,13 +49,14 @@ export function usageSearch(input: Unchecked, now = new Date()): UsageSearch {
   return {
     ...span,
     zone,
-    by: allowed.find((name) => name === input.by) ?? granularityOf(from, to),
+    by: allowed.find((name) => name === input.by) ?? granularityOf(from, to, span.range),
     group: groupsOf(input.group).join(','),
     show: METRICS.find((name) => name === input.show) ?? 'calls',
     table: TABLES.find((name) => name === input.table) ?? 'groups',
     ...text('agent', input.agent),
     ...text('key', input.key),
     ...text('user', input.user),
+    ...((input.compare === true || input.compare === 'true') && { compare: true }),
   }
 }
 
@@ -62,10 +68,14 @@ function spanOf({ range, from, to }: Unchecked): Span {
   return { range: PRESETS.find((preset) => preset === range) ?? '30d' }
 }
 
-/** The range of an address; that of a preset ends now. */
+/** The range of an address; that of a preset ends now, unless it is over. */
 export function rangeOf({ range, from, to }: Span, zone: string, now: Date): [from: Date, to: Date] {
   if (from !== undefined && to !== undefined) return [new Date(from), new Date(to)]
   if (range === '12m') return [startOfMonth(now, zone, -11), now]
+  if (range === 'this_week') return [startOfWeek(now, zone), now]
+  if (range === 'last_week') return [startOfWeek(now, zone, -1), startOfWeek(now, zone)]
+  if (range === 'this_month') return [startOfMonth(now, zone), now]
+  if (range === 'last_month') return [startOfMonth(now, zone, -1), startOfMonth(now, zone)]
   const days = { today: 1, '7d': 7, '30d': 30, '90d': 90 }[range ?? '30d']
   return [startOfDay(now, zone, 1 - days), now]
 }
@@ -79,8 +89,8 @@ export function groupsOf(group: unknown): readonly GroupName[] {
 
 const DAY_MS = 86_400_000
 
-/** A response has at most 10,000 points; the chart asks for those of seven groups and their sum. */
-const BUCKETS_MAX = 1_250
+/** A response has at most 10,000 points; the chart asks for those of seven groups, of their sum and of the period before. */
+const BUCKETS_MAX = 1_100
 
 /** The granularities with which a range is not too long for one report. */
 export function granularitiesOf(from: Date, to: Date): readonly GranularityName[] {
@@ -89,7 +99,9 @@ export function granularitiesOf(from: Date, to: Date): readonly GranularityName[
 }
 
 /** The granularity that a range is first shown with. */
-export function granularityOf(from: Date, to: Date): GranularityName {
+export function granularityOf(from: Date, to: Date, preset?: Preset): GranularityName {
+  // Also a week or a month that has only begun, so that its days stand beside those of the one before.
+  if (CALENDAR.some((name) => name === preset)) return 'day'
   const days = (to.getTime() - from.getTime()) / DAY_MS
   if (days <= 3) return 'hour'
   return days <= 100 ? 'day' : 'month'

@@ -1,35 +1,92 @@
-import type { ChartData, ChartSeries } from '../../charts/chart-data.ts'
+import { callsLink } from '../../charts/calls-link.ts'
+import type { ChartData, ChartSeries, RecordFilter } from '../../charts/chart-data.ts'
 import type { MetricPointFragment, UsageReportQuery } from '../../generated/graphql.ts'
+import { groupFilter } from './group-filter.ts'
 import type { Metric } from './usage-search.ts'
 
 export type Report = NonNullable<UsageReportQuery['usage']>
 type Quantile = 'p50' | 'p95' | 'p99'
+
+/** What the series of a chart are called. */
+export interface SeriesNames {
+  /** The groups that are drawn or, without groups, the metric. */
+  readonly drawn: readonly string[]
+  readonly others: string
+  /** The period before, of all or of one series. */
+  before(name?: string): string
+}
 
 const COLOURS = [1, 2, 3, 4, 5, 6, 7].map((number) => `--series-${number}` as const)
 const OTHERS = '--series-8'
 
 /**
  * The chart of a report. Counts are stacked by group, and what is not of the groups with the most is the last layer, so that
- * the bars reach to the sum. Times cannot be added: there are lines of three percentiles, or of the 95th of each group.
+ * the bars reach to the sum. Times cannot be added: there are lines of three percentiles, or of the 95th of each group. The sum
+ * of the period before, and its percentiles, are dashed lines.
  */
-export function chartOf(report: Report, show: Metric, names: readonly string[], others: string): ChartData {
-  const { points, drawn = [], granularity, timezone } = report
-  const shared = { starts: points.map(({ start }) => start), granularity, zone: timezone }
-  if (show === 'firstChunk' || show === 'duration') {
-    const series = report.groupBy.length === 0 ? percentiles(points, show) : timesOf(drawn, show, names)
-    return { ...shared, kind: 'lines', series }
+export function chartOf(report: Report, show: Metric, names: SeriesNames, common: RecordFilter): ChartData {
+  const { points, to, granularity, timezone, previous } = report
+  const isTime = show === 'firstChunk' || show === 'duration'
+  const before = previous == null ? [] : seriesBefore(report, previous.points, show, names)
+  return {
+    starts: points.map(({ start }) => start),
+    end: to,
+    granularity,
+    zone: timezone,
+    kind: isTime ? 'lines' : 'bars',
+    series: isTime ? timesOf(report, show, names) : countsOf(report, show, names),
+    linkTo: callsLink({ ...common, ...(show === 'failures' && { outcome: 'FAILED' }) }),
+    ...(previous != null &&
+      before.length > 0 && {
+        before: { starts: previous.points.map(({ start }) => start), series: before },
+      }),
   }
+}
+
+function seriesBefore(
+  { groupBy }: Report,
+  points: readonly MetricPointFragment[],
+  show: Metric,
+  names: SeriesNames,
+): ChartSeries[] {
+  if (show !== 'firstChunk' && show !== 'duration') {
+    const values = points.map((point) => countOf(point, show))
+    return [{ name: names.before(), values, colour: '--text-2', isDashed: true }]
+  }
+  // Seven lines and seven more would say nothing; the table has them.
+  if (groupBy.length > 0) return []
+  return percentiles(points, show).map((one) => ({ ...one, name: names.before(one.name), isDashed: true }))
+}
+
+function countsOf(report: Report, show: Metric, { drawn: names, others }: SeriesNames): ChartSeries[] {
+  const { points, drawn = [], groupBy, groupCount } = report
   const read = (point: MetricPointFragment) => countOf(point, show)
   const sums = points.map(read)
-  if (report.groupBy.length === 0) {
-    return { ...shared, kind: 'bars', series: [{ name: names[0] ?? '', values: sums, colour: '--series-1' }] }
+  if (groupBy.length === 0) {
+    return [{ name: names[0] ?? '', values: sums, colour: '--series-1', filter: {} }]
   }
-  const layers = drawn.map(({ points }, place) => series(names[place], points.map(read), place))
-  if (report.groupCount <= drawn.length) return { ...shared, kind: 'bars', series: layers }
+  const layers = drawn.map((group, place) => ({
+    ...series(names[place], group.points.map(read), place),
+    filter: groupFilter(group),
+  }))
+  if (groupCount <= drawn.length) return layers
   const rest = sums.map((sum, index) =>
     layers.reduce((left, { values }) => left - (values[index] ?? 0), sum ?? 0),
   )
-  return { ...shared, kind: 'bars', series: [...layers, { name: others, values: rest, colour: OTHERS }] }
+  return [...layers, { name: others, values: rest, colour: OTHERS }]
+}
+
+function timesOf(report: Report, show: Metric, { drawn: names }: SeriesNames): ChartSeries[] {
+  const { points, drawn = [], groupBy } = report
+  if (groupBy.length === 0) return percentiles(points, show)
+  return drawn.map((group, place) => ({
+    ...series(
+      names[place],
+      group.points.map((point) => timeOf(point, show, 'p95')),
+      place,
+    ),
+    filter: groupFilter(group),
+  }))
 }
 
 function percentiles(points: readonly MetricPointFragment[], show: Metric): ChartSeries[] {
@@ -37,16 +94,6 @@ function percentiles(points: readonly MetricPointFragment[], show: Metric): Char
     series(
       name,
       points.map((point) => timeOf(point, show, name)),
-      place,
-    ),
-  )
-}
-
-function timesOf(drawn: NonNullable<Report['drawn']>, show: Metric, names: readonly string[]): ChartSeries[] {
-  return drawn.map(({ points }, place) =>
-    series(
-      names[place],
-      points.map((point) => timeOf(point, show, 'p95')),
       place,
     ),
   )

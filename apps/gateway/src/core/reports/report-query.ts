@@ -10,7 +10,7 @@ import {
   statesOf,
 } from './query-fields.ts'
 import { daysBefore, GRANULARITIES, type Granularity } from './range/calendar.ts'
-import { type RangeInput, rangeOf, requireBefore } from './range/range-input.ts'
+import { type RangeInput, rangeOf, requireBefore, timeOf } from './range/range-input.ts'
 import { GROUPS, type Group } from './report-rows.ts'
 
 /** A query for a report as the faces receive it, before any check and with every field optional. */
@@ -18,6 +18,12 @@ export interface ReportInput extends ConditionsInput, RangeInput {
   readonly granularity?: string | undefined
   /** Names of {@link GROUPS}; duplicates are ignored. */
   readonly groupBy?: readonly string[] | undefined
+  /**
+   * The period that the report is compared with; by default the one before it, which is as long. Without an end it is as long
+   * as the report.
+   */
+  readonly compareFrom?: string | Date | undefined
+  readonly compareTo?: string | Date | undefined
 }
 
 export interface ReportQuery extends Conditions {
@@ -27,6 +33,12 @@ export interface ReportQuery extends Conditions {
   readonly granularity: Granularity
   readonly groupBy: readonly Group[]
   readonly outcome?: readonly CallOutcome[] | undefined
+  readonly compared?: Period | undefined
+}
+
+interface Period {
+  readonly from: Date
+  readonly to: Date
 }
 
 /** The length of the default range: the last day by hours, the last 30 days by days, the last year by months. */
@@ -40,16 +52,45 @@ const DEFAULT_DAYS: Record<Granularity, number> = { hour: 1, day: 30, month: 365
  */
 export function parseReportQuery(input: ReportInput, now: Date): ReportQuery {
   const { timezone = 'UTC', outcome } = input
-  const { range, conditions, ...checked } = allOf({
+  const { range, compared, conditions, ...checked } = allOf({
     conditions: () => parseConditions(input),
     range: () => properRangeOf(input),
+    compared: () => comparedRangeOf(input),
     granularity: () => oneOf('granularity', GRANULARITIES, input.granularity ?? 'day'),
     groupBy: () => groupsOf(input.groupBy ?? []),
     outcome: () => ifGiven(outcome, (words) => statesOf(words, OUTCOME_WORDS)),
   })
   const to = range.to ?? now
   const from = range.from ?? daysBefore(to, DEFAULT_DAYS[checked.granularity], range.zone)
-  return { ...conditions, ...checked, from, to, timezone }
+  return {
+    ...conditions,
+    ...checked,
+    from,
+    to,
+    timezone,
+    ...(compared !== undefined && {
+      compared: {
+        from: compared.from,
+        to: compared.to ?? new Date(compared.from.getTime() + to.getTime() - from.getTime()),
+      },
+    }),
+  }
+}
+
+function comparedRangeOf({ compareFrom, compareTo, timezone }: ReportInput) {
+  if (compareFrom === undefined && compareTo === undefined) return undefined
+  const { zone } = rangeOf({ timezone })
+  const { from, to } = allOf({
+    from: () => ifGiven(compareFrom, (time) => timeOf('compareFrom', time, zone)),
+    to: () => ifGiven(compareTo, (time) => timeOf('compareTo', time, zone)),
+  })
+  if (from === undefined) {
+    refuseField(['compareFrom'], (nameOf) => `expected a time, because ${nameOf(['compareTo'])} is given.`)
+  }
+  if (to !== undefined && from >= to) {
+    refuseField(['compareFrom'], (nameOf) => `expected a time before ${nameOf(['compareTo'])}.`)
+  }
+  return { from, to }
 }
 
 function properRangeOf(input: RangeInput) {

@@ -29,10 +29,10 @@ export interface Report extends ReportQuery {
   readonly series: readonly Series[]
 }
 
-/** The query for the report of the period before, which is as long. */
+/** The query for the report that this one is compared with: by default that of the period before, which is as long. */
 export function queryBefore(report: Report): ReportQuery {
-  const { totals: _totals, points: _points, series: _series, ...query } = report
-  return { ...query, ...rangeBefore(report) }
+  const { totals: _totals, points: _points, series: _series, compared, ...query } = report
+  return { ...query, ...(compared ?? rangeBefore(report)) }
 }
 
 /** The dependencies of reading reports and the ledger. */

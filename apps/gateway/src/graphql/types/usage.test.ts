@@ -134,6 +134,23 @@ test('the period before is as long, and each group its totals in it', async () =
   })
 })
 
+test('a report is compared with the period that was asked for, which may have another length', async () => {
+  const previousOf = async (given: string) => {
+    const { data } = await face.query(
+      'premium',
+      `{ usage(filter: { from: "2026-03-01", to: "2026-04-01" }, ${given}) { previous { from to points { start } } } }`,
+    )
+    const { from, to, points } = data.usage.previous
+    return [from.slice(0, 10), to.slice(0, 10), points.length]
+  }
+  expect(await previousOf('compareFrom: "2026-02-01", compareTo: "2026-03-01"')).toEqual([
+    '2026-02-01',
+    '2026-03-01',
+    28,
+  ])
+  expect(await previousOf('compareFrom: "2025-03-01"')).toEqual(['2025-03-01', '2025-04-01', 31])
+})
+
 test('the first groups are those with the most of what is asked for', async () => {
   const keys = await countedKeys(3, (index) => ({ calls: 100 - index, tokens: index * 1_500_000_000 }))
   const top = async (given: string) => {

@@ -153,7 +153,7 @@ const UsageGroup = builder.objectRef<{ report: Report; series: Series }>('UsageG
     previousTotals: t.field({
       type: UsageTotals,
       nullable: true,
-      description: 'The numbers of the group in the period before, as in `UsageReport.previous`.',
+      description: 'The numbers of the group in the period of `UsageReport.previous`.',
       resolve: ({ report, series }, _args, { previousReports }) =>
         previousReports.totalsBefore(report, series),
     }),
@@ -207,7 +207,7 @@ UsageReport.implement({
       type: UsageReport,
       nullable: true,
       description:
-        'The same report for the period before, which is as long and ends where this one begins. It counts as a report of its own towards the rate limit.',
+        'The same report for the period with which this one is compared: the one of `compareFrom`, or else the period before, which is as long and ends where this one begins. It counts as a report of its own towards the rate limit.',
       resolve: (report, _args, { previousReports }) => previousReports.reportBefore(report),
     }),
     quota: t.field({
@@ -244,11 +244,16 @@ builder.queryField('usage', (t) =>
         defaultValue: 'UTC',
         description: USAGE_DESCRIPTIONS.timezoneName,
       }),
+      compareFrom: t.arg({
+        type: 'DateTime',
+        description: `${USAGE_DESCRIPTIONS.compareFrom} Without it, that is the period before the report, which is as long and ends where the report begins.`,
+      }),
+      compareTo: t.arg({ type: 'DateTime', description: USAGE_DESCRIPTIONS.compareTo }),
     },
     resolve: (_root, { filter, ...query }, context) =>
       context.services.usage.report(
         callerOf(context),
-        { ...conditionsOf(withoutNulls(filter)), ...query },
+        { ...conditionsOf(withoutNulls(filter)), ...withoutNulls(query) },
         showLimit(context),
         context.signal,
       ),

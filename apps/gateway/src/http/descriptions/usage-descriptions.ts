@@ -33,6 +33,9 @@ export const USAGE_DESCRIPTIONS = {
     'Only calls of the end user whom the client named so, with all keys together; an empty text stands for calls without one. End users beyond the bound of a day are counted under `(other)`.',
   fromTime:
     'Only calls admitted at this time or later: ISO 8601 with a time zone, or a date, such as `2026-10-01`, which stands for the start of that day in `timezone`. The report begins with the hour that contains it.',
+  compareFrom: 'The start of the period with which the report is compared, in the same form as `from`.',
+  compareTo:
+    'The end of the period with which the report is compared, not included; without it, that period is as long as the report.',
   toTime:
     'Only calls admitted before this time, in the same form as `from`, which must be earlier: a date stands for the start of that day, which is not included. The report ends with the hour in which it lies; now by default.',
 } as const

@@ -38,7 +38,7 @@ export function rangeOf({ from, to, timezone }: RangeInput): Range {
  *
  * @throws Problem `invalid_request`
  */
-function timeOf(field: 'from' | 'to', value: string | Date, zone: Zone): Date {
+export function timeOf(field: string, value: string | Date, zone: Zone): Date {
   if (value instanceof Date) return value
   const day = parseDate(value)
   const time = day === undefined ? parseTimestamp(value) : startOfDate(day, zone)

@@ -1,34 +1,38 @@
 import { type FormEvent, useState } from 'react'
 import { useTranslations } from 'use-intl'
-import { fromWallTime, toWallTime } from '../../report/zone.ts'
-import { Button } from '../../ui/button.tsx'
-import { Choices } from '../../ui/fields/choices.tsx'
-import { TextField } from '../../ui/fields/field.tsx'
-import styles from './usage-page.module.css'
-import { GRANULARITIES, granularitiesOf, PRESETS, rangeOf } from './usage-search.ts'
-import { useUsageSearch } from './use-usage-search.ts'
-import { ZoneField } from './zone-field.tsx'
+import { fromWallTime, toWallTime } from '../../../report/zone.ts'
+import { Button } from '../../../ui/button.tsx'
+import { Choices } from '../../../ui/fields/choices.tsx'
+import { CheckField, TextField } from '../../../ui/fields/field.tsx'
+import { CALENDAR, GRANULARITIES, granularitiesOf, LENGTHS, type Preset, rangeOf } from '../usage-search.ts'
+import { useUsageSearch } from '../use-usage-search.ts'
+import styles from './controls.module.css'
 
-/** The range of the report, by a preset or by two times, its time zone and the length of its buckets. */
+/** The range of the report, by a preset or by two times, the length of its buckets, and the comparison. */
 export function RangeForm() {
   const t = useTranslations('usage')
   const { search, change } = useUsageSearch()
-  const { zone, range, by } = search
+  const { zone, range, by, compare } = search
   const [from, to] = rangeOf(search, zone, new Date())
   const allowed = granularitiesOf(from, to)
   const bounds = { from: toWallTime(from, zone), to: toWallTime(to, zone) }
+  const choose = (preset: Preset) => change({ range: preset, from: undefined, to: undefined, by: undefined })
   return (
     <>
       <div className={styles.row}>
         <Choices
           label={t('range')}
-          value={range ?? 'custom'}
-          options={[...PRESETS, ...(range === undefined ? (['custom'] as const) : [])].map((value) => ({
-            value,
-            label: t(`ranges.${value}`),
-          }))}
+          value={LENGTHS.find((name) => name === range)}
+          options={LENGTHS.map((value) => ({ value, label: t(`ranges.${value}`) }))}
+          onChange={choose}
+        />
+        <Choices
+          label={t('calendar')}
+          value={range === undefined ? 'custom' : CALENDAR.find((name) => name === range)}
+          options={[...CALENDAR, 'custom' as const].map((value) => ({ value, label: t(`ranges.${value}`) }))}
           onChange={(value) => {
-            if (value !== 'custom') change({ range: value, from: undefined, to: undefined, by: undefined })
+            if (value !== 'custom') choose(value)
+            else change({ range: undefined, from: from.toISOString(), to: to.toISOString() })
           }}
         />
         <Choices
@@ -40,12 +44,14 @@ export function RangeForm() {
           }))}
           onChange={(value) => change({ by: value })}
         />
+        <CheckField
+          label={t('compare')}
+          checked={compare === true}
+          onChange={({ target }) => change({ compare: target.checked ? true : undefined })}
+        />
       </div>
-      <div className={styles.fields}>
-        {/* With another range, the fields begin with its times. */}
-        <Bounds key={`${bounds.from} ${bounds.to} ${zone}`} {...bounds} />
-        <ZoneField />
-      </div>
+      {/* With another range, the fields begin with its times. */}
+      {range === undefined && <Bounds key={`${bounds.from} ${bounds.to} ${zone}`} {...bounds} />}
     </>
   )
 }

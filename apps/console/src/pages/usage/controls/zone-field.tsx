@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'react'
 import { useTranslations } from 'use-intl'
-import { isReportable } from '../../report/zone.ts'
-import { SelectField } from '../../ui/fields/field.tsx'
-import { useUsageSearch } from './use-usage-search.ts'
+import { isReportable } from '../../../report/zone.ts'
+import { SelectField } from '../../../ui/fields/field.tsx'
+import { useUsageSearch } from '../use-usage-search.ts'
 
 /** The time zone of the report, out of those in which the gateway can report. */
 export function ZoneField() {

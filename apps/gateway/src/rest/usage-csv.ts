@@ -1,0 +1,156 @@
+import type { Quantiles } from '#core/ledger/histogram.ts'
+import type { Principal } from '#core/principal.ts'
+import { type Granularity, timeZone } from '#core/reports/range/calendar.ts'
+import type { Group } from '#core/reports/report-rows.ts'
+import type { Report, Series } from '#core/reports/reports.ts'
+import type { UsageMetrics } from '#core/reports/usage-accumulator.ts'
+import type { Services } from '#core/services/services.ts'
+import type { Cell } from '#http/reply/csv.ts'
+
+/** What the rows of the CSV are: each bucket of each group, or each group over the whole range. */
+export const CSV_ROWS = ['points', 'totals'] as const
+
+export interface ReportCsvOptions {
+  readonly rows: (typeof CSV_ROWS)[number]
+  /** Adds what people read: times as the clocks of the time zone show them, and names beside ids. */
+  readonly labels: boolean
+  /** The report that this one is compared with. */
+  readonly compared: Report | undefined
+}
+
+/** The names of what a report is grouped by, by property and id. */
+export type Names = Readonly<Partial<Record<Group, ReadonlyMap<string, readonly string[]>>>>
+
+const NAME_COLUMNS: Readonly<Partial<Record<Group, readonly string[]>>> = {
+  agent: ['agent_name'],
+  key: ['key_name', 'key_prefix'],
+  user: ['user_name'],
+}
+
+export function reportHeader({ groupBy }: Report, { rows, labels, compared }: ReportCsvOptions): string[] {
+  const times = rows === 'totals' ? [] : labels ? ['start', 'time'] : ['start']
+  const timesBefore = rows === 'points' && compared !== undefined ? ['before_start'] : []
+  return [
+    ...times,
+    ...groupBy.flatMap((name) => [name, ...(labels ? (NAME_COLUMNS[name] ?? []) : [])]),
+    ...METRIC_COLUMNS,
+    ...timesBefore,
+    ...(compared === undefined ? [] : METRIC_COLUMNS.map((name) => `before_${name}`)),
+  ]
+}
+
+export function* reportRows(
+  report: Report,
+  { rows, labels, compared }: ReportCsvOptions,
+  names: Names,
+): Generator<Cell[]> {
+  const { groupBy, granularity, timezone } = report
+  const wallTime = wallTimeIn(timezone, granularity)
+  const before = new Map(compared?.series.map((series) => [JSON.stringify(series.group), series]))
+  for (const series of report.series) {
+    const group = groupBy.flatMap((name) => groupCells(series, name, labels ? names : undefined))
+    const other = before.get(JSON.stringify(series.group))
+    if (rows === 'totals') {
+      const totalsBefore = compared === undefined ? [] : metricCells(other?.totals)
+      yield [...group, ...metricCells(series.totals), ...totalsBefore]
+      continue
+    }
+    for (const [index, { start, ...metrics }] of series.points.entries()) {
+      const time = labels ? [start, wallTime(start)] : [start]
+      // Periods of different lengths, such as two months, are compared day by day from their starts.
+      const startBefore = compared?.points[index]?.start
+      const pointBefore =
+        compared === undefined
+          ? []
+          : [
+              startBefore ?? null,
+              ...(startBefore === undefined ? NO_METRICS : metricCells(other?.points[index])),
+            ]
+      yield [...time, ...group, ...metricCells(metrics), ...pointBefore]
+    }
+  }
+}
+
+function groupCells({ group }: Series, name: Group, names: Names | undefined): Cell[] {
+  const id = group[name] ?? ''
+  const columns = names === undefined ? undefined : NAME_COLUMNS[name]
+  if (columns === undefined) return [id]
+  const found = names?.[name]?.get(id)
+  return [id, ...columns.map((_, place) => found?.[place] ?? null)]
+}
+
+const quantileColumns = (name: string) => ['p50', 'p95', 'p99'].map((point) => `${name}_${point}`)
+
+const METRIC_COLUMNS = [
+  'calls',
+  'failed_calls',
+  'prompt_tokens',
+  'completion_tokens',
+  'total_tokens',
+  'token_coverage',
+  ...quantileColumns('first_chunk_ms'),
+  ...quantileColumns('duration_ms'),
+]
+
+const NO_METRICS: readonly Cell[] = METRIC_COLUMNS.map(() => null)
+
+/** A group that the other period does not have had no calls then. */
+function metricCells(metrics: UsageMetrics | undefined): Cell[] {
+  if (metrics === undefined) return NO_METRICS.map((_, place) => (place < 2 ? 0 : null))
+  return [
+    metrics.calls,
+    metrics.failedCalls,
+    metrics.promptTokens,
+    metrics.completionTokens,
+    metrics.totalTokens,
+    metrics.tokenCoverage,
+    ...quantileCells(metrics.firstChunkMs),
+    ...quantileCells(metrics.durationMs),
+  ]
+}
+
+function quantileCells(quantiles: Quantiles | null): Cell[] {
+  return quantiles === null ? [null, null, null] : [quantiles.p50, quantiles.p95, quantiles.p99]
+}
+
+const WRITTEN: Record<Granularity, number> = { hour: 16, day: 10, month: 7 }
+
+/** `2026-11-22 15:00`, `2026-11-22` or `2026-11`, which spreadsheets take for times. */
+function wallTimeIn(timezone: string, granularity: Granularity): (at: Date) => string {
+  const zone = timeZone(timezone)
+  return (at) =>
+    new Date(at.getTime() + zone(at)).toISOString().replace('T', ' ').slice(0, WRITTEN[granularity])
+}
+
+const READ_AT_ONCE = 1_000
+
+/** Reads the names of everything that a report is grouped by and that the caller may see. */
+export async function namesIn(
+  {
+    keys,
+    users,
+    agents,
+  }: Pick<Services, 'keys' | 'users'> & { readonly agents: Pick<Services['agents'], 'findMany'> },
+  caller: Principal,
+  { groupBy, series }: Report,
+): Promise<Names> {
+  const idsOf = (name: Group) =>
+    groupBy.includes(name) ? [...new Set(series.map(({ group }) => group[name] ?? ''))] : []
+  const names = { agent: new Map(), key: new Map(), user: new Map() } satisfies Names
+  for (const { id, name } of agents.findMany(caller, idsOf('agent'))) names.agent.set(id, [name])
+  for (const ids of chunked(idsOf('key'))) {
+    const found = await keys.findMany(caller, ids)
+    for (const { id, name, prefix } of found) names.key.set(id, [name, prefix])
+  }
+  for (const ids of chunked(idsOf('user'))) {
+    for (const { id, username } of await users.findMany(caller, ids)) names.user.set(id, [username])
+  }
+  return names
+}
+
+function chunked(ids: readonly string[]): string[][] {
+  const count = Math.ceil(ids.length / READ_AT_ONCE)
+  return Array.from({ length: count }, (_, place) =>
+    ids.slice(place * READ_AT_ONCE, (place + 1) * READ_AT_ONCE),
+  )
+}
