@@ -48,57 +48,62 @@ describe.runIf(HAS_BROWSER)('the overview says whether everything is well', () =
     expect(await card(other.page).count()).toBe(0)
   })
 
-  test('each concern is named, leads to its list, and what cannot be checked hides no other', async () => {
-    const { api, token } = console.system
-    const mei = await api.createUser(token, 'mei', { role: 'premium', max_api_calls: 1 })
-    const expiresAt = new Date(Date.now() + 3 * DAY_MS).toISOString()
-    const small = await api.createKey(token, { name: 'small', owner_id: mei.id, expires_at: expiresAt })
-    const busy = await api.createKey(token, { name: 'busy' })
-    await ask(small.full_key)
-    for (let call = 0; call < LIMIT.points; call += 1) await ask(busy.full_key)
-    expect(await ask(busy.full_key)).toBe(429)
-    await until('the refusal is counted', async () => {
-      const query = `{ refusalCounts(filter: { keyId: "${busy.id}" }) { count } }`
-      const { data } = await graphql(console.system.gateway, query, { as: token })
-      return (data as { refusalCounts: object[] }).refusalCounts.length > 0
+  describe('where it is not', () => {
+    beforeAll(async () => {
+      const { api, token } = console.system
+      const mei = await api.createUser(token, 'mei', { role: 'premium', max_api_calls: 1 })
+      const expiresAt = new Date(Date.now() + 3 * DAY_MS).toISOString()
+      const small = await api.createKey(token, { name: 'small', owner_id: mei.id, expires_at: expiresAt })
+      const busy = await api.createKey(token, { name: 'busy' })
+      await ask(small.full_key)
+      for (let call = 0; call < LIMIT.points; call += 1) await ask(busy.full_key)
+      expect(await ask(busy.full_key)).toBe(429)
+      await until('the refusal is counted', async () => {
+        const query = `{ refusalCounts(filter: { keyId: "${busy.id}" }) { count } }`
+        const { data } = await graphql(console.system.gateway, query, { as: token })
+        return (data as { refusalCounts: object[] }).refusalCounts.length > 0
+      })
     })
-    const { page, logIn, violations } = await console.visit('/')
-    const agent = { __typename: 'Agent', platform: 'dify', sandbox: true }
-    await pretend(page, 'OverviewAgents', {
-      agents: [
-        { ...agent, id: 'dify', name: 'Dify', status: 'UNAVAILABLE' },
-        { ...agent, id: 'coze', name: 'Coze', status: 'DEGRADED' },
-      ],
-    })
-    const lastSeenAt = new Date().toISOString()
-    await pretend(page, 'HealthProcesses', {
-      gatewayProcesses: ['1.0.0', '1.1.0'].map((version) => ({
-        ...{ id: version, host: 'one', state: 'LIVE', version, lastSeenAt },
-      })),
-    })
-    await logIn()
-    const concern = (name: string | RegExp) => card(page).getByRole('link', { name })
-    await concern(/^1 agent is unavailable Dify/).waitFor()
-    await concern(/^1 agent is degraded Coze/).waitFor()
-    await concern('The processes run 2 different versions').waitFor()
-    expect(await violations()).toEqual([])
 
-    await concern(/^1 API key expires within 14 days small/).click()
-    await page.waitForURL(/\/keys\?expiring=true/)
-    await page.goBack()
-    await concern(/^1 user has used up the quota mei/).click()
-    await page.waitForURL(/\/users\?.*quota=/)
-    await page.goBack()
-    await concern(/^1 API key was throttled within the last hour busy/).click()
-    await page.getByRole('table', { name: 'The refusals of each group' }).getByText('busy').waitFor()
+    test('each concern is named, leads to its list, and what cannot be checked hides no other', async () => {
+      const { page, logIn, violations } = await console.visit('/')
+      const agent = { __typename: 'Agent', platform: 'dify', sandbox: true }
+      await pretend(page, 'OverviewAgents', {
+        agents: [
+          { ...agent, id: 'dify', name: 'Dify', status: 'UNAVAILABLE' },
+          { ...agent, id: 'coze', name: 'Coze', status: 'DEGRADED' },
+        ],
+      })
+      const lastSeenAt = new Date().toISOString()
+      await pretend(page, 'HealthProcesses', {
+        gatewayProcesses: ['1.0.0', '1.1.0'].map((version) => ({
+          ...{ id: version, host: 'one', state: 'LIVE', version, lastSeenAt },
+        })),
+      })
+      await logIn()
+      const concern = (name: string | RegExp) => card(page).getByRole('link', { name })
+      await concern(/^1 agent is unavailable Dify/).waitFor()
+      await concern(/^1 agent is degraded Coze/).waitFor()
+      await concern('The processes run 2 different versions').waitFor()
+      expect(await violations()).toEqual([])
 
-    await page.route('**/graphql', async (route) => {
-      if (route.request().postData()?.includes('query HealthUsers')) await route.abort()
-      else await route.fallback()
+      await concern(/^1 API key expires within 14 days small/).click()
+      await page.waitForURL(/\/keys\?expiring=true/)
+      await page.goBack()
+      await concern(/^1 user has used up the quota mei/).click()
+      await page.waitForURL(/\/users\?.*quota=/)
+      await page.goBack()
+      await concern(/^1 API key was throttled within the last hour busy/).click()
+      await page.getByRole('table', { name: 'The refusals of each group' }).getByText('busy').waitFor()
+
+      await page.route('**/graphql', async (route) => {
+        if (route.request().postData()?.includes('query HealthUsers')) await route.abort()
+        else await route.fallback()
+      })
+      await page.goto(`${console.system.gateway.url}/console/`)
+      await card(page).getByText('Could not be checked: quotas.').waitFor()
+      await concern(/^1 agent is unavailable/).waitFor()
+      expect(await violations()).toEqual([])
     })
-    await page.goto(`${console.system.gateway.url}/console/`)
-    await card(page).getByText('Could not be checked: quotas.').waitFor()
-    await concern(/^1 agent is unavailable/).waitFor()
-    expect(await violations()).toEqual([])
   })
 })

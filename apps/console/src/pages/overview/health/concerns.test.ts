@@ -29,7 +29,7 @@ test('agents that do not answer are named, apart from those that answer badly', 
 test('users at their quota are counted, and some of them named', () => {
   const nodes = ['mei', 'bob', 'eve'].map((username) => ({ id: username, username }))
   expect(quotaConcerns({ users: { totalCount: 12, nodes } })).toMatchObject([
-    { count: 12, names: ['mei', 'bob', 'eve'], to: '/users', search: { quota: '100' } },
+    { count: 12, names: ['mei', 'bob', 'eve'], way: { to: '/users', search: { quota: 100 } } },
   ])
   expect(quotaConcerns({ users: { totalCount: 0, nodes: [] } })).toEqual([])
 })
@@ -50,10 +50,10 @@ test('throttled are the keys that a limit has refused, and not what a part that 
   const rows = [row('1', 'chat', 2), row('2', 'quota', 5), row('1', 'upload', 9), row('3', 'database', 7)]
   const refusalCounts = [...rows, row(null, 'login', 3), row('4', '', 4)]
   expect(throttledConcerns({ refusalCounts }, RANGE.from)).toMatchObject([
-    { count: 2, names: ['key 1', 'key 2'], search: { from: RANGE.from } },
+    { count: 2, names: ['key 1', 'key 2'], way: { search: { from: RANGE.from } } },
   ])
   expect(throttledConcerns({ refusalCounts: rows.slice(0, 1) }, RANGE.from)).toMatchObject([
-    { search: { key: '1' } },
+    { way: { search: { key: '1' } } },
   ])
   expect(throttledConcerns({ refusalCounts: rows.slice(3) }, RANGE.from)).toEqual([])
 })

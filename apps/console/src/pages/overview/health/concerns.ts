@@ -7,8 +7,13 @@ import type {
   OverviewAgentsQuery,
 } from '../../../generated/graphql.ts'
 import { isPlaygroundKey } from '../../../playground-keys.ts'
+import type { CallsSearch } from '../../calls/calls-search.ts'
+import type { KeysSearch } from '../../keys/keys-search.ts'
+import type { ProcessesSearch } from '../../processes/processes-search.ts'
 import { versionsOf } from '../../processes/versions-of.ts'
 import { kindOf, type LimitKind } from '../../refusals/limit-name.ts'
+import type { RefusalsSearch } from '../../refusals/refusals-search.ts'
+import type { UsersSearch } from '../../users/users-search.ts'
 
 /** Something that an administrator should look at. */
 export interface Concern {
@@ -19,10 +24,17 @@ export interface Concern {
   readonly isMore?: boolean
   /** Some of those that it is about. */
   readonly names: readonly string[]
-  /** Where they are listed. */
-  readonly to: string
-  readonly search: Readonly<Record<string, unknown>>
+  /** To the list of them. */
+  readonly way: Way
 }
+
+type Way =
+  | { readonly to: '/agents' }
+  | { readonly to: '/users'; readonly search: UsersSearch }
+  | { readonly to: '/keys'; readonly search: KeysSearch }
+  | { readonly to: '/calls'; readonly search: CallsSearch }
+  | { readonly to: '/refusals'; readonly search: RefusalsSearch }
+  | { readonly to: '/processes'; readonly search?: ProcessesSearch }
 
 const NAMES_MAX = 3
 
@@ -30,25 +42,25 @@ function concern(
   kind: Concern['kind'],
   tone: Concern['tone'],
   names: readonly string[],
-  to: string,
-  search: Concern['search'] = {},
+  way: Way,
 ): Concern[] {
   if (names.length === 0) return []
-  return [{ kind, tone, count: names.length, names: names.slice(0, NAMES_MAX), to, search }]
+  return [{ kind, tone, count: names.length, names: names.slice(0, NAMES_MAX), way }]
 }
 
 export function agentConcerns({ agents }: OverviewAgentsQuery): Concern[] {
   const namesOf = (wanted: string) =>
     (agents ?? []).filter(({ status }) => status === wanted).map(({ name }) => name)
   return [
-    ...concern('down', 'danger', namesOf('UNAVAILABLE'), '/agents'),
-    ...concern('degraded', 'warn', namesOf('DEGRADED'), '/agents'),
+    ...concern('down', 'danger', namesOf('UNAVAILABLE'), { to: '/agents' }),
+    ...concern('degraded', 'warn', namesOf('DEGRADED'), { to: '/agents' }),
   ]
 }
 
 export function quotaConcerns({ users }: HealthUsersQuery): Concern[] {
   const names = (users?.nodes ?? []).map(({ username }) => username)
-  return concern('quota', 'warn', names, '/users', { quota: '100', status: 'ACTIVE' }).map((found) => ({
+  const way = { to: '/users', search: { quota: 100, status: 'ACTIVE' } } as const
+  return concern('quota', 'warn', names, way).map((found) => ({
     ...found,
     count: users?.totalCount ?? found.count,
   }))
@@ -58,7 +70,8 @@ export function quotaConcerns({ users }: HealthUsersQuery): Concern[] {
 export function keyConcerns({ apiKeys }: HealthKeysQuery): Concern[] {
   const names = (apiKeys?.nodes ?? []).filter((key) => !isPlaygroundKey(key)).map(({ name }) => name)
   const isMore = apiKeys?.pageInfo.hasNextPage === true
-  return concern('expiring', 'warn', names, '/keys', { expiring: true }).map((found) => ({
+  const way = { to: '/keys', search: { expiring: true } } as const
+  return concern('expiring', 'warn', names, way).map((found) => ({
     ...found,
     isMore,
   }))
@@ -76,8 +89,9 @@ export function throttledConcerns({ refusalCounts }: HealthRefusalsQuery, from: 
   }
   const most = [...counts].sort(([, one], [, other]) => other.count - one.count)
   const only = most.length === 1 ? { key: most[0]?.[0] } : {}
+  const search = { show: 'counts', from, by: 'key,limit', ...only } as const
   const names = most.map(([, { name }]) => name)
-  return concern('throttled', 'warn', names, '/refusals', { show: 'counts', from, by: 'key,limit', ...only })
+  return concern('throttled', 'warn', names, { to: '/refusals', search })
 }
 
 const DAY_MS = 86_400_000
@@ -94,10 +108,9 @@ export function processConcerns({ gatewayProcesses }: HealthProcessesQuery, now:
       'lost',
       'danger',
       lost.map(({ host, id }) => host ?? id),
-      '/processes',
-      { show: 'ended' },
+      { to: '/processes', search: { show: 'ended' } },
     ),
-    ...(versions.length > 1 ? concern('versions', 'warn', versions, '/processes') : []),
+    ...(versions.length > 1 ? concern('versions', 'warn', versions, { to: '/processes' }) : []),
   ]
 }
 
@@ -118,6 +131,8 @@ export function failureConcerns(
   // The number of failures varies by the square root of what is expected; three times that is no chance.
   const least = Math.max(expected + Math.max(FAILURES_MIN, 3 * Math.sqrt(expected)), expected * TIMES_MIN)
   if (now.failedCalls < least) return []
-  const search = { outcome: 'FAILED', ...range }
-  return [{ kind: 'failures', tone: 'danger', count: now.failedCalls, names: [], to: '/calls', search }]
+  const search = { outcome: 'FAILED', ...range } as const
+  return [
+    { kind: 'failures', tone: 'danger', count: now.failedCalls, names: [], way: { to: '/calls', search } },
+  ]
 }

@@ -60,11 +60,11 @@ const byTone = (one: Concern, other: Concern) => one.tone.localeCompare(other.to
 function ConcernLine({ concern }: { readonly concern: Concern }) {
   const t = useTranslations('health')
   const formats = useFormats()
-  const { kind, tone, count, isMore, names, to, search } = concern
+  const { kind, tone, count, isMore, names, way } = concern
   const Icon = tone === 'danger' ? CircleAlert : TriangleAlert
   const hasMore = isMore === true || count > names.length
   return (
-    <Link to={to} search={search as never} className={classNames(styles.line, styles.link)}>
+    <Link {...way} className={classNames(styles.line, styles.link)}>
       <Icon className={styles[tone]} aria-hidden />
       <strong>
         {t(`concerns.${kind}`, {
