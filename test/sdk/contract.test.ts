@@ -123,7 +123,8 @@ const USES: Readonly<Record<string, (client: Trunkline) => Promise<unknown>>> = 
   setPassword: (client) => client.users.setPassword(ID, { password: 'a long passphrase' }),
   readUsage: async (client) => {
     await client.usage.query(REPORT)
-    await client.usage.csv(REPORT)
+    const compared = { compare_from: '2026-10-01', compare_to: new Date() }
+    await client.usage.csv({ ...REPORT, ...compared, rows: 'totals', labels: true })
   },
   listCalls: async (client) => {
     await drain(client.usage.calls({ ...LEDGER, limit: 1 }))
