@@ -1,8 +1,8 @@
 import { ArrowDown, ArrowUp } from 'lucide-react'
 import { classNames } from '../ui/class-names.ts'
 import { numeric } from '../ui/table.tsx'
+import type { Column } from './column.ts'
 import styles from './list-table.module.css'
-import type { Column } from './list-table.tsx'
 import { nextOrder, type Order } from './order.ts'
 
 interface ColumnHeadProps<Row, Field extends string> {

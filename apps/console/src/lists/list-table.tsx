@@ -1,19 +1,11 @@
-import { type ReactNode, useEffect, useRef } from 'react'
+import { useEffect, useRef } from 'react'
 import { classNames } from '../ui/class-names.ts'
 import { numeric, Table, time } from '../ui/table.tsx'
+import type { Column } from './column.ts'
 import { ColumnHead } from './column-head.tsx'
 import styles from './list-table.module.css'
 import { openRow } from './open-row.ts'
 import type { Order } from './order.ts'
-
-export interface Column<Row, Field extends string = never> {
-  readonly head: string
-  readonly kind?: 'numeric' | 'time' | 'actions'
-  /** How the gateway orders the rows at the first press on the head; without it they cannot be ordered by this column. */
-  readonly order?: Order<Field>
-  /** Null where there is nothing to show, which takes no line of a card. */
-  cell(row: Row): ReactNode
-}
 
 interface ListTableProps<Row, Field extends string> {
   readonly label: string
