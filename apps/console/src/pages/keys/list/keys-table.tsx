@@ -39,6 +39,17 @@ function useColumns(): readonly Column<KeyFieldsFragment, ApiKeyOrder>[] {
   return [
     { head: t('name'), order: { field: 'NAME', direction: 'ASC' }, cell: (key) => <KeyName apiKey={key} /> },
     { head: t('state'), cell: (key) => <KeyBadge apiKey={key} /> },
+    {
+      head: t('expires'),
+      kind: 'time',
+      order: { field: 'EXPIRES_AT', direction: 'ASC' },
+      cell: (key) => (
+        <span className={styles.expiry}>
+          {date(key.expiresAt)}
+          <ExpiryBadge apiKey={key} />
+        </span>
+      ),
+    },
     ...(role === 'admin' ? [owner] : []),
     {
       head: t('today'),
@@ -57,17 +68,6 @@ function useColumns(): readonly Column<KeyFieldsFragment, ApiKeyOrder>[] {
       kind: 'numeric',
       order: { field: 'TOTAL_CALLS', direction: 'DESC' },
       cell: ({ usage }) => count(usage.totalCalls),
-    },
-    {
-      head: t('expires'),
-      kind: 'time',
-      order: { field: 'EXPIRES_AT', direction: 'ASC' },
-      cell: (key) => (
-        <span className={styles.expiry}>
-          {date(key.expiresAt)}
-          <ExpiryBadge apiKey={key} />
-        </span>
-      ),
     },
     {
       head: t('lastUsed'),

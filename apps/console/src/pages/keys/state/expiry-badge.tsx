@@ -11,5 +11,6 @@ export function ExpiryBadge({
 }) {
   const t = useTranslations('keys')
   const days = daysLeft(apiKey, new Date())
-  return days === undefined ? null : <Badge tone="warn">{t('expiresIn', { days })}</Badge>
+  if (days === undefined) return null
+  return <Badge tone="warn">{days === 0 ? t('expiresToday') : t('expiresIn', { days })}</Badge>
 }
