@@ -39,6 +39,7 @@ export function usersSearch(search: Record<string, unknown>): UsersSearch {
 }
 
 function quotaIn({ quota }: Record<string, unknown>): Pick<UsersSearch, 'quota'> {
-  const known = QUOTAS.find((percent) => percent === quota)
+  // A link may name it as a text.
+  const known = QUOTAS.find((percent) => String(percent) === String(quota))
   return known === undefined ? {} : { quota: known }
 }
