@@ -71,7 +71,7 @@ describe.runIf(HAS_BROWSER)('agents and the playground', () => {
     // The app is part of the address, so that this view can be sent to a colleague.
     await page.getByLabel('App id').fill('app-1')
     await message(page).focus()
-    await page.waitForURL(/\/agents\/fastgpt\?app=app-1$/)
+    await page.waitForURL(/\/playground\/fastgpt\?app=app-1$/)
     expect(await keysOf('fastgpt')).toEqual([])
     await message(page).fill('Line one')
     await page.keyboard.press('Shift+Enter')
@@ -89,7 +89,19 @@ describe.runIf(HAS_BROWSER)('agents and the playground', () => {
     const call = await lastCall()
     expect(await reply(page, 1).getByText(call.request_id).count()).toBe(1)
 
-    await reply(page, 1).getByRole('button', { name: 'Raw frames' }).click()
+    await reply(page, 1).getByRole('button', { name: 'Frames and headers' }).click()
+    const rows = page.getByRole('list', { name: 'Frames' }).getByRole('listitem')
+    await rows.filter({ hasText: 'This is turn 2' }).first().locator('summary').click()
+    await rows.getByText('"delta": {').waitFor()
+    expect(await rows.last().getByText('[DONE]').count()).toBe(1)
+    await page.getByRole('button', { name: 'Headers', exact: true }).click()
+    await page.getByRole('heading', { name: 'POST /api/v1/chat 200' }).waitFor()
+    const headers = (await page.getByRole('dialog').textContent()) ?? ''
+    for (const shown of ['agentfastgpt', 'authorizationBearer ••••', `x-request-id${call.request_id}`])
+      expect(headers).toContain(shown)
+    expect(headers).not.toMatch(/tl_[0-9A-Za-z]{10}/)
+    expect(await violations()).toEqual([])
+    await page.getByRole('button', { name: 'Raw frames' }).click()
     const frames = await page.getByRole('group', { name: 'Raw frames' }).textContent()
     expect(frames).toMatch(/^data: \{"id":"playground-[\s\S]*data: \[DONE\]\s+id: \d+\s*$/)
     await page.keyboard.press('Escape')
@@ -131,6 +143,7 @@ describe.runIf(HAS_BROWSER)('agents and the playground', () => {
 
     await page.getByTitle('Account').click()
     await page.getByRole('button', { name: 'Log out' }).click()
+    await page.getByRole('button', { name: 'Keep and log out' }).click()
     await page.getByLabel('Username').waitFor()
     expect((await keysOf('fastgpt')).map(({ is_active }) => is_active)).toEqual([false, false])
     expect(await page.evaluate(() => sessionStorage.length)).toBe(0)

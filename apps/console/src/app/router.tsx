@@ -81,6 +81,11 @@ function page<Part extends Record<string, unknown>, Name extends keyof Part & st
   }, name)
 }
 
+/** The app that a new chat asks, or the chat that goes on. */
+function chatSearch({ app, chat }: Record<string, unknown>): { app?: string; chat?: string } {
+  return { ...(typeof app === 'string' && { app }), ...(typeof chat === 'string' && { chat }) }
+}
+
 const pages = [
   createRoute({
     getParentRoute: () => shell,
@@ -129,12 +134,24 @@ const pages = [
     path: '/agents',
     component: page(() => import('../pages/agents/agents-page.tsx'), 'AgentsPage'),
   }),
+  // Where the playground of an agent was before it had a place in the menu.
   createRoute({
     getParentRoute: () => shell,
     path: '/agents/$id',
-    validateSearch: only(({ app }: Record<string, unknown>): { app?: string } =>
-      typeof app === 'string' ? { app } : {},
-    ),
+    validateSearch: only(chatSearch),
+    beforeLoad({ params, search }) {
+      throw redirect({ to: '/playground/$id', params, search, replace: true })
+    },
+  }),
+  createRoute({
+    getParentRoute: () => shell,
+    path: '/playground',
+    component: page(() => import('../pages/playground/start-page.tsx'), 'StartPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shell,
+    path: '/playground/$id',
+    validateSearch: only(chatSearch),
     component: page(() => import('../pages/playground/playground-page.tsx'), 'PlaygroundPage'),
   }),
   createRoute({

@@ -2,6 +2,7 @@ import { Link, Outlet, useRouter, useRouterState } from '@tanstack/react-router'
 import {
   Activity,
   Ban,
+  Bot,
   ChartColumn,
   CircleUser,
   KeyRound,
@@ -118,7 +119,8 @@ function useMenu() {
     { to: '/calls', icon: Activity, label: t('calls') },
     { to: '/refusals', icon: Ban, label: t('refusals') },
     { to: '/keys', icon: KeyRound, label: t('keys') },
-    { to: '/agents', icon: MessagesSquare, label: t('agents') },
+    { to: '/agents', icon: Bot, label: t('agents') },
+    { to: '/playground', icon: MessagesSquare, label: t('playground') },
     ...(role === 'admin'
       ? [
           { to: '/users', icon: Users, label: t('users') },

@@ -1,5 +1,4 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { LogOut } from 'lucide-react'
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl'
 import { useContractResolver } from '../../form/contract-resolver.ts'
@@ -7,7 +6,7 @@ import { isShownAtFields, showMistakes } from '../../form/show-mistakes.ts'
 import { useFormats } from '../../format/use-formats.ts'
 import { MeDocument } from '../../generated/graphql.ts'
 import { ChangePassword } from '../../generated/validators.js'
-import { client, logOut, sessions } from '../../session/gateway.ts'
+import { client, sessions } from '../../session/gateway.ts'
 import { graphqlQuery } from '../../session/queries.ts'
 import { useSession } from '../../session/use-session.ts'
 import { Button } from '../../ui/button.tsx'
@@ -20,22 +19,13 @@ import { Actions } from '../../ui/overlays/dialog.tsx'
 import { useToast } from '../../ui/overlays/toasts.tsx'
 import { Page } from '../../ui/page.tsx'
 import styles from './account-page.module.css'
+import { LogOutButton } from './log-out-button.tsx'
 
 /** The user's own record, password and the way out. */
 export function AccountPage() {
   const t = useTranslations('account')
-  const toast = useToast()
-  const leave = useMutation({ mutationFn: logOut, onError: () => toast(t('loggedOutHere')) })
   return (
-    <Page
-      title={t('title')}
-      actions={
-        <Button onClick={() => leave.mutate()} isBusy={leave.isPending}>
-          <LogOut aria-hidden />
-          {t('logOut')}
-        </Button>
-      }
-    >
+    <Page title={t('title')} actions={<LogOutButton />}>
       <Card title={t('you')}>
         <Record />
       </Card>

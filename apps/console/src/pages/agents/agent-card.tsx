@@ -66,7 +66,7 @@ export function AgentCard({ agent }: { readonly agent: Agent }) {
           {t('usage')}
         </Link>
       </p>
-      <Link className={buttonClass('plain', styles.ask)} to="/agents/$id" params={{ id: agent.id }}>
+      <Link className={buttonClass('plain', styles.ask)} to="/playground/$id" params={{ id: agent.id }}>
         <MessagesSquare aria-hidden />
         {t('ask', { name: agent.name })}
       </Link>

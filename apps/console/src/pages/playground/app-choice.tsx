@@ -4,15 +4,22 @@ import { SelectField, TextField } from '../../ui/fields/field.tsx'
 import type { Agent } from '../agents/agent.ts'
 import styles from './playground.module.css'
 
-const route = getRouteApi('/shell/agents/$id')
+const route = getRouteApi('/shell/playground/$id')
 
-/** The app that is asked. It is in the address, so that a chat with one app can be linked to. */
+/**
+ * The app that a new chat asks. It is in the address, so that a chat with one app can be linked to. Another one begins a new chat, and
+ * Back leads to the one before.
+ */
 export function useApp(agent: Agent): readonly [string, (app: string) => void] {
-  const { app } = route.useSearch()
+  const { app, chat } = route.useSearch()
   const navigate = route.useNavigate()
   return [
     app ?? firstApp(agent),
-    (chosen) => void navigate({ search: chosen === firstApp(agent) ? {} : { app: chosen }, replace: true }),
+    (chosen) =>
+      void navigate({
+        search: chosen === firstApp(agent) ? {} : { app: chosen },
+        replace: chat === undefined,
+      }),
   ]
 }
 

@@ -5,22 +5,27 @@ import { AgentListDocument } from '../../generated/graphql.ts'
 import { graphqlQuery } from '../../session/queries.ts'
 import { Empty, ErrorNotice, Loading } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
+import { useChats } from './chats/use-chats.ts'
 import { Playground } from './playground.tsx'
 
-const route = getRouteApi('/shell/agents/$id')
+const route = getRouteApi('/shell/playground/$id')
 
 /** A chat with one agent, for trying it. */
 export function PlaygroundPage() {
   const t = useTranslations('playground')
   const { id } = route.useParams()
   const { data, error, refetch } = useQuery(graphqlQuery(AgentListDocument, {}))
-  const agent = data?.agents?.find((candidate) => candidate.id === id)
-  if (agent !== undefined) return <Playground key={agent.id} agent={agent} />
+  const [chats, view] = useChats()
+  const agents = data?.agents ?? []
+  const agent = agents.find((candidate) => candidate.id === id)
+  // Before the chats are read, a draft could not be shown.
+  if (agent !== undefined && view.isLoaded)
+    return <Playground key={agent.id} {...{ agent, agents, chats, view }} />
   return (
-    <Page title={id}>
+    <Page title={agent?.name ?? id}>
       {error !== null ? (
         <ErrorNotice error={error} retry={refetch} />
-      ) : data === undefined ? (
+      ) : data === undefined || agent !== undefined ? (
         <Loading lines={6} />
       ) : (
         <Empty title={t('noAgent')}>

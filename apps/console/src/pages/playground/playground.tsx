@@ -1,44 +1,53 @@
-import { MessageSquarePlus } from 'lucide-react'
-import { useEffect, useMemo, useState, useSyncExternalStore } from 'react'
+import { getRouteApi } from '@tanstack/react-router'
+import { MessageSquarePlus, MessagesSquare } from 'lucide-react'
+import { useEffect, useState } from 'react'
 import { useTranslations } from 'use-intl'
-import { useDraftText } from '../../form/drafts.ts'
 import { useSession } from '../../session/use-session.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
+import { Empty, Loading } from '../../ui/notice.tsx'
+import { Dialog } from '../../ui/overlays/dialog.tsx'
 import { Page } from '../../ui/page.tsx'
 import type { Agent } from '../agents/agent.ts'
 import { AgentStatus } from '../agents/agent-status.tsx'
-import { AppChoice, useApp } from './app-choice.tsx'
-import type { ChatSession } from './chat-session.ts'
-import { chatOf, endChat, keyOf } from './chats.ts'
-import { Composer } from './composer.tsx'
-import { Conversation } from './conversation.tsx'
+import { AgentChoice } from './agent-choice.tsx'
+import { useApp } from './app-choice.tsx'
+import { Chat } from './chat.tsx'
+import { ChatList } from './chats/chat-list.tsx'
+import { keyOf } from './chats/chats.ts'
+import type { ChatsOfUser, ChatsView } from './chats/chats-of-user.ts'
+import { useChat } from './chats/use-chats.ts'
+import { useAttachments } from './composer/use-attachments.ts'
 import { PasteKey } from './paste-key.tsx'
 import styles from './playground.module.css'
-import { isRunning, type Turn } from './turn.ts'
-import { useAttachments } from './use-attachments.ts'
 
-/** The chat itself. What is typed and attached stays when a new chat begins or another app is chosen. */
-export function Playground({ agent }: { readonly agent: Agent }) {
+const route = getRouteApi('/shell/playground/$id')
+
+interface PlaygroundProps {
+  readonly agent: Agent
+  readonly agents: readonly Agent[]
+  readonly chats: ChatsOfUser
+  readonly view: ChatsView
+}
+
+/** A chat with an agent beside the list of all chats. What is attached stays when another chat or app is chosen. */
+export function Playground({ agent, agents, chats, view }: PlaygroundProps) {
   const t = useTranslations('playground')
   const { role } = useSession()
+  const { chat: chatId } = route.useSearch()
+  const navigate = route.useNavigate()
   const mayMakeKeys = role !== 'user'
   const key = keyOf(agent.id)
   const [hasKey, setHasKey] = useState(false)
   // A pasted key is gone with the page.
   useEffect(() => () => key.paste(undefined), [key])
-  const [draft, setDraft] = useDraftText(`chat ${agent.id}`)
-  const attachments = useAttachments(agent.id, key)
+  const attachments = useAttachments(agent.id, key, chats)
   const [app, setApp] = useApp(agent)
-  const [chatNumber, setChatNumber] = useState(1)
   const keepsConversation = agent.features.conversation
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new number is a new chat.
-  const session = useMemo(
-    () => chatOf(agent.id, app, keepsConversation),
-    [agent.id, app, keepsConversation, chatNumber],
-  )
-  const hasAccess = mayMakeKeys || hasKey
-  const turns = useTurns(session, hasAccess)
+  const session = useChat([chats, view], { agent: agent.id, app, keepsConversation, chatId })
+  const [isListOpen, setListOpen] = useState(false)
+  const agentNames = new Map(agents.map(({ id, name }) => [id, name]))
+  const list = { chats, view, shownId: chatId, agentNames }
   return (
     <Page
       title={agent.name}
@@ -50,16 +59,22 @@ export function Playground({ agent }: { readonly agent: Agent }) {
         </span>
       }
       actions={
-        <Button
-          disabled={turns.length === 0}
-          onClick={() => {
-            endChat(agent.id)
-            setChatNumber(chatNumber + 1)
-          }}
-        >
-          <MessageSquarePlus aria-hidden />
-          {t('newChat')}
-        </Button>
+        <>
+          <AgentChoice agent={agent} agents={agents} />
+          <Button className={styles.openList} onClick={() => setListOpen(true)}>
+            <MessagesSquare aria-hidden />
+            {t('chats.open', { count: view.list.length })}
+          </Button>
+          <Button
+            disabled={chatId === undefined}
+            onClick={() =>
+              void navigate({ search: ({ app: same }) => (same === undefined ? {} : { app: same }) })
+            }
+          >
+            <MessageSquarePlus aria-hidden />
+            {t('newChat')}
+          </Button>
+        </>
       }
     >
       {!mayMakeKeys && (
@@ -71,32 +86,33 @@ export function Playground({ agent }: { readonly agent: Agent }) {
           }}
         />
       )}
-      <section className={styles.chat} aria-label={t('chatWith', { name: agent.name })}>
-        <AppChoice agent={agent} app={app} onChange={setApp} />
-        <Conversation {...{ agent, app, session, turns, mayMakeKeys }} />
-        <Composer
-          agentName={agent.name}
-          draft={draft}
-          onDraft={setDraft}
-          attachments={agent.features.files ? attachments : undefined}
-          isRunning={turns.some(isRunning)}
-          isLocked={!hasAccess}
-          onStop={() => session.stop()}
-          onSend={() => {
-            const files = attachments.take()
-            setDraft('')
-            void session.send(draft, files)
-          }}
-        />
-      </section>
+      <div className={styles.columns}>
+        <aside className={styles.list} aria-label={t('chats.title')}>
+          <h2>{t('chats.title')}</h2>
+          <ChatList {...list} />
+        </aside>
+        <section className={styles.chat} aria-label={t('chatWith', { name: agent.name })}>
+          {session === 'missing' ? (
+            <div className={styles.missing}>
+              <Empty title={t('chats.missing')}>
+                <p>{t('chats.missingHint')}</p>
+              </Empty>
+            </div>
+          ) : session === undefined ? (
+            <Loading lines={6} />
+          ) : (
+            <Chat
+              {...{ agent, chats, session, attachments, mayMakeKeys }}
+              hasAccess={mayMakeKeys || hasKey}
+              isNew={chatId === undefined}
+              onApp={setApp}
+            />
+          )}
+        </section>
+      </div>
+      <Dialog title={t('chats.title')} isOpen={isListOpen} onClose={() => setListOpen(false)}>
+        <ChatList {...list} onChoose={() => setListOpen(false)} />
+      </Dialog>
     </Page>
   )
-}
-
-/** The turns of a chat, which goes on with what a reload has broken off as soon as there is a key. */
-function useTurns(session: ChatSession, hasAccess: boolean): readonly Turn[] {
-  useEffect(() => {
-    if (hasAccess) void session.resumeUnfinished()
-  }, [session, hasAccess])
-  return useSyncExternalStore(session.subscribe, () => session.turns)
 }

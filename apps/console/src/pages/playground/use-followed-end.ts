@@ -1,10 +1,12 @@
-import { type RefObject, useLayoutEffect, useRef, useState } from 'react'
+import { type RefCallback, type RefObject, useCallback, useLayoutEffect, useRef, useState } from 'react'
 
 /** A reader who scrolls down to so near the end is taken to follow it. */
 const NEAR_PX = 48
 
 interface FollowedEnd {
   readonly box: RefObject<HTMLDivElement | null>
+  /** For what is in the box: it also grows without new content, for instance when Markdown has been loaded. */
+  readonly content: RefCallback<HTMLDivElement>
   readonly isAtEnd: boolean
   onScroll(): void
   toEnd(): void
@@ -14,7 +16,7 @@ interface FollowedEnd {
  * Keeps the end of a growing box in sight while the reader is there, and leaves readers alone who have scrolled away. A new
  * `jump` leads to the end in any case.
  */
-export function useFollowedEnd(content: unknown, jump: unknown): FollowedEnd {
+export function useFollowedEnd(turns: unknown, jump: unknown): FollowedEnd {
   const box = useRef<HTMLDivElement>(null)
   const isFollowing = useRef(true)
   const lastTop = useRef(0)
@@ -33,10 +35,21 @@ export function useFollowedEnd(content: unknown, jump: unknown): FollowedEnd {
   // biome-ignore lint/correctness/useExhaustiveDependencies: it runs whenever the content has grown.
   useLayoutEffect(() => {
     if (isFollowing.current) toEnd()
-  }, [content])
+  }, [turns])
+
+  const content = useCallback((element: HTMLDivElement | null) => {
+    if (element === null) return
+    const observer = new ResizeObserver(() => {
+      const { current } = box
+      if (isFollowing.current && current !== null) current.scrollTop = current.scrollHeight
+    })
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
 
   return {
     box,
+    content,
     isAtEnd,
     onScroll() {
       const element = box.current

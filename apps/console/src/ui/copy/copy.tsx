@@ -4,8 +4,14 @@ import { useTranslations } from 'use-intl'
 import { Button, IconButton } from '../button.tsx'
 import styles from './copy.module.css'
 
+interface CopyButtonProps {
+  readonly text: string
+  readonly label?: string
+  readonly look?: 'plain' | 'quiet'
+}
+
 /** Copies a text and says so for a moment. With `label` it is a button with words. */
-export function CopyButton({ text, label }: { readonly text: string; readonly label?: string }) {
+export function CopyButton({ text, label, look = 'plain' }: CopyButtonProps) {
   const t = useTranslations('common')
   const [isCopied, setCopied] = useState(false)
   useEffect(() => {
@@ -25,7 +31,7 @@ export function CopyButton({ text, label }: { readonly text: string; readonly la
       </IconButton>
     )
   return (
-    <Button onClick={copy}>
+    <Button look={look} onClick={copy}>
       {icon}
       {isCopied ? t('copied') : label}
     </Button>

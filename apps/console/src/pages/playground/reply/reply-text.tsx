@@ -1,6 +1,6 @@
 import { CatchBoundary } from '@tanstack/react-router'
 import { lazy, Suspense, useDeferredValue } from 'react'
-import styles from '../turn.module.css'
+import styles from '../turns/turn.module.css'
 
 const Markdown = lazy(() => import('./markdown.tsx'))
 

@@ -1,6 +1,6 @@
 import { Trunkline, TrunklineError } from '@trunkline/sdk'
-import { PLAYGROUND_KEYS } from '../../playground-keys.ts'
-import type { SessionKey, SessionKeys } from '../../session/session-keys.ts'
+import { PLAYGROUND_KEYS } from '../../../playground-keys.ts'
+import type { SessionKey, SessionKeys } from '../../../session/session-keys.ts'
 
 const LIFETIME_MS = 60 * 60_000
 /** How long a call may take by default. A key that expires sooner is not used for another message, because it would end the call. */

@@ -1,21 +1,27 @@
 import { type ChatChunk, type ServerChatStream, Trunkline, TrunklineError } from '@trunkline/sdk'
+import type { Exchange } from '../frames/exchange.ts'
+import { recordedFetch } from '../frames/recorded-fetch.ts'
+import { carriedMessages } from './carried-messages.ts'
 import type { PlaygroundKey } from './playground-key.ts'
-import { recordedFetch } from './recorded-fetch.ts'
-import type { StoredChat } from './stored-chat.ts'
-import { EMPTY_TURN, type SentFile, type Turn } from './turn.ts'
+import { randomId } from './random-id.ts'
+import { EMPTY_TURN, type SentFile, sentQuery, type Turn } from './turn.ts'
 import { failedTurn, isConnectionLost, keepsNoReplies } from './turn-failure.ts'
 
 interface ChatSessionOptions {
   readonly baseURL: string
+  /** The id of the chat. By default a new one begins. */
+  readonly id?: string | undefined
   readonly agent: string
   readonly app: string
   /** False for agents that remember nothing. */
   readonly keepsConversation: boolean
   readonly key: PlaygroundKey
-  /** The chat that goes on. By default a new one begins. */
-  readonly stored?: StoredChat | undefined
+  /** The turns of a chat that goes on, or those that a new one begins with. */
+  readonly turns?: readonly Turn[] | undefined
+  /** The conversation of a chat that goes on. */
+  readonly conversationId?: string | undefined
   /** Stores the chat, so that it can go on after a reload. */
-  save?(chat: StoredChat): void
+  save?(chat: ChatSession): void
   /** Calls back a little later, so that many fragments lead to one drawing. */
   schedule?(callback: () => void): void
   readonly fetch?: typeof fetch
@@ -23,7 +29,7 @@ interface ChatSessionOptions {
 
 /** The reply that is being read. */
 interface Running {
-  readonly turnId: number
+  readonly turnId: string
   readonly controller: AbortController
   /** The key with which the question was sent; only that one can read the reply. */
   apiKey: string | undefined
@@ -32,6 +38,9 @@ interface Running {
 }
 
 const DRAWN_EVERY_MS = 40
+/** What has come since is lost if the browser dies. */
+const SAVED_EVERY_MS = 1_000
+const EXCHANGES_MAX = 5
 /** With the waits between them, these last for half a minute, which a restart of the gateway rarely takes. */
 const RESUME_RETRIES = 8
 
@@ -40,23 +49,27 @@ const RESUME_RETRIES = 8
  * lost connection and, because the chat is stored, a reload of the page.
  */
 export class ChatSession {
-  /** The conversation has an id of our own from its first message on: some agents require one. */
-  readonly conversationId: string
+  readonly id: string
   readonly #options: ChatSessionOptions
   readonly #listeners = new Set<() => void>()
   #turns: readonly Turn[]
+  /** Undefined before the first message. It is an id of our own, because some agents require one. */
+  #conversationId: string | undefined
   #running: Running | undefined
-  #nextId: number
+  #savedAtMs = 0
   #keepsReplies = true
   #isScheduled = false
   #isClosed = false
 
   constructor(options: ChatSessionOptions) {
     this.#options = options
-    this.#turns = options.stored?.turns ?? []
-    this.#nextId = Math.max(0, ...this.#turns.map(({ id }) => id)) + 1
-    const newId = options.keepsConversation ? `playground-${randomId()}` : ''
-    this.conversationId = options.stored?.conversationId ?? newId
+    this.id = options.id ?? randomId()
+    this.#turns = options.turns ?? []
+    this.#conversationId = options.conversationId
+  }
+
+  get agent(): string {
+    return this.#options.agent
   }
 
   get app(): string {
@@ -67,6 +80,14 @@ export class ChatSession {
     return this.#turns
   }
 
+  get conversationId(): string {
+    return this.#conversationId ?? ''
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined
+  }
+
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -74,17 +95,34 @@ export class ChatSession {
 
   /** Sends a message. Failures are part of the turn; a second message waits until the first has been answered. */
   async send(query: string, files: readonly SentFile[]): Promise<void> {
-    if (this.#running !== undefined) return
-    const id = this.#nextId++
-    const idempotencyKey = this.#keepsReplies ? randomId() : undefined
-    const turn = { ...EMPTY_TURN, id, query, files, idempotencyKey, startedAtMs: Date.now() }
-    this.#turns = [...this.#turns, turn]
-    await this.#run(id, (running) => this.#ask(running))
+    await this.#send({ query, files })
+  }
+
+  /**
+   * Asks for another answer to the last question. Agents remember their own answer and cannot forget it, so the question begins
+   * another conversation, which the messages before it are carried into.
+   */
+  async regenerate(): Promise<void> {
+    const last = this.#turns.at(-1)
+    if (last === undefined || this.#running !== undefined) return
+    this.#turns = this.#turns.slice(0, -1)
+    this.#conversationId = undefined
+    const { query, files, text, earlierAnswers } = last
+    await this.#send({
+      query,
+      files,
+      earlierAnswers: text === '' ? earlierAnswers : [...earlierAnswers, text],
+    })
+  }
+
+  /** The turn that was being read when the page was left. */
+  get unfinished(): Turn | undefined {
+    return this.#turns.findLast(({ state, error }) => state === 'lost' && error === undefined)
   }
 
   /** Goes on with what was being read when the page was left, if there is something. */
   async resumeUnfinished(): Promise<void> {
-    const unfinished = this.#turns.findLast(({ state, error }) => state === 'lost' && error === undefined)
+    const { unfinished } = this
     if (unfinished !== undefined) await this.#run(unfinished.id, (running) => this.#resume(running))
   }
 
@@ -97,10 +135,21 @@ export class ChatSession {
   }
 
   /** Sends the message of a turn again: in place of it, or after it where something of its reply stays. */
-  async askAgain({ id, query, files, state, text }: Turn): Promise<void> {
+  async askAgain({ id, query, files, state, text, carried, earlierAnswers }: Turn): Promise<void> {
     if (this.#running !== undefined) return
-    if (state === 'failed' || text === '') this.#turns = this.#turns.filter((turn) => turn.id !== id)
-    await this.send(query, files)
+    const isReplaced = state === 'failed' || text === ''
+    if (isReplaced) this.#turns = this.#turns.filter((turn) => turn.id !== id)
+    // Whether the conversation has begun is not known, so the messages before go along again.
+    await this.#send({ query, files, carried, ...(isReplaced && { earlierAnswers }) })
+  }
+
+  /** Takes the turns as another tab has stored them, except for the one that is being read here. */
+  takeStored(turns: readonly Turn[], conversationId: string): void {
+    const own = this.#running && this.#turn(this.#running.turnId)
+    this.#turns = turns.map((turn) => (turn.id === own?.id ? own : turn))
+    if (own !== undefined && !this.#turns.includes(own)) this.#turns = [...this.#turns, own]
+    if (own === undefined) this.#conversationId = conversationId
+    this.#announce()
   }
 
   /** Stops the running reply, which ends the run at the platform. Called again, it does not wait for the gateway. */
@@ -124,11 +173,33 @@ export class ChatSession {
 
   save(): void {
     if (this.#isClosed) return
-    const { app } = this.#options
-    this.#options.save?.({ app, conversationId: this.conversationId, turns: this.#turns })
+    this.#savedAtMs = Date.now()
+    this.#options.save?.(this)
   }
 
-  async #run(turnId: number, read: (running: Running) => Promise<void>): Promise<void> {
+  async #send(message: Pick<Turn, 'query' | 'files'> & Partial<Turn>): Promise<void> {
+    if (this.#running !== undefined) return
+    const carried = this.#beginConversation()
+    const id = randomId()
+    const idempotencyKey = this.#keepsReplies ? randomId() : undefined
+    const { conversationId } = this
+    const startedAtMs = Date.now()
+    this.#turns = [
+      ...this.#turns,
+      { ...EMPTY_TURN, id, conversationId, carried, idempotencyKey, startedAtMs, ...message },
+    ]
+    await this.#run(id, (running) => this.#ask(running))
+  }
+
+  /** Begins a conversation where there is none. Returns the messages that are to be carried into it. */
+  #beginConversation(): string {
+    if (this.#conversationId !== undefined) return ''
+    const { keepsConversation } = this.#options
+    this.#conversationId = keepsConversation ? `playground-${randomId()}` : ''
+    return keepsConversation ? carriedMessages(this.#turns) : ''
+  }
+
+  async #run(turnId: string, read: (running: Running) => Promise<void>): Promise<void> {
     if (this.#running !== undefined) return
     const running: Running = {
       turnId,
@@ -189,15 +260,16 @@ export class ChatSession {
 
   #questionStream(running: Running): ServerChatStream {
     const { agent, app } = this.#options
-    const { query, files, idempotencyKey } = this.#turn(running.turnId)
+    const turn = this.#turn(running.turnId)
+    const { files, conversationId, idempotencyKey } = turn
     return this.#client(running).chat.stream(
       {
         agent,
         app_id: app,
-        chat_id: this.conversationId,
-        conversation_id: this.conversationId,
+        chat_id: conversationId,
+        conversation_id: conversationId,
         detail: true,
-        query,
+        query: sentQuery(turn),
         files: files.map(({ url }) => url),
         ...(idempotencyKey !== undefined && { keep: true, idempotencyKey }),
       },
@@ -222,6 +294,10 @@ export class ChatSession {
   #client({ turnId, apiKey }: Running): Trunkline {
     const { baseURL, fetch: send } = this.#options
     const recorder = {
+      exchanged: (exchange: Exchange) =>
+        this.#change(turnId, {
+          exchanges: [...this.#turn(turnId).exchanges, exchange].slice(-EXCHANGES_MAX),
+        }),
       record: (text: string) => this.#change(turnId, { frames: this.#turn(turnId).frames + text }),
       // Where this was the end of the reply, the turn is done before it is drawn.
       ended: () => this.#change(turnId, { isReconnecting: this.#turn(turnId).state === 'streaming' }),
@@ -258,13 +334,14 @@ export class ChatSession {
       if (isFirst) this.#change(turnId, { text: '', details: [], usage: undefined })
       isFirst = false
       this.#take(turnId, chunk)
+      if (Date.now() - this.#savedAtMs >= SAVED_EVERY_MS) this.save()
     }
     // Where the platform has replaced its answer, the whole reply is the replacement alone.
     const { choices } = await stream.final()
     this.#change(turnId, { text: choices[0]?.message.content ?? '' })
   }
 
-  #take(id: number, { choices, usage, detail }: ChatChunk): void {
+  #take(id: string, { choices, usage, detail }: ChatChunk): void {
     const turn = this.#turn(id)
     const text = choices[0]?.delta.content ?? ''
     const elapsedMs = turn.wasAway ? undefined : Date.now() - turn.startedAtMs
@@ -275,11 +352,11 @@ export class ChatSession {
     })
   }
 
-  #turn(id: number): Turn {
+  #turn(id: string): Turn {
     return this.#turns.find((turn) => turn.id === id) ?? EMPTY_TURN
   }
 
-  #change(id: number, change: Partial<Turn>): void {
+  #change(id: string, change: Partial<Turn>): void {
     this.#turns = this.#turns.map((turn) => (turn.id === id ? { ...turn, ...change } : turn))
     if (this.#isScheduled) return
     this.#isScheduled = true
@@ -293,10 +370,4 @@ export class ChatSession {
   #announce(): void {
     for (const listener of this.#listeners) listener()
   }
-}
-
-/** Not `randomUUID`, which browsers offer on HTTPS and on this machine alone. */
-function randomId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(9))
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -1,6 +1,6 @@
 import { TrunklineError } from '@trunkline/sdk'
 import { expect, test } from 'vitest'
-import { SessionKeys } from '../../session/session-keys.ts'
+import { SessionKeys } from '../../../session/session-keys.ts'
 import { PlaygroundKey } from './playground-key.ts'
 
 const MINUTE_MS = 60_000

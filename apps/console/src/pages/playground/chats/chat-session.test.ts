@@ -1,7 +1,9 @@
 import { afterEach, expect, test, vi } from 'vitest'
+import { carriedMessages } from './carried-messages.ts'
 import { ChatSession } from './chat-session.ts'
 import { PlaygroundKey } from './playground-key.ts'
-import { parseChat, type StoredChat, serializedChat } from './stored-chat.ts'
+import { restoredTurn, storedTurn } from './stored-turn.ts'
+import { EMPTY_TURN, type Turn } from './turn.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -10,12 +12,25 @@ afterEach(() => {
 interface Asked {
   readonly path: string
   readonly idempotencyKey: string | null
+  readonly query: string | undefined
+  readonly conversation: string | undefined
+}
+
+interface StoredChat {
+  readonly id: string
+  readonly conversationId: string
+  readonly turns: readonly Turn[]
 }
 
 /** A gateway that answers one request after the other as the test says. */
 function chatWith(...answers: readonly (() => Response)[]) {
   const asked: Asked[] = []
   let stored: string | undefined
+  const storedChat = (): StoredChat | undefined => {
+    if (stored === undefined) return undefined
+    const { turns, ...chat } = JSON.parse(stored)
+    return { ...chat, turns: turns.flatMap((turn: unknown) => restoredTurn(turn) ?? []) }
+  }
   const open = (apiKey: string | undefined = 'tl_key') => {
     const key = new PlaygroundKey({
       baseURL: 'http://gateway.example.com',
@@ -30,16 +45,19 @@ function chatWith(...answers: readonly (() => Response)[]) {
       app: '',
       keepsConversation: true,
       key,
-      stored: parseChat(stored),
-      save: (chat) => {
-        stored = serializedChat(chat).next().value
+      ...storedChat(),
+      save: ({ id, conversationId, turns }) => {
+        stored = JSON.stringify({ id, conversationId, turns: turns.map(storedTurn) })
       },
       schedule: (draw) => draw(),
       async fetch(input, init) {
         const { pathname } = new URL(String(input))
+        const { query, chat_id: conversation } = JSON.parse(typeof init?.body === 'string' ? init.body : '{}')
         asked.push({
           path: pathname.replace('/api/v1', ''),
           idempotencyKey: new Headers(init?.headers).get('idempotency-key'),
+          query,
+          conversation,
         })
         const answer = answers[asked.length - 1]
         if (answer === undefined) throw new Error(`unexpected: ${pathname}`)
@@ -47,7 +65,7 @@ function chatWith(...answers: readonly (() => Response)[]) {
       },
     })
   }
-  return { open, asked, stored: () => parseChat(stored) }
+  return { open, asked, stored: storedChat }
 }
 
 const event = (body: object, id: number) => `data: ${JSON.stringify(body)}\nid: ${id}\n\n`
@@ -213,24 +231,35 @@ test('a gateway that keeps no replies is asked without a key, also for the next 
   expect(asked.map(({ idempotencyKey }) => idempotencyKey !== null)).toEqual([true, false, false])
 })
 
-test('of a chat without enough room, less is stored, and at last the question alone', async () => {
-  const { open, stored } = chatWith(
-    stream(textEvent('one', 1) + lastEvents(2)),
-    stream(textEvent('two', 1) + lastEvents(2)),
-  )
+test('another answer is asked for in a new conversation that the messages before are carried into', async () => {
+  const answers = ['one', 'two', 'other two', 'three']
+  const { open, asked } = chatWith(...answers.map((text) => stream(textEvent(text, 1) + lastEvents(2))))
   const session = open()
   await session.send('First', [])
   await session.send('Second', [])
-  const chat = stored()
-  const texts = chat === undefined ? [] : [...serializedChat(chat)]
-  expect(texts.map((text) => parseChat(text)?.turns.map((turn) => `${turn.query}: ${turn.text}`))).toEqual([
-    ['First: one', 'Second: two'],
-    ['First: one', 'Second: two'],
-    ['Second: two'],
-    ['Second: '],
+  await session.regenerate()
+  await session.send('Third', [])
+  expect(session.turns.map(({ query, text, earlierAnswers }) => [query, text, earlierAnswers])).toEqual([
+    ['First', 'one', []],
+    ['Second', 'other two', ['two']],
+    ['Third', 'three', []],
   ])
+  expect(asked.map(({ query }) => query)).toEqual([
+    'First',
+    'Second',
+    'User: First\n\nAssistant: one\n\nUser: Second',
+    'Third',
+  ])
+  const [first, second, other, third] = asked.map(({ conversation }) => conversation)
+  expect([first === second, second === other, other === third]).toEqual([true, false, true])
 })
 
-test.each([undefined, '', '{', 'null', '{"version":0,"turns":[]}'])('%j is no chat', (text) => {
-  expect(parseChat(text)).toBeUndefined()
+test('of the messages before, the newest are carried', () => {
+  const turns = ['a', 'b', 'c'].map((query) => ({ ...EMPTY_TURN, query, text: query.repeat(9_000) }))
+  expect(carriedMessages(turns)).toMatch(/^User: b\n\nAssistant: b+\n\nUser: c\n\nAssistant: c+$/)
+  expect(carriedMessages([{ ...EMPTY_TURN, query: 'unanswered' }])).toBe('')
+})
+
+test.each([undefined, null, 1, '', {}, { id: 'a', query: 1, text: '' }])('%j is no turn', (stored) => {
+  expect(restoredTurn(stored)).toBeUndefined()
 })

@@ -46,7 +46,8 @@ function stateAfter(turn: Turn, error: unknown, isResuming: boolean): TurnState 
   if (error.reason === 'stopped') return isStopped ? 'stopped' : 'unread'
   if (error.reason === 'interrupted') return 'interrupted'
   if (!isResuming) return 'failed'
-  if (error.reason === 'call_not_found') return 'missing'
+  // A call that has begun is hidden from every key but its own.
+  if (error.reason === 'call_not_found') return turn.callId === undefined ? 'missing' : 'gone'
   // Without its key, a call can be read no more.
   return error.reason === 'reply_gone' || (isKeyOver(error) && error.status === 401) ? 'gone' : 'failed'
 }

@@ -1,4 +1,5 @@
 import type { DetailEvent, TokenUsage } from '@trunkline/sdk'
+import type { Exchange } from '../frames/exchange.ts'
 
 export interface SentFile {
   readonly id: string
@@ -25,9 +26,16 @@ export type TurnState =
 
 /** A message and what has come back so far. */
 export interface Turn {
-  readonly id: number
+  /** Random, so that two tabs may add turns to one chat. */
+  readonly id: string
   readonly query: string
   readonly files: readonly SentFile[]
+  /** The conversation at the gateway. A chat goes on in another one where an answer was asked for again. */
+  readonly conversationId: string
+  /** The messages before, as they were sent ahead of the question where it began another conversation; otherwise empty. */
+  readonly carried: string
+  /** The answers that this one has replaced, the oldest first. */
+  readonly earlierAnswers: readonly string[]
   /** The name of the call at the gateway, with which it is resumed. Undefined where the gateway keeps no replies. */
   readonly idempotencyKey: string | undefined
   readonly state: TurnState
@@ -41,6 +49,8 @@ export interface Turn {
   readonly details: readonly DetailEvent[]
   /** The reply as it was sent, line by line. */
   readonly frames: string
+  /** The headers of the requests that were made for it, the newest last. */
+  readonly exchanges: readonly Exchange[]
   readonly requestId: string | undefined
   readonly callId: string | undefined
   readonly usage: TokenUsage | undefined
@@ -52,9 +62,12 @@ export interface Turn {
 }
 
 export const EMPTY_TURN: Turn = {
-  id: 0,
+  id: '',
   query: '',
   files: [],
+  conversationId: '',
+  carried: '',
+  earlierAnswers: [],
   idempotencyKey: undefined,
   state: 'waiting',
   isReconnecting: false,
@@ -63,6 +76,7 @@ export const EMPTY_TURN: Turn = {
   text: '',
   details: [],
   frames: '',
+  exchanges: [],
   requestId: undefined,
   callId: undefined,
   usage: undefined,
@@ -74,4 +88,9 @@ export const EMPTY_TURN: Turn = {
 
 export function isRunning({ state }: Turn): boolean {
   return state === 'waiting' || state === 'streaming'
+}
+
+/** What is sent to the agent: the question, after the messages before it where they are carried along. */
+export function sentQuery({ carried, query }: Turn): string {
+  return carried === '' ? query : `${carried}\n\nUser: ${query}`
 }

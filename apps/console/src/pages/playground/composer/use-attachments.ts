@@ -1,14 +1,16 @@
 import { AbortError, Trunkline } from '@trunkline/sdk'
-import { useRef, useState } from 'react'
-import { useSession } from '../../session/use-session.ts'
-import type { PlaygroundKey } from './playground-key.ts'
-import type { SentFile } from './turn.ts'
+import { useEffect, useRef, useState } from 'react'
+import { useSession } from '../../../session/use-session.ts'
+import type { ChatsOfUser } from '../chats/chats-of-user.ts'
+import type { PlaygroundKey } from '../chats/playground-key.ts'
+import type { SentFile } from '../chats/turn.ts'
 
 /** A file that was chosen for the next message. */
 export interface Attachment {
   readonly number: number
   readonly name: string
-  readonly size: number
+  /** Undefined where a page before this one has uploaded it. */
+  readonly size: number | undefined
   /** Between 0 and 1. */
   readonly progress: number
   readonly upload: SentFile | undefined
@@ -27,11 +29,19 @@ export interface Attachments {
   take(): readonly SentFile[]
 }
 
-/** Files are uploaded when they are chosen, and deleted at the gateway when they are removed again. */
-export function useAttachments(agent: string, key: PlaygroundKey): Attachments {
+/**
+ * Files are uploaded when they are chosen, and deleted at the gateway when they are removed again. Those that are uploaded and not sent
+ * yet are kept as drafts are.
+ */
+export function useAttachments(agent: string, key: PlaygroundKey, chats: ChatsOfUser): Attachments {
   const { username } = useSession()
-  const [list, setList] = useState<readonly Attachment[]>([])
-  const lastNumber = useRef(0)
+  const draftName = `files ${agent}`
+  const [list, setList] = useState<readonly Attachment[]>(() => chats.draft(draftName).files.map(uploaded))
+  const lastNumber = useRef(list.length)
+  useEffect(() => {
+    const files = list.flatMap(({ upload }) => upload ?? [])
+    if (files.length > 0 || chats.draft(draftName).files.length > 0) chats.setDraft(draftName, { files })
+  }, [chats, draftName, list])
   const running = useRef(new Map<number, AbortController>())
 
   const change = (number: number, part: Partial<Attachment>) =>
@@ -94,3 +104,12 @@ export function useAttachments(agent: string, key: PlaygroundKey): Attachments {
     },
   }
 }
+
+const uploaded = (upload: SentFile, index: number): Attachment => ({
+  number: index + 1,
+  name: upload.name,
+  size: undefined,
+  progress: 1,
+  upload,
+  error: undefined,
+})

@@ -1,8 +1,8 @@
 import { FileText, X } from 'lucide-react'
 import { useTranslations } from 'use-intl'
-import { useFormats } from '../../format/use-formats.ts'
-import { IconButton } from '../../ui/button.tsx'
-import { ErrorNotice } from '../../ui/notice.tsx'
+import { useFormats } from '../../../format/use-formats.ts'
+import { IconButton } from '../../../ui/button.tsx'
+import { ErrorNotice } from '../../../ui/notice.tsx'
 import styles from './composer.module.css'
 import type { Attachment, Attachments } from './use-attachments.ts'
 
@@ -29,7 +29,7 @@ function FileRow({ attachment, onRemove }: { readonly attachment: Attachment; on
       <div className={styles.file}>
         <FileText aria-hidden />
         <span className={styles.fileName}>{name}</span>
-        <span className={styles.hint}>{formats.bytes(size)}</span>
+        {size !== undefined && <span className={styles.hint}>{formats.bytes(size)}</span>}
         {upload === undefined && error === undefined && (
           <progress value={progress} max={1} aria-label={t('uploading', { name })} />
         )}

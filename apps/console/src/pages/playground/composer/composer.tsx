@@ -1,35 +1,42 @@
 import { Paperclip, SendHorizontal, Square } from 'lucide-react'
 import { type FormEvent, type KeyboardEvent, useRef } from 'react'
 import { useTranslations } from 'use-intl'
-import { Button, IconButton } from '../../ui/button.tsx'
+import { Button, IconButton } from '../../../ui/button.tsx'
+import type { ChatsOfUser } from '../chats/chats-of-user.ts'
+import type { SentFile } from '../chats/turn.ts'
 import { AttachmentList } from './attachment-list.tsx'
 import styles from './composer.module.css'
 import type { Attachments } from './use-attachments.ts'
+import { useDraft } from './use-draft.ts'
 
 interface ComposerProps {
   readonly agentName: string
-  readonly draft: string
-  onDraft(draft: string): void
+  readonly chats: ChatsOfUser
+  /** The name of what is written and not sent yet. */
+  readonly draftName: string
   /** Absent where the agent takes no files. */
   readonly attachments: Attachments | undefined
   readonly isRunning: boolean
   /** True while there is no key to send with. */
   readonly isLocked: boolean
-  onSend(): void
+  onSend(query: string, files: readonly SentFile[]): void
   onStop(): void
 }
 
 /** Where a message is written. Enter sends it, Shift and Enter begin a new line. */
 export function Composer(props: ComposerProps) {
-  const { agentName, draft, onDraft, attachments, isRunning, isLocked, onSend, onStop } = props
+  const { agentName, chats, draftName, attachments, isRunning, isLocked, onSend, onStop } = props
   const t = useTranslations('playground')
+  // Not in the page: each key would draw all messages again.
+  const [draft, setDraft] = useDraft(chats, draftName)
   const area = useRef<HTMLTextAreaElement>(null)
   const maySend = !isRunning && !isLocked && draft.trim() !== '' && attachments?.isReady !== false
 
   function send(event?: FormEvent) {
     event?.preventDefault()
     if (!maySend) return
-    onSend()
+    setDraft('')
+    onSend(draft, attachments?.take() ?? [])
     area.current?.focus()
   }
 
@@ -51,7 +58,7 @@ export function Composer(props: ComposerProps) {
         rows={2}
         aria-label={t('message')}
         placeholder={t('placeholder', { name: agentName })}
-        onChange={({ target }) => onDraft(target.value)}
+        onChange={({ target }) => setDraft(target.value)}
         onKeyDown={onKeyDown}
       />
       <div className={styles.bar}>

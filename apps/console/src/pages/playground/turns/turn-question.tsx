@@ -1,0 +1,62 @@
+import { FileText, Pencil, UserRound } from 'lucide-react'
+import { useState } from 'react'
+import { useTranslations } from 'use-intl'
+import { IconButton } from '../../../ui/button.tsx'
+import type { Turn } from '../chats/turn.ts'
+import { QuestionEditor } from './question-editor.tsx'
+import styles from './turn.module.css'
+
+interface TurnQuestionProps {
+  readonly turn: Turn
+  readonly mayEdit: boolean
+  onEdit(query: string): void
+}
+
+/** The message of the user, which can be edited and sent again. */
+export function TurnQuestion({ turn, mayEdit, onEdit }: TurnQuestionProps) {
+  const t = useTranslations('playground')
+  const [isEdited, setEdited] = useState(false)
+  return (
+    <div className={styles.message}>
+      <span className={styles.who}>
+        <UserRound aria-hidden />
+        <strong>{t('you')}</strong>
+        {!isEdited && (
+          <IconButton
+            className={styles.edit}
+            label={t('edit')}
+            disabled={!mayEdit}
+            onClick={() => setEdited(true)}
+          >
+            <Pencil aria-hidden />
+          </IconButton>
+        )}
+      </span>
+      {isEdited ? (
+        <QuestionEditor
+          query={turn.query}
+          maySend={mayEdit}
+          onCancel={() => setEdited(false)}
+          onSend={(query) => {
+            setEdited(false)
+            onEdit(query)
+          }}
+        />
+      ) : (
+        <p className={styles.text}>{turn.query}</p>
+      )}
+      {turn.files.length > 0 && (
+        <ul className={styles.files} aria-label={t('files')}>
+          {turn.files.map((file) => (
+            <li key={file.id}>
+              <FileText aria-hidden />
+              <a href={file.url} target="_blank" rel="noopener noreferrer">
+                {file.name}
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
