@@ -91,7 +91,7 @@ describe.runIf(HAS_BROWSER)('agents and the playground', () => {
 
     await reply(page, 1).getByRole('button', { name: 'Frames and headers' }).click()
     const rows = page.getByRole('list', { name: 'Frames' }).getByRole('listitem')
-    await rows.filter({ hasText: 'This is turn 2' }).first().locator('summary').click()
+    await rows.filter({ hasText: '"Hello' }).first().locator('summary').click()
     await rows.getByText('"delta": {').waitFor()
     expect(await rows.last().getByText('[DONE]').count()).toBe(1)
     await page.getByRole('button', { name: 'Headers', exact: true }).click()

@@ -28,6 +28,8 @@ interface ChatsOptions {
   newSession(chat: ChatToOpen): ChatSession
   /** Tells other tabs of this user that a chat has changed or is gone. */
   tellChange(chatId: string): void
+  /** Keeps at once what a page has not stored when it is left, for the next page of this tab. */
+  readonly handOver: { take(): string | undefined; leave(text: string | undefined): void }
 }
 
 export interface ChatToOpen {
@@ -39,6 +41,12 @@ export interface ChatToOpen {
   readonly turns?: readonly Turn[]
   readonly conversationId?: string
   readonly save: (session: ChatSession) => void
+}
+
+/** What was being stored when the page was left. */
+interface Unsaved {
+  readonly saves: readonly (readonly [ChatRecord, (readonly [string, object])[], readonly string[]])[]
+  readonly drafts: readonly (readonly [string, Draft])[]
 }
 
 const EMPTY_DRAFT: Draft = { text: '', files: [] }
@@ -56,6 +64,8 @@ export class ChatsOfUser {
   readonly #draftTimers = new Map<string, ReturnType<typeof setTimeout>>()
   /** The turns of a session as they were stored last; those that are another object by now have changed. */
   readonly #storedTurns = new WeakMap<ChatSession, ReadonlyMap<string, Turn>>()
+  /** What is being stored at the moment. */
+  readonly #saves = new Set<Parameters<ChatStore['save']>>()
   readonly #sizes = new WeakMap<Turn, number>()
   readonly #loaded: Promise<void>
   #store: ChatStore | undefined
@@ -160,15 +170,24 @@ export class ChatsOfUser {
     )
   }
 
-  /** Stores what has not been stored yet, because the page may be gone a moment later. */
-  flush(): void {
-    for (const name of [...this.#draftTimers.keys()]) this.#saveDraft(name)
+  /**
+   * Hands over to the next page of this tab what has not been stored yet. A browser may break off what a page begins to store while it
+   * is left.
+   */
+  leave(): void {
     for (const session of this.#sessions.values()) if (session.isRunning) session.save()
+    const unsaved: Unsaved = {
+      saves: [...this.#saves].map(([record, turns, gone]) => [record, [...turns], gone]),
+      drafts: [...this.#draftTimers.keys()].map((name) => [name, this.draft(name)]),
+    }
+    const isEmpty = unsaved.saves.length + unsaved.drafts.length === 0
+    this.#options.handOver.leave(isEmpty ? undefined : JSON.stringify(unsaved))
   }
 
   /** Stops what is running, and stores nothing more. */
   close(): void {
-    this.flush()
+    for (const name of [...this.#draftTimers.keys()]) this.#saveDraft(name)
+    for (const session of this.#sessions.values()) if (session.isRunning) session.save()
     this.#isClosed = true
     for (const session of this.#sessions.values()) session.close()
     this.#sessions.clear()
@@ -199,6 +218,8 @@ export class ChatsOfUser {
     const { userId, openStore } = this.#options
     try {
       this.#store = await openStore()
+      // What cannot be stored, or was left by another version of the console, is lost without harm to the rest.
+      await this.#takeOver().catch(() => undefined)
       for (const record of (await this.#store?.list(userId)) ?? []) this.#records.set(record.id, record)
       for (const [name, draft] of (await this.#store?.drafts(userId)) ?? []) this.#drafts.set(name, draft)
     } catch {
@@ -206,6 +227,17 @@ export class ChatsOfUser {
     }
     this.#view = { ...this.#view, isLoaded: true, kept: this.#store === undefined ? 'memory' : 'browser' }
     this.#show()
+  }
+
+  /** Stores what the page before has not. */
+  async #takeOver(): Promise<void> {
+    const { userId, handOver } = this.#options
+    const text = handOver.take()
+    if (text === undefined) return
+    handOver.leave(undefined)
+    const { saves, drafts }: Unsaved = JSON.parse(text)
+    for (const [record, turns, gone] of saves) await this.#store?.save(record, new Map(turns), gone)
+    for (const [name, draft] of drafts) await this.#store?.saveDraft(userId, name, draft)
   }
 
   async #turnsOf(chatId: string): Promise<readonly Turn[] | undefined> {
@@ -254,13 +286,17 @@ export class ChatsOfUser {
     onFailure?: () => void,
   ) {
     void this.#makeRoom(record.id)
-    this.#store?.save(record, changed, gone).then(
+    const save: Parameters<ChatStore['save']> = [record, changed, gone]
+    this.#saves.add(save)
+    const saved = this.#store?.save(...save).finally(() => this.#saves.delete(save))
+    saved?.then(
       () => {
         if (this.#view.kept === 'full') this.#setKept('browser')
         this.#options.tellChange(record.id)
       },
-      async () => {
+      async (error: unknown) => {
         onFailure?.()
+        if (Object(error).name !== 'QuotaExceededError') return this.#setKept('memory')
         // The browser has no more room. An older chat gives its own, and the next saving tries again.
         const oldest = this.#leastRecent(record.id)
         if (oldest === undefined) this.#setKept('full')

@@ -12,7 +12,7 @@ const keys = new Map<string, PlaygroundKey>()
 let isLeaving = false
 
 window.addEventListener('pagehide', () => {
-  current?.chats.flush()
+  current?.chats.leave()
   isLeaving = true
 })
 // Browsers may show a page again that was left.
@@ -24,6 +24,9 @@ sessions.onEnd(() => {
   current = undefined
   keys.clear()
 })
+
+/** In the storage of the tab, which is written at once. */
+const UNSAVED = 'chats'
 
 /** A message among the tabs of this browser: that a chat has changed, or which tab is reading its answer. */
 interface Message {
@@ -89,6 +92,10 @@ export function chatsOf(userId: string): ChatsOfUser {
     userId,
     openStore: () => ChatStore.open(),
     tellChange: (chatId) => tell({ type: 'changed', chatId }),
+    handOver: {
+      take: () => sessions.getItem(UNSAVED),
+      leave: (text) => void sessions.setItem(UNSAVED, text),
+    },
     newSession: ({ save, ...chat }) =>
       new ChatSession({
         ...chat,
