@@ -227,4 +227,66 @@ describe.runIf(HAS_BROWSER)('chats that the browser keeps', () => {
     await reply(page, 0).getByText('sandbox:echo in memory').waitFor()
     expect(problems).toEqual([])
   })
+
+  test('in a chat of 500 messages, typing is as fast as in an empty one', async () => {
+    const { page, logIn, problems } = await console.visit('/playground/dify')
+    await logIn()
+    await message(page).waitFor()
+    const empty = await typingMs(page)
+    await ask(page, 'sandbox:echo **one** of `many`')
+    await ended(page, 0)
+    await page.evaluate(repeatTurns, 500)
+    await page.reload()
+    await ended(page, 59)
+    // All of them in sight, which a reader must ask for.
+    const earlier = page.getByRole('button', { name: 'Show earlier messages' })
+    while ((await earlier.count()) > 0) await earlier.click()
+    expect(await page.getByRole('article').count()).toBe(500)
+    const full = await typingMs(page)
+    // Laying out all of the messages again takes 3 ms, and drawing them again a hundred.
+    expect(full.layout).toBeLessThan(empty.layout + 2)
+    expect(full.script).toBeLessThan(empty.script + 15)
+    await ask(page, 'sandbox:echo the last')
+    await ended(page, 500)
+    expect(problems).toEqual([])
+  })
+
+  /** The work of the page for each of 40 keys, in milliseconds. The time until a key is seen depends on the machine's other work. */
+  async function typingMs(page: Page): Promise<{ readonly layout: number; readonly script: number }> {
+    const browser = await page.context().newCDPSession(page)
+    await browser.send('Performance.enable')
+    const spent = async () => {
+      const { metrics } = await browser.send('Performance.getMetrics')
+      const msOf = (name: string) => 1_000 * (metrics.find((metric) => metric.name === name)?.value ?? 0)
+      return { layout: msOf('LayoutDuration') + msOf('RecalcStyleDuration'), script: msOf('ScriptDuration') }
+    }
+    await message(page).click()
+    await page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve)))
+    const before = await spent()
+    await page.keyboard.type('abcdefghij'.repeat(4))
+    const after = await spent()
+    await browser.detach()
+    await message(page).fill('')
+    return { layout: (after.layout - before.layout) / 40, script: (after.script - before.script) / 40 }
+  }
 })
+
+/** Makes the first stored turn many. It runs in the page. */
+function repeatTurns(count: number): Promise<unknown> {
+  return new Promise((resolve) => {
+    const opening = indexedDB.open('trunkline.chats')
+    opening.onsuccess = () => {
+      const transaction = opening.result.transaction('turns', 'readwrite')
+      const turns = transaction.objectStore('turns')
+      const reading = turns.getAll()
+      reading.onsuccess = () => {
+        const [{ chatId, turn }] = reading.result
+        for (let number = 1; number < count; number++) {
+          const id = `copy-${number}`
+          turns.put({ chatId, id, turn: { ...turn, id, startedAtMs: turn.startedAtMs - number } })
+        }
+      }
+      transaction.oncomplete = resolve
+    }
+  })
+}
