@@ -14,7 +14,7 @@ export function LogOutButton() {
   const chat = useTranslations('playground.chats')
   const common = useTranslations('common')
   const toast = useToast()
-  const [chats, { list, kept }] = useChats()
+  const [chats, { list }] = useChats()
   const [isAsked, setAsked] = useState(false)
   const leave = useMutation({ mutationFn: logOut, onError: () => toast(t('loggedOutHere')) })
   const remove = useMutation({
@@ -22,12 +22,16 @@ export function LogOutButton() {
     onSuccess: () => leave.mutate(),
   })
   const isBusy = leave.isPending || remove.isPending
+  async function askOrLeave() {
+    // What the browser has may not have been read yet.
+    await chats.loaded
+    const { list: stored, kept } = chats.view
+    if (stored.length > 0 && kept !== 'memory') setAsked(true)
+    else leave.mutate()
+  }
   return (
     <>
-      <Button
-        onClick={() => (list.length > 0 && kept !== 'memory' ? setAsked(true) : leave.mutate())}
-        isBusy={isBusy}
-      >
+      <Button onClick={askOrLeave} isBusy={isBusy}>
         <LogOut aria-hidden />
         {t('logOut')}
       </Button>
