@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect } from 'react'
 import type { FieldValues, UseFormReturn } from 'react-hook-form'
 import { sessions } from '../session/gateway.ts'
 import { useSession } from '../session/use-session.ts'
@@ -15,33 +15,17 @@ export function useFormDraft<Values extends FieldValues>(
   name: string,
   { getValues, reset }: Pick<UseFormReturn<Values>, 'getValues' | 'reset'>,
 ): void {
-  useDraft<Partial<Values>>(
-    name,
-    () => withoutPasswords(getValues()),
-    (draft) => reset({ ...getValues(), ...draft }, { keepDefaultValues: true }),
-  )
-}
-
-/** The same for a single text. */
-export function useDraftText(name: string): [text: string, setText: (text: string) => void] {
-  const [text, setText] = useState('')
-  const latest = useRef(text)
-  latest.current = text
-  useDraft(name, () => latest.current, setText)
-  return [text, setText]
-}
-
-function useDraft<Draft>(name: string, read: () => Draft, restore: (draft: Draft) => void): void {
   const { userId } = useSession()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: both functions only pass on what they find.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the functions of a form only pass on what they find.
   useEffect(() => {
     // The page of a session that has ended is still shown for a moment.
     if (userId === '') return
     const key = `${userId} ${name}`
-    if (drafts.has(key)) restore(drafts.get(key) as Draft)
+    if (drafts.has(key))
+      reset({ ...getValues(), ...(drafts.get(key) as Partial<Values>) }, { keepDefaultValues: true })
     drafts.delete(key)
     return () => {
-      if (sessions.current === undefined) drafts.set(key, read())
+      if (sessions.current === undefined) drafts.set(key, withoutPasswords(getValues()))
     }
   }, [userId, name])
 }

@@ -49,6 +49,8 @@ export function AppChoice({ agent, app, onChange }: AppChoiceProps) {
         onChange={({ target }) => onChange(target.value)}
       >
         {!isRequired && <option value="">{t('defaultApp')}</option>}
+        {/* A chat from before may name an app that the agent has no more. */}
+        {app !== '' && !agent.apps.some(({ appId }) => appId === app) && <option value={app}>{app}</option>}
         {agent.apps.map(({ appId, name }) => (
           <option key={appId} value={appId}>
             {name}

@@ -49,6 +49,7 @@ export function Chat(props: ChatProps) {
     <>
       <AppChoice agent={agent} app={session.app} onChange={onApp} />
       <Conversation
+        key={session.id}
         {...{ agent, session, turns, isElsewhere, mayMakeKeys }}
         isBusy={runs || !hasAccess}
         onEdit={edit}
@@ -57,6 +58,7 @@ export function Chat(props: ChatProps) {
         agentName={agent.name}
         chats={chats}
         draftName={isNew ? `new ${agent.id}` : session.id}
+        isNew={isNew}
         attachments={agent.features.files ? attachments : undefined}
         isRunning={runs}
         isLocked={!hasAccess}

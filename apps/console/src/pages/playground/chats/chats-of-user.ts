@@ -201,8 +201,9 @@ export class ChatsOfUser {
     const record = records.find(({ id }) => id === chatId)
     const session = this.#sessions.get(chatId)
     if (record === undefined) {
-      // A chat that is being answered here is stored again with its next words; the others are gone.
-      if (session?.isRunning !== true) this.#forget(chatId)
+      // A chat that is being answered here is stored again, as a whole, with its next words; others are gone.
+      if (session?.isRunning === true) this.#storedTurns.delete(session)
+      else this.#forget(chatId)
     } else {
       this.#records.set(chatId, record)
       if (session !== undefined) {

@@ -20,6 +20,8 @@ window.addEventListener('pageshow', () => {
   isLeaving = false
 })
 sessions.onEnd(() => {
+  // The same user has logged in again before the session ended.
+  if (current !== undefined && sessions.current?.userId === current.userId) return
   current?.chats.close()
   current = undefined
   keys.clear()

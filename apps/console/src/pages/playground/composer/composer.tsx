@@ -1,5 +1,5 @@
 import { Paperclip, SendHorizontal, Square } from 'lucide-react'
-import { type FormEvent, type KeyboardEvent, useRef } from 'react'
+import { type FormEvent, type KeyboardEvent, useEffect, useRef } from 'react'
 import { useTranslations } from 'use-intl'
 import { Button, IconButton } from '../../../ui/button.tsx'
 import type { ChatsOfUser } from '../chats/chats-of-user.ts'
@@ -14,6 +14,8 @@ interface ComposerProps {
   readonly chats: ChatsOfUser
   /** The name of what is written and not sent yet. */
   readonly draftName: string
+  /** Whether nothing was sent in the chat. */
+  readonly isNew: boolean
   /** Absent where the agent takes no files. */
   readonly attachments: Attachments | undefined
   readonly isRunning: boolean
@@ -25,11 +27,17 @@ interface ComposerProps {
 
 /** Where a message is written. Enter sends it, Shift and Enter begin a new line. */
 export function Composer(props: ComposerProps) {
-  const { agentName, chats, draftName, attachments, isRunning, isLocked, onSend, onStop } = props
+  const { agentName, chats, draftName, isNew, attachments, isRunning, isLocked, onSend, onStop } = props
   const t = useTranslations('playground')
   // Not in the page: each key would draw all messages again.
   const [draft, setDraft] = useDraft(chats, draftName)
   const area = useRef<HTMLTextAreaElement>(null)
+  const wasNew = useRef(isNew)
+  useEffect(() => {
+    // Who begins a new chat wants to write, also where the page was opened with another one.
+    if (isNew && !wasNew.current) area.current?.focus()
+    wasNew.current = isNew
+  }, [isNew])
   const maySend = !isRunning && !isLocked && draft.trim() !== '' && attachments?.isReady !== false
 
   function send(event?: FormEvent) {

@@ -22,6 +22,7 @@ export function QuestionEditor({ query, maySend, onSend, onCancel }: QuestionEdi
     const area = form.current?.querySelector('textarea')
     area?.focus()
     area?.setSelectionRange(area.value.length, area.value.length)
+    form.current?.scrollIntoView({ block: 'nearest' })
   }, [])
   function send(event: FormEvent) {
     event.preventDefault()
