@@ -237,17 +237,19 @@ describe.runIf(HAS_BROWSER)('chats that the browser keeps', () => {
     await ended(page, 0)
     await page.evaluate(repeatTurns, 500)
     await page.reload()
-    await ended(page, 59)
+    // Found by their elements, because the roles of so many take long to tell.
+    const articles = page.locator('article')
+    const earlier = page.getByText('Show earlier messages')
+    await articles.nth(59).waitFor()
     // All of them in sight, which a reader must ask for.
-    const earlier = page.getByRole('button', { name: 'Show earlier messages' })
     while ((await earlier.count()) > 0) await earlier.click()
-    expect(await page.getByRole('article').count()).toBe(500)
+    expect(await articles.count()).toBe(500)
     const full = await typingMs(page)
     // Laying out all of the messages again takes 3 ms, and drawing them again a hundred.
     expect(full.layout).toBeLessThan(empty.layout + 2)
     expect(full.script).toBeLessThan(empty.script + 15)
     await ask(page, 'sandbox:echo the last')
-    await ended(page, 500)
+    await articles.nth(500).getByText('Copy as code').waitFor()
     expect(problems).toEqual([])
   })
 

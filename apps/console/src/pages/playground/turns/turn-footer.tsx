@@ -22,7 +22,13 @@ interface TurnFooterProps {
 export function TurnFooter({ turn, session, mayRegenerate }: TurnFooterProps) {
   const t = useTranslations('playground')
   const [open, setOpen] = useState<'frames' | 'snippets'>()
+  // A long chat would have hundreds of dialogs, which nobody opens.
+  const [wasOpened, setOpened] = useState(false)
   const close = () => setOpen(undefined)
+  const show = (dialog: 'frames' | 'snippets') => {
+    setOpened(true)
+    setOpen(dialog)
+  }
   return (
     <footer className={styles.footer}>
       <Figures turn={turn} />
@@ -36,13 +42,13 @@ export function TurnFooter({ turn, session, mayRegenerate }: TurnFooterProps) {
         )}
         <Button
           look="quiet"
-          onClick={() => setOpen('frames')}
+          onClick={() => show('frames')}
           disabled={turn.frames === '' && turn.exchanges.length === 0}
         >
           <Braces aria-hidden />
           {t('frames')}
         </Button>
-        <Button look="quiet" onClick={() => setOpen('snippets')}>
+        <Button look="quiet" onClick={() => show('snippets')}>
           <Code aria-hidden />
           {t('copyAs')}
         </Button>
@@ -53,16 +59,20 @@ export function TurnFooter({ turn, session, mayRegenerate }: TurnFooterProps) {
           </span>
         )}
       </div>
-      <FramesDialog turn={turn} isOpen={open === 'frames'} onClose={close} />
-      <Dialog
-        title={t('copyAs')}
-        description={t('copyAsHint')}
-        isOpen={open === 'snippets'}
-        onClose={close}
-        isWide
-      >
-        <SnippetChoice turn={turn} agent={session.agent} app={session.app} />
-      </Dialog>
+      {wasOpened && (
+        <>
+          <FramesDialog turn={turn} isOpen={open === 'frames'} onClose={close} />
+          <Dialog
+            title={t('copyAs')}
+            description={t('copyAsHint')}
+            isOpen={open === 'snippets'}
+            onClose={close}
+            isWide
+          >
+            <SnippetChoice turn={turn} agent={session.agent} app={session.app} />
+          </Dialog>
+        </>
+      )}
     </footer>
   )
 }
