@@ -190,7 +190,7 @@ function commandsOf(
           id,
           name,
           platform,
-          status: await agents.statusOf(operator(), id),
+          status: (await agents.statusOf(operator(), id)).status,
           deployments: (await agents.deploymentsOf(operator(), id)).map(deploymentRecord),
         })),
       ),

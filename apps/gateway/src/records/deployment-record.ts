@@ -24,6 +24,8 @@ export const AgentDeploymentSchema = Type.Object(
     state: Type.String({ description: DEPLOYMENT_DESCRIPTIONS.state }),
     disabled: Type.Boolean({ description: DEPLOYMENT_DESCRIPTIONS.disabled }),
     status: oneOf(AGENT_STATUSES, DEPLOYMENT_DESCRIPTIONS.status),
+    status_since: nullable(Timestamp, DEPLOYMENT_DESCRIPTIONS.statusSince),
+    status_reason: nullable(Type.String(), DEPLOYMENT_DESCRIPTIONS.statusReason),
     probe_ms: Type.Integer({ minimum: 0, description: DEPLOYMENT_DESCRIPTIONS.probeMs }),
     breaker: oneOf(BREAKER_STATES, DEPLOYMENT_DESCRIPTIONS.breaker),
     calls_in_flight: Type.Integer({ minimum: 0, description: DEPLOYMENT_DESCRIPTIONS.inFlight }),
@@ -58,6 +60,8 @@ export const AgentDeploymentSchema = Type.Object(
         state: 'shared',
         disabled: false,
         status: 'available',
+        status_since: null,
+        status_reason: null,
         probe_ms: 41,
         breaker: 'closed',
         calls_in_flight: 3,
@@ -86,6 +90,8 @@ export function deploymentRecord({
     state,
     disabled,
     status: probe.status,
+    status_since: timeOf(probe.since),
+    status_reason: probe.reason ?? null,
     probe_ms: probe.ms,
     breaker,
     calls_in_flight: inFlight,
@@ -101,7 +107,11 @@ function processRecord({ instance, host, pid, version, breaker, inFlight, ...ope
     version,
     breaker,
     calls_in_flight: inFlight,
-    open_since: open.openSince === undefined ? null : new Date(open.openSince).toISOString(),
+    open_since: timeOf(open.openSince),
     reason: open.reason ?? null,
   }
+}
+
+function timeOf(ms: number | undefined): string | null {
+  return ms === undefined ? null : new Date(ms).toISOString()
 }

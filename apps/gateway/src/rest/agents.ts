@@ -2,6 +2,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { AGENT_STATUSES } from '#core/agents/deployments/probes.ts'
+import type { AgentRecord } from '#core/agents/directory.ts'
 import type { Services } from '#core/services/services.ts'
 import { AGENT_DESCRIPTIONS } from '#http/descriptions/agent-descriptions.ts'
 import {
@@ -14,7 +15,17 @@ import {
 import { smallRead } from '#http/guards/small-read.ts'
 import { limitHeaders } from '#http/reply/limit-headers.ts'
 import { LIMIT_HEADERS } from '#http/reply/response-headers.ts'
-import { envelope, listQuery, oneOf, page, problems, ref, success } from '#http/reply/schemas.ts'
+import {
+  envelope,
+  listQuery,
+  nullable,
+  oneOf,
+  page,
+  problems,
+  ref,
+  success,
+  Timestamp,
+} from '#http/reply/schemas.ts'
 import { AgentDeploymentSchema, deploymentRecord } from '#records/deployment-record.ts'
 
 export function agentRoutes(
@@ -31,7 +42,7 @@ export function agentRoutes(
   const listing = { schema, config: { anonymousNeedsNoDatabase: true }, onRequest }
   app.get('/api/v1/agents', listing, async ({ principal, ip }, reply) => {
     const items = await services.agents.list(principal, ip, (verdict) => limitHeaders(reply, verdict))
-    return success({ items, next_cursor: null })
+    return success({ items: items.map(agentRecord), next_cursor: null })
   })
 
   app.addSchema(AgentDeploymentSchema)
@@ -43,6 +54,14 @@ export function agentRoutes(
   })
 }
 
+function agentRecord({ since, reason, ...agent }: AgentRecord) {
+  return {
+    ...agent,
+    status_since: since === undefined ? null : new Date(since).toISOString(),
+    status_reason: reason ?? null,
+  }
+}
+
 function agentSchema(platforms: readonly string[]) {
   return Type.Object(
     {
@@ -51,6 +70,8 @@ function agentSchema(platforms: readonly string[]) {
       platform: oneOf(platforms, AGENT_DESCRIPTIONS.platform),
       description: Type.String({ description: AGENT_DESCRIPTIONS.description }),
       status: oneOf(AGENT_STATUSES, AGENT_DESCRIPTIONS.status),
+      status_since: nullable(Timestamp, AGENT_DESCRIPTIONS.statusSince),
+      status_reason: nullable(Type.String(), AGENT_DESCRIPTIONS.statusReason),
       requires: Type.Array(Type.String(), {
         description: 'The fields of a chat request that must not be empty for this agent.',
       }),
@@ -86,6 +107,8 @@ function agentSchema(platforms: readonly string[]) {
           platform: 'fastgpt',
           description: '',
           status: 'available',
+          status_since: null,
+          status_reason: null,
           requires: ['app_id'],
           features: { stream: true, detail: true, files: true, conversation: true, usage: true, stop: true },
           apps: [],

@@ -1848,6 +1848,8 @@ export interface components {
          *       "platform": "fastgpt",
          *       "description": "",
          *       "status": "available",
+         *       "status_since": null,
+         *       "status_reason": null,
          *       "requires": [
          *         "app_id"
          *       ],
@@ -1880,6 +1882,10 @@ export interface components {
              * @enum {string}
              */
             status: "available" | "degraded" | "unavailable";
+            /** Since when the agent is not `available`, as far as calls and probes have shown it; null if it is, or if that is unknown. */
+            status_since: string | null;
+            /** Why it is not `available`, as the stable word of an error, such as `agent_unreachable`; null if it is, or if that is unknown. */
+            status_reason: string | null;
             /** The fields of a chat request that must not be empty for this agent. */
             requires: string[];
             /** What the agent supports. */
@@ -1916,6 +1922,8 @@ export interface components {
          *       "state": "shared",
          *       "disabled": false,
          *       "status": "available",
+         *       "status_since": null,
+         *       "status_reason": null,
          *       "probe_ms": 41,
          *       "breaker": "closed",
          *       "calls_in_flight": 3,
@@ -1949,6 +1957,10 @@ export interface components {
              * @enum {string}
              */
             status: "available" | "degraded" | "unavailable";
+            /** Since when the probes of this process have not found it `available`; null if it is. Probes are sent only when somebody asks. */
+            status_since: string | null;
+            /** Why the probe failed, as the stable word of an error; null if it did not, or if the platform is only busy. */
+            status_reason: string | null;
             /** How long the probe took, in milliseconds. */
             probe_ms: number;
             /**

@@ -21,6 +21,7 @@ function directoryOf(
 ) {
   let probes = 0
   let elapsedMs = 0
+  let now = new Date()
   const upstream = {
     async help(agent: Agent, call: HelperCall<unknown>) {
       probes += 1
@@ -34,13 +35,16 @@ function directoryOf(
     ),
     upstream,
     loads: { read: async () => processes },
-    runtime: { ...systemRuntime, elapsedMs: () => elapsedMs },
+    runtime: { ...systemRuntime, elapsedMs: () => elapsedMs, now: () => now },
   })
   return {
     directory,
     probes: () => probes,
     pass(ms: number) {
       elapsedMs += ms
+    },
+    setNow(ms: number) {
+      now = new Date(ms)
     },
   }
 }
@@ -270,7 +274,40 @@ test.each<[string, string, readonly ProcessLoad[], (agent: Agent) => ReturnType<
 ])('where %s, the agent is %s', async (_name, status, processes, probe, agent) => {
   const { directory } = directoryOf([agent], probe, processes)
   expect(await directory.list(undefined)).toMatchObject([{ status }])
-  expect(await directory.statusOf(undefined, 'openai')).toBe(status)
+  expect(await directory.statusOf(undefined, 'openai')).toMatchObject({ status })
+})
+
+test('an agent that is not available says since when and why, until it is again', async () => {
+  const [tenOClock, eleven] = [1_700_000_000_000, 1_700_003_600_000]
+  const { directory, pass, setNow } = directoryOf([twice()], (agent) => probe(agent))
+  let probe: (agent: Agent) => ReturnType<Probe> = down(EU)
+  setNow(tenOClock)
+  const read = async () => {
+    const [record] = await directory.list(undefined)
+    return [record?.status, record?.since, record?.reason]
+  }
+  expect(await read()).toEqual(['degraded', tenOClock, 'agent_unreachable'])
+  probe = () => ({ status: 401, body: { error: { code: 'invalid_api_key' } } })
+  setNow(eleven)
+  pass(5_000)
+  // The first deployment has changed from one trouble to another.
+  expect(await read()).toEqual(['degraded', eleven, 'agent_credentials'])
+  probe = down(EU, US)
+  pass(5_000)
+  expect(await read()).toEqual(['unavailable', eleven, 'agent_unreachable'])
+  probe = good
+  pass(5_000)
+  expect(await read()).toEqual(['available', undefined, undefined])
+})
+
+test('what calls have met earlier than a probe is since when and why', async () => {
+  const opened = { ...open, openSince: 1_700_000_000_000, reason: 'agent_timeout' }
+  const { directory } = directoryOf([twice()], down(EU, US), processesWith({ eu: open, us: opened }))
+  expect(await directory.list(undefined)).toMatchObject([{ status: 'unavailable' }])
+  const { directory: other } = directoryOf([twice()], down(EU), processesWith({ eu: opened, us: closed }))
+  expect(await other.list(undefined)).toMatchObject([
+    { status: 'degraded', since: opened.openSince, reason: 'agent_timeout' },
+  ])
 })
 
 test('deployments are shown with the sum and each process, and without addresses or credentials', async () => {
@@ -298,7 +335,7 @@ test('deployments are shown with the sum and each process, and without addresses
     },
     {
       ...{ id: 'us', weight: 0, priority: 0, state: 'shared', disabled: true },
-      probe: { status: 'unavailable', ms: 0 },
+      probe: { status: 'unavailable', ms: 0, since: expect.any(Number), reason: 'agent_unreachable' },
       breaker: 'closed',
       inFlight: 2,
       // The other process says nothing of it.

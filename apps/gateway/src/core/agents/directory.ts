@@ -4,12 +4,13 @@ import type { Adapter, Agent, AgentFeatures } from './adapter.ts'
 import { modelNames, selectAllowedAgents } from './allowed-agents.ts'
 import type { AgentCatalog } from './catalog.ts'
 import {
+  type AgentStanding,
   type DeploymentRecord,
   describeDeployments,
-  statusOfAll,
+  standingOf,
 } from './deployments/describe-deployments.ts'
 import type { ProcessLoad, ProcessLoads } from './deployments/load.ts'
-import { type AgentStatus, createProbes } from './deployments/probes.ts'
+import { createProbes } from './deployments/probes.ts'
 import type { ServedAgent } from './served-agent.ts'
 import type { Upstream } from './upstream/upstream.ts'
 
@@ -26,9 +27,7 @@ export interface AgentInfo {
   readonly sandbox: boolean
 }
 
-export interface AgentRecord extends AgentInfo {
-  readonly status: AgentStatus
-}
+export interface AgentRecord extends AgentInfo, AgentStanding {}
 
 export interface ModelRecord {
   readonly id: string
@@ -41,10 +40,10 @@ export interface AgentDirectory {
    */
   list(caller: Principal | undefined): Promise<AgentRecord[]>
   /**
-   * The status of an agent of those that {@link AgentDirectory.list} lists; undefined for others. Shares the probes of the
+   * The status of an agent, since when and why, of those that {@link AgentDirectory.list} lists; undefined for others. Shares the probes of the
    * list, so that it costs a platform nothing more.
    */
-  statusOf(caller: Principal | undefined, id: string): Promise<AgentStatus> | undefined
+  statusOf(caller: Principal | undefined, id: string): Promise<AgentStanding> | undefined
   /** The deployments of such an agent, with what every live process knows of them; undefined for other agents. Shares the probes. */
   deploymentsOf(caller: Principal | undefined, id: string): Promise<DeploymentRecord[]> | undefined
   /** The agents with these ids out of those that {@link AgentDirectory.list} lists. Makes no probe. */
@@ -66,8 +65,8 @@ export function createAgentDirectory(deps: {
 }): AgentDirectory {
   const probe = createProbes(deps)
   const { loads } = deps
-  const statusOf = async (agent: ServedAgent, processes: readonly ProcessLoad[]) =>
-    statusOfAll(agent.id, await describeDeployments(agent, probe, processes), processes)
+  const standing = async (agent: ServedAgent, processes: readonly ProcessLoad[]) =>
+    standingOf(agent.id, await describeDeployments(agent, probe, processes), processes)
   const findAllowed = (caller: Principal | undefined, id: string) =>
     allowedAgents(caller).find(({ agent }) => agent.id === id)?.agent
   const allowedAgents = (caller: Principal | undefined) => {
@@ -80,13 +79,13 @@ export function createAgentDirectory(deps: {
       return Promise.all(
         allowedAgents(caller).map(async ({ agent, apps }) => ({
           ...toInfo(agent, apps),
-          status: await statusOf(agent, processes),
+          ...(await standing(agent, processes)),
         })),
       )
     },
     statusOf(caller, id) {
       const agent = findAllowed(caller, id)
-      return agent && loads.read().then((processes) => statusOf(agent, processes))
+      return agent && loads.read().then((processes) => standing(agent, processes))
     },
     deploymentsOf(caller, id) {
       const agent = findAllowed(caller, id)

@@ -1,5 +1,4 @@
-import type { DeploymentRecord } from '#core/agents/deployments/describe-deployments.ts'
-import type { AgentStatus } from '#core/agents/deployments/probes.ts'
+import type { AgentStanding, DeploymentRecord } from '#core/agents/deployments/describe-deployments.ts'
 import type { AgentDirectory, AgentInfo, AgentRecord, ModelRecord } from '#core/agents/directory.ts'
 import { fail } from '#core/errors.ts'
 import { type Limits, type OnLimit, requirePoint } from '#core/limits/limits.ts'
@@ -21,11 +20,11 @@ export interface AgentListing {
    */
   findMany(caller: Principal, ids: readonly string[]): readonly AgentInfo[]
   /**
-   * Returns the status of one of these agents. Probes are shared by all callers for some seconds, so it takes no point either.
+   * Returns the status of one of these agents, since when and why. Probes are shared by all callers for some seconds, so it takes no point either.
    *
    * @throws Problem `agent_denied` for an agent that the caller may not use or that does not exist
    */
-  statusOf(caller: Principal, id: string): Promise<AgentStatus>
+  statusOf(caller: Principal, id: string): Promise<AgentStanding>
   /**
    * Returns the deployments of one of these agents, for administrators, with what every live process knows of them. It takes
    * no point, for the same reason.

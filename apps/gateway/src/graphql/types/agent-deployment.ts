@@ -52,6 +52,17 @@ const AgentDeployment = builder.objectRef<DeploymentRecord>('AgentDeployment').i
       description: DEPLOYMENT_DESCRIPTIONS.status,
       resolve: ({ probe }) => probe.status,
     }),
+    statusSince: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: DEPLOYMENT_DESCRIPTIONS.statusSince,
+      resolve: ({ probe: { since } }) => (since === undefined ? null : new Date(since)),
+    }),
+    statusReason: t.string({
+      nullable: true,
+      description: DEPLOYMENT_DESCRIPTIONS.statusReason,
+      resolve: ({ probe }) => probe.reason ?? null,
+    }),
     probeMs: t.int({ description: DEPLOYMENT_DESCRIPTIONS.probeMs, resolve: ({ probe }) => probe.ms }),
     breaker: t.expose('breaker', { type: BreakerState, description: DEPLOYMENT_DESCRIPTIONS.breaker }),
     callsInFlight: t.exposeInt('inFlight', { description: DEPLOYMENT_DESCRIPTIONS.inFlight }),

@@ -1,9 +1,11 @@
 import type { AgentFeatures } from '#core/agents/adapter.ts'
-import { AGENT_STATUSES, type AgentStatus } from '#core/agents/deployments/probes.ts'
+import type { AgentStanding } from '#core/agents/deployments/describe-deployments.ts'
+import { AGENT_STATUSES } from '#core/agents/deployments/probes.ts'
 import type { AgentInfo } from '#core/agents/directory.ts'
+import { omitUndefined } from '#core/values/omit-undefined.ts'
 import { AGENT_DESCRIPTIONS } from '#http/descriptions/agent-descriptions.ts'
 import { builder } from '../builder.ts'
-import { callerOf, optionalCallerOf } from '../context.ts'
+import { callerOf, type GraphqlContext, optionalCallerOf } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
 import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
 import { showLimit } from '../serving/show-limit.ts'
@@ -52,7 +54,7 @@ const INPUT_FIELDS = {
   conversation_id: 'conversationId',
 } as const satisfies Record<AgentInfo['requires'][number], keyof ChatFields>
 
-export const Agent = builder.objectRef<AgentInfo & { readonly status?: AgentStatus }>('Agent').implement({
+export const Agent = builder.objectRef<AgentInfo & Partial<AgentStanding>>('Agent').implement({
   description: AGENT_DESCRIPTIONS.resource,
   interfaces: [Node],
   fields: (t) => ({
@@ -66,8 +68,21 @@ export const Agent = builder.objectRef<AgentInfo & { readonly status?: AgentStat
     status: t.field({
       type: AgentStatusType,
       description: 'Whether the agent can serve calls.',
-      resolve: ({ id, status }, _args, context) =>
-        status ?? context.services.agents.statusOf(callerOf(context), id),
+      resolve: async (agent, _args, context) => (await standingOf(agent, context)).status,
+    }),
+    statusSince: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: AGENT_DESCRIPTIONS.statusSince,
+      async resolve(agent, _args, context) {
+        const { since } = await standingOf(agent, context)
+        return since === undefined ? null : new Date(since)
+      },
+    }),
+    statusReason: t.string({
+      nullable: true,
+      description: AGENT_DESCRIPTIONS.statusReason,
+      resolve: async (agent, _args, context) => (await standingOf(agent, context)).reason ?? null,
     }),
     requires: t.stringList({
       description: 'The fields of `ChatInput` that must not be empty for this agent, such as `appId`.',
@@ -80,6 +95,15 @@ export const Agent = builder.objectRef<AgentInfo & { readonly status?: AgentStat
     }),
   }),
 })
+
+/** Of the agents of the list it is known already. */
+async function standingOf(
+  { id, status, since, reason }: AgentInfo & Partial<AgentStanding>,
+  context: GraphqlContext,
+): Promise<AgentStanding> {
+  if (status !== undefined) return omitUndefined({ status, since, reason })
+  return context.services.agents.statusOf(callerOf(context), id)
+}
 
 builder.queryField('agents', (t) =>
   t.field({

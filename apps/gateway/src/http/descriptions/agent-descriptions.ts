@@ -6,6 +6,10 @@ export const AGENT_DESCRIPTIONS = {
   description: 'What the agent does, as its operator describes it.',
   status:
     'Whether the agent can serve calls, as probes and calls of the last seconds showed. `degraded` means that a part of it cannot, or that a platform refuses the credentials of the gateway; `unavailable` that no process of the gateway has a way to it.',
+  statusSince:
+    'Since when the agent is not `available`, as far as calls and probes have shown it; null if it is, or if that is unknown.',
+  statusReason:
+    'Why it is not `available`, as the stable word of an error, such as `agent_unreachable`; null if it is, or if that is unknown.',
   features: 'What the agent supports.',
   stream: 'Replies can be streamed.',
   detail: "The platform's progress can be requested with `detail`.",

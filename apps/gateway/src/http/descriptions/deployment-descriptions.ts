@@ -11,6 +11,10 @@ export const DEPLOYMENT_DESCRIPTIONS = {
   status:
     'What a probe of the platform said some seconds ago. `degraded` means that it answers, but is busy or refuses the credentials of the gateway.',
   probeMs: 'How long the probe took, in milliseconds.',
+  statusSince:
+    'Since when the probes of this process have not found it `available`; null if it is. Probes are sent only when somebody asks.',
+  statusReason:
+    'Why the probe failed, as the stable word of an error; null if it did not, or if the platform is only busy.',
   breaker:
     'The worst state among the processes: `closed` if calls go to the deployment, `half_open` if one call tries it, `open` if none do.',
   inFlight: 'The calls in progress of all processes.',

@@ -1,3 +1,4 @@
+import { omitUndefined } from '#core/values/omit-undefined.ts'
 import type { Deployment, ServedAgent } from '../served-agent.ts'
 import { BREAKER_STATES, type BreakerState, type DeploymentLoad, type ProcessLoad } from './load.ts'
 import type { AgentStatus, Probed } from './probes.ts'
@@ -24,6 +25,15 @@ export interface DeploymentRecord {
 export interface DeploymentProcess
   extends Omit<ProcessLoad, 'agents'>,
     Pick<DeploymentLoad, 'breaker' | 'inFlight' | 'openSince' | 'reason'> {}
+
+/** Whether an agent can serve calls, and what keeps it from doing so. */
+export interface AgentStanding {
+  readonly status: AgentStatus
+  /** Since when the agent is not `available`, in milliseconds since the epoch, as far as calls and probes have shown it. */
+  readonly since?: number
+  /** Why it is not: a word of the table of errors; absent if it is unknown. */
+  readonly reason?: string
+}
 
 export type Probing = (agent: Deployment['agent']) => Promise<Probed>
 
@@ -52,22 +62,46 @@ export function describeDeployments(
 }
 
 /**
- * The status of an agent. It is `unavailable` only if no process has a way to any of its deployments, also to those that only
+ * Whether an agent can serve calls, since when not, and why. It is `unavailable` only if no process has a way to any of its deployments, also to those that only
  * serve the conversations that they have. A process that says nothing of a deployment may have one.
  */
-export function statusOfAll(
+export function standingOf(
   agentId: string,
-  deployments: readonly Pick<DeploymentRecord, 'id' | 'probe' | 'disabled' | 'breaker'>[],
+  deployments: readonly Pick<DeploymentRecord, 'id' | 'probe' | 'disabled' | 'breaker' | 'processes'>[],
   processes: readonly ProcessLoad[],
-): AgentStatus {
+): AgentStanding {
   const answering = deployments.filter(({ probe }) => probe.status !== 'unavailable')
   const hasWay = (process: ProcessLoad) =>
     answering.some(({ id }) => knownBy(process, agentId, id)[0]?.breaker !== 'open')
   const isReached = processes.length === 0 ? answering.length > 0 : processes.some(hasWay)
-  if (!isReached) return 'unavailable'
+  // It was unavailable only when its last deployment was.
+  if (!isReached) return { status: 'unavailable', ...latest(deployments.map(whyOf)) }
   const enabled = deployments.filter(({ disabled }) => !disabled)
   const isWhole = enabled.every(({ probe, breaker }) => probe.status === 'available' && breaker === 'closed')
-  return isWhole && enabled.length > 0 ? 'available' : 'degraded'
+  if (isWhole && enabled.length > 0) return { status: 'available' }
+  return { status: 'degraded', ...earliest(enabled.map(whyOf)) }
+}
+
+type Why = Pick<AgentStanding, 'since' | 'reason'>
+
+/** Since when a deployment does not serve all calls, and why: what was noticed first, by its probe or by calls of a process. */
+function whyOf({ probe, processes }: Pick<DeploymentRecord, 'probe' | 'processes'>): Why {
+  const open = processes.map(({ openSince: since, reason }) => omitUndefined({ since, reason }))
+  return earliest([omitUndefined({ since: probe.since, reason: probe.reason }), ...open])
+}
+
+function earliest(whys: readonly Why[]): Why {
+  return inOrder(whys)[0] ?? {}
+}
+
+function latest(whys: readonly Why[]): Why {
+  return inOrder(whys).at(-1) ?? {}
+}
+
+function inOrder(whys: readonly Why[]) {
+  return whys
+    .filter((why): why is Why & { since: number } => why.since !== undefined)
+    .sort((one, other) => one.since - other.since)
 }
 
 function knownBy(

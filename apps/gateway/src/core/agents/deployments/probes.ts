@@ -1,6 +1,8 @@
 import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import type { ErrorReason } from '#core/errors.ts'
 import type { Agent } from '../adapter.ts'
 import type { Upstream } from '../upstream/upstream.ts'
+import { UpstreamError } from '../upstream/upstream-error.ts'
 
 export const AGENT_STATUSES = ['available', 'degraded', 'unavailable'] as const
 export type AgentStatus = (typeof AGENT_STATUSES)[number]
@@ -11,7 +13,13 @@ export interface Probed {
   readonly status: AgentStatus
   /** How long the answer took, or how long it was waited for. */
   readonly ms: number
+  /** Since when probes of this process have said so, in milliseconds since the epoch; absent if the platform is `available`. */
+  readonly since?: number
+  /** Why the platform is not `available`; absent if it answers but is busy. */
+  readonly reason?: ErrorReason
 }
+
+type Answer = Pick<Probed, 'status' | 'reason'>
 
 const CACHE_MS = 5_000
 const PROBE_TIMEOUT_MS = 2_000
@@ -22,15 +30,28 @@ export function createProbes({
   runtime,
 }: {
   upstream: Pick<Upstream, 'help'>
-  runtime: { elapsedMs(): number }
+  runtime: { elapsedMs(): number; now(): Date }
 }): (agent: Agent) => Promise<Probed> {
   // By the agent itself, not by its id: one that was replaced under its id is another platform.
   const cache = new WeakMap<Agent, { probed: Promise<Probed>; untilMs: number }>()
+  const troubles = new WeakMap<Agent, { status: AgentStatus; since: number }>()
 
   async function probe(agent: Agent): Promise<Probed> {
     const startedMs = runtime.elapsedMs()
-    const status = await statusOf(upstream, agent)
-    return { status, ms: Math.round(runtime.elapsedMs() - startedMs) }
+    const answer = await answerOf(upstream, agent)
+    const ms = Math.round(runtime.elapsedMs() - startedMs)
+    return { ...answer, ms, ...sinceWhen(agent, answer) }
+  }
+
+  function sinceWhen(agent: Agent, { status }: Answer): Pick<Probed, 'since'> {
+    if (status === 'available') {
+      troubles.delete(agent)
+      return {}
+    }
+    const before = troubles.get(agent)
+    const since = before?.status === status ? before.since : runtime.now().getTime()
+    troubles.set(agent, { status, since })
+    return { since }
   }
 
   return (agent) => {
@@ -42,13 +63,14 @@ export function createProbes({
   }
 }
 
-async function statusOf(upstream: Pick<Upstream, 'help'>, agent: Agent): Promise<AgentStatus> {
+async function answerOf(upstream: Pick<Upstream, 'help'>, agent: Agent): Promise<Answer> {
   try {
     const result = await upstream.help(agent, agent.adapter.probe(agent), PROBE_TIMEOUT_MS)
-    if ('ok' in result) return result.ok
+    if ('ok' in result) return { status: result.ok }
     // The platform is up but rejects our credentials, which an operator has to correct.
-    return result.failure.reason === 'agent_credentials' ? 'degraded' : 'unavailable'
-  } catch {
-    return 'unavailable'
+    const { reason } = result.failure
+    return { status: reason === 'agent_credentials' ? 'degraded' : 'unavailable', reason }
+  } catch (error) {
+    return { status: 'unavailable', reason: error instanceof UpstreamError ? error.reason : 'agent_unreachable' }
   }
 }
