@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { messages } from '../../apps/console/messages/en.ts'
 import { HAS_BROWSER } from '../support/browser.ts'
 import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
+import { freePort } from '../support/free-port.ts'
 
 const { title } = messages.agents.deployments
 const ONE_PROCESS = /^1 process$/
@@ -10,7 +11,10 @@ describe.runIf(HAS_BROWSER)('the page of the agents', () => {
   let console: ConsoleInBrowser
 
   beforeAll(async () => {
-    console = await startConsole()
+    const away = async ({ dify }: Readonly<Record<string, object>>) => ({
+      away: { ...dify, name: 'Away', baseUrl: `http://127.0.0.1:${await freePort()}` },
+    })
+    console = await startConsole({ agents: away })
   })
   afterAll(() => console?.remove())
 
@@ -26,6 +30,19 @@ describe.runIf(HAS_BROWSER)('the page of the agents', () => {
     const row = deployments.getByRole('table').getByRole('row').nth(1)
     expect(await row.textContent()).toContain(String(console.system.gateway.pid))
     expect(problems).toEqual([])
+  })
+
+  test('says since when and why an agent cannot serve calls, also to others than administrators', async () => {
+    const { api, token } = console.system
+    const { username, password } = await api.createUser(token, 'grace')
+    const { page, logIn, violations } = await console.visit('/agents', { timezoneId: 'Asia/Shanghai' })
+    await logIn(username, password)
+    const card = page.getByRole('listitem', { name: 'Away', exact: true })
+    await card.getByText('Unavailable', { exact: true }).waitFor()
+    const text = await card.textContent()
+    expect(text).toMatch(/Since .*\d, \d+:\d+:\d+ [AP]M GMT\+8/)
+    expect(text).toContain('The agent platform did not answer. agent_unreachable')
+    expect(await violations()).toEqual([])
   })
 
   test('shows others the status of each agent alone', async () => {

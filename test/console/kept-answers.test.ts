@@ -179,7 +179,7 @@ describe.runIf(HAS_BROWSER)('answers of the playground that are kept', () => {
       const { page, logIn, problems } = await other.visit('/agents/openai')
       await logIn()
       await ask(page, 'sandbox:echo first')
-      await reply(page, 0).getByText('In all').waitFor()
+      await reply(page, 0).getByText('Total time').waitFor()
       await ask(page, SLOW)
       await reply(page, 1).getByText('20 网关').waitFor()
       await page.getByRole('button', { name: 'Stop' }).click()

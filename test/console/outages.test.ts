@@ -59,7 +59,7 @@ describe.runIf(HAS_BROWSER)('the console and what its gateway refuses', { timeou
     const { page, logIn, violations } = await console.visit('/agents/dify')
     await logIn(username, password)
     await ask(page, 'Hello')
-    await reply(page, 0).getByText('In all').waitFor()
+    await reply(page, 0).getByText('Total time').waitFor()
     await ask(page, 'Once more')
     const alert = reply(page, 1).getByRole('alert')
     await alert.getByText('The call quota of this user is used up.').waitFor()
@@ -93,11 +93,33 @@ describe.runIf(HAS_BROWSER)('the console and what its gateway refuses', { timeou
 
     await gateway.start()
     await reply(chat.page, 1).getByRole('button', { name: 'Try again' }).click()
-    await reply(chat.page, 1).getByText('In all').waitFor(AGAIN)
+    await reply(chat.page, 1).getByText('Total time').waitFor(AGAIN)
     await reply(chat.page, 1).getByText('Is anybody there?', { exact: true }).waitFor()
     expect(await reply(chat.page, 1).getByRole('alert').count()).toBe(0)
     await live(page).waitFor(AGAIN)
     await interrupted(page).waitFor({ state: 'detached', ...AGAIN })
+  })
+
+  test('pages that could not be read come back by themselves after a restart, and keep what they had', async () => {
+    const { gateway } = console.system
+    const { page, logIn } = await console.visit('/keys')
+    await logIn()
+    const key = page.getByRole('table').getByRole('link').first()
+    await key.waitFor()
+    const agents = await console.visit('/agents')
+    await agents.logIn()
+    const card = agents.page.getByRole('listitem', { name: 'Dify', exact: true })
+    await card.waitFor()
+
+    await gateway.kill()
+    await key.click()
+    await page.getByText('This page comes back by itself').waitFor(AGAIN)
+    await agents.page.getByText('This page comes back by itself').waitFor(AGAIN)
+    expect(await card.isVisible()).toBe(true)
+    await gateway.start()
+    await page.getByText('This page comes back by itself').waitFor({ state: 'detached', ...AGAIN })
+    await page.getByRole('button', { name: 'Revoke' }).waitFor()
+    await agents.page.getByText('This page comes back by itself').waitFor({ state: 'detached', ...AGAIN })
   })
 
   test('a gateway that is killed is told from a reply that ended, and live usage goes on after its return', async () => {

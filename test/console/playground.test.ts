@@ -52,7 +52,7 @@ describe.runIf(HAS_BROWSER)('agents and the playground', () => {
   }
   const message = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true })
   const reply = (page: Page, number: number) => page.getByRole('article').nth(number)
-  const ended = (page: Page, number: number) => reply(page, number).getByText('In all').waitFor()
+  const ended = (page: Page, number: number) => reply(page, number).getByText('Total time').waitFor()
   const ask = async (page: Page, text: string) => {
     await message(page).fill(text)
     await page.keyboard.press('Enter')

@@ -54,7 +54,7 @@ describe.runIf(HAS_BROWSER)('the usage of the console', () => {
       ['Dify', '3'],
       ['Coze', '2'],
       ['FastGPT', '1'],
-      ['All together', '6'],
+      ['Total', '6'],
     ]
     await expect.poll(() => rows(page)).toEqual(byAgent)
     expect(await violations()).toEqual([])
@@ -134,14 +134,14 @@ describe.runIf(HAS_BROWSER)('the usage of the console', () => {
       .toEqual([
         ['test', '4'],
         ['second key', '2'],
-        ['All together', '6'],
+        ['Total', '6'],
       ])
     await page.getByLabel('Key', { exact: true }).selectOption(second.id)
     await expect
       .poll(() => rows(page))
       .toEqual([
         ['second key', '2'],
-        ['All together', '2'],
+        ['Total', '2'],
       ])
     await page.getByLabel('Group by').selectOption('')
     await page.getByRole('button', { name: 'Duration', exact: true }).click()
@@ -179,7 +179,7 @@ describe.runIf(HAS_BROWSER)('the usage of the console', () => {
     expect(hours).toBeLessThan(40)
     await page.mouse.move(box.x + box.width - 20, middle)
     pointed.resolve()
-    await expect.poll(() => rows(page)).toEqual([['All together', '6']])
+    await expect.poll(() => rows(page)).toEqual([['Total', '6']])
     await page.goBack()
     await page.waitForURL(/range=7d/)
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { chatSnippets, uploadSnippets } from '../../apps/console/src/snippets.ts'
 import { namedExamples, typeErrors, writeExamples } from '../support/examples.ts'
 import { freePort } from '../support/free-port.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
@@ -75,6 +76,20 @@ test.each([...EXAMPLES.keys()].filter((name) => !MODULES.includes(name)))(
     expect(stdout).toMatch(PROGRAMS[name] ?? /^$/)
   },
 )
+
+test('what the console shows as code for this package runs as it is', async () => {
+  const { TRUNKLINE_URL: baseURL = '', TRUNKLINE_API_KEY: apiKey = '' } = env
+  const chat = { agent: 'fastgpt', app: 'demo', conversationId: '', query: 'Hello', files: [], detail: false }
+  const snippets = {
+    'chat.mjs': chatSnippets({ ...chat, baseURL, apiKey }).sdk,
+    'upload.mjs': uploadSnippets({ baseURL, apiKey }).sdk,
+  }
+  for (const [name, code] of Object.entries(snippets)) {
+    await writeFile(join(home, name), code)
+    const { stdout } = await run(process.execPath, [name], { cwd: home, env: { PATH: env.PATH ?? '' } })
+    expect(stdout).toMatch(name === 'chat.mjs' ? /\w/ : /^http.*notes\.txt/)
+  }
+})
 
 test('the route handler streams a chat to the page, without the key', async () => {
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value)

@@ -54,8 +54,7 @@ export function uploadSnippets({
     "  -F file=@notes.txt -F created_by='me'",
   ]
   const sdk = [
-    "import { Trunkline } from '@trunkline/sdk'",
-    '',
+    ...IMPORT_OF_SDK,
     ...newClient(baseURL, apiKey),
     "const { url } = await client.uploads.create('./notes.txt', { created_by: 'me' })",
     'console.log(url)',
@@ -68,8 +67,7 @@ const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 function sdk({ baseURL, agent, app, conversationId, query, files, detail, apiKey }: SnippetChat): string {
   return [
-    "import { Trunkline } from '@trunkline/sdk'",
-    '',
+    ...IMPORT_OF_SDK,
     ...newClient(baseURL, apiKey),
     'const stream = client.chat.stream({',
     `  agent: ${text(agent)},`,
@@ -86,6 +84,16 @@ function sdk({ baseURL, agent, app, conversationId, query, files, detail, apiKey
     '}',
   ].join('\n')
 }
+
+/** Nothing is to be had from npm under this name yet, so the first lines say what works today. */
+const IMPORT_OF_SDK = [
+  '// The package is not on npm yet. Pack it in a checkout of the repository, and install it:',
+  '//   npx -y pnpm@12 --filter @trunkline/sdk pack --pack-destination /tmp',
+  '//   npm install /tmp/trunkline-sdk-*.tgz',
+  '// Then save this as chat.mjs, and run it with Node 20 or later.',
+  "import { Trunkline } from '@trunkline/sdk'",
+  '',
+]
 
 /** Runs in Node as it is, and in a page where the visitor's own key is meant. */
 function newClient(baseURL: string, apiKey: string): string[] {

@@ -1,6 +1,8 @@
 import { Link } from '@tanstack/react-router'
+import { useEffect } from 'react'
 import { useTranslations } from 'use-intl'
-import { PartNotLoadedError, reloadIfReachable } from '../ui/load-part.ts'
+import { ReturnWatch } from '../session/return-watch.ts'
+import { isGatewayBack, PartNotLoadedError, reloadIfReachable } from '../ui/load-part.ts'
 import { Empty, ErrorNotice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 
@@ -13,14 +15,31 @@ interface FallbackProps {
 /** What is shown in place of a page that does not exist or has failed. */
 export function Fallback({ error, retry }: FallbackProps) {
   const t = useTranslations('common')
+  const isNotLoaded = error instanceof PartNotLoadedError
+  useEffect(() => {
+    if (!isNotLoaded) return
+    // Where the gateway was never away, loading the console anew by itself might go on for ever.
+    let wasAway = false
+    const watch = new ReturnWatch(
+      async () => {
+        location.reload()
+        return true
+      },
+      async () => {
+        const isBack = await isGatewayBack()
+        wasAway ||= !isBack
+        return isBack && wasAway
+      },
+    )
+    watch.start()
+    return () => watch.stop()
+  }, [isNotLoaded])
   if (error !== undefined)
     return (
       <Page title={t('failed')}>
         <ErrorNotice
           error={error}
-          {...(error instanceof PartNotLoadedError
-            ? { retry: () => void reloadIfReachable() }
-            : retry !== undefined && { retry })}
+          {...(isNotLoaded ? { retry: () => void reloadIfReachable() } : retry !== undefined && { retry })}
         />
       </Page>
     )

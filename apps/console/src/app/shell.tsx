@@ -17,6 +17,7 @@ import { type ComponentType, useEffect, useState } from 'react'
 import { useTranslations } from 'use-intl'
 import { afterPage } from '../session/queries.ts'
 import { useSession } from '../session/use-session.ts'
+import { Waiting } from '../session/waiting.tsx'
 import { IconButton } from '../ui/button.tsx'
 import { loadPart } from '../ui/load-part.ts'
 import { useErrorText } from '../ui/notice.tsx'
@@ -94,6 +95,7 @@ export function Shell() {
         <Preferences />
       </header>
       <main className={styles.main} id="main" tabIndex={-1}>
+        <Waiting />
         <Outlet />
       </main>
     </div>

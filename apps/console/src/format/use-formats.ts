@@ -17,8 +17,12 @@ export interface Formats {
   aboutPercent(share: number): string
   /** `1.4 MB` */
   bytes(value: number): string
-  /** `22 Nov 2026, 10:15:30` */
+  /** `22 Nov 2026, 10:15:30`, for columns whose heading names the zone. */
   dateTime(value: string | Date): string
+  /** `22 Nov 2026, 10:15:30 GMT+1`, where nothing beside it names the zone. */
+  moment(value: string | Date): string
+  /** `GMT+1`, the zone of the times at that moment. */
+  zoneName(value?: string | Date): string
   /** `22 Nov 2026` */
   date(value: string | Date): string
   /** `16 – 22 Nov 2026`, or with times where it is not whole days. The end does not belong to the range. */
@@ -38,6 +42,10 @@ function formatsIn(locale: string, timeZone: string | undefined): Formats {
     const format = new Intl.DateTimeFormat(locale, { ...options, timeZone })
     return (value: string | Date) => format.format(new Date(value))
   }
+  const dateTime = date({ dateStyle: 'medium', timeStyle: 'medium' })
+  const zoneOnly = new Intl.DateTimeFormat(locale, { timeZoneName: 'short', timeZone })
+  const zoneName = (value: string | Date = new Date()) =>
+    zoneOnly.formatToParts(new Date(value)).find(({ type }) => type === 'timeZoneName')?.value ?? ''
   const [ms, seconds, minutes] = [unit('millisecond', 0), unit('second', 1), unit('minute', 1)]
   const bytes = BYTE_UNITS.map((name, step) => (step === 0 ? unit(name, 0, 'long') : unit(name, 1)))
   const percent = number({ style: 'percent', maximumFractionDigits: 1 })
@@ -56,7 +64,9 @@ function formatsIn(locale: string, timeZone: string | undefined): Formats {
       const step = Math.min(Math.floor(Math.log10(Math.max(value, 1)) / 3), bytes.length - 1)
       return bytes[step]?.(value / 1_000 ** step) ?? String(value)
     },
-    dateTime: date({ dateStyle: 'medium', timeStyle: 'medium' }),
+    dateTime,
+    moment: (value) => `${dateTime(value)} ${zoneName(value)}`,
+    zoneName,
     date: date({ dateStyle: 'medium' }),
     range: rangeFormat(locale, timeZone),
   }

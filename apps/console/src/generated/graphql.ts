@@ -565,7 +565,7 @@ export type MeQuery = { me: { id: string, username: string, role: Role, lastLogi
 export type AgentListQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type AgentListQuery = { agents: Array<{ id: string, name: string, platform: string, description: string, status: AgentStatus, requires: Array<string>, sandbox: boolean, features: { stream: boolean, detail: boolean, files: boolean, conversation: boolean, usage: boolean, stop: boolean }, apps: Array<{ appId: string, name: string }>, deployments: Array<{ deploymentId: string, weight: number, priority: number, state: string, disabled: boolean, status: AgentStatus, probeMs: number, breaker: BreakerState, callsInFlight: number, processes: Array<{ instanceId: string, host: string | null, pid: number | null, version: string | null, breaker: BreakerState, callsInFlight: number, openSince: string | null, reason: string | null }> }> | null }> | null };
+export type AgentListQuery = { agents: Array<{ id: string, name: string, platform: string, description: string, status: AgentStatus, statusSince: string | null, statusReason: string | null, requires: Array<string>, sandbox: boolean, features: { stream: boolean, detail: boolean, files: boolean, conversation: boolean, usage: boolean, stop: boolean }, apps: Array<{ appId: string, name: string }>, deployments: Array<{ deploymentId: string, weight: number, priority: number, state: string, disabled: boolean, status: AgentStatus, statusSince: string | null, statusReason: string | null, probeMs: number, breaker: BreakerState, callsInFlight: number, processes: Array<{ instanceId: string, host: string | null, pid: number | null, version: string | null, breaker: BreakerState, callsInFlight: number, openSince: string | null, reason: string | null }> }> | null }> | null };
 
 export type AuditFieldsFragment = { n: number, at: string, operation: string, result: AuditResult, actor: string, userId: string | null, keyId: string | null, name: string | null, address: string | null, requestId: string | null, target: string | null, targetId: string | null, reason: string | null, count: number, user: { id: string, username: string } | null, key: { id: string, name: string } | null };
 
@@ -1175,6 +1175,8 @@ export const AgentListDocument = new TypedDocumentString(`
     platform
     description
     status
+    statusSince
+    statusReason
     requires
     features {
       stream
@@ -1196,6 +1198,8 @@ export const AgentListDocument = new TypedDocumentString(`
       state
       disabled
       status
+      statusSince
+      statusReason
       probeMs
       breaker
       callsInFlight
@@ -1212,7 +1216,7 @@ export const AgentListDocument = new TypedDocumentString(`
     }
   }
 }
-    `, {"hash":"sha256:0846e79384064c821fea5a7380d6ef86ba95b09527a5cdbb6f4aa719a9faba32"}) as unknown as TypedDocumentString<AgentListQuery, AgentListQueryVariables>;
+    `, {"hash":"sha256:e63abd972e039db1b2136e172e8b40ef3a07fcf9eb7ab436dbd856ceb23c21a5"}) as unknown as TypedDocumentString<AgentListQuery, AgentListQueryVariables>;
 export const AuditEventsDocument = new TypedDocumentString(`
     query AuditEvents($filter: AuditFilter, $first: Int = 50, $after: String) {
   auditEvents(filter: $filter, first: $first, after: $after) {

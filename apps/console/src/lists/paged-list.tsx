@@ -1,6 +1,5 @@
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { Waiting } from '../session/waiting.tsx'
 import { Card } from '../ui/card.tsx'
 import { LoadMore } from '../ui/load-more.tsx'
 import { ErrorNotice, Loading } from '../ui/notice.tsx'
@@ -20,20 +19,12 @@ interface PagedListProps<Page, Row> {
 /** Rows that are read page after page. While another filter loads, those of the one before stay; its error replaces them. */
 export function PagedList<Page, Row>({ query, rowsOf, title, empty, children }: PagedListProps<Page, Row>) {
   const { data, error, refetch, isPlaceholderData, hasNextPage } = query
-  const waiting = <Waiting queries={[query]} />
   if (error !== null && (data === undefined || isPlaceholderData))
     return <ErrorNotice error={error} retry={refetch} />
-  if (data === undefined)
-    return (
-      <>
-        {waiting}
-        <Loading lines={8} />
-      </>
-    )
+  if (data === undefined) return <Loading lines={8} />
   const rows = data.pages.flatMap((page) => rowsOf(page) ?? [])
   return (
     <>
-      {waiting}
       {query.isRefetchError && <ErrorNotice error={error} retry={refetch} />}
       <Card title={title} isFlush>
         {rows.length === 0 ? empty : <div aria-busy={isPlaceholderData}>{children(rows)}</div>}

@@ -7,11 +7,18 @@ import {
 } from '@tanstack/react-query'
 import { ConnectionError, TrunklineError } from '@trunkline/sdk'
 import type { GraphqlDocument } from '@trunkline/sdk/graphql'
+import { isGatewayAway } from '../ui/notice.tsx'
 import { gql, sessions } from './gateway.ts'
+import { ReturnWatch } from './return-watch.ts'
 
 /** The cache of everything that pages read. A refused token ends the session, which leads to the login. */
 export const queryClient = new QueryClient({
-  queryCache: new QueryCache({ onError: endRefusedSession }),
+  queryCache: new QueryCache({
+    onError(error) {
+      endRefusedSession(error)
+      if (isGatewayAway(error)) returnWatch.start()
+    },
+  }),
   // Not a default of the mutations, which those with a handler of their own would replace.
   mutationCache: new MutationCache({ onError: endRefusedSession }),
   defaultOptions: {
@@ -21,10 +28,12 @@ export const queryClient = new QueryClient({
       staleTime: 10_000,
       refetchOnWindowFocus: false,
       retry: (failures, error) => isRateLimited(error) || (error instanceof ConnectionError && failures < 2),
-      retryDelay: (failures, error) =>
-        error instanceof TrunklineError && error.retryAfterMs !== undefined
-          ? error.retryAfterMs
-          : 500 * 2 ** failures,
+      retryDelay(failures, error) {
+        if (!isRateLimited(error)) return 500 * 2 ** failures
+        const retryAfterMs = error.retryAfterMs ?? 0
+        retryTimes.set(error, Date.now() + retryAfterMs)
+        return retryAfterMs
+      },
     },
     mutations: { networkMode: 'always' },
   },
@@ -34,6 +43,28 @@ export const queryClient = new QueryClient({
 export function isRateLimited(error: unknown): error is TrunklineError {
   return error instanceof TrunklineError && error.status === 429 && error.retryAfterMs !== undefined
 }
+
+/** When the request that a rate limit has refused is sent again, by its error. */
+const retryTimes = new WeakMap<Error, number>()
+
+/** Until when the pages wait for rate limits, in milliseconds since the epoch; 0 if none waits. */
+export function rateLimitedUntilMs(): number {
+  const waiting = queryClient.getQueryCache().findAll({
+    type: 'active',
+    predicate: ({ state }) => state.fetchStatus === 'fetching' && isRateLimited(state.fetchFailureReason),
+  })
+  return Math.max(0, ...waiting.map(({ state }) => retryTimes.get(state.fetchFailureReason as Error) ?? 0))
+}
+
+/** Reads what could not be read again, once the gateway answers. */
+const returnWatch = new ReturnWatch(async () => {
+  const isUnread = () => ({
+    type: 'active' as const,
+    predicate: ({ state }: { state: { error: unknown } }) => isGatewayAway(state.error),
+  })
+  await queryClient.refetchQueries(isUnread())
+  return queryClient.getQueryCache().findAll(isUnread()).length === 0
+})
 
 /** A refused token ends the session, which leads to the login. */
 export function endRefusedSession(error: unknown): void {

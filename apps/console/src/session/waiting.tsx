@@ -1,24 +1,30 @@
 import { Hourglass } from 'lucide-react'
+import { useEffect, useState, useSyncExternalStore } from 'react'
 import { useTranslations } from 'use-intl'
 import { Notice } from '../ui/notice.tsx'
-import { isRateLimited } from './queries.ts'
+import { queryClient, rateLimitedUntilMs } from './queries.ts'
 
-interface WaitingProps {
-  /** The queries of a page. */
-  readonly queries: readonly { readonly failureReason: unknown; readonly isFetching: boolean }[]
+const subscribe = (listener: () => void) => queryClient.getQueryCache().subscribe(listener)
+
+/** Says that the gateway has asked to wait, and counts down, while something that a page reads does so. */
+export function Waiting() {
+  const untilMs = useSyncExternalStore(subscribe, rateLimitedUntilMs)
+  return untilMs === 0 ? null : <Countdown untilMs={untilMs} />
 }
 
-/** Says that the gateway has asked to wait, while a query of the page does so. */
-export function Waiting({ queries }: WaitingProps) {
+function Countdown({ untilMs }: { readonly untilMs: number }) {
   const t = useTranslations('common')
-  const waits = queries.map(({ failureReason, isFetching }) =>
-    isFetching && isRateLimited(failureReason) ? (failureReason.retryAfterMs ?? 0) : 0,
-  )
-  const seconds = Math.ceil(Math.max(0, ...waits) / 1_000)
-  if (seconds === 0) return null
+  const [nowMs, setNowMs] = useState(Date.now)
+  useEffect(() => {
+    const timer = setInterval(() => setNowMs(Date.now()), 500)
+    return () => clearInterval(timer)
+  }, [])
+  const seconds = Math.max(1, Math.ceil((untilMs - nowMs) / 1_000))
   return (
     <Notice tone="warn" icon={<Hourglass aria-hidden />}>
-      {t('waiting', { seconds })}
+      {t('waiting')}
+      {/* A timer is not read out again with each second. */}
+      <span role="timer">{t('retryIn', { seconds })}</span>
     </Notice>
   )
 }

@@ -10,8 +10,13 @@ export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
   }
 }
 
+/** Whether the gateway answers, which takes neither a login nor its database. */
+export async function isGatewayBack(): Promise<boolean> {
+  const response = await fetch(location.href, { method: 'HEAD', cache: 'no-store' }).catch(() => undefined)
+  return response?.ok === true
+}
+
 /** Loads the console anew once the gateway answers; a page of the browser's own would take its place otherwise. */
 export async function reloadIfReachable(): Promise<void> {
-  const response = await fetch(location.href, { method: 'HEAD', cache: 'no-store' }).catch(() => undefined)
-  if (response?.ok) location.reload()
+  if (await isGatewayBack()) location.reload()
 }

@@ -45,7 +45,7 @@ interface ErrorNoticeProps {
 export function ErrorNotice({ error, retry }: ErrorNoticeProps) {
   const t = useTranslations('common')
   const describe = useErrorText()
-  const isOffline = [ConnectionError, TimeoutError, PartNotLoadedError].some((kind) => error instanceof kind)
+  const isOffline = isGatewayAway(error) || error instanceof PartNotLoadedError
   const known = error instanceof TrunklineError ? error : undefined
   const title = describe(error)
   const hasDetail =
@@ -61,6 +61,8 @@ export function ErrorNotice({ error, retry }: ErrorNoticeProps) {
       {...(isOffline && { icon: <CloudOff aria-hidden /> })}
       {...(retry !== undefined && { action: <Button onClick={retry}>{t('tryAgain')}</Button> })}
     >
+      {/* What can be read again is, by the page itself. */}
+      {isOffline && retry !== undefined && <p>{t('comesBack')}</p>}
       {hasDetail && <p>{known.detail}</p>}
       {(known?.reason !== undefined || known?.requestId !== undefined) && (
         <p className={styles.ids}>
@@ -74,6 +76,12 @@ export function ErrorNotice({ error, retry }: ErrorNoticeProps) {
       )}
     </Notice>
   )
+}
+
+/** Whether the gateway did not answer, or answered that it cannot at the moment, such as while it restarts. */
+export function isGatewayAway(error: unknown): boolean {
+  if (error instanceof ConnectionError || error instanceof TimeoutError) return true
+  return error instanceof TrunklineError && [502, 503, 504].includes(error.status ?? 0)
 }
 
 /** The text of a failure in the reader's language; the gateway's English text for a reason without one. */

@@ -56,12 +56,12 @@ function Record() {
       facts={[
         [t('username'), me.username],
         [t('role'), common(`roles.${role}`)],
-        [t('lastLogin'), me.lastLogin === null ? '–' : formats.dateTime(me.lastLogin)],
+        [t('lastLogin'), me.lastLogin === null ? '–' : formats.moment(me.lastLogin)],
         [
           t('quota'),
           quota.resetsAt === null
             ? used
-            : `${used} · ${t('quotaResets', { at: formats.dateTime(quota.resetsAt) })}`,
+            : `${used} · ${t('quotaResets', { at: formats.moment(quota.resetsAt) })}`,
         ],
       ]}
     />

@@ -6,6 +6,7 @@ import { Badge } from '../../ui/badge.tsx'
 import { buttonClass } from '../../ui/button.tsx'
 import type { Agent } from './agent.ts'
 import { AgentStatus } from './agent-status.tsx'
+import { AgentTrouble } from './agent-trouble.tsx'
 import styles from './agents-page.module.css'
 import { Deployments } from './deployments.tsx'
 
@@ -21,6 +22,7 @@ export function AgentCard({ agent }: { readonly agent: Agent }) {
         <h2 id={id}>{agent.name}</h2>
         <AgentStatus status={agent.status} />
       </header>
+      <AgentTrouble agent={agent} />
       {agent.description !== '' && <p className={styles.description}>{agent.description}</p>}
       <dl className={styles.record}>
         <dt>{t('id')}</dt>

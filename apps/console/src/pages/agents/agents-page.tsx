@@ -26,15 +26,18 @@ function AgentList() {
     ...graphqlQuery(AgentListDocument, {}),
     refetchInterval: REFRESH_MS,
   })
-  if (error !== null) return <ErrorNotice error={error} retry={refetch} />
-  if (data === undefined) return <Loading lines={6} />
+  const notice = error !== null && <ErrorNotice error={error} retry={refetch} />
+  if (data === undefined) return notice || <Loading lines={6} />
   const agents = data.agents ?? []
   if (agents.length === 0) return <Empty title={t('empty')}>{t('emptyHint')}</Empty>
   return (
-    <ul className={styles.grid}>
-      {agents.map((agent) => (
-        <AgentCard key={agent.id} agent={agent} />
-      ))}
-    </ul>
+    <>
+      {notice}
+      <ul className={styles.grid}>
+        {agents.map((agent) => (
+          <AgentCard key={agent.id} agent={agent} />
+        ))}
+      </ul>
+    </>
   )
 }

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useId } from 'react'
 import { useTranslations } from 'use-intl'
+import { useFormats } from '../../format/use-formats.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Breaker } from '../../ui/breaker.tsx'
 import { Disclosure } from '../../ui/disclosure.tsx'
@@ -8,6 +9,7 @@ import type { Agent, Deployment } from './agent.ts'
 import { STATUS_TONES } from './agent-status.tsx'
 import styles from './agents-page.module.css'
 import { ProcessTable } from './process-table.tsx'
+import { Reason } from './reason.tsx'
 
 interface DeploymentsProps {
   readonly agent: Pick<Agent, 'id' | 'name'>
@@ -36,7 +38,8 @@ interface DeploymentItemProps extends Pick<DeploymentsProps, 'agent'> {
 
 function DeploymentItem({ agent, deployment }: DeploymentItemProps) {
   const t = useTranslations('agents.deployments')
-  const { deploymentId, probeMs, processes } = deployment
+  const { moment } = useFormats()
+  const { deploymentId, probeMs, processes, statusSince, statusReason } = deployment
   return (
     <li className={styles.deployment}>
       <div className={styles.load}>
@@ -58,6 +61,12 @@ function DeploymentItem({ agent, deployment }: DeploymentItemProps) {
           </Link>
         )}
       </div>
+      {statusSince != null && (
+        <p className={styles.trouble}>
+          <span>{t('since', { time: moment(statusSince) })}</span>
+          {statusReason != null && <Reason reason={statusReason} />}
+        </p>
+      )}
       <dl className={styles.facts}>
         <Fact name={t('state')} value={deployment.state} />
         <Fact name={t('weight')} value={deployment.weight} />

@@ -4,6 +4,7 @@ import { useFormats } from '../../format/use-formats.ts'
 import { Breaker } from '../../ui/breaker.tsx'
 import { numeric, Table } from '../../ui/table.tsx'
 import type { Deployment } from './agent.ts'
+import { Reason } from './reason.tsx'
 
 interface ProcessTableProps {
   readonly label: string
@@ -50,8 +51,8 @@ function ProcessRow({ process }: { readonly process: Deployment['processes'][num
       <td>{version ?? '–'}</td>
       <td>
         <Breaker state={process.breaker} />
-        {openSince != null && <div>{t('since', { time: formats.dateTime(openSince) })}</div>}
-        {reason != null && <code>{reason}</code>}
+        {openSince != null && <div>{t('since', { time: formats.moment(openSince) })}</div>}
+        {reason != null && <Reason reason={reason} />}
       </td>
       <td className={numeric}>{formats.count(process.callsInFlight)}</td>
     </tr>

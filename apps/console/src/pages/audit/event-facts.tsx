@@ -16,13 +16,13 @@ interface EventProps {
 /** What was done, to what and with which result. */
 export function EventDone({ event }: EventProps) {
   const t = useTranslations('audit')
-  const { dateTime, count } = useFormats()
+  const { moment, count } = useFormats()
   const { at, operation, result, reason, target, hash } = event
   return (
     <Card title={t('event.done')} aside={<ResultBadge result={result} />}>
       <Facts
         facts={[
-          [t('time'), dateTime(at)],
+          [t('time'), moment(at)],
           [t('operation'), <code key="operation">{operation}</code>],
           [t('event.reason'), reason === null ? null : <code key="reason">{reason}</code>],
           [t('event.count'), event.count > 1 ? count(event.count) : null],

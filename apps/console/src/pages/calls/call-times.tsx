@@ -9,7 +9,7 @@ import styles from './calls.module.css'
 /** How long the call waited for its agent, when it began, how long the agent took to begin its reply, and when it ended. */
 export function CallTimes({ call }: { readonly call: CallDetails }) {
   const t = useTranslations('calls.call')
-  const { dateTime, duration } = useFormats()
+  const { moment, duration } = useFormats()
   const { admittedAt, queuedMs, firstChunkMs, durationMs, endedAt, kind } = call
   const isChat = kind === 'CHAT'
   return (
@@ -18,7 +18,7 @@ export function CallTimes({ call }: { readonly call: CallDetails }) {
       <Facts
         facts={[
           [t('queued'), queuedMs === null ? null : duration(queuedMs)],
-          [t('admittedAt'), dateTime(admittedAt)],
+          [t('admittedAt'), moment(admittedAt)],
           [
             t('firstChunk'),
             isChat && endedAt !== null
@@ -28,7 +28,7 @@ export function CallTimes({ call }: { readonly call: CallDetails }) {
               : null,
           ],
           [t('duration'), durationMs === null ? t('stillRunning') : duration(durationMs)],
-          [t('endedAt'), endedAt === null ? null : dateTime(endedAt)],
+          [t('endedAt'), endedAt === null ? null : moment(endedAt)],
         ]}
       />
     </Card>

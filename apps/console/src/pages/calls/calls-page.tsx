@@ -63,13 +63,13 @@ interface BoundsProps {
 /** Says where a request or a conversation is looked for. */
 function Bounds({ search, filter, now }: BoundsProps) {
   const t = useTranslations('calls')
-  const { dateTime } = useFormats()
+  const { moment } = useFormats()
   if (search.requestId === undefined && search.conversation === undefined) return null
   const { from, to } = filter
   const isByItsTime = shownRange(search, now) === undefined
   return (
     <Notice tone="info">
-      {t(isByItsTime ? 'byItsTime' : 'bounded', { from: dateTime(from ?? now), to: dateTime(to ?? now) })}
+      {t(isByItsTime ? 'byItsTime' : 'bounded', { from: moment(from ?? now), to: moment(to ?? now) })}
     </Notice>
   )
 }

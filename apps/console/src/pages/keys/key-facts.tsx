@@ -27,15 +27,15 @@ export function KeyFacts({ apiKey }: { readonly apiKey: KeyFieldsFragment }) {
           [t('key.limits'), limits],
           [t('owner'), nameOf(apiKey.ownerId, apiKey.owner?.username)],
           [t('key.creator'), nameOf(apiKey.creatorId, apiKey.creator?.username)],
-          [t('key.createdAt'), formats.dateTime(apiKey.createdAt)],
+          [t('key.createdAt'), formats.moment(apiKey.createdAt)],
           [
             t('expires'),
             <span key="expires" className={styles.expiry}>
-              {formats.dateTime(apiKey.expiresAt)}
+              {formats.moment(apiKey.expiresAt)}
               <ExpiryBadge apiKey={apiKey} />
             </span>,
           ],
-          [t('key.revokedAt'), apiKey.revokedAt === null ? undefined : formats.dateTime(apiKey.revokedAt)],
+          [t('key.revokedAt'), apiKey.revokedAt === null ? undefined : formats.moment(apiKey.revokedAt)],
         ]}
       />
     </Card>

@@ -81,7 +81,7 @@ export function KeyUse({ apiKey, mayReset }: KeyUseProps) {
           </div>
         ))}
       </div>
-      <Facts facts={[[t('lastUsed'), lastUsedAt === null ? t('never') : formats.dateTime(lastUsedAt)]]} />
+      <Facts facts={[[t('lastUsed'), lastUsedAt === null ? t('never') : formats.moment(lastUsedAt)]]} />
       <Confirm
         title={t('key.resetTitle', { counter: asked?.label ?? '' })}
         action={t('key.reset')}

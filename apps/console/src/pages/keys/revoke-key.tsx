@@ -35,7 +35,7 @@ export function RevokeKey({ apiKey, isOpen, onClose }: RevokeKeyProps) {
       <p>
         {t('revokeUse', {
           count: callsToday,
-          at: lastUsedAt === null ? list('never') : formats.dateTime(lastUsedAt),
+          at: lastUsedAt === null ? list('never') : formats.moment(lastUsedAt),
         })}
       </p>
     </Confirm>

@@ -8,7 +8,6 @@ import { FirstStepsDocument } from '../../generated/graphql.ts'
 import { reportZone } from '../../report/report-zone.ts'
 import { graphqlQuery } from '../../session/queries.ts'
 import { useSession } from '../../session/use-session.ts'
-import { Waiting } from '../../session/waiting.tsx'
 import { Choices } from '../../ui/fields/choices.tsx'
 import { ErrorNotice, Loading, Notice } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -57,7 +56,7 @@ function Numbers({ zone }: { readonly zone: string }) {
   const { role } = useSession()
   const { range } = useSearch({ from: '/shell/' })
   const [isDrawn, setDrawn] = useState(false)
-  const { report, before, usage, totalsBefore, live, liveState } = useOverview(range, zone, isDrawn)
+  const { report, usage, totalsBefore, live, liveState } = useOverview(range, zone, isDrawn)
   const hasNone = usage?.totals.calls === 0 && !report.isPlaceholderData
   // Read anew whenever the user comes back from one of the steps.
   const steps = useQuery({ ...graphqlQuery(FirstStepsDocument, {}), enabled: hasNone, staleTime: 0 })
@@ -69,17 +68,9 @@ function Numbers({ zone }: { readonly zone: string }) {
     setStarting(true)
     setDrawn(true)
   }
-  const waiting = <Waiting queries={[report, before]} />
-  // The numbers of the range before are shown for a moment, but not while the gateway makes this one wait.
-  const isOther = report.isPlaceholderData && report.failureReason !== null
-  if (usage === undefined || usage === null || isOther) {
+  if (usage === undefined || usage === null) {
     if (report.error !== null) return <ErrorNotice error={report.error} retry={report.refetch} />
-    return (
-      <>
-        {waiting}
-        <Loading lines={8} />
-      </>
-    )
+    return <Loading lines={8} />
   }
   if (isStarting && steps.data !== undefined) {
     const showNumbers = () => {
@@ -91,7 +82,6 @@ function Numbers({ zone }: { readonly zone: string }) {
   if (hasNone && steps.isPending) return <Loading lines={8} />
   return (
     <>
-      {waiting}
       {report.error !== null && <ErrorNotice error={report.error} retry={report.refetch} />}
       {liveState === 'lost' && <Notice tone="warn">{t('liveLost')}</Notice>}
       {role === 'admin' && <HealthSlot report={usage} before={totalsBefore?.totals} isReady={isDrawn} />}

@@ -36,7 +36,7 @@ export function QuotaCard({ quota }: { readonly quota: QuotaLeftFragment }) {
             used: formats.count(apiCallsCount),
             max: formats.count(maxApiCalls),
           })}
-          {resetsAt !== null && <> {t('quotaResets', { at: formats.dateTime(resetsAt) })}</>}
+          {resetsAt !== null && <> {t('quotaResets', { at: formats.moment(resetsAt) })}</>}
         </p>
       </div>
     </Card>

@@ -8,7 +8,7 @@ import type { Process } from './versions-of.ts'
 /** The deployments to which a process does not send calls as usual, and why. */
 export function OpenBreakers({ breakers }: Pick<Process, 'breakers'>) {
   const t = useTranslations('agents.deployments')
-  const { dateTime } = useFormats()
+  const { moment } = useFormats()
   return (
     <ul className={styles.breakers}>
       {breakers.map(({ agentId, deploymentId, breaker, openSince, reason }) => (
@@ -20,7 +20,7 @@ export function OpenBreakers({ breakers }: Pick<Process, 'breakers'>) {
             <Breaker state={breaker} />
           </span>
           <span className={styles.since}>
-            {openSince !== null && t('since', { time: dateTime(openSince) })}{' '}
+            {openSince !== null && t('since', { time: moment(openSince) })}{' '}
             {reason !== null && <code>{reason}</code>}
           </span>
         </li>

@@ -12,7 +12,7 @@ export function RefusalAbout({ refusal }: { readonly refusal: RefusalFieldsFragm
   const t = useTranslations('refusals')
   const faces = useTranslations('calls.call.faces')
   const { role } = useSession()
-  const { dateTime } = useFormats()
+  const { moment } = useFormats()
   const agentName = useAgentName()
   const { at, face, route, agent, agentId, key, keyId, owner, ownerId } = refusal
   return (
@@ -28,7 +28,7 @@ export function RefusalAbout({ refusal }: { readonly refusal: RefusalFieldsFragm
     >
       <Facts
         facts={[
-          [t('time'), dateTime(at)],
+          [t('time'), moment(at)],
           [t('refusal.face'), faces(face)],
           [t('refusal.route'), <code key="route">{route}</code>],
           [t('agent'), agentId === '' ? null : agentName(agentId, agent?.name)],

@@ -5,7 +5,6 @@ import { type RefusalCountFilter, RefusalCountsDocument } from '../../generated/
 import { reportZone } from '../../report/report-zone.ts'
 import { graphqlQuery } from '../../session/queries.ts'
 import { useSession } from '../../session/use-session.ts'
-import { Waiting } from '../../session/waiting.tsx'
 import { Card } from '../../ui/card.tsx'
 import { ManyChoices } from '../../ui/fields/many-choices.tsx'
 import { Empty, ErrorNotice, Loading } from '../../ui/notice.tsx'
@@ -44,7 +43,6 @@ export function RefusalCounts({ filter, search, now, onGroup }: RefusalCountsPro
   const rows = data?.refusalCounts ?? undefined
   return (
     <>
-      <Waiting queries={[query]} />
       <div className={styles.groups}>
         <span className={styles.label} aria-hidden="true">
           {t('groupBy')}

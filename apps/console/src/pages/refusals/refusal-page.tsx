@@ -4,7 +4,6 @@ import { useTranslations } from 'use-intl'
 import { CountedRefusals } from '../../find/counted-refusals.tsx'
 import { type RefusalFieldsFragment, RefusalsDocument } from '../../generated/graphql.ts'
 import { graphqlQuery } from '../../session/queries.ts'
-import { Waiting } from '../../session/waiting.tsx'
 import { Card, Cards } from '../../ui/card.tsx'
 import { CodeWithCopy } from '../../ui/copy/code-with-copy.tsx'
 import { Empty, ErrorNotice, Loading } from '../../ui/notice.tsx'
@@ -25,7 +24,6 @@ export function RefusalPage() {
   const refusals = data?.refusals?.nodes
   return (
     <Page title={t('title')} lead={<CodeWithCopy text={requestId} />}>
-      <Waiting queries={[query]} />
       {error !== null && <ErrorNotice error={error} retry={refetch} />}
       {error === null && refusals === undefined && <Loading />}
       {refusals?.length === 0 && <Gone requestId={requestId} />}

@@ -14,7 +14,7 @@ const KEPT_MS = 86_400_000
 export function RefusalWhy({ refusal }: { readonly refusal: RefusalFieldsFragment }) {
   const t = useTranslations('refusals')
   const reasons = useTranslations('reasons')
-  const { dateTime } = useFormats()
+  const { moment } = useFormats()
   const limitName = useLimitName()
   const { reason, status, limit, field, at } = refusal
   const known = reason as Parameters<typeof reasons>[0]
@@ -33,7 +33,7 @@ export function RefusalWhy({ refusal }: { readonly refusal: RefusalFieldsFragmen
         ]}
       />
       <p className={styles.caption}>
-        {t('refusal.kept', { time: dateTime(new Date(Date.parse(at) + KEPT_MS)) })}
+        {t('refusal.kept', { time: moment(new Date(Date.parse(at) + KEPT_MS)) })}
       </p>
     </Card>
   )

@@ -7,7 +7,6 @@ import { UsageReportDocument } from '../../generated/graphql.ts'
 import { reportZone } from '../../report/report-zone.ts'
 import { graphqlQuery } from '../../session/queries.ts'
 import { useSession } from '../../session/use-session.ts'
-import { Waiting } from '../../session/waiting.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Empty, ErrorNotice, Loading } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -48,10 +47,9 @@ function ReportOfAddress() {
   const usage = data?.usage ?? undefined
   return (
     <>
-      <Waiting queries={[report]} />
       {error !== null && <ErrorNotice error={error} retry={refetch} />}
       {error === null && usage === undefined && <Loading lines={10} />}
-      {error === null && usage !== undefined && (
+      {usage !== undefined && (
         <div className={styles.report} aria-busy={isPlaceholderData}>
           {usage.totals.calls === 0 && (usage.previous?.totals.calls ?? 0) === 0 ? (
             <Card>

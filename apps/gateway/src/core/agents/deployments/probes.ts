@@ -71,6 +71,9 @@ async function answerOf(upstream: Pick<Upstream, 'help'>, agent: Agent): Promise
     const { reason } = result.failure
     return { status: reason === 'agent_credentials' ? 'degraded' : 'unavailable', reason }
   } catch (error) {
-    return { status: 'unavailable', reason: error instanceof UpstreamError ? error.reason : 'agent_unreachable' }
+    return {
+      status: 'unavailable',
+      reason: error instanceof UpstreamError ? error.reason : 'agent_unreachable',
+    }
   }
 }
