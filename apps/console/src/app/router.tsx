@@ -162,6 +162,11 @@ const pages = [
   }),
   createRoute({
     getParentRoute: () => shell,
+    path: '/users/$id',
+    component: page(() => import('../pages/users/user/user-page.tsx'), 'UserPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shell,
     path: '/refusals',
     validateSearch: only(refusalsSearch),
     component: page(() => import('../pages/refusals/refusals-page.tsx'), 'RefusalsPage'),

@@ -12,7 +12,7 @@ export function Actor({ event }: { readonly event: AuditFieldsFragment }) {
       {userId === null ? (
         (name ?? words.actor(actor))
       ) : (
-        <Link to="/users" search={{ search: userId }}>
+        <Link to="/users/$id" params={{ id: userId }}>
           {user?.username ?? userId}
         </Link>
       )}

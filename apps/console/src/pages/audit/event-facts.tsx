@@ -47,7 +47,7 @@ export function EventOrigin({ event }: EventProps) {
           [
             t('event.user'),
             userId === null ? null : (
-              <Link key="user" to="/users" search={{ search: userId }}>
+              <Link key="user" to="/users/$id" params={{ id: userId }}>
                 {user?.username ?? userId}
               </Link>
             ),

@@ -26,7 +26,7 @@ function TargetLink({ target, id }: { readonly target: string; readonly id: stri
   switch (target) {
     case 'user':
       return (
-        <Link to="/users" search={{ search: id }}>
+        <Link to="/users/$id" params={{ id }}>
           {text}
         </Link>
       )

@@ -59,7 +59,7 @@ function KeyLink({ call: { key, keyId } }: LinkProps) {
 
 function OwnerLink({ call: { owner, ownerId } }: LinkProps) {
   return (
-    <Link to="/calls" search={{ user: ownerId, range: 'all' }}>
+    <Link to="/users/$id" params={{ id: ownerId }}>
       {owner?.username ?? ownerId}
     </Link>
   )

@@ -1,3 +1,5 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { useTranslations } from 'use-intl'
 import { useAgentChoices } from '../../choose/use-choices.ts'
 import { useFormats } from '../../format/use-formats.ts'
@@ -68,9 +70,17 @@ function useLimitText({ chatPerMinute, uploadPerMinute }: KeyFieldsFragment['lim
   return texts.length === 0 ? t('gatewayLimits') : texts.join(', ')
 }
 
-/** Users see no name but their own. */
-function useUserName(): (id: string, username: string | undefined) => string {
+/** Users see no name but their own; administrators are led to the user. */
+function useUserName(): (id: string, username: string | undefined) => ReactNode {
   const t = useTranslations('keys.key')
-  const { userId } = useSession()
-  return (id, username) => (id === userId ? t('you') : (username ?? t('anotherUser')))
+  const { userId, role } = useSession()
+  return (id, username) => {
+    const name = id === userId ? t('you') : (username ?? t('anotherUser'))
+    if (role !== 'admin') return name
+    return (
+      <Link key={id} to="/users/$id" params={{ id }}>
+        {name}
+      </Link>
+    )
+  }
 }

@@ -45,7 +45,7 @@ export function RefusalAbout({ refusal }: { readonly refusal: RefusalFieldsFragm
           [
             t('refusal.owner'),
             role === 'admin' ? (
-              <Link key="owner" to="/users" search={{ search: ownerId }}>
+              <Link key="owner" to="/users/$id" params={{ id: ownerId }}>
                 {owner?.username ?? ownerId}
               </Link>
             ) : null,

@@ -1,4 +1,10 @@
-import { UserListDocument, type UserListQuery, UserTotalDocument } from '../../generated/graphql.ts'
+import {
+  UserEventsDocument,
+  UserListDocument,
+  type UserListQuery,
+  UserPageDocument,
+  UserTotalDocument,
+} from '../../generated/graphql.ts'
 import { invalidate } from '../../session/queries.ts'
 
 /** A user as the list shows it. */
@@ -7,9 +13,9 @@ export type UserRecord = NonNullable<UserListQuery['users']>['nodes'][number]
 /** What can be done with a user of the list; each opens a dialog. */
 export type UserAction = 'edit' | 'password' | 'status'
 
-/** Every change makes the list out of date. */
+/** Every change makes the list and the page of the user out of date. */
 export function rereadUsers(): void {
-  void invalidate(UserListDocument, UserTotalDocument)
+  void invalidate(UserListDocument, UserTotalDocument, UserPageDocument, UserEventsDocument)
 }
 
 export const ROLES = ['user', 'premium', 'admin'] as const

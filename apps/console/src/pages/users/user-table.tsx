@@ -41,7 +41,7 @@ function useColumns(onAction: UserTableProps['onAction']): readonly Column<UserR
       head: t('username'),
       order: { field: 'USERNAME', direction: 'ASC' },
       cell: ({ id, username }) => (
-        <Link to="/calls" search={{ user: id }} title={username}>
+        <Link to="/users/$id" params={{ id }} title={username}>
           {username}
         </Link>
       ),

@@ -1,0 +1,70 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useTranslations } from 'use-intl'
+import { useFormats } from '../../../format/use-formats.ts'
+import { UserRefusalsDocument } from '../../../generated/graphql.ts'
+import { graphqlQuery } from '../../../session/queries.ts'
+import { Card } from '../../../ui/card.tsx'
+import { Empty, ErrorNotice, Loading } from '../../../ui/notice.tsx'
+import { Table, time } from '../../../ui/table.tsx'
+import { StatusBadge } from '../../refusals/status-badge.tsx'
+
+/** The newest requests of the user that were refused. */
+export function UserRefusals({ id }: { readonly id: string }) {
+  const t = useTranslations('users.page')
+  return (
+    <Card
+      title={t('recentRefusals')}
+      aside={
+        <Link to="/refusals" search={{ user: id }}>
+          {t('allRefusals')}
+        </Link>
+      }
+      isFlush
+    >
+      <RefusalTable id={id} />
+    </Card>
+  )
+}
+
+function RefusalTable({ id }: { readonly id: string }) {
+  const t = useTranslations('users.page')
+  const formats = useFormats()
+  const { data, error, refetch } = useQuery(graphqlQuery(UserRefusalsDocument, { id }))
+  if (data === undefined)
+    return error === null ? <Loading lines={4} /> : <ErrorNotice error={error} retry={refetch} />
+  const refusals = data.refusals?.nodes ?? []
+  if (refusals.length === 0) return <Empty title={t('noRefusals')} />
+  return (
+    <Table label={t('recentRefusals')}>
+      <thead>
+        <tr>
+          <th scope="col">{t('time', { zone: formats.zoneName() })}</th>
+          <th scope="col">{t('reason')}</th>
+          <th scope="col">{t('request')}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {refusals.map((refusal) => (
+          <tr key={refusal.id}>
+            <th scope="row" className={time}>
+              <Link
+                to="/refusals/$requestId"
+                params={{ requestId: refusal.requestId }}
+                search={{ id: refusal.id }}
+              >
+                {formats.dateTime(refusal.at)}
+              </Link>
+            </th>
+            <td>
+              <StatusBadge status={refusal.status} /> <code>{refusal.reason}</code>
+            </td>
+            <td>
+              <code>{refusal.route}</code>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </Table>
+  )
+}
