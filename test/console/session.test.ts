@@ -26,7 +26,8 @@ describe.runIf(HAS_BROWSER)('logging in to the console', () => {
 
   test('says why it fails and keeps the username, then leads to the view that was asked for', async () => {
     const { page, logIn, problems, violations } = await console.visit('/account?from=elsewhere')
-    await page.getByText('Log in to return to where you were.').waitFor()
+    await page.getByText('Log in to see your keys, agents and usage.').waitFor()
+    expect(await page.getByText('return to where you were').count()).toBe(0)
     expect(await violations()).toEqual([])
     await logIn('admin', 'a wrong password')
     await page.getByText('The username or the password is wrong.').waitFor()
@@ -39,7 +40,7 @@ describe.runIf(HAS_BROWSER)('logging in to the console', () => {
     expect(problems).toEqual([])
   })
 
-  test('a reload keeps the session, another tab has none, and logging out ends the token at the gateway', async () => {
+  test('a reload keeps the session, another tab gets it, and logging out ends both and the token at the gateway', async () => {
     const { page, logIn } = await console.visit('/account')
     await logIn()
     await heading(page, 'Account')
@@ -47,13 +48,41 @@ describe.runIf(HAS_BROWSER)('logging in to the console', () => {
     await heading(page, 'Account')
     const other = await page.context().newPage()
     await other.goto(page.url())
-    await other.getByLabel('Username').waitFor()
-
+    await heading(other, 'Account')
     const token = await storedToken(page)
-    expect(await statusOf(token)).toBe(200)
+    expect([await statusOf(token), await storedToken(other)]).toEqual([200, token])
+    // A tab with another user keeps it, whatever the others do.
+    const { api, token: ofAdmin } = console.system
+    const { username, password } = await api.createUser(ofAdmin, 'beside')
+    const { access_token, expires_in, user } = (
+      await api.call('POST', '/api/v1/login', { body: { username, password } })
+    ).body.data
+    await other.evaluate(
+      ([accessToken, expiresAtMs, userId, name]) =>
+        sessionStorage.setItem(
+          'trunkline.session',
+          JSON.stringify({
+            ...{ id: 'beside', accessToken, expiresAtMs, warnAtMs: expiresAtMs, userId },
+            ...{ username: name, role: 'user' },
+          }),
+        ),
+      [access_token, Date.now() + expires_in * 1_000, user.id, username] as const,
+    )
+    await other.reload()
+    await other.getByRole('main').getByText('beside', { exact: true }).waitFor()
+    const third = await page.context().newPage()
+    await third.goto(page.url())
+    await heading(third, 'Account')
+
+    const shared = (await storedToken(third)) === token ? third : other
     await page.getByRole('button', { name: 'Log out' }).click()
     await page.getByLabel('Username').waitFor()
     expect([await statusOf(token), await storedToken(page)]).toEqual([401, undefined])
+    // Whoever logs out returns to nothing.
+    expect(await page.getByText('return to where you were').count()).toBe(0)
+    expect(new URL(page.url()).search).toBe('')
+    if (shared === third) await third.getByText('You logged out in another tab.').waitFor()
+    expect(await storedToken(other)).toBe(access_token)
   })
 
   test('a token that the gateway no longer accepts leads to the login and back to the same view', async () => {
@@ -66,9 +95,82 @@ describe.runIf(HAS_BROWSER)('logging in to the console', () => {
       headers: { authorization: `Bearer ${token}` },
     })
     await page.reload()
+    await page.getByText('Your session was ended').waitFor()
     await page.getByText('Log in to return to where you were.').waitFor()
     await logIn()
     await heading(page, 'Account')
+  })
+
+  test('asks for the password before the session ends, over whatever is open, and nothing is lost', async () => {
+    const { page, logIn, violations, problems } = await console.visit('/users')
+    await page.clock.install()
+    await logIn()
+    await heading(page, 'Users')
+    const other = await page.context().newPage()
+    await other.goto(`${console.system.gateway.url}/console/account`)
+    await heading(other, 'Account')
+    await page.getByRole('button', { name: 'Create user' }).click()
+    const form = page.getByRole('dialog', { name: 'Create user' })
+    await form.getByLabel('Username').fill('half-typed')
+    const before = await storedToken(page)
+
+    await page.clock.fastForward('55:01')
+    const stay = page.getByRole('dialog', { name: 'Stay logged in' })
+    await stay.getByText(/^Your session ends in 4:\d\d\. Enter the password of admin/).waitFor()
+    expect(await violations()).toEqual([])
+    // The form below does not close with it.
+    await page.keyboard.press('Escape')
+    await stay.waitFor({ state: 'detached' })
+    await form.waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog', { name: 'Discard what you have typed?' }).waitFor()
+    expect(await violations()).toEqual([])
+    await page.getByRole('button', { name: 'Go on editing' }).click()
+    expect(await form.getByLabel('Username').inputValue()).toBe('half-typed')
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Discard', exact: true }).click()
+    await form.waitFor({ state: 'detached' })
+
+    await page.getByRole('button', { name: 'Enter the password' }).click()
+    await stay.getByLabel('Password').fill('a wrong password')
+    await stay.getByRole('button', { name: 'Stay logged in' }).click()
+    await stay.getByText('The username or the password is wrong.').waitFor()
+    await stay.getByLabel('Password').fill(console.system.gateway.admin.password)
+    await stay.getByRole('button', { name: 'Stay logged in' }).click()
+    await stay.waitFor({ state: 'detached' })
+    expect(await page.getByText('Your session ends in').count()).toBe(0)
+    const renewed = await storedToken(page)
+    expect(renewed).not.toBe(before)
+    await expect.poll(() => storedToken(other)).toBe(renewed)
+
+    // Nothing was typed, so nothing is asked.
+    await page.getByRole('button', { name: 'Create user' }).click()
+    await form.waitFor()
+    await page.keyboard.press('Escape')
+    await form.waitFor({ state: 'detached' })
+    await page.clock.fastForward('01:00:01')
+    await page.getByText('Your session has ended, because its time was over.').waitFor()
+    expect(problems).toEqual([])
+  })
+
+  test('the focus follows to the heading of a page that is opened', async () => {
+    const { page, logIn } = await console.visit('/keys')
+    await logIn()
+    await heading(page, 'API keys')
+    const focused = () => page.evaluate(() => document.activeElement?.textContent)
+    await page.getByRole('navigation').getByRole('link', { name: 'Usage' }).click()
+    await expect.poll(focused).toBe('Usage')
+    await page.goBack()
+    await expect.poll(focused).toBe('API keys')
+    const key = page.getByRole('table').getByRole('link').first()
+    const name = await key.textContent()
+    await key.click()
+    await expect.poll(focused).toBe(name)
+    await page.setViewportSize({ width: 390, height: 800 })
+    await page.getByRole('button', { name: 'Menu' }).click()
+    await page.getByRole('dialog').getByRole('link', { name: 'Agents' }).click()
+    await expect.poll(focused).toBe('Agents')
+    expect(await page.title()).toBe('Agents · Trunkline')
   })
 
   test('what was typed is there again after the session has ended, but for passwords', async () => {

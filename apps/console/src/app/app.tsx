@@ -17,15 +17,18 @@ export function App() {
   useEffect(() => {
     document.documentElement.lang = language
   }, [language])
-  useEffect(
-    () =>
-      sessions.subscribe(() => {
-        // What one user has read is not for the next one.
-        if (sessions.current === undefined) queryClient.clear()
-        void router.invalidate()
-      }),
-    [],
-  )
+  useEffect(() => {
+    let shownId = sessions.current?.id
+    return sessions.subscribe(() => {
+      const { id } = sessions.current ?? {}
+      // A renewed token changes nothing of what is shown.
+      if (id === shownId) return
+      shownId = id
+      // What one user has read is not for the next one.
+      if (id === undefined) queryClient.clear()
+      void router.invalidate()
+    })
+  }, [])
   return (
     <CSPProvider disableStyleElements>
       <IntlProvider locale={language} messages={messages} timeZone={ZONE}>

@@ -65,7 +65,8 @@ const shell = createRoute({
   component: Shell,
   beforeLoad({ location }) {
     if (sessions.current !== undefined) return
-    const isStart = location.href === '/'
+    // Whoever has logged out is led back to nothing.
+    const isStart = location.href === '/' || sessions.ended === 'loggedOut'
     throw redirect({ to: '/login', search: isStart ? {} : { next: location.href }, replace: true })
   },
 })

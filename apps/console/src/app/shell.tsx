@@ -26,6 +26,7 @@ import type { DrawerProps } from './drawer.tsx'
 import { Logo } from './logo.tsx'
 import { Preferences } from './preferences.tsx'
 import { loadPalette, SearchField } from './search-field.tsx'
+import { loadStay, SessionEnding } from './session-ending.tsx'
 import styles from './shell.module.css'
 
 /** The page itself is drawn by then, also where it is slow. */
@@ -53,6 +54,7 @@ export function Shell() {
       for (const route of Object.values(router.routesById)) router.loadRouteChunk(route)?.catch(() => {})
       loadDrawer().catch(() => {})
       loadPalette().catch(() => {})
+      loadStay().catch(() => {})
     }, PRELOAD_AFTER_MS)
     return () => clearTimeout(timer)
   }, [router])
@@ -95,6 +97,7 @@ export function Shell() {
         <Preferences />
       </header>
       <main className={styles.main} id="main" tabIndex={-1}>
+        <SessionEnding />
         <Waiting />
         <Outlet />
       </main>

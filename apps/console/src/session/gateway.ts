@@ -1,7 +1,8 @@
 import { Trunkline } from '@trunkline/sdk'
 import { withGraphQL } from '@trunkline/sdk/graphql'
-import { SessionStore } from './session.ts'
+import { type Session, SessionStore } from './session.ts'
 import { SessionKeys } from './session-keys.ts'
+import { SessionTabs } from './session-tabs.ts'
 
 export const sessions = new SessionStore(window.sessionStorage)
 
@@ -20,6 +21,23 @@ export const client = new Trunkline({
 
 export const gql = withGraphQL(client)
 
+/** The session as the other tabs of this browser have it. */
+export const tabs = new SessionTabs(sessions, new BroadcastChannel('trunkline.session'))
+
+// The token of a login in another tab.
+sessions.subscribe(() => {
+  const { current } = sessions
+  if (current === undefined) return
+  const { accessToken, expiresAtMs } = current
+  client.transport.credentials.keep({
+    access_token: accessToken,
+    expires_in: (expiresAtMs - Date.now()) / 1_000,
+  })
+})
+
+/** The page asks for the password so long before the end of a session, or after three quarters of a short one. */
+const WARN_BEFORE_MS = 300_000
+
 /** A logout does not wait longer for keys to be revoked, which expire by themselves. */
 const REVOKE_WITHIN_MS = 5_000
 
@@ -28,14 +46,39 @@ sessions.onEnd(() => void revokeKeys())
 
 /** @throws TrunklineError `login_failed` if the username or the password is wrong */
 export async function logIn(username: string, password: string): Promise<void> {
+  sessions.set(await sessionFor(username, password, randomId()))
+}
+
+/**
+ * Goes on with the session of the same user, with a new token. Nothing of the page is lost.
+ *
+ * @throws TrunklineError `login_failed` if the password is wrong
+ */
+export async function renewSession({ id, username }: Session, password: string): Promise<void> {
+  const session = await sessionFor(username, password, id)
+  // It may have ended meanwhile.
+  if (sessions.current?.id === id) sessions.renew(session)
+  else sessions.set(session)
+}
+
+async function sessionFor(username: string, password: string, id: string): Promise<Session> {
   const { access_token, expires_in, user } = await client.login({ username, password })
-  sessions.set({
+  const lifetimeMs = expires_in * 1_000
+  const expiresAtMs = Date.now() + lifetimeMs
+  return {
+    id,
     accessToken: access_token,
-    expiresAtMs: Date.now() + expires_in * 1_000,
+    expiresAtMs,
+    warnAtMs: expiresAtMs - Math.min(WARN_BEFORE_MS, lifetimeMs / 4),
     userId: user.id,
     username: user.username,
     role: user.role,
-  })
+  }
+}
+
+/** `crypto.randomUUID` is missing where the console is served without TLS. */
+function randomId(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16)).join('')
 }
 
 /** Ends the session here even if the gateway cannot be reached; the token and the keys then end by themselves. */
@@ -44,7 +87,7 @@ export async function logOut(): Promise<void> {
     await revokeKeys()
     await client.logout()
   } finally {
-    sessions.set(undefined)
+    sessions.end('loggedOut')
   }
 }
 

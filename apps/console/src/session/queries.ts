@@ -10,6 +10,7 @@ import type { GraphqlDocument } from '@trunkline/sdk/graphql'
 import { isGatewayAway } from '../ui/notice.tsx'
 import { gql, sessions } from './gateway.ts'
 import { ReturnWatch } from './return-watch.ts'
+import type { SessionEnd } from './session.ts'
 
 /** The cache of everything that pages read. A refused token ends the session, which leads to the login. */
 export const queryClient = new QueryClient({
@@ -68,8 +69,16 @@ const returnWatch = new ReturnWatch(async () => {
 
 /** A refused token ends the session, which leads to the login. */
 export function endRefusedSession(error: unknown): void {
-  const isRefused = error instanceof TrunklineError && error.status === 401
-  if (isRefused && error.reason !== 'login_failed') sessions.set(undefined)
+  if (!(error instanceof TrunklineError) || error.status !== 401 || error.reason === 'login_failed') return
+  // The token that has expired may be the one before.
+  if (error.reason === 'token_expired' && sessions.hasReplacedToken) return
+  sessions.end(ENDS[error.reason ?? ''] ?? 'invalid')
+}
+
+const ENDS: Readonly<Record<string, SessionEnd>> = {
+  token_expired: 'expired',
+  token_revoked: 'revoked',
+  owner_suspended: 'suspended',
 }
 
 /** A GraphQL query with its variables as a query of the cache. */

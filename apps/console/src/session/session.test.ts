@@ -2,11 +2,13 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type Session, SessionStore } from './session.ts'
 
 const session: Session = {
+  id: 'a1',
   accessToken: 'eyJ.token',
   expiresAtMs: 60_000,
   userId: '1',
   username: 'alice',
   role: 'user',
+  warnAtMs: 45_000,
 }
 
 /** A storage whose values have at most so many characters. */
@@ -50,6 +52,25 @@ test('a session whose token has expired is gone, and its listeners are called on
   })
   vi.setSystemTime(60_000)
   expect([store.current, store.current, storage.length, calls]).toEqual([undefined, undefined, 0, 1])
+  expect(store.ended).toBe('expired')
+})
+
+test('a renewed session keeps its items and does not end, and late refusals of the old token are known', () => {
+  const storage = memory()
+  const store = new SessionStore(storage)
+  store.set(session)
+  store.setItem('chat', 'hello')
+  const ends = vi.fn()
+  store.onEnd(ends)
+  store.renew({ ...session, accessToken: 'new', expiresAtMs: 3_600_000 })
+  expect([store.current?.accessToken, store.getItem('chat'), store.hasReplacedToken]).toEqual([
+    'new',
+    'hello',
+    true,
+  ])
+  expect(ends).not.toHaveBeenCalled()
+  vi.setSystemTime(120_000)
+  expect(store.hasReplacedToken).toBe(false)
 })
 
 test.each(['', 'null', '{', '{"accessToken":1}', '{"accessToken":"x"}'])('%j is no session', (stored) => {
@@ -68,8 +89,9 @@ test('items are there again after a reload, and end with the session, of which o
   expect(reloaded.getItem('chat')).toBe('hello')
   const atEnd: (string | undefined)[] = []
   reloaded.onEnd(() => atEnd.push(reloaded.getItem('chat')))
-  reloaded.set(undefined)
-  reloaded.set(undefined)
+  reloaded.end('loggedOut')
+  reloaded.end('expired')
+  expect(reloaded.ended).toBe('loggedOut')
   reloaded.setItem('chat', 'too late')
   expect([atEnd, reloaded.getItem('chat'), storage.length]).toEqual([['hello'], undefined, 1])
 })
@@ -84,7 +106,7 @@ test('a new session finds no items of one that ended while no page was open', ()
 })
 
 test('an item that does not fit says so, and is no failure', () => {
-  const store = new SessionStore(memory(100))
+  const store = new SessionStore(memory(200))
   store.set(session)
-  expect([store.setItem('chat', 'x'.repeat(101)), store.setItem('chat', 'x')]).toEqual([false, true])
+  expect([store.setItem('chat', 'x'.repeat(201)), store.setItem('chat', 'x')]).toEqual([false, true])
 })

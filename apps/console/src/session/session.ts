@@ -1,23 +1,42 @@
 /** Who is logged in, for how long, and the access token that says so. */
 export interface Session {
+  /** Tells this login from others; it stays when the token is renewed. All tabs that share the login have it. */
+  readonly id: string
   readonly accessToken: string
   readonly expiresAtMs: number
   readonly userId: string
   readonly username: string
   readonly role: 'admin' | 'premium' | 'user'
+  /** When the page asks for the password again. */
+  readonly warnAtMs: number
 }
+
+/** Why a session has ended. */
+export type SessionEnd =
+  | 'loggedOut'
+  | 'loggedOutElsewhere'
+  | 'expired'
+  | 'passwordChanged'
+  | 'suspended'
+  | 'revoked'
+  | 'invalid'
 
 const STORED_AS = 'trunkline.session'
 const ITEM_PREFIX = `${STORED_AS}.`
 
 type Listener = () => void
 
+/** Requests that were sent with the old token may be refused a little after its end. */
+const REPLACED_FOR_MS = 60_000
+
 /**
  * The session of this tab. It is in memory and in the tab's session storage, so that reloading keeps it and closing the tab
- * ends it; other tabs do not see it. Items are texts that are kept beside it and end with it.
+ * ends it. Items are texts that are kept beside it and end with it.
  */
 export class SessionStore {
   #session: Session | undefined
+  #ended: SessionEnd | undefined
+  #replacedUntilMs = 0
   readonly #listeners = new Set<Listener>()
   readonly #endListeners = new Set<Listener>()
   readonly #storage: Storage
@@ -30,18 +49,51 @@ export class SessionStore {
 
   /** Undefined before a login, and once the token has expired. */
   get current(): Session | undefined {
-    if (this.#session !== undefined && this.#session.expiresAtMs <= Date.now()) this.set(undefined)
+    if (this.#session !== undefined && this.#session.expiresAtMs <= Date.now()) this.end('expired')
     return this.#session
   }
 
-  /** Ends the session with `undefined`. */
-  set(session: Session | undefined): void {
+  /** Why the last session of this page has ended; undefined before that. */
+  get ended(): SessionEnd | undefined {
+    return this.#ended
+  }
+
+  /** Whether requests that are refused may have been sent with a token that was renewed lately. */
+  get hasReplacedToken(): boolean {
+    return Date.now() < this.#replacedUntilMs
+  }
+
+  /** Begins a session; one of before ends. */
+  set(session: Session): void {
+    this.#change(session)
+  }
+
+  /** Does nothing without a session. */
+  end(reason: SessionEnd): void {
+    if (this.#session === undefined) return
+    this.#ended = reason
+    this.#change(undefined)
+  }
+
+  /** The same session with another token: what it has kept stays. */
+  renew(session: Session): void {
+    this.#replacedUntilMs = (this.#session?.expiresAtMs ?? 0) + REPLACED_FOR_MS
+    this.#session = session
+    this.#store()
+  }
+
+  #change(session: Session | undefined): void {
     const hasEnded = this.#session !== undefined
     this.#session = session
+    this.#replacedUntilMs = 0
     if (hasEnded) for (const listener of this.#endListeners) listener()
     this.#removeItems()
-    if (session === undefined) this.#storage.removeItem(STORED_AS)
-    else this.#storage.setItem(STORED_AS, JSON.stringify(session))
+    this.#store()
+  }
+
+  #store(): void {
+    if (this.#session === undefined) this.#storage.removeItem(STORED_AS)
+    else this.#storage.setItem(STORED_AS, JSON.stringify(this.#session))
     for (const listener of this.#listeners) listener()
   }
 
@@ -83,14 +135,19 @@ export class SessionStore {
   }
 }
 
-/** Another version of the console may have stored something else. */
 function parse(text: string | null): Session | undefined {
   if (text === null) return undefined
   try {
-    const stored = JSON.parse(text) as Partial<Session> | null
-    const isSession = typeof stored?.accessToken === 'string' && typeof stored.expiresAtMs === 'number'
-    return isSession ? (stored as Session) : undefined
+    const stored: unknown = JSON.parse(text)
+    return isSession(stored) ? stored : undefined
   } catch {
     return undefined
   }
+}
+
+/** Another version of the console, also one in another tab, may have something else. */
+export function isSession(value: unknown): value is Session {
+  const { id, accessToken, expiresAtMs, warnAtMs, userId } = Object(value)
+  const areTexts = [id, accessToken, userId].every((text) => typeof text === 'string')
+  return areTexts && [expiresAtMs, warnAtMs].every((ms) => typeof ms === 'number')
 }

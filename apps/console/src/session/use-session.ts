@@ -9,4 +9,12 @@ export function useSession(): Session {
   return session ?? ENDED
 }
 
-const ENDED: Session = { accessToken: '', expiresAtMs: 0, userId: '', username: '', role: 'user' }
+const ENDED: Session = {
+  id: '',
+  accessToken: '',
+  expiresAtMs: 0,
+  warnAtMs: 0,
+  userId: '',
+  username: '',
+  role: 'user',
+}

@@ -84,12 +84,10 @@ function PasswordForm() {
   })
   const { register, handleSubmit, formState, setError } = form
   const { username } = useSession()
-  const toast = useToast()
   const change = useMutation({
     mutationFn: ({ again: _, ...body }: Passwords) => client.users.changePassword(body),
     onSuccess() {
-      toast(t('passwordChanged'))
-      sessions.set(undefined)
+      sessions.end('passwordChanged')
     },
     onError: (error) => showMistakes(error, form),
   })

@@ -25,7 +25,12 @@ export function Deployments({ agent, deployments }: DeploymentsProps) {
       <h3 id={id}>{t('title')}</h3>
       <ul aria-labelledby={id}>
         {deployments.map((deployment) => (
-          <DeploymentItem key={deployment.deploymentId} agent={agent} deployment={deployment} />
+          <DeploymentItem
+            key={deployment.deploymentId}
+            agent={agent}
+            deployment={deployment}
+            isOnly={deployments.length === 1}
+          />
         ))}
       </ul>
     </div>
@@ -34,9 +39,11 @@ export function Deployments({ agent, deployments }: DeploymentsProps) {
 
 interface DeploymentItemProps extends Pick<DeploymentsProps, 'agent'> {
   readonly deployment: Deployment
+  /** What troubles the only deployment is said of the agent already. */
+  readonly isOnly: boolean
 }
 
-function DeploymentItem({ agent, deployment }: DeploymentItemProps) {
+function DeploymentItem({ agent, deployment, isOnly }: DeploymentItemProps) {
   const t = useTranslations('agents.deployments')
   const { moment } = useFormats()
   const { deploymentId, probeMs, processes, statusSince, statusReason } = deployment
@@ -61,7 +68,7 @@ function DeploymentItem({ agent, deployment }: DeploymentItemProps) {
           </Link>
         )}
       </div>
-      {statusSince != null && (
+      {!isOnly && statusSince != null && (
         <p className={styles.trouble}>
           <span>{t('since', { time: moment(statusSince) })}</span>
           {statusReason != null && <Reason reason={statusReason} />}

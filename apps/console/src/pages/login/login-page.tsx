@@ -5,7 +5,7 @@ import { type FormEvent, useEffect, useRef } from 'react'
 import { useTranslations } from 'use-intl'
 import { Logo } from '../../app/logo.tsx'
 import { Preferences } from '../../app/preferences.tsx'
-import { logIn } from '../../session/gateway.ts'
+import { logIn, sessions } from '../../session/gateway.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/fields/field.tsx'
 import { ErrorNotice, Notice } from '../../ui/notice.tsx'
@@ -20,6 +20,7 @@ const route = getRouteApi('/login')
 export function LoginPage() {
   const t = useTranslations('login')
   const { next } = route.useSearch()
+  const { ended } = sessions
   const password = useRef<HTMLInputElement>(null)
   const login = useMutation({
     mutationFn: (form: FormData) => logIn(String(form.get('username')), String(form.get('password'))),
@@ -52,7 +53,12 @@ export function LoginPage() {
         {login.isError ? (
           <ErrorNotice error={login.error} />
         ) : (
-          next !== undefined && <Notice tone="info">{t('goesBack')}</Notice>
+          ended !== undefined &&
+          ended !== 'loggedOut' && (
+            <Notice tone="info" title={t(`ended.${ended}`)}>
+              {next !== undefined && t('goesBack')}
+            </Notice>
+          )
         )}
         <TextField
           label={t('username')}

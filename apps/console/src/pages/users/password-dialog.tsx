@@ -34,7 +34,7 @@ export function PasswordDialog({ user, onClose }: { readonly user: UserRecord; o
   const change = useMutation({
     mutationFn: (values: Values) => client.users.setPassword(user.id, values),
     onSuccess() {
-      if (isSelf) return sessions.set(undefined)
+      if (isSelf) return sessions.end('passwordChanged')
       rereadUsers()
       toast(t('passwordSet', { username }))
       onClose()
