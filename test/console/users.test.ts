@@ -79,6 +79,75 @@ describe.runIf(HAS_BROWSER)('users in the console', () => {
     expect(problems).toEqual([])
   })
 
+  test('a user has a page with what it calls and what was refused and changed, each leading to its list', async () => {
+    const { api, token } = console.system
+    const user = await api.createUser(token, 'henry', { role: 'premium', max_api_calls: 2 })
+    const { full_key: key, id } = await api.createKey(token, { name: 'of henry', owner_id: user.id })
+    const outcomes = []
+    for (let call = 0; call < 3; call += 1) {
+      const response = await api.chat(key, 'dify')
+      await response.text()
+      outcomes.push(response.status)
+    }
+    expect(outcomes).toEqual([200, 200, 429])
+    const { page, logIn, violations, problems } = await console.visit('/users')
+    await logIn()
+    await page.getByRole('link', { name: 'henry' }).click()
+    await page.getByRole('heading', { level: 1, name: 'henry' }).waitFor()
+    const main = page.getByRole('main')
+    await main.getByText('2 of 2 in total').waitFor()
+    await expect
+      .poll(() => main.getByRole('table', { name: 'Recent calls of henry' }).getByText('Done').count())
+      .toBe(2)
+    const events = main.getByRole('table', { name: 'Audit of henry' })
+    await events.getByText('Create a user').waitFor()
+    expect(await violations()).toEqual([])
+    await page.getByRole('button', { name: 'Change', exact: true }).click()
+    const dialog = page.getByRole('dialog', { name: 'Change henry' })
+    await dialog.getByLabel('Most calls').fill('50')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await main.getByText('2 of 50 in total').waitFor()
+    await events.getByText('Change a user').waitFor()
+
+    const leads = async (link: string, search: string) => {
+      await main.getByRole('link', { name: link, exact: true }).first().click()
+      await page.waitForURL((url) => url.href.includes(search))
+      await page.goBack()
+      await page.getByRole('heading', { level: 1, name: 'henry' }).waitFor()
+    }
+    await leads('All calls', `/calls?user=${user.id}&range=all`)
+    await leads('All refusals', `/refusals?user=${user.id}`)
+    await leads('Usage by key', `user=${user.id}`)
+    await leads('All it did', `/audit?user=${user.id}`)
+    await leads('All that was done to it', `/audit?target=user&targetId=${user.id}`)
+    await leads('of henry', `/keys/${id}`)
+    // What names the user leads back here.
+    await main.getByRole('link', { name: 'of henry' }).click()
+    await main.getByRole('link', { name: 'henry', exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: 'henry' }).waitFor()
+    // The record of refusals is written some seconds later.
+    const refusals = main.getByRole('table', { name: 'Recent refusals of henry' })
+    await expect
+      .poll(
+        async () => {
+          await page.reload()
+          await main
+            .getByText(/^Nothing refused/)
+            .or(refusals)
+            .waitFor()
+          return refusals.getByText('quota_exceeded').count()
+        },
+        { timeout: 30_000 },
+      )
+      .toBe(1)
+    await page.goto(`${console.system.gateway.url}/console/users/019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10`)
+    await page
+      .getByText('This user does not exist.')
+      .or(page.getByText('There is nothing with this id'))
+      .waitFor()
+    expect(problems).toEqual([])
+  })
+
   test('the last administrator stays one, and the form says so where the role is', async () => {
     const { page, logIn } = await console.visit('/users')
     await logIn()
@@ -110,6 +179,8 @@ describe.runIf(HAS_BROWSER)('users in the console', () => {
     await api.createUser(token, 'erin', { password: 'password of erin', role: 'premium' })
     const { page, logIn } = await console.visit('/users')
     await logIn('erin', 'password of erin')
+    await page.getByText('Only administrators see the users.').waitFor()
+    await page.goto(`${page.url()}/019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10`)
     await page.getByText('Only administrators see the users.').waitFor()
     expect(await page.getByRole('link', { name: 'Users' }).count()).toBe(0)
   })

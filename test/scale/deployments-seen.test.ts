@@ -84,7 +84,7 @@ describe.skipIf(server === '')('two gateways on one database', () => {
     }
     const deployment = {
       ...{ id: 'main', weight: 1, priority: 0, state: 'main', disabled: false },
-      ...{ status: 'available', probe_ms: expect.any(Number) },
+      ...{ status: 'available', status_since: null, status_reason: null, probe_ms: expect.any(Number) },
     }
     const seen = {
       ...deployment,

@@ -46,8 +46,8 @@ export function LoadedUser({ user, notice }: LoadedUserProps) {
         <UserQuota user={user} />
         <UserKeys user={user} />
         <UserCalls user={user} />
-        <UserRefusals id={user.id} />
-        <UserEvents id={user.id} />
+        <UserRefusals user={user} />
+        <UserEvents user={user} />
       </Cards>
       {open === 'edit' && <EditUserDialog user={user} onClose={close} />}
       {open === 'password' && <PasswordDialog user={user} onClose={close} />}

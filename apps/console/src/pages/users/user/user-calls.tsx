@@ -25,7 +25,7 @@ export function UserCalls({ user }: { readonly user: UserDetails }) {
       {calls.length === 0 ? (
         <Empty title={t('noCalls')} />
       ) : (
-        <Table label={t('recentCalls')}>
+        <Table label={t('tableOf', { title: t('recentCalls'), username: user.username })}>
           <thead>
             <tr>
               <th scope="col">{t('time', { zone: formats.zoneName() })}</th>

@@ -9,15 +9,16 @@ import { Empty, ErrorNotice, Loading } from '../../../ui/notice.tsx'
 import { Table, time } from '../../../ui/table.tsx'
 import { ResultBadge } from '../../audit/result-badge.tsx'
 import { useWords } from '../../audit/words.ts'
-import { newestEvents } from './user-details.ts'
+import { newestEvents, type UserDetails } from './user-details.ts'
 
 interface UserEventsProps {
-  readonly id: string
+  readonly user: Pick<UserDetails, 'id' | 'username'>
 }
 
 /** What the user has done and what was done to it, as far as the audit log has it. */
-export function UserEvents({ id }: UserEventsProps) {
+export function UserEvents({ user }: UserEventsProps) {
   const t = useTranslations('users.page')
+  const { id } = user
   return (
     <Card
       title={t('events')}
@@ -34,12 +35,12 @@ export function UserEvents({ id }: UserEventsProps) {
       }
       isFlush
     >
-      <EventTable id={id} />
+      <EventTable user={user} />
     </Card>
   )
 }
 
-function EventTable({ id }: UserEventsProps) {
+function EventTable({ user: { id, username } }: UserEventsProps) {
   const t = useTranslations('users.page')
   const audit = useTranslations('audit')
   const formats = useFormats()
@@ -50,7 +51,7 @@ function EventTable({ id }: UserEventsProps) {
   const events = newestEvents(data.by?.nodes, data.to?.nodes)
   if (events.length === 0) return <Empty title={t('noEvents')} />
   return (
-    <Table label={t('events')}>
+    <Table label={t('tableOf', { title: t('events'), username })}>
       <thead>
         <tr>
           <th scope="col">{t('time', { zone: formats.zoneName() })}</th>

@@ -26,7 +26,7 @@ export function UserKeys({ user }: { readonly user: UserDetails }) {
       {nodes.length === 0 ? (
         <Empty title={t('noKeys')} />
       ) : (
-        <Table label={t('keys')}>
+        <Table label={t('tableOf', { title: t('keys'), username: user.username })}>
           <thead>
             <tr>
               <th scope="col">{t('name')}</th>

@@ -8,26 +8,31 @@ import { Card } from '../../../ui/card.tsx'
 import { Empty, ErrorNotice, Loading } from '../../../ui/notice.tsx'
 import { Table, time } from '../../../ui/table.tsx'
 import { StatusBadge } from '../../refusals/status-badge.tsx'
+import type { UserDetails } from './user-details.ts'
+
+interface UserRefusalsProps {
+  readonly user: Pick<UserDetails, 'id' | 'username'>
+}
 
 /** The newest requests of the user that were refused. */
-export function UserRefusals({ id }: { readonly id: string }) {
+export function UserRefusals({ user }: UserRefusalsProps) {
   const t = useTranslations('users.page')
   return (
     <Card
       title={t('recentRefusals')}
       aside={
-        <Link to="/refusals" search={{ user: id }}>
+        <Link to="/refusals" search={{ user: user.id }}>
           {t('allRefusals')}
         </Link>
       }
       isFlush
     >
-      <RefusalTable id={id} />
+      <RefusalTable user={user} />
     </Card>
   )
 }
 
-function RefusalTable({ id }: { readonly id: string }) {
+function RefusalTable({ user: { id, username } }: UserRefusalsProps) {
   const t = useTranslations('users.page')
   const formats = useFormats()
   const { data, error, refetch } = useQuery(graphqlQuery(UserRefusalsDocument, { id }))
@@ -36,7 +41,7 @@ function RefusalTable({ id }: { readonly id: string }) {
   const refusals = data.refusals?.nodes ?? []
   if (refusals.length === 0) return <Empty title={t('noRefusals')} />
   return (
-    <Table label={t('recentRefusals')}>
+    <Table label={t('tableOf', { title: t('recentRefusals'), username })}>
       <thead>
         <tr>
           <th scope="col">{t('time', { zone: formats.zoneName() })}</th>
