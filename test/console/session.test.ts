@@ -231,6 +231,11 @@ describe.runIf(HAS_BROWSER)('logging in to the console', () => {
     await page.getByText('Your password was changed.').waitFor()
     await logIn('alice', 'second password')
     await heading(page, 'Account')
+    const { body } = await api.call('GET', '/api/v1/users?search=alice', { token })
+    const path = `/api/v1/users/${body.data.items[0].id}`
+    await api.call('PATCH', path, { token, body: { status: 'suspended' } })
+    await page.reload()
+    await page.getByText('because your user is suspended').waitFor()
   })
 
   test('speaks Chinese to a browser that does, and another language and dark colours when they are chosen', async () => {

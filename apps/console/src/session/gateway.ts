@@ -38,6 +38,9 @@ sessions.subscribe(() => {
 /** The page asks for the password so long before the end of a session, or after three quarters of a short one. */
 const WARN_BEFORE_MS = 300_000
 
+/** The other tabs get so long to begin to revoke their keys, which the token permits until it is revoked itself. */
+const OTHERS_REVOKE_MS = 200
+
 /** A logout does not wait longer for keys to be revoked, which expire by themselves. */
 const REVOKE_WITHIN_MS = 5_000
 
@@ -84,7 +87,8 @@ function randomId(): string {
 /** Ends the session here even if the gateway cannot be reached; the token and the keys then end by themselves. */
 export async function logOut(): Promise<void> {
   try {
-    await revokeKeys()
+    tabs.endOthers()
+    await Promise.all([revokeKeys(), new Promise((resolve) => setTimeout(resolve, OTHERS_REVOKE_MS))])
     await client.logout()
   } finally {
     sessions.end('loggedOut')

@@ -1,4 +1,4 @@
-import { isSession, type Session, type SessionEnd, type SessionStore } from './session.ts'
+import { isSession, SESSION_ENDS, type Session, type SessionEnd, type SessionStore } from './session.ts'
 
 type Message =
   | { readonly kind: 'question' }
@@ -46,6 +46,12 @@ export class SessionTabs {
     })
   }
 
+  /** Ends the session in the other tabs, before it ends here. */
+  endOthers(): void {
+    const id = this.#store.current?.id
+    if (id !== undefined) this.#channel.postMessage({ kind: 'end', id, reason: 'loggedOut' })
+  }
+
   #tell(): void {
     const [before, session] = [this.#known, this.#store.current]
     if (session === before) return
@@ -59,8 +65,7 @@ export class SessionTabs {
     const { kind, session, id, reason } = Object(message)
     const own = this.#store.current
     if (kind === 'question' && own !== undefined) this.#channel.postMessage({ kind: 'session', session: own })
-    if (kind === 'end' && own?.id === id)
-      this.#store.end(reason === 'loggedOut' ? 'loggedOutElsewhere' : reason)
+    if (kind === 'end' && own?.id === id) this.#store.end(seenFromHere(reason))
     if (kind === 'session' && isSession(session)) this.#take(session, own)
   }
 
@@ -74,4 +79,10 @@ export class SessionTabs {
       this.#store.renew(session)
     }
   }
+}
+
+/** Another version of the console may know other reasons. */
+function seenFromHere(reason: unknown): SessionEnd {
+  if (reason === 'loggedOut') return 'loggedOutElsewhere'
+  return SESSION_ENDS.find((known) => known === reason) ?? 'invalid'
 }

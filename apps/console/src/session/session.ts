@@ -12,14 +12,16 @@ export interface Session {
 }
 
 /** Why a session has ended. */
-export type SessionEnd =
-  | 'loggedOut'
-  | 'loggedOutElsewhere'
-  | 'expired'
-  | 'passwordChanged'
-  | 'suspended'
-  | 'revoked'
-  | 'invalid'
+export const SESSION_ENDS = [
+  'loggedOut',
+  'loggedOutElsewhere',
+  'expired',
+  'passwordChanged',
+  'suspended',
+  'revoked',
+  'invalid',
+] as const
+export type SessionEnd = (typeof SESSION_ENDS)[number]
 
 const STORED_AS = 'trunkline.session'
 const ITEM_PREFIX = `${STORED_AS}.`
