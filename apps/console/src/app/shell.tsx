@@ -97,8 +97,10 @@ export function Shell() {
         <Preferences />
       </header>
       <main className={styles.main} id="main" tabIndex={-1}>
-        <SessionEnding />
-        <Waiting />
+        <div className={styles.notices}>
+          <SessionEnding />
+          <Waiting />
+        </div>
         <Outlet />
       </main>
     </div>

@@ -9,6 +9,7 @@ import { Empty, ErrorNotice, Loading } from '../../../ui/notice.tsx'
 import { Table, time } from '../../../ui/table.tsx'
 import { ResultBadge } from '../../audit/result-badge.tsx'
 import { useWords } from '../../audit/words.ts'
+import styles from './user.module.css'
 import { newestEvents, type UserDetails } from './user-details.ts'
 
 interface UserEventsProps {
@@ -68,7 +69,7 @@ function EventTable({ user: { id, username } }: UserEventsProps) {
                 {formats.dateTime(at)}
               </Link>
             </th>
-            <td>{words.operation(operation)}</td>
+            <td className={styles.operation}>{words.operation(operation)}</td>
             <td>
               <ResultBadge result={result} />
             </td>

@@ -3,6 +3,7 @@ import { useTranslations } from 'use-intl'
 import { useFormats } from '../../../format/use-formats.ts'
 import { Card } from '../../../ui/card.tsx'
 import { QuotaUse } from '../quota-use.tsx'
+import styles from './user.module.css'
 import type { UserDetails } from './user-details.ts'
 
 /** How much of the quota is used, and the way to what it was used for. */
@@ -19,8 +20,10 @@ export function UserQuota({ user }: { readonly user: UserDetails }) {
         </Link>
       }
     >
-      <QuotaUse user={user} />
-      {resetsAt !== null && <p>{t('page.resets', { at: moment(resetsAt) })}</p>}
+      <div className={styles.quota}>
+        <QuotaUse user={user} />
+        {resetsAt !== null && <p>{t('page.resets', { at: moment(resetsAt) })}</p>}
+      </div>
     </Card>
   )
 }
