@@ -4,7 +4,7 @@ import { useFormats } from '../../../format/use-formats.ts'
 import { Card } from '../../../ui/card.tsx'
 import { Empty } from '../../../ui/notice.tsx'
 import { numeric, Table, time } from '../../../ui/table.tsx'
-import { KeyBadge } from '../../keys/key-badge.tsx'
+import { KeyBadge } from '../../keys/state/key-badge.tsx'
 import type { UserDetails } from './user-details.ts'
 
 /** The keys of the user that were used last. */
@@ -17,7 +17,7 @@ export function UserKeys({ user }: { readonly user: UserDetails }) {
     <Card
       title={t('keys')}
       aside={
-        <Link to="/keys" search={{ search: user.username, all: true }}>
+        <Link to="/keys" search={{ owner: user.id, state: 'all' }}>
           {t('allKeys', { count: totalCount })}
         </Link>
       }
