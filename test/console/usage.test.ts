@@ -204,7 +204,7 @@ describe.runIf(HAS_BROWSER)('the usage of the console', () => {
     await chart(page).locator('canvas').waitFor()
     const total = page
       .getByRole('table', { name: 'The totals of each group' })
-      .getByRole('row', { name: 'All together' })
+      .getByRole('row', { name: 'Total' })
     await expect
       .poll(async () => (await total.getByRole('cell').allTextContents()).slice(0, 3))
       .toEqual(['0', '6', '100% less'])

@@ -11,7 +11,7 @@ export function targetOf(entry: Exclude<Entry, { kind: 'request' }>) {
     case 'key':
       return { to: '/keys/$id', params: { id: entry.apiKey.id } } as const
     case 'user':
-      return { to: '/users', search: { search: entry.user.id } } as const
+      return { to: '/users/$id', params: { id: entry.user.id } } as const
   }
 }
 
