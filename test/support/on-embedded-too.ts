@@ -31,6 +31,12 @@ export const ON_EMBEDDED_TOO: readonly string[] = [
   // What strangers and caches get, which must not depend on how the gateway is set up.
   'test/e2e/listen-queue.test.ts',
   'test/e2e/methods-and-caches.test.ts',
+  // What the console looks for, lists and sums up.
+  'test/console/health.test.ts',
+  'test/console/search.test.ts',
+  'test/console/tables.test.ts',
+  'test/console/usage.test.ts',
+  'test/console/users.test.ts',
   // Reads take turns with calls on the one connection.
   'test/e2e/neighbours.test.ts',
   'test/e2e/reports-beside-chats.test.ts',
