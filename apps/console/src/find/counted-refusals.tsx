@@ -20,7 +20,7 @@ const KEPT_MS = 30 * 86_400_000
 export function CountedRefusals({ requestId }: { readonly requestId: string }) {
   const t = useTranslations('search')
   const refusals = useTranslations('refusals')
-  const { dateTime } = useFormats()
+  const { dateTime, moment } = useFormats()
   const [now] = useState(() => new Date())
   const at = timeOfId(requestId, now)?.getTime()
   const isKept = at !== undefined && at > now.getTime() - KEPT_MS
@@ -36,7 +36,7 @@ export function CountedRefusals({ requestId }: { readonly requestId: string }) {
   return (
     <>
       {range !== false && total > 0 && (
-        <p>{t('counted', { count: total, from: dateTime(range.from), to: dateTime(range.to) })}</p>
+        <p>{t('counted', { count: total, from: dateTime(range.from), to: moment(range.to) })}</p>
       )}
       <Link to="/refusals" search={{ show: 'counts', ...(total > 0 && range) }}>
         {refusals('toCounts')}

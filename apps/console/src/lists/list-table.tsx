@@ -1,4 +1,6 @@
 import { useEffect, useRef } from 'react'
+import { useTranslations } from 'use-intl'
+import { useFormats } from '../format/use-formats.ts'
 import { classNames } from '../ui/class-names.ts'
 import { numeric, Table, time } from '../ui/table.tsx'
 import type { Column } from './column.ts'
@@ -34,13 +36,20 @@ const ROLES = {
  */
 export function ListTable<Row, Field extends string = never>({
   label,
-  columns,
+  columns: given,
   rows,
   keyOf,
   order,
   onOrder,
   isChosen,
 }: ListTableProps<Row, Field>) {
+  const t = useTranslations('lists')
+  const { zoneName } = useFormats()
+  const columns = given.map((column) =>
+    column.kind === 'time'
+      ? { ...column, head: t('inZone', { head: column.head, zone: zoneName() }) }
+      : column,
+  )
   return (
     <div className={styles.frame}>
       <Table label={label} className={styles.list} {...ROLES.table}>
@@ -67,7 +76,7 @@ interface ListRowProps<Row, Field extends string> {
   readonly isChosen: boolean
 }
 
-const CLASSES = { numeric, time, actions: styles.actions }
+const CLASSES = { numeric, date: time, time, actions: styles.actions }
 
 function ListRow<Row, Field extends string>({ row, columns, isChosen }: ListRowProps<Row, Field>) {
   const element = useRef<HTMLTableRowElement>(null)

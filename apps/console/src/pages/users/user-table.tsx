@@ -71,7 +71,7 @@ function useColumns(onAction: UserTableProps['onAction']): readonly Column<UserR
     },
     {
       head: t('createdAt'),
-      kind: 'time',
+      kind: 'date',
       order: { field: 'CREATED_AT', direction: 'DESC' },
       cell: ({ createdAt }) => date(createdAt),
     },

@@ -41,7 +41,7 @@ function useColumns(): readonly Column<KeyFieldsFragment, ApiKeyOrder>[] {
     { head: t('state'), cell: (key) => <KeyBadge apiKey={key} /> },
     {
       head: t('expires'),
-      kind: 'time',
+      kind: 'date',
       order: { field: 'EXPIRES_AT', direction: 'ASC' },
       cell: (key) => (
         <span className={styles.expiry}>
@@ -77,7 +77,7 @@ function useColumns(): readonly Column<KeyFieldsFragment, ApiKeyOrder>[] {
     },
     {
       head: t('madeOn'),
-      kind: 'time',
+      kind: 'date',
       order: { field: 'CREATED_AT', direction: 'DESC' },
       cell: (key) => date(key.createdAt),
     },

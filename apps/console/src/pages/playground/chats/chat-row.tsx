@@ -32,7 +32,7 @@ export function ChatRow({ record, agentName, isShown, onChoose, onRename, onDele
       >
         <span className={styles.title}>{title}</span>
         <span className={styles.about}>
-          {agentName} · {formats.dateTime(new Date(changedAtMs))}
+          {agentName} · {formats.moment(new Date(changedAtMs))}
         </span>
       </Link>
       <IconButton label={t('renameOf', { title })} onClick={onRename}>
