@@ -97,7 +97,7 @@ try {
     await take('usage', 'canvas')
     await open('/keys')
     await take('keys', 'tbody tr')
-    await open('/agents/fastgpt?app=demo')
+    await open('/playground/fastgpt?app=demo')
     await page.getByRole('textbox', { name: /message/i }).fill('Hello! What can you do for me?')
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Copy as code' }).waitFor()

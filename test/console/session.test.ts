@@ -261,7 +261,7 @@ describe.runIf(HAS_BROWSER)('logging in to the console', () => {
     await page.route(/assets\/usage-page/, (route) => route.abort())
     await logIn()
     await heading(page, '智能体')
-    await page.getByRole('link', { name: '用量' }).click()
+    await page.getByRole('navigation').getByRole('link', { name: '用量' }).click()
     const alert = page.getByRole('alert')
     await alert.getByText('控制台的这一部分无法加载。').waitFor()
     expect(await page.getByRole('navigation').first().isVisible()).toBe(true)

@@ -73,7 +73,7 @@ const shownTo = (cells: ByPrincipal): ByPrincipal => ({
   admin: WITH_PLATFORM,
   'admin key of an admin': WITH_PLATFORM,
 })
-const REPORTED = `usage(filter: { agentId: "${FAILING_AGENT}" }, granularity: DAY, groupBy: [KEY, USER, AGENT], timezone: "UTC")`
+const REPORTED = `usage(filter: { agentId: "${FAILING_AGENT}" }, granularity: DAY, groupBy: [KEY, USER, AGENT], compareFrom: null, compareTo: null, timezone: "UTC")`
 
 const REFUSAL = `{ refusal(requestId: "${REFUSED_REQUEST}") { $FIELD } }`
 const REFUSALS_COUNTED = `refusalCounts(filter: { limitName: "${REFUSING_LIMIT}" }, per: DAY, timezone: "UTC")`
@@ -130,11 +130,12 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
   ),
   'Query.me': row(MANAGERS, 'me'),
   'Query.user': row(ADMINS, ({ all }) => `user(id: "${all.otherUserId}")`),
-  'Query.users': row(ADMINS, `users(state: ACTIVE, ${ORDERED_PAGE})`),
+  'Query.users': row(ADMINS, `users(state: ACTIVE, role: null, quotaPercentMin: null, ${ORDERED_PAGE})`),
   'Query.apiKey': row(KEY_READERS, async (call) => `apiKey(id: "${await newKey(call)}")`),
   'Query.apiKeys': row(
     { ...MANAGERS, neighbour: 'nothing' },
-    ({ caller }) => `apiKeys(state: ACTIVE, ownerId: "${caller.ownerId}", ${ORDERED_PAGE})`,
+    ({ caller }) =>
+      `apiKeys(state: ACTIVE, expiresBefore: null, ownerId: "${caller.ownerId}", ${ORDERED_PAGE})`,
   ),
   'Query.currentApiKey': row(KEYS, 'currentApiKey'),
   'Query.node': row(
@@ -247,9 +248,13 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
     within: `subscription { ${CHAT} { ... on ChatStarted { $FIELD } } }`,
   }),
   'CurrentApiKey.apiKey': row(KEYS, 'apiKey', { within: '{ currentApiKey { $FIELD } }' }),
-  'User.apiKeys': row({ ...MANAGERS, neighbour: 'nothing' }, `apiKeys(state: ACTIVE, ${ORDERED_PAGE})`, {
-    within: '{ me { $FIELD } }',
-  }),
+  'User.apiKeys': row(
+    { ...MANAGERS, neighbour: 'nothing' },
+    `apiKeys(state: ACTIVE, expiresBefore: null, ${ORDERED_PAGE})`,
+    {
+      within: '{ me { $FIELD } }',
+    },
+  ),
   'User.uploads': row(
     { ...ADMINS, admin: 'nothing', 'admin key of an admin': 'nothing' },
     `uploads(${PAGE})`,

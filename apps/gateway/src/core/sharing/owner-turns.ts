@@ -1,3 +1,4 @@
+import { ClientGone } from '#core/client-gone.ts'
 import { type ErrorReason, fail, Problem, type ProblemOptions } from '#core/errors.ts'
 import type { LimitName } from '#core/limit-names.ts'
 
@@ -106,7 +107,7 @@ export class OwnerTurns {
   take(asking: Asking): Promise<EndTurn> | EndTurn {
     const { owner, signal } = asking
     if (this.#closedBy !== undefined) fail(this.#closedBy)
-    if (signal?.aborted === true) throw clientGone()
+    if (signal?.aborted === true) throw new ClientGone()
     if (this.#isFree(owner)) return this.#begin(owner)
     return this.#wait(asking)
   }
@@ -168,7 +169,7 @@ export class OwnerTurns {
         leave()
         reject(problem)
       }
-      const onGone = () => refuse(clientGone())
+      const onGone = () => refuse(new ClientGone())
       const waiting: Waiting = {
         request,
         refuse,
@@ -233,9 +234,4 @@ export class OwnerTurns {
 
 function again(limit: LimitName, detail: string): ProblemOptions {
   return { detail, limit, retryAfterSeconds: 1 }
-}
-
-/** Nobody reads it; the work that waited ends by it. */
-function clientGone(): Problem {
-  return new Problem('invalid_request', { detail: 'The client closed the connection.' })
 }

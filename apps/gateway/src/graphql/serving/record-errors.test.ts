@@ -1,5 +1,6 @@
 import { GraphQLError } from 'graphql'
 import { beforeEach, expect, test, vi } from 'vitest'
+import { ClientGone } from '#core/client-gone.ts'
 import { Problem } from '#core/errors.ts'
 import type { Principal } from '#core/principal.ts'
 import type { OperationPlace } from '../context.ts'
@@ -101,4 +102,9 @@ test('the failure of a call is none, but the refusal of a second call in the sam
   const problem = new Problem('rate_limited', { limit: 'chat' }).refusing(KNOWN)
   recordErrors([graphqlErrorOf(problem)], place, services)
   expect(record).toHaveBeenCalledTimes(1)
+})
+
+test('work that ended because its client has left is no refusal', () => {
+  recordErrors([graphqlErrorOf(new ClientGone())], placeOf('Bearer t', { caller: CALLER }), services)
+  expect(record).not.toHaveBeenCalled()
 })

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { RefusedOperations } from '#core/audit/refused-operations.ts'
+import { ClientGone } from '#core/client-gone.ts'
 import type { ErrorReason, Problem, RefusedRequester } from '#core/errors.ts'
 import type { CallFace } from '#core/ledger/ledger.ts'
 import type { Principal } from '#core/principal.ts'
@@ -43,7 +44,7 @@ export function recordRefusal(
   { field, caller = request.principal, operation }: RefusalDetails = {},
 ): void {
   const { refused } = problem
-  if (request.refusedBy !== undefined) return
+  if (request.refusedBy !== undefined || problem instanceof ClientGone) return
   if (request.callId !== undefined && refused.ownerId === undefined) return
   const agent = refused.agent ?? agentOf(request)
   const requester = { ...requesterOf(request, refused, caller), agent }

@@ -2,6 +2,7 @@ import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import type { AdmissionService } from '#core/calls/admission.ts'
 import type { CallObserver, CallRecord, Settled } from '#core/calls/call-events.ts'
 import type { EndedEarly, RunningCall } from '#core/calls/running-call.ts'
+import { ClientGone } from '#core/client-gone.ts'
 import type { Sql } from '#core/database/database.ts'
 import { type ErrorReason, Problem } from '#core/errors.ts'
 import { allOf } from '#core/input/all-of.ts'
@@ -78,8 +79,7 @@ export class ReceivedUpload implements RunningCall {
 
   /** {@link receive} then rejects with the reason. */
   end(outcome: EndedEarly, reason: ErrorReason = 'draining'): void {
-    const problem =
-      outcome === 'client_gone' ? new Problem('invalid_request', CLIENT_GONE) : new Problem(reason)
+    const problem = outcome === 'client_gone' ? new ClientGone() : new Problem(reason)
     this.#waits.end(new UploadEnded(outcome, problem))
   }
 
@@ -256,5 +256,3 @@ function refuseRepetition({ kind, name }: UploadPart): void {
 function refuseMissingFile(): never {
   throw new Problem('invalid_request', { field: ['file'], detail: 'is required; expected one file.' })
 }
-
-const CLIENT_GONE = { detail: 'The client closed the connection.' }
