@@ -65,7 +65,11 @@ export class SessionTabs {
     const { kind, session, id, reason } = Object(message)
     const own = this.#store.current
     if (kind === 'question' && own !== undefined) this.#channel.postMessage({ kind: 'session', session: own })
-    if (kind === 'end' && own?.id === id) this.#store.end(seenFromHere(reason))
+    if (kind === 'end' && own?.id === id) {
+      // Known to the others, of whom one may still need its token, to end it at the gateway.
+      this.#known = undefined
+      this.#store.end(seenFromHere(reason))
+    }
     if (kind === 'session' && isSession(session)) this.#take(session, own)
   }
 

@@ -15,9 +15,11 @@ export interface RefusedInTest {
 
 /** Inserts a single refusal and returns its id. */
 export async function insertRefusal(sql: Sql, refused: RefusedInTest): Promise<string> {
-  const { ownerId, keyId, at = new Date(), field, ...words } = refused
+  const { ownerId, keyId, field, ...words } = refused
   const { requestId = 'request-1', agent = '', reason = 'rate_limited', limit = 'chat' } = words
-  const id = v7({ msecs: at.getTime() })
+  // Without a time, ids are in the order in which they are made, also within a millisecond.
+  const id = refused.at === undefined ? v7() : v7({ msecs: refused.at.getTime() })
+  const at = refused.at ?? new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16))
   await sql.query(
     `INSERT INTO refusals (id, request_id, at, key_id, owner_id, face, route, agent, reason, status, "limit", field)
      VALUES ($1, $2, $3, $4, $5, 'rest', '/api/v1/chat', $6, $7, 429, $8, $9)`,
