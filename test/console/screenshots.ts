@@ -92,6 +92,7 @@ try {
     const open = (path: string) => page.goto(`${gateway.url}/console${path}`)
     await page.getByRole('navigation').first().waitFor()
     await open('/?range=30d')
+    await page.locator('section[aria-label="Is everything well?"][aria-busy=false]').waitFor()
     await take('overview', 'canvas')
     await open('/usage?group=agent')
     await take('usage', 'canvas')
