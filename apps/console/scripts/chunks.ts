@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 
-/** What a bundler tells about a module: those that it imports at once, without those that are loaded later. */
+/** The part of the bundler's module graph that is used here. `importedIds` has static imports only, no dynamic ones. */
 interface Modules {
   getModuleInfo(id: string): { readonly importedIds: readonly string[] } | null
 }

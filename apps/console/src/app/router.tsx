@@ -24,8 +24,8 @@ import { Shell } from './shell.tsx'
 import { texts } from './texts.ts'
 
 /**
- * The router keeps what an address says beside what a page has read from it, so whatever was not read is taken away, and so is
- * the secret of an API key that somebody has pasted into a search: addresses are kept in histories and logs.
+ * The router keeps parameters that a page has not read beside those that it has read, so they are removed here. The secret of an
+ * API key that was pasted into a search is removed as well, because addresses are kept in histories and logs.
  */
 function only<Read extends (search: never) => object>(read: Read): Read {
   const alone = (search: Record<string, unknown>) => ({
@@ -65,7 +65,7 @@ const shell = createRoute({
   component: Shell,
   beforeLoad({ location }) {
     if (sessions.current !== undefined) return
-    // Whoever has logged out is led back to nothing.
+    // After a logout the login page does not lead back to the page before.
     const isStart = location.href === '/' || sessions.ended === 'loggedOut'
     throw redirect({ to: '/login', search: isStart ? {} : { next: location.href }, replace: true })
   },

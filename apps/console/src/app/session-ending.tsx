@@ -29,7 +29,7 @@ export function SessionEnding() {
         () => {},
       )
     })
-    // Whoever asks for the session ends it when its time is over.
+    // Reading the current session ends it if its time is over.
     const ending = at(expiresAtMs, () => sessions.current)
     return () => {
       clearTimeout(warning)

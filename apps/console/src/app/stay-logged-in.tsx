@@ -17,8 +17,8 @@ export interface StayLoggedInProps {
 }
 
 /**
- * Asks for the password in place, so that the session goes on and nothing of the page is lost. Whoever puts it off is reminded
- * above the page.
+ * Asks for the password in a dialog, so that the session goes on and the page keeps what it has. After "Later", a notice above the
+ * page reminds of it.
  */
 export function StayLoggedIn({ session }: StayLoggedInProps) {
   const t = useTranslations('account.stay')

@@ -9,7 +9,7 @@ test('the texts of the pages are loaded with the first of them, and with a langu
   expect(texts.current.language).toBe('en')
   expect(texts.current.messages).not.toHaveProperty('refusals')
   expect(texts.current.messages.common).toEqual(en.common)
-  // Somebody opens a page and chooses another language before the page's texts are there: the choice must hold.
+  // A language that is chosen while the texts of a page are still being loaded must hold.
   await Promise.all([texts.loadPages(), texts.choose('zh')])
   expect(texts.current).toEqual({ language: 'zh', messages: zh })
   await texts.start('en')

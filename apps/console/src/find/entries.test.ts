@@ -33,7 +33,7 @@ test('a text means pages, agents, keys and users, and at last the id of a reques
     'find-user-u1',
     'find-request',
   ])
-  // Whoever knows the address of a page finds it in every language.
+  // Pages are also found by their addresses, which are the same in every language.
   expect(idsOf('keys')).toContain('find-page--keys')
 })
 
