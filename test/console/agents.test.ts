@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { messages } from '../../apps/console/messages/en.ts'
 import { HAS_BROWSER } from '../support/browser.ts'
 import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
-import { freePort } from '../support/free-port.ts'
+import { CLOSED_PORT } from '../support/free-port.ts'
 
 const { title } = messages.agents.deployments
 const ONE_PROCESS = /^1 process$/
@@ -11,8 +11,8 @@ describe.runIf(HAS_BROWSER)('the page of the agents', () => {
   let console: ConsoleInBrowser
 
   beforeAll(async () => {
-    const away = async ({ dify }: Readonly<Record<string, object>>) => ({
-      away: { ...dify, name: 'Away', baseUrl: `http://127.0.0.1:${await freePort()}` },
+    const away = ({ dify }: Readonly<Record<string, object>>) => ({
+      away: { ...dify, name: 'Away', baseUrl: `http://127.0.0.1:${CLOSED_PORT}` },
     })
     console = await startConsole({ agents: away })
   })

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { freePort } from '../support/free-port.ts'
+import { CLOSED_PORT } from '../support/free-port.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 import {
   eventsOf,
@@ -91,11 +91,10 @@ describe('with the usual settings', () => {
   let client: KeptClient
 
   beforeAll(async () => {
-    const closed = await freePort()
     system = await startGatewayWithSandbox({
       settings: { conversations: { endUserHeader: 'x-end-user' } },
       agents: ({ openai }) => ({
-        ...agentsOf('closed', { ...openai, baseUrl: `http://127.0.0.1:${closed}/v1` }),
+        ...agentsOf('closed', { ...openai, baseUrl: `http://127.0.0.1:${CLOSED_PORT}/v1` }),
         ...agentsOf('failing', { ...openai, timeouts: { firstByteMs: 300 } }),
       }),
     })

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { ERRORS, type ErrorReason } from '@trunkline/gateway/src/core/errors.ts'
 import { type Sandbox, type SandboxPlatform, startSandbox } from '@trunkline/sandbox'
 import { type Api, apiOf } from './api.ts'
-import { freePort } from './free-port.ts'
+import { CLOSED_PORT } from './free-port.ts'
 import { startGateway } from './gateway.ts'
 import { payloadsOf } from './stream.ts'
 import { until } from './until.ts'
@@ -21,7 +21,7 @@ export interface TurnFault {
   /** A part of the ids of its agents: at most 12 lower-case letters and hyphens. */
   readonly id: string
   /** Returns the address in the agent's entry, given those of the emulator and of a port that resets every connection. */
-  readonly at?: (baseUrl: URL, ports: { readonly closed: number; readonly resetting: number }) => void
+  readonly at?: (baseUrl: URL, resettingPort: number) => void
   /** The fault word for the emulator; empty if no request reaches it. */
   readonly word: string
   /** What one request makes the platform store. */
@@ -51,8 +51,8 @@ export const TURN_FAULTS: readonly TurnFault[] = [
   },
   {
     id: 'refused',
-    at: (url, { closed }) => {
-      url.port = String(closed)
+    at: (url) => {
+      url.port = String(CLOSED_PORT)
     },
     word: '',
     stored: 0,
@@ -72,8 +72,8 @@ export const TURN_FAULTS: readonly TurnFault[] = [
   },
   {
     id: 'reset-before',
-    at: (url, { resetting }) => {
-      url.port = String(resetting)
+    at: (url, resettingPort) => {
+      url.port = String(resettingPort)
     },
     word: '',
     stored: 0,
@@ -178,13 +178,12 @@ export async function startTurnFaults({
 }: TurnFaultsOptions = {}): Promise<TurnFaults> {
   const sandbox = await startSandbox({ delayMs: 0 })
   const resetting = await startResettingPort()
-  const ports = { closed: await freePort(), resetting: resetting.port }
   const agents: Record<string, object> = {}
   for (const fault of TURN_FAULTS) {
     for (const platform of PLATFORMS) {
       for (const way of WAYS) {
         for (let turn = 0; turn < agentsEach; turn++)
-          agents[agentId(fault, platform, way, turn)] = entryOf(sandbox, platform, fault, ports)
+          agents[agentId(fault, platform, way, turn)] = entryOf(sandbox, platform, fault, resetting.port)
       }
     }
   }
@@ -236,11 +235,11 @@ function entryOf(
   { agents }: Sandbox,
   platform: SandboxPlatform,
   { at, timeouts }: TurnFault,
-  ports: { readonly closed: number; readonly resetting: number },
+  resettingPort: number,
 ): object {
   const { baseUrl, apiKey, options } = agents[platform]
   const url = new URL(baseUrl)
-  at?.(url, ports)
+  at?.(url, resettingPort)
   return { platform, baseUrl: url.href, apiKey, ...options, ...(timeouts && { timeouts }) }
 }
 
