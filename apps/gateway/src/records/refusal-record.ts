@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { CALL_FACES } from '#core/ledger/ledger.ts'
+import { CALL_FACES } from '#core/ledger/call-kinds.ts'
 import type { RefusalCount } from '#core/refusals/refusal-counts.ts'
 import type { Refusal } from '#core/refusals/refusals.ts'
 import { REFUSAL_DESCRIPTIONS } from '#http/descriptions/refusal-descriptions.ts'

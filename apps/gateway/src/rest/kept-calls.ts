@@ -1,7 +1,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import { OUTCOMES } from '#core/ledger/ledger.ts'
+import { OUTCOMES } from '#core/ledger/call-kinds.ts'
 import type { KeptCall } from '#core/replies/kept-call.ts'
 import type { Services } from '#core/services/services.ts'
 import { FAILURES_OF_CALLS } from '#http/chat/chat-route.ts'

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { CALL_FACES, OUTCOMES } from '#core/ledger/ledger.ts'
+import { CALL_FACES, OUTCOMES } from '#core/ledger/call-kinds.ts'
 import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
 import { USAGE_DESCRIPTIONS } from '#http/descriptions/usage-descriptions.ts'
 import { nullable, oneOf, Timestamp, timestamp, Uuid, uuid } from '#http/reply/schemas.ts'

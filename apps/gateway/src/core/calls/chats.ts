@@ -5,7 +5,7 @@ import { type Authentication, keyFormatProblem, type RequestOrigin } from '#core
 import { Problem } from '#core/errors.ts'
 import { hashKey } from '#core/keys/key-format.ts'
 import type { KeyWatch } from '#core/keys/key-watch.ts'
-import type { AttachedCall, KeptAdmission } from '#core/ledger/ledger.ts'
+import type { AttachedCall, KeptAdmission } from '#core/ledger/admission-record.ts'
 import { type Principal, requireKey } from '#core/principal.ts'
 import { problemOf } from '#core/problem-of.ts'
 import type { KeptReplies, KeptReply } from '#core/replies/replies.ts'

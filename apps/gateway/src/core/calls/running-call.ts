@@ -1,5 +1,5 @@
 import type { ErrorReason } from '#core/errors.ts'
-import type { CallOutcome } from '#core/ledger/ledger.ts'
+import type { CallOutcome } from '#core/ledger/call-kinds.ts'
 
 /** How a call ends that neither its platform nor its storage has ended: `rejected` if its key is not valid any more. */
 export type EndedEarly = Extract<CallOutcome, 'client_gone' | 'drained' | 'rejected'>

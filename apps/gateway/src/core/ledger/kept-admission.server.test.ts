@@ -5,6 +5,7 @@ import { OPENING_MS } from '#core/auth/users.test-support.ts'
 import type { Database, Sql } from '#core/database/database.ts'
 import { Problem } from '#core/errors.ts'
 import { systemRuntime } from '#core/runtime.ts'
+import type { Admission, KeptAdmission } from './admission-record.ts'
 import { FREE_LATE } from './kept-admission-sql.ts'
 import {
   admissionOf,
@@ -14,7 +15,7 @@ import {
   openLedgerFixture,
   randomHash,
 } from './ledger.test-support.ts'
-import type { Admission, KeptAdmission, Ledger } from './ledger.ts'
+import type { Ledger } from './ledger.ts'
 
 const serverUrl = process.env.E2E_DATABASE_URL
 const kind = serverUrl === undefined ? 'embedded' : 'server'

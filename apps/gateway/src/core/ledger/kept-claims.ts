@@ -3,8 +3,8 @@ import { withDeadline } from '#core/async/deadline.ts'
 import { isConnectionError } from '#core/database/connection-error.ts'
 import type { Sql } from '#core/database/database.ts'
 import { type ErrorReason, Problem } from '#core/errors.ts'
+import type { Admission, AttachedCall, KeptAdmission } from './admission-record.ts'
 import { REFUSAL } from './admission-sql.ts'
-import type { Admission, AttachedCall, KeptAdmission } from './ledger.ts'
 
 /** A call with an `Idempotency-Key`. */
 export type KeptCallToAdmit = Pick<Admission, 'keyHash' | 'kind' | 'agent' | 'app'> & {

@@ -5,6 +5,7 @@ import { OPENING_MS } from '#core/auth/users.test-support.ts'
 import type { Database, Sql } from '#core/database/database.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import type { Prisma } from '#generated/prisma/client.ts'
+import type { Admission, Admitted } from './admission-record.ts'
 import {
   admissionOf,
   inDays,
@@ -15,7 +16,8 @@ import {
   randomHash,
   refusal,
 } from './ledger.test-support.ts'
-import type { Admission, Admitted, Ledger, Settlement } from './ledger.ts'
+import type { Ledger } from './ledger.ts'
+import type { Settlement } from './settlement-record.ts'
 
 const serverUrl = process.env.E2E_DATABASE_URL
 const kind = serverUrl === undefined ? 'embedded' : 'server'

@@ -5,7 +5,8 @@ import { createScratchDatabase, openScratchDatabase } from '#core/database/scrat
 import { Problem } from '#core/errors.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import type { Prisma } from '#generated/prisma/client.ts'
-import { type Admission, createLedger, type Ledger, type LedgerDeps } from './ledger.ts'
+import type { Admission } from './admission-record.ts'
+import { createLedger, type Ledger, type LedgerDeps } from './ledger.ts'
 
 /** The row of an API key. */
 export interface KeyRow {

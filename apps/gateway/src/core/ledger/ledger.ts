@@ -13,119 +13,22 @@ import {
 import type { Sql } from '#core/database/database.ts'
 import { wasNeverSent } from '#core/database/never-sent.ts'
 import { type ErrorReason, Problem } from '#core/errors.ts'
-import type { Permission } from '#core/principal.ts'
 import { partOf } from '#core/problem-of.ts'
 import type { Traced } from '#core/request-trace.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { errorCode } from '#core/values/error-code.ts'
+import {
+  type Admission,
+  type AdmissionAnswer,
+  type Admitted,
+  admissionRow,
+  attachedTo,
+} from './admission-record.ts'
 import { ADMIT, ADMIT_ONE } from './admission-sql.ts'
 import { ADMIT_KEPT, FREE_LATE } from './kept-admission-sql.ts'
+import { type Settlement, settlementRow } from './settlement-record.ts'
 import { ROLLUP_BOUNDS, type RollupBounds, settlements } from './settlement-sql.ts'
 import { type SettlementWait, SettlementWaits } from './settlement-waits.ts'
-
-/** Kinds of calls, each named after the permission that it requires. */
-export const CALL_KINDS = ['chat', 'upload'] as const satisfies Permission[]
-export type CallKind = (typeof CALL_KINDS)[number]
-export const CALL_FACES = ['rest', 'openai', 'graphql', 'responses'] as const
-export type CallFace = (typeof CALL_FACES)[number]
-export const OUTCOMES = [
-  'done',
-  'client_gone',
-  'upstream_error',
-  'timeout',
-  'drained',
-  'interrupted',
-  'rejected',
-] as const
-export type CallOutcome = (typeof OUTCOMES)[number]
-
-/** The outcomes that count as failures, of a platform or of the gateway. */
-export const FAILED_OUTCOMES = [
-  'upstream_error',
-  'timeout',
-  'drained',
-  'interrupted',
-] as const satisfies CallOutcome[]
-
-/** A call to be admitted. Its texts contain no control characters; the callers of the ledger have checked them. */
-export interface Admission extends Traced {
-  readonly callId: string
-  readonly requestId: string
-  readonly keyHash: string
-  readonly kind: CallKind
-  readonly face: CallFace
-  readonly agent: string
-  readonly app: string
-  readonly endUser: string
-  readonly conversation: string
-  /** Present for a call with an `Idempotency-Key`. */
-  readonly kept?: KeptAdmission
-}
-
-/** What the ledger notes of a kept call. */
-export interface KeptAdmission {
-  /** SHA-256 of the `Idempotency-Key`, in hex. */
-  readonly keyHash: string
-  /** SHA-256 of all that makes a request the same, in hex. */
-  readonly fingerprint: string
-  readonly stream: boolean
-}
-
-export interface Admitted {
-  readonly keyId: string
-  readonly ownerId: string
-  /** The earlier call that the `Idempotency-Key` stands for. The call itself is neither counted nor run then. */
-  readonly attachedTo?: string
-}
-
-/** A call that is answered from an earlier one with the same `Idempotency-Key`. */
-export type AttachedCall = Required<Admitted>
-
-/** How an attempt of a call ended. */
-export interface AttemptEnd {
-  readonly deployment: string
-  /** When its request was sent, or when it began if it failed before that, after the dispatch of the call. */
-  readonly startMs: number
-  readonly durationMs: number
-  /** How the call would have ended with this attempt. */
-  readonly outcome: CallOutcome
-  readonly reason?: ErrorReason | undefined
-  readonly platformStatus?: number | undefined
-}
-
-/** An {@link AttemptEnd} as the column `attempt_list` has it. The list is short: see `ATTEMPTS_LISTED_MAX`. */
-export interface StoredAttempt {
-  readonly deployment: string
-  readonly start_ms: number
-  readonly duration_ms: number
-  readonly outcome: string
-  readonly reason?: string | undefined
-  readonly platform_status?: number | undefined
-}
-
-/** How a call ended; written exactly once. Token counts that are unknown are absent, not zero. */
-export interface Settlement extends Traced {
-  readonly callId: string
-  readonly outcome: CallOutcome
-  /** The deployment of the last attempt. */
-  readonly deployment?: string | undefined
-  /** How many requests were sent to platforms; absent for calls that send none, such as uploads. */
-  readonly attempts?: number | undefined
-  /** Present if there were several, or the only one failed. */
-  readonly attemptList?: readonly AttemptEnd[] | undefined
-  /** Absent if the call did not wait for a slot of its agent. */
-  readonly queuedMs?: number | undefined
-  readonly reason?: ErrorReason | undefined
-  readonly model?: string | undefined
-  readonly platformStatus?: number | undefined
-  readonly platformCode?: string | undefined
-  readonly platformLogId?: string | undefined
-  readonly promptTokens?: number | undefined
-  readonly completionTokens?: number | undefined
-  readonly totalTokens?: number | undefined
-  readonly firstChunkMs?: number | undefined
-  readonly durationMs: number
-}
 
 export type LedgerStatement = 'admit' | 'settle'
 
@@ -371,100 +274,10 @@ interface PendingSettlement extends Settlement {
   readonly freesKey?: boolean
 }
 
-/**
- * The answer of {@link ADMIT}; that of {@link ADMIT_KEPT} has one element more. If `refusal` is set, the other elements may be
- * null.
- */
-type AdmissionAnswer = readonly [
-  refusal: ErrorReason | null,
-  keyId: string,
-  ownerId: string,
-  maxApiCalls: number,
-  attachedTo?: string | null,
-]
-
-/** The earlier call that an answer names; undefined if the call has its own row or was refused. */
-function attachedTo([refusal, , , , earlier]: AdmissionAnswer): string | undefined {
-  return refusal === null ? (earlier ?? undefined) : undefined
-}
-
 /** The statement for a batch. Ordinary calls pay for claims only if they share a batch with a kept one. */
 function admissionText(batch: readonly PendingAdmission[]): string {
   if (batch.some(({ admission }) => admission.kept !== undefined)) return ADMIT_KEPT
   return batch.length === 1 ? ADMIT_ONE : ADMIT
-}
-
-function admissionRow(admission: Admission, index: number): unknown {
-  const { kept } = admission
-  return {
-    n: index,
-    id: admission.callId,
-    request_id: admission.requestId,
-    key_hash: admission.keyHash,
-    permission: admission.kind,
-    kind: admission.kind,
-    face: admission.face,
-    agent: admission.agent,
-    app: admission.app,
-    end_user: admission.endUser,
-    conversation: admission.conversation,
-    ...(kept !== undefined && {
-      idempotency_hash: kept.keyHash,
-      fingerprint: kept.fingerprint,
-      stream: kept.stream,
-    }),
-  }
-}
-
-function settlementRow(settlement: Settlement): unknown {
-  return {
-    id: settlement.callId,
-    outcome: settlement.outcome,
-    deployment: settlement.deployment,
-    attempts: settlement.attempts,
-    attempt_list: settlement.attemptList?.map(storedAttempt),
-    trace_id: settlement.trace?.traceId,
-    queued_ms: storable(settlement.queuedMs),
-    reason: settlement.reason,
-    // The model is part of the primary key of the rollups, and PostgreSQL bounds the size of index entries.
-    model: plain(settlement.model, 100),
-    platform_status: settlement.platformStatus,
-    platform_code: plain(settlement.platformCode),
-    platform_log_id: plain(settlement.platformLogId),
-    prompt_tokens: storable(settlement.promptTokens),
-    completion_tokens: storable(settlement.completionTokens),
-    total_tokens: storable(settlement.totalTokens),
-    first_chunk_ms: storable(settlement.firstChunkMs),
-    duration_ms: storable(settlement.durationMs),
-  }
-}
-
-function storedAttempt({
-  deployment,
-  startMs,
-  durationMs,
-  outcome,
-  reason,
-  platformStatus,
-}: AttemptEnd): StoredAttempt {
-  return {
-    deployment,
-    start_ms: Math.round(startMs),
-    duration_ms: Math.round(durationMs),
-    outcome,
-    reason,
-    platform_status: platformStatus,
-  }
-}
-
-/** Makes a platform's text storable: PostgreSQL texts cannot contain NUL or lone surrogates. */
-function plain(text: string | undefined, charactersMax = 200): string | undefined {
-  return text?.slice(0, charactersMax).replaceAll('\0', '').toWellFormed()
-}
-
-/** Drops numbers that do not fit into an int4, since platforms may report anything as token counts. */
-function storable(figure: number | undefined): number | undefined {
-  return figure !== undefined && figure >= 0 && figure <= 0x7fffffff ? Math.round(figure) : undefined
 }
 
 function refusalDetail(refusal: ErrorReason, maxApiCalls: number): string | undefined {

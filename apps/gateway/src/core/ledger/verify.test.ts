@@ -21,7 +21,9 @@ import {
   type TestKey,
   type UsageServices,
 } from '#core/reports/usage.test-support.ts'
-import type { CallKind, CallOutcome, Ledger, Settlement } from './ledger.ts'
+import type { CallKind, CallOutcome } from './call-kinds.ts'
+import type { Ledger } from './ledger.ts'
+import type { Settlement } from './settlement-record.ts'
 import { verifyUsage } from './verify.ts'
 
 let services: UsageServices

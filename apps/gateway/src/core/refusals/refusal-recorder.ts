@@ -6,7 +6,7 @@ import type { DiskSpace } from '#core/disk/disk-space.ts'
 import type { ErrorReason, Problem, RefusedRequester } from '#core/errors.ts'
 import { hashKey } from '#core/keys/key-format.ts'
 import type { KeyIdentity } from '#core/keys/key-limits.ts'
-import type { CallFace } from '#core/ledger/ledger.ts'
+import type { CallFace } from '#core/ledger/call-kinds.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { KEPT_AN_HOUR, RECORD } from './refusal-sql.ts'
 

@@ -1,5 +1,5 @@
 import type { ErrorReason } from '#core/errors.ts'
-import type { CallFace, CallOutcome } from '#core/ledger/ledger.ts'
+import type { CallFace, CallOutcome } from '#core/ledger/call-kinds.ts'
 import type { FieldPath } from '#core/values/field-path.ts'
 
 /**

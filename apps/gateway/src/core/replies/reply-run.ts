@@ -1,6 +1,6 @@
 import type { ChatEvent, TakeEvents } from '#core/agents/events.ts'
 import { Problem } from '#core/errors.ts'
-import type { CallOutcome } from '#core/ledger/ledger.ts'
+import type { CallOutcome } from '#core/ledger/call-kinds.ts'
 import { problemOf } from '#core/problem-of.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { countEvents, withIds } from './event-text.ts'

@@ -1,4 +1,4 @@
-import type { CallOutcome } from '#core/ledger/ledger.ts'
+import type { CallOutcome } from '#core/ledger/call-kinds.ts'
 import { isObject } from '#core/values/json.ts'
 
 /** An attempt of a call, as the ledger lists it. */

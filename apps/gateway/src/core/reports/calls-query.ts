@@ -6,7 +6,7 @@ import {
   type CallFace,
   type CallKind,
   type CallOutcome,
-} from '#core/ledger/ledger.ts'
+} from '#core/ledger/call-kinds.ts'
 import {
   type Conditions,
   type ConditionsInput,

@@ -1,4 +1,4 @@
-import { type CallOutcome, FAILED_OUTCOMES } from '#core/ledger/ledger.ts'
+import { type CallOutcome, FAILED_OUTCOMES } from '#core/ledger/call-kinds.ts'
 import type { Conditions } from './query-fields.ts'
 import type { RollupSums } from './usage-accumulator.ts'
 

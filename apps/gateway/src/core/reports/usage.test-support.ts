@@ -1,7 +1,8 @@
 import { v7 } from 'uuid'
 import { openUserServices, type UserServices } from '#core/auth/users.test-support.ts'
 import { hashKey } from '#core/keys/key-format.ts'
-import { type Admission, createLedger, type Ledger } from '#core/ledger/ledger.ts'
+import type { Admission } from '#core/ledger/admission-record.ts'
+import { createLedger, type Ledger } from '#core/ledger/ledger.ts'
 import type { Principal } from '#core/principal.ts'
 import { systemRuntime } from '#core/runtime.ts'
 

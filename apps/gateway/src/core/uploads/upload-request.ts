@@ -3,7 +3,7 @@ import { selectAllowedAgents } from '#core/agents/allowed-agents.ts'
 import type { Agents } from '#core/agents/catalog.ts'
 import { fail, type Problem, refuseField } from '#core/errors.ts'
 import { isLongerThan } from '#core/input/input-rules.ts'
-import type { CallFace } from '#core/ledger/ledger.ts'
+import type { CallFace } from '#core/ledger/call-kinds.ts'
 import { type KeyCredential, type Principal, requireKey } from '#core/principal.ts'
 import type { RequestTrace } from '#core/request-trace.ts'
 

@@ -1,4 +1,4 @@
-import { CALL_FACES } from '#core/ledger/ledger.ts'
+import { CALL_FACES } from '#core/ledger/call-kinds.ts'
 import type { RefusalCount } from '#core/refusals/refusal-counts.ts'
 import { COUNT_SPANS } from '#core/refusals/refusal-counts-query.ts'
 import type { Refusal } from '#core/refusals/refusals.ts'

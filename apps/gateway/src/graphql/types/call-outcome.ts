@@ -1,4 +1,4 @@
-import { OUTCOMES, type CallOutcome as Outcome } from '#core/ledger/ledger.ts'
+import { OUTCOMES, type CallOutcome as Outcome } from '#core/ledger/call-kinds.ts'
 import { enumOf, openEnumOf } from '../enum-of.ts'
 
 const OUTCOME_TEXTS: Readonly<Record<Outcome, string>> = {

@@ -1,5 +1,5 @@
 import { fail } from '#core/errors.ts'
-import { CALL_FACES, CALL_KINDS, OUTCOMES } from '#core/ledger/ledger.ts'
+import { CALL_FACES, CALL_KINDS, OUTCOMES } from '#core/ledger/call-kinds.ts'
 import type { Principal } from '#core/principal.ts'
 import { attemptsOf, type ListedAttempt } from '#core/reports/call-attempts.ts'
 import type { CallInstance } from '#core/reports/call-instances.ts'

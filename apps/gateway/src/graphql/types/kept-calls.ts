@@ -1,5 +1,5 @@
 import { refuseField } from '#core/errors.ts'
-import { OUTCOMES } from '#core/ledger/ledger.ts'
+import { OUTCOMES } from '#core/ledger/call-kinds.ts'
 import type { StoppedCall } from '#core/replies/replies.ts'
 import { keptCallRefOf } from '#http/chat/kept-request.ts'
 import { builder } from '../builder.ts'

@@ -1,4 +1,4 @@
-import { OUTCOMES } from '#core/ledger/ledger.ts'
+import { OUTCOMES } from '#core/ledger/call-kinds.ts'
 import { GRANULARITIES } from '#core/reports/range/calendar.ts'
 import { GROUPS } from '#core/reports/report-rows.ts'
 import type { Report, Series } from '#core/reports/reports.ts'

@@ -1,5 +1,5 @@
 import type { Problem } from '#core/errors.ts'
-import type { CallFace } from '#core/ledger/ledger.ts'
+import type { CallFace } from '#core/ledger/call-kinds.ts'
 import { openAiError } from '../reply/openai-error.ts'
 
 /**

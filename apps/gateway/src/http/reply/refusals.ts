@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { RefusedOperations } from '#core/audit/refused-operations.ts'
 import { ClientGone } from '#core/client-gone.ts'
 import type { ErrorReason, Problem, RefusedRequester } from '#core/errors.ts'
-import type { CallFace } from '#core/ledger/ledger.ts'
+import type { CallFace } from '#core/ledger/call-kinds.ts'
 import type { Principal } from '#core/principal.ts'
 import type { RefusalRecorder } from '#core/refusals/refusal-recorder.ts'
 

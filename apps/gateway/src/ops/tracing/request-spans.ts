@@ -10,7 +10,7 @@ import {
   trace,
 } from '@opentelemetry/api'
 import type { CallEvent, Settled } from '#core/calls/call-events.ts'
-import { FAILED_OUTCOMES } from '#core/ledger/ledger.ts'
+import { FAILED_OUTCOMES } from '#core/ledger/call-kinds.ts'
 import type { CallTrace } from '#core/request-trace.ts'
 import { CONVENTIONAL, EVENTS, INVOKE_AGENT, OWN, SPANS } from './names.ts'
 import { type Answer, CLIENT_GONE, type RequestSpan } from './tracing.ts'

@@ -1,6 +1,6 @@
 import { DeadlineError } from '#core/async/deadline.ts'
 import { fail, Problem } from '#core/errors.ts'
-import type { CallOutcome } from '#core/ledger/ledger.ts'
+import type { CallOutcome } from '#core/ledger/call-kinds.ts'
 import { StorageError } from '#core/uploads/storage/storage.ts'
 
 export interface UploadTimes {

@@ -11,7 +11,7 @@ import { defaultApp } from '#core/agents/translate/default-app.ts'
 import { fail, refuseField } from '#core/errors.ts'
 import { allOf, eachOf } from '#core/input/all-of.ts'
 import { requireItems, requireShort } from '#core/input/input-rules.ts'
-import type { CallFace } from '#core/ledger/ledger.ts'
+import type { CallFace } from '#core/ledger/call-kinds.ts'
 import type {
   AgentName,
   ChatRequest,

@@ -1,5 +1,5 @@
 import type { CallMessage } from '#core/agents/adapter.ts'
-import type { CallFace } from '#core/ledger/ledger.ts'
+import type { CallFace } from '#core/ledger/call-kinds.ts'
 import type { KeptForm } from '#core/replies/kept-form.ts'
 import type { RequestTrace } from '#core/request-trace.ts'
 import type { FieldPath } from '#core/values/field-path.ts'

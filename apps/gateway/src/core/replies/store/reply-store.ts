@@ -1,4 +1,4 @@
-import type { CallOutcome } from '#core/ledger/ledger.ts'
+import type { CallOutcome } from '#core/ledger/call-kinds.ts'
 import type { KeptCall, KeptCallRef, KeptProblem } from '../kept-call.ts'
 
 /** Consecutive events of one reply, as they are sent: each ends with an empty line. */

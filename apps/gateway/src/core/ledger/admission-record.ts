@@ -1,0 +1,77 @@
+import type { ErrorReason } from '#core/errors.ts'
+import type { Traced } from '#core/request-trace.ts'
+import type { CallFace, CallKind } from './call-kinds.ts'
+
+/** A call to be admitted. Its texts contain no control characters; the callers of the ledger have checked them. */
+export interface Admission extends Traced {
+  readonly callId: string
+  readonly requestId: string
+  readonly keyHash: string
+  readonly kind: CallKind
+  readonly face: CallFace
+  readonly agent: string
+  readonly app: string
+  readonly endUser: string
+  readonly conversation: string
+  /** Present for a call with an `Idempotency-Key`. */
+  readonly kept?: KeptAdmission
+}
+
+/** What the ledger notes of a kept call. */
+export interface KeptAdmission {
+  /** SHA-256 of the `Idempotency-Key`, in hex. */
+  readonly keyHash: string
+  /** SHA-256 of all that makes a request the same, in hex. */
+  readonly fingerprint: string
+  readonly stream: boolean
+}
+
+export interface Admitted {
+  readonly keyId: string
+  readonly ownerId: string
+  /** The earlier call that the `Idempotency-Key` stands for. The call itself is neither counted nor run then. */
+  readonly attachedTo?: string
+}
+
+/** A call that is answered from an earlier one with the same `Idempotency-Key`. */
+export type AttachedCall = Required<Admitted>
+
+/**
+ * The answer of the statement; only that for kept calls has `attachedTo`. If `refusal` is set, the other elements may be
+ * null.
+ */
+export type AdmissionAnswer = readonly [
+  refusal: ErrorReason | null,
+  keyId: string,
+  ownerId: string,
+  maxApiCalls: number,
+  attachedTo?: string | null,
+]
+
+/** The earlier call that an answer names; undefined if the call has its own row or was refused. */
+export function attachedTo([refusal, , , , earlier]: AdmissionAnswer): string | undefined {
+  return refusal === null ? (earlier ?? undefined) : undefined
+}
+
+/** An admission as the statement takes it. */
+export function admissionRow(admission: Admission, index: number): object {
+  const { kept } = admission
+  return {
+    n: index,
+    id: admission.callId,
+    request_id: admission.requestId,
+    key_hash: admission.keyHash,
+    permission: admission.kind,
+    kind: admission.kind,
+    face: admission.face,
+    agent: admission.agent,
+    app: admission.app,
+    end_user: admission.endUser,
+    conversation: admission.conversation,
+    ...(kept !== undefined && {
+      idempotency_hash: kept.keyHash,
+      fingerprint: kept.fingerprint,
+      stream: kept.stream,
+    }),
+  }
+}
