@@ -3,7 +3,6 @@ import { describeConfig } from '#config/describe-config.ts'
 import type { Config } from '#config/load.ts'
 import { createAgentCatalog } from '#core/agents/catalog.ts'
 import { createUpstream } from '#core/agents/upstream/upstream.ts'
-import { createCachedValue } from '#core/async/cached-value.ts'
 import { withDeadline } from '#core/async/deadline.ts'
 import { recordConfiguration } from '#core/audit/configuration-event.ts'
 import { createRefusedOperations, type RefusedOperations } from '#core/audit/refused-operations.ts'
@@ -36,8 +35,10 @@ import { openStorage } from '#core/uploads/storage/open-storage.ts'
 import { atAddressOf } from '#core/values/at-address-of.ts'
 import type { PrismaClient } from '#generated/prisma/client.ts'
 import { logCalls } from '#ops/call-log.ts'
+import { createDependencyStates } from '#ops/dependencies.ts'
 import { createDiskWatch } from '#ops/disk-watch.ts'
-import type { DependencyState, Health } from '#ops/health.ts'
+import type { Health } from '#ops/health.ts'
+import { logChanges } from '#ops/log-changes.ts'
 import { createMaintenance, MAINTENANCE_PERIODS } from '#ops/maintenance.ts'
 import type { LedgerFailure } from '#ops/metrics/ledger-metrics.ts'
 import { createMetrics, type Metrics } from '#ops/metrics/metrics.ts'
@@ -119,10 +120,11 @@ export async function createGateway({
       identity,
       observer: {
         dropped: metrics.spansDropped,
-        collectorAnswers(answers, error) {
-          if (answers) log.info('the collector takes traces again')
-          else log.warn({ err: error }, 'the collector does not take traces: they are dropped')
-        },
+        collectorAnswers: logChanges(
+          log,
+          'the collector takes traces again',
+          'the collector does not take traces: they are dropped',
+        ),
       },
     }))
   const upstream = createUpstream({
@@ -149,17 +151,17 @@ export async function createGateway({
   const redis = config.redisUrl === undefined ? undefined : connectRedis(config.redisUrl)
   const redisName = `Redis${atAddressOf(config.redisUrl)}`
   if (redis !== undefined) metrics.limitStore(true)
+  const logRedis = logChanges(
+    log,
+    `${redisName} answers: limits hold across processes`,
+    `${redisName} does not answer: each process enforces its part of the limits`,
+  )
   const limits = createLimits(config.limits, {
     liveProcesses: () => instances.live,
     observer: {
       storeAnswers(answers, error) {
         metrics.limitStore(answers)
-        if (answers) log.info(`${redisName} answers: limits hold across processes`)
-        else
-          log.warn(
-            { err: error },
-            `${redisName} does not answer: each process enforces its part of the limits`,
-          )
+        logRedis(answers, error)
       },
       answered: metrics.limitStoreAnswered,
       failed: metrics.limitStoreFailed,
@@ -209,10 +211,7 @@ export async function createGateway({
     },
     observer: {
       reaped: (calls) => log.warn({ calls }, 'the open calls of dead instances were settled'),
-      renewable(isRenewable, error) {
-        if (isRenewable) log.info('the lease is renewed again')
-        else log.warn({ err: error }, 'the lease cannot be renewed')
-      },
+      renewable: logChanges(log, 'the lease is renewed again', 'the lease cannot be renewed'),
       needsBuild(minBuild) {
         if (minBuild === undefined) log.info('this version is no longer too old for the database')
         else log.error({ build, minBuild }, `not ready: ${tooOld(build, minBuild)}`)
@@ -228,10 +227,11 @@ export async function createGateway({
     identityOf: rememberedKeys.identityOf,
     observer: {
       dropped: metrics.refusalsDropped,
-      recordable(isRecordable, error) {
-        if (isRecordable) log.info('refusals can be recorded again')
-        else log.warn({ err: error }, 'refusals cannot be recorded, so they are dropped')
-      },
+      recordable: logChanges(
+        log,
+        'refusals can be recorded again',
+        'refusals cannot be recorded, so they are dropped',
+      ),
     },
   })
   const replyStore = createReplyStore({
@@ -249,14 +249,11 @@ export async function createGateway({
     installation: () => derivedIds.installation(),
     runtime,
     observer: {
-      wakeUpsArrive(arrive, error) {
-        if (arrive) log.info('messages of other processes arrive again')
-        else
-          log.warn(
-            { err: error },
-            'messages of other processes do not arrive: readers of kept replies look at the database',
-          )
-      },
+      wakeUpsArrive: logChanges(
+        log,
+        'messages of other processes arrive again',
+        'messages of other processes do not arrive: readers of kept replies look at the database',
+      ),
     },
   })
   const storage = await openStorage(config, {
@@ -291,19 +288,22 @@ export async function createGateway({
           'the reply of a call is kept no more: it is too large, or could not be stored in time',
         )
       },
-      storable(isStorable, error) {
-        if (isStorable) log.info('the replies of calls can be stored again')
-        else log.warn({ err: error }, 'the replies of calls cannot be stored')
-      },
+      storable: logChanges(
+        log,
+        'the replies of calls can be stored again',
+        'the replies of calls cannot be stored',
+      ),
     },
-    onUsageFeedAnswer(answers, error) {
-      if (answers) log.info('the usage of today can be read again')
-      else log.warn({ err: error }, 'the usage of today cannot be read for its subscribers')
-    },
-    onKeyWatchAnswer(answers, error) {
-      if (answers) log.info('the keys of running calls can be checked again')
-      else log.warn({ err: error }, 'the keys of running calls cannot be checked, so the calls go on')
-    },
+    onUsageFeedAnswer: logChanges(
+      log,
+      'the usage of today can be read again',
+      'the usage of today cannot be read for its subscribers',
+    ),
+    onKeyWatchAnswer: logChanges(
+      log,
+      'the keys of running calls can be checked again',
+      'the keys of running calls cannot be checked, so the calls go on',
+    ),
     sweepObserver: { swept: metrics.uploadsSwept },
     // Each listens to every call.
     observe: eachOf([recordCalls(ledger), metrics.call, logCalls(log), ...(tracing ? [tracing.call] : [])]),
@@ -328,22 +328,22 @@ export async function createGateway({
   let isStopping = false
   let isDraining = false
   let isPrepared = false
-  const probeCache = { runtime, ttlMs: PROBE_CACHE_TTL_MS }
-  const databaseAnswer = createCachedValue(() => databaseState(database), probeCache)
   const pingStorage = async () => {
     // The start has not prepared it if it is still waiting for the database, which is no fault of the storage.
     if (!isPrepared) await storage.prepare()
     await storage.ping()
   }
-  const storageAnswer = createCachedValue(async () => storageState(pingStorage()), probeCache)
   const storageWatch = createStorageWatch({ ping: pingStorage, runtime, log })
-  const databaseNow = async (): Promise<DependencyState> => {
-    if (!isPrepared) return { ok: false, detail: 'the start is not complete' }
-    const { neededBuild } = instances
-    if (neededBuild !== undefined) return { ok: false, detail: tooOld(build, neededBuild) }
-    const state = await databaseAnswer.get()
-    return state.ok && disk.sign.isFull ? { ok: false, detail: 'its disk is full' } : state
-  }
+  const dependencies = createDependencyStates({
+    database,
+    instances,
+    build,
+    disk,
+    pingStorage,
+    redis,
+    runtime,
+    isPrepared: () => isPrepared,
+  })
   async function drain(timeoutMs: number): Promise<void> {
     isStopping = true
     isDraining = true
@@ -369,12 +369,7 @@ export async function createGateway({
       isPrepared: () => isPrepared,
       isStopping: () => isStopping,
       isDraining: () => isDraining,
-      dependencies: async () => ({
-        database: await databaseNow(),
-        ...disk.states(),
-        storage: await storageAnswer.get(),
-        ...(redis !== undefined && { redis: redisState(redis.status) }),
-      }),
+      dependencies,
     },
     async prepareCommands() {
       await clock.sync()
@@ -439,41 +434,9 @@ async function untilNone(work: () => Promise<number>): Promise<void> {
   while ((await work()) > 0);
 }
 
-/** Calls are served without Redis as well, so its failure is reported but does not make the process unready. */
-function redisState(status: string) {
-  return status === 'ready'
-    ? { ok: true }
-    : { ok: true, detail: 'does not answer; limits are kept in memory' }
-}
-
-/** Clients of `/readyz` give up after a few seconds, so a database that takes longer than this counts as not ready. */
-const PROBE_WITHIN_MS = 1_000
-/** Probes need no credential, so their results are cached to bound how often they query the database. */
-const PROBE_CACHE_TTL_MS = 1_000
-
-/** Chats without files are served without the storage, so its failure does not make the process unready. */
-async function storageState(ping: Promise<void>): Promise<DependencyState> {
-  try {
-    await withDeadline(PROBE_WITHIN_MS, ping)
-    return { ok: true, optional: true }
-  } catch {
-    return { ok: false, optional: true, detail: 'does not answer; uploads are refused' }
-  }
-}
-
 /** Why a statement of the ledger failed, for the metric. */
 function failureOf(error: unknown): LedgerFailure {
   if (isDiskFull(error)) return 'disk_full'
   if (isStatementTimeout(error)) return 'timeout'
   return isConnectionError(error) ? 'connection' : 'other'
-}
-
-async function databaseState(database: Database): Promise<DependencyState> {
-  try {
-    const pending = await withDeadline(PROBE_WITHIN_MS, database.pendingMigrations())
-    if (pending.length === 0) return { ok: true }
-    return { ok: false, detail: `migrations are missing: ${pending.join(', ')}; run trunkline migrate` }
-  } catch {
-    return { ok: false, detail: 'the database does not answer' }
-  }
 }

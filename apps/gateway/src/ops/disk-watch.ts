@@ -4,6 +4,7 @@ import { createDiskFullSign, type DiskFullSign } from '#core/database/disk-full-
 import { AMPLE_SPACE, type DiskSpace, watchDiskSpace } from '#core/disk/disk-space.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { DependencyState } from './health.ts'
+import { logChanges } from './log-changes.ts'
 import type { Metrics } from './metrics/metrics.ts'
 
 /** Watches the disk on which the database writes, and says in the log, the metrics and `/readyz` when it is full. */
@@ -50,10 +51,11 @@ export function createDiskWatch({ config, database, runtime, metrics, log }: Dis
         if (isLow) log.error({ freeBytes, freeBytesMin }, `${LOW}: nothing is admitted or changed`)
         else log.info({ freeBytes, freeBytesMin }, 'DATA_DIR has enough free space again')
       },
-      readable(isReadable, error) {
-        if (isReadable) log.info('the free space of DATA_DIR can be read again')
-        else log.warn({ err: error }, 'the free space of DATA_DIR cannot be read')
-      },
+      readable: logChanges(
+        log,
+        'the free space of DATA_DIR can be read again',
+        'the free space of DATA_DIR cannot be read',
+      ),
     },
   })
   metrics.watchDisk({ isFull: () => space.isLow || sign.isFull, freeBytes: () => space.freeBytes })
