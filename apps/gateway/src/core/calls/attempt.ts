@@ -3,7 +3,7 @@ import type { ChatEvent, Failure } from '#core/agents/events.ts'
 import { isPlatformId } from '#core/agents/translate/platform-id.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
-import type { UpstreamPart, UpstreamReply } from '#core/agents/upstream/upstream-reply.ts'
+import type { UpstreamPart } from '#core/agents/upstream/upstream-reply.ts'
 import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { Problem } from '#core/errors.ts'
 import type { Runtime } from '#core/runtime.ts'
@@ -21,6 +21,7 @@ import type { DeployedCall } from './request/deployed-call.ts'
 import { OpeningFailed } from './request/opening-failed.ts'
 import { hasSeveralStates } from './routing/residence.ts'
 import type { FailedAttempt, Route } from './routing/route.ts'
+import { type InTurn, type StoppableReply, stopRun } from './stop-run.ts'
 
 export interface AttemptDeps extends ReplyContentDeps {
   readonly upstream: Upstream
@@ -55,20 +56,14 @@ export interface NextAttempt {
 }
 
 /** The exchange with the platform, once the request has been sent. */
-interface OpenExchange {
+interface OpenExchange extends StoppableReply {
   /** On the clock of `elapsedMs`. */
   readonly sentAtMs: number
   /** The model that the configuration names. */
   readonly requestedModel: string | undefined
-  readonly upstreamReply: UpstreamReply
-  readonly state: ReplyState
   readonly deadlines: ReplyDeadlines
-  /** The call without its texts, for the stop request. */
-  readonly call: AgentCall
 }
 
-/** How long to wait for the id that a stop call needs if the call ends before the platform has sent it. */
-const STOP_WITHIN_MS = 5_000
 /** How often a call follows its conversation to another deployment before anything is sent. */
 const MOVES_MAX = 3
 
@@ -355,33 +350,9 @@ export class Attempt implements CallEnding {
    *
    * @param inTurn - decides when the request is sent; the connection is closed at once
    */
-  async stop(inTurn: <Result>(send: () => Promise<Result>) => Promise<Result>): Promise<void> {
+  async stop(inTurn: InTurn): Promise<void> {
     if (this.#exchange === undefined) return
-    const { upstreamReply, state, call } = this.#exchange
-    const { adapter } = this.#agent
-    const gone = new UpstreamError('agent_truncated')
-    const timer = setTimeout(() => upstreamReply.cancel(gone), STOP_WITHIN_MS)
-    let stopping: Promise<unknown> | undefined
-    try {
-      while (adapter.stop !== undefined) {
-        const stop = adapter.stop(call, state)
-        if (stop !== undefined) {
-          stopping = markRejectionHandled(
-            inTurn(() => this.#deps.upstream.help(this.#agent, stop, STOP_WITHIN_MS)),
-          )
-          break
-        }
-        const part = await upstreamReply.next()
-        if (part.kind !== 'events') break
-        for (const event of part.events) adapter.translate(event, state)
-      }
-    } catch {
-      // The reply has ended by itself, so there is nothing to stop.
-    } finally {
-      clearTimeout(timer)
-      upstreamReply.cancel(gone)
-    }
-    await stopping?.catch(() => undefined)
+    await stopRun(this.#deps.upstream, this.#agent, this.#exchange, inTurn)
   }
 
   async #bringAnew({ knownFiles, ...entered }: Entered): Promise<void> {
