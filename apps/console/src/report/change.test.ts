@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { changeOf, isBeyondChance } from './change.ts'
+import { changeOf } from './change.ts'
 
 it('is the share of what it was before, and its direction', () => {
   expect(changeOf(150, 100)).toEqual({ direction: 'up', share: 0.5 })
@@ -20,9 +20,4 @@ it('is none for percentiles that may be as good as equal', () => {
   expect(changeOf(510, 561, 'percentile')).toEqual({ direction: 'same', share: 0 })
   expect(changeOf(617.1, 510, 'percentile')).toMatchObject({ direction: 'up' })
   expect(changeOf(510, 617.1, 'percentile')).toMatchObject({ direction: 'down' })
-})
-
-it('is chance where a count scatters by no more', () => {
-  expect([isBeyondChance(16, 13), isBeyondChance(1, 2), isBeyondChance(0, 0)]).toEqual([false, false, false])
-  expect([isBeyondChance(60, 20), isBeyondChance(0, 9)]).toEqual([true, true])
 })

@@ -27,11 +27,3 @@ export function changeOf(
   if (more < less * differ) return { direction: 'same', share: 0 }
   return { direction: now > before ? 'up' : 'down', share: Math.abs(now - before) / before }
 }
-
-/**
- * Whether two counts differ by more than chance alone brings about: numbers of events that happen by themselves, such as
- * failures, scatter by the square root of what is expected.
- */
-export function isBeyondChance(now: number, before: number): boolean {
-  return Math.abs(now - before) > 2 * Math.sqrt(now + before)
-}

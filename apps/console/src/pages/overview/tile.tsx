@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { RecordsLink } from '../../charts/chart-data.ts'
 import { ChangeText } from '../../report/change-text.tsx'
+import type { Verdict } from '../../report/verdict.ts'
 import styles from './tiles.module.css'
 
 interface TileProps {
@@ -14,8 +15,7 @@ interface TileProps {
   readonly now: number | null | undefined
   readonly before: number | null | undefined
   readonly kind?: 'count' | 'percentile'
-  /** Whether more of it is bad, so that the colours say so; more calls are neither good nor bad. */
-  readonly isBadWhenUp?: boolean
+  readonly verdict?: Verdict
 }
 
 /** A number of a report beside that of the period before. */

@@ -3,6 +3,7 @@ import { callsLink } from '../../charts/calls-link.ts'
 import type { RecordsLink } from '../../charts/chart-data.ts'
 import { useFormats } from '../../format/use-formats.ts'
 import type { NumbersFragment, OverviewQuery } from '../../generated/graphql.ts'
+import { judgeFailures, judgeTime } from '../../report/verdict.ts'
 import { Tile } from './tile.tsx'
 import styles from './tiles.module.css'
 
@@ -40,7 +41,7 @@ export function Tiles({ report, before }: TilesProps) {
         detail={calls === 0 ? undefined : t('ofCalls', { share: formats.percent(failedCalls / calls) })}
         now={failedCalls}
         before={before?.failedCalls}
-        isBadWhenUp
+        verdict={before && judgeFailures(totals, before)}
       />
       <Tile
         label={t('tokens')}
@@ -60,7 +61,7 @@ export function Tiles({ report, before }: TilesProps) {
         detail={t('p95', { time: time(firstChunkMs?.p95) })}
         now={firstChunkMs?.p50}
         before={before?.firstChunkMs?.p50}
-        isBadWhenUp
+        verdict={judgeTime(firstChunkMs?.p50, before?.firstChunkMs?.p50)}
       />
       <Tile
         label={t('duration')}
@@ -70,7 +71,7 @@ export function Tiles({ report, before }: TilesProps) {
         detail={t('p95', { time: time(durationMs?.p95) })}
         now={durationMs?.p50}
         before={before?.durationMs?.p50}
-        isBadWhenUp
+        verdict={judgeTime(durationMs?.p50, before?.durationMs?.p50)}
       />
     </dl>
   )

@@ -1,5 +1,6 @@
 import type { RecordFilter } from '../../charts/chart-data.ts'
 import type { GroupNumbersFragment } from '../../generated/graphql.ts'
+import { judgeFailures, judgeTime, type Verdict } from '../../report/verdict.ts'
 import type { Metric } from './usage-search.ts'
 
 export interface GroupColumn {
@@ -16,7 +17,8 @@ export interface GroupColumn {
   read(numbers: GroupNumbersFragment): number | null
   /** The calls that it counts or, for a duration, those that took as long; undefined where no list has these. */
   filter?(value: number): RecordFilter
-  readonly isBadWhenUp?: boolean
+  /** What a change of it means; more calls are neither good nor bad. */
+  judge?(now: GroupNumbersFragment, before: GroupNumbersFragment): Verdict
   /** Whether it stands beside the number of the period before. */
   readonly isCompared?: boolean
 }
@@ -27,23 +29,34 @@ const COUNTS: readonly GroupColumn[] = [
     name: 'failures',
     kind: 'count',
     filter: () => ({ outcome: 'FAILED' }),
-    isBadWhenUp: true,
+    judge: judgeFailures,
     read: ({ failedCalls }) => failedCalls,
   },
   { name: 'tokens', kind: 'count', filter: () => ({}), read: ({ totalTokens }) => totalTokens },
 ]
 
-const slow = { kind: 'percentile', isBadWhenUp: true } as const
 const FIRST_CHUNK: readonly GroupColumn[] = [
-  { ...slow, name: 'firstChunkP50', read: ({ firstChunkMs }) => firstChunkMs?.p50 ?? null },
-  { ...slow, name: 'firstChunkP95', read: ({ firstChunkMs }) => firstChunkMs?.p95 ?? null },
+  time('firstChunkP50', ({ firstChunkMs }) => firstChunkMs?.p50),
+  time('firstChunkP95', ({ firstChunkMs }) => firstChunkMs?.p95),
 ]
-const slower = { ...slow, filter: (value: number) => ({ ms: Math.floor(value) }) }
+const slower = { filter: (value: number) => ({ ms: Math.floor(value) }) }
 const DURATION: readonly GroupColumn[] = [
-  { ...slower, name: 'durationP50', read: ({ durationMs }) => durationMs?.p50 ?? null },
-  { ...slower, name: 'durationP95', read: ({ durationMs }) => durationMs?.p95 ?? null },
-  { ...slower, name: 'durationP99', read: ({ durationMs }) => durationMs?.p99 ?? null },
+  { ...time('durationP50', ({ durationMs }) => durationMs?.p50), ...slower },
+  { ...time('durationP95', ({ durationMs }) => durationMs?.p95), ...slower },
+  { ...time('durationP99', ({ durationMs }) => durationMs?.p99), ...slower },
 ]
+
+function time(
+  name: GroupColumn['name'],
+  read: (numbers: GroupNumbersFragment) => number | null | undefined,
+): GroupColumn {
+  return {
+    name,
+    kind: 'percentile',
+    read: (numbers) => read(numbers) ?? null,
+    judge: (now, before) => judgeTime(read(now), read(before)),
+  }
+}
 
 /** The columns of the totals. A comparison takes three for each number, so only those of the metric that is shown are there. */
 export function columnsOf(show: Metric, isCompared: boolean): readonly GroupColumn[] {

@@ -30,7 +30,7 @@ export function GroupRow({ name, columns, numbers, before, linkOf }: GroupRowPro
         const valueBefore = before === undefined ? null : column.read(before)
         const filter = value === null || value === 0 ? undefined : column.filter?.(value)
         const link = filter && linkOf(filter)
-        const { name: key, kind, isBadWhenUp = false } = column
+        const { name: key, kind, judge } = column
         return [
           <td key={key} className={numeric}>
             {link === undefined ? text(value, column) : <Link {...link}>{text(value, column)}</Link>}
@@ -42,7 +42,12 @@ export function GroupRow({ name, columns, numbers, before, linkOf }: GroupRowPro
           ),
           column.isCompared === true && (
             <td key={`${key} change`} className={numeric}>
-              <ChangeText now={value} before={valueBefore} {...{ kind, isBadWhenUp }} />
+              <ChangeText
+                now={value}
+                before={valueBefore}
+                kind={kind}
+                verdict={before && judge?.(numbers, before)}
+              />
             </td>
           ),
         ]

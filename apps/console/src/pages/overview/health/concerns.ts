@@ -3,10 +3,10 @@ import type {
   HealthProcessesQuery,
   HealthRefusalsQuery,
   HealthUsersQuery,
-  NumbersFragment,
   OverviewAgentsQuery,
 } from '../../../generated/graphql.ts'
 import { isPlaygroundKey } from '../../../playground-keys.ts'
+import { type FailureCounts, judgeFailures } from '../../../report/verdict.ts'
 import type { CallsSearch } from '../../calls/calls-search.ts'
 import type { KeysSearch } from '../../keys/keys-search.ts'
 import type { ProcessesSearch } from '../../processes/processes-search.ts'
@@ -114,23 +114,13 @@ export function processConcerns({ gatewayProcesses }: HealthProcessesQuery, now:
   ]
 }
 
-type Counts = Pick<NumbersFragment, 'calls' | 'failedCalls'>
-
-/** Fewer say nothing, and so does a share that is hardly larger than before, or no larger than chance makes it. */
-const FAILURES_MIN = 5
-const TIMES_MIN = 1.25
-
-/** Whether the share of failures is up against the period before. `from` and `to` are the range that is looked at. */
+/** Whether calls fail more often than in the period before. `from` and `to` are the range that is looked at. */
 export function failureConcerns(
-  now: Counts,
-  before: Counts | undefined,
+  now: FailureCounts,
+  before: FailureCounts | undefined,
   range: { readonly from: string; readonly to: string },
 ): Concern[] {
-  if (before === undefined || before.calls === 0) return []
-  const expected = (before.failedCalls / before.calls) * now.calls
-  // The number of failures varies by the square root of what is expected; three times that is no chance.
-  const least = Math.max(expected + Math.max(FAILURES_MIN, 3 * Math.sqrt(expected)), expected * TIMES_MIN)
-  if (now.failedCalls < least) return []
+  if (before === undefined || judgeFailures(now, before) !== 'worse') return []
   const search = { outcome: 'FAILED', ...range } as const
   return [
     { kind: 'failures', tone: 'danger', count: now.failedCalls, names: [], way: { to: '/calls', search } },

@@ -1,0 +1,38 @@
+import { changeOf } from './change.ts'
+
+/** What a change means; undefined where it is neither good nor bad, or may be chance. */
+export type Verdict = 'better' | 'worse' | undefined
+
+/** How many calls there were, and how many of them failed. */
+export interface FailureCounts {
+  readonly calls: number
+  readonly failedCalls: number
+}
+
+/** Fewer say nothing, and so does a share that is hardly larger than before. */
+const FAILURES_MIN = 5
+const TIMES_MIN = 1.25
+
+/**
+ * Whether calls fail more or less often than before. Their number is compared with that which the calls would have had at the
+ * share of before, so that more calls alone are not worse.
+ */
+export function judgeFailures(now: FailureCounts, before: FailureCounts): Verdict {
+  if (failMore(now, before)) return 'worse'
+  return failMore(before, now) ? 'better' : undefined
+}
+
+function failMore(these: FailureCounts, others: FailureCounts): boolean {
+  if (others.calls === 0) return false
+  const expected = (others.failedCalls / others.calls) * these.calls
+  // The number of failures varies by the square root of what is expected; three times that is no chance.
+  const byChance = Math.max(FAILURES_MIN, 3 * Math.sqrt(expected))
+  return these.failedCalls >= Math.max(expected + byChance, expected * TIMES_MIN)
+}
+
+/** Whether a percentile of a time is longer or shorter than before. */
+export function judgeTime(now: number | null | undefined, before: number | null | undefined): Verdict {
+  const direction = changeOf(now, before, 'percentile')?.direction
+  if (direction === 'up') return 'worse'
+  return direction === 'down' ? 'better' : undefined
+}
