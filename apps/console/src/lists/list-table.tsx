@@ -14,6 +14,8 @@ interface ListTableProps<Row, Field extends string> {
   /** The first column names the row. If it has a link, the whole row leads there. */
   readonly columns: readonly Column<Row, Field>[]
   readonly rows: readonly Row[]
+  /** A row below the others that sums them up. */
+  readonly total?: Row
   keyOf(row: Row): string | number
   readonly order?: Order<Field> | undefined
   onOrder?(order: Order<Field>): void
@@ -38,6 +40,7 @@ export function ListTable<Row, Field extends string = never>({
   label,
   columns: given,
   rows,
+  total,
   keyOf,
   order,
   onOrder,
@@ -65,6 +68,11 @@ export function ListTable<Row, Field extends string = never>({
             <ListRow key={keyOf(row)} row={row} columns={columns} isChosen={isChosen?.(row) === true} />
           ))}
         </tbody>
+        {total !== undefined && (
+          <tfoot {...ROLES.group}>
+            <ListRow row={total} columns={columns} isChosen={false} />
+          </tfoot>
+        )}
       </Table>
     </div>
   )

@@ -7,6 +7,7 @@ import { readPage } from '#core/input/pagination.ts'
 import { CALL_FACES, CALL_KINDS, FAILED_OUTCOMES, OUTCOMES } from '#core/ledger/call-kinds.ts'
 import type { LimitVerdict } from '#core/limits/limits.ts'
 import { AMOUNT_MAX, parseCallsQuery } from '#core/reports/calls-query.ts'
+import { withMissingSeries } from '#core/reports/missing-series.ts'
 import { GRANULARITIES } from '#core/reports/range/calendar.ts'
 import type { ReportInput } from '#core/reports/report-query.ts'
 import { GROUPS } from '#core/reports/report-rows.ts'
@@ -63,9 +64,10 @@ export function usageRoutes(
     if (format === 'csv') {
       const compared = report.compared === undefined ? undefined : await read(queryBefore(report))
       const options = { rows, labels, compared }
-      const names = labels ? await namesIn(services, caller, report) : {}
+      const all = compared === undefined ? report : withMissingSeries(report, compared)
+      const names = labels ? await namesIn(services, caller, all) : {}
       await services.audit.exported(caller, 'usage', request.query)
-      return sendCsv(reply, 'usage', reportHeader(report, options), reportRows(report, options, names))
+      return sendCsv(reply, 'usage', reportHeader(all, options), reportRows(all, options, names))
     }
     reply.type('application/json; charset=utf-8')
     return reply.send(Readable.from(reportPieces(report)))

@@ -74,6 +74,8 @@ const shownTo = (cells: ByPrincipal): ByPrincipal => ({
   'admin key of an admin': WITH_PLATFORM,
 })
 const REPORTED = `usage(filter: { agentId: "${FAILING_AGENT}" }, granularity: DAY, groupBy: [KEY, USER, AGENT], compareFrom: null, compareTo: null, timezone: "UTC")`
+/** A report that has no calls itself. */
+const COMPARED = `usage(filter: { agentId: "${FAILING_AGENT}", from: "${day(1)}", to: "${day(2)}" }, granularity: DAY, groupBy: [KEY, USER, AGENT], compareFrom: "${day(-1)}", compareTo: "${day(1)}", timezone: "UTC")`
 
 const REFUSAL = `{ refusal(requestId: "${REFUSED_REQUEST}") { $FIELD } }`
 const REFUSALS_COUNTED = `refusalCounts(filter: { limitName: "${REFUSING_LIMIT}" }, per: DAY, timezone: "UTC")`
@@ -322,6 +324,10 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
     within: `{ ${REPORTED} { $FIELD } }`,
     see: (groups) => (groups.length > 0 ? 'allowed' : 'nothing'),
   }),
+  'UsageReport.missingGroups': row(OWN_CALLS, 'missingGroups(first: 1, orderBy: CALLS)', {
+    within: `{ ${COMPARED} { $FIELD } }`,
+    see: (groups) => (groups.length > 0 ? 'allowed' : 'nothing'),
+  }),
   'UsageGroup.key': row(OWN_CALLS, 'key', { within: `{ ${REPORTED} { groups { $FIELD } } }` }),
   'UsageGroup.owner': row({ ...OWN_CALLS, ...NONE_FOR_KEYS }, 'owner', {
     within: `{ ${REPORTED} { groups { $FIELD } } }`,
@@ -336,6 +342,11 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
   'AuditEvent.user': row(ADMINS, 'user', { within: AUDITED }),
   'AuditEvent.key': row(ADMINS, 'key', { within: AUDITED }),
   'UsageGroup.agent': row(OWN_CALLS, 'agent', { within: `{ ${REPORTED} { groups { $FIELD } } }` }),
+}
+
+/** The day so many days from now. */
+function day(from: number): string {
+  return new Date(Date.now() + from * 86_400_000).toISOString().slice(0, 10)
 }
 
 function soon(): string {

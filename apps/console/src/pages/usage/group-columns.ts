@@ -19,8 +19,6 @@ export interface GroupColumn {
   filter?(value: number): RecordFilter
   /** What a change of it means; more calls are neither good nor bad. */
   judge?(now: GroupNumbersFragment, before: GroupNumbersFragment): Verdict
-  /** Whether it stands beside the number of the period before. */
-  readonly isCompared?: boolean
 }
 
 const COUNTS: readonly GroupColumn[] = [
@@ -58,12 +56,10 @@ function time(
   }
 }
 
-/** The columns of the totals. A comparison takes three for each number, so only those of the metric that is shown are there. */
+/** The columns of the totals. A comparison takes more room for each number, so only those of the metric that is shown are there. */
 export function columnsOf(show: Metric, isCompared: boolean): readonly GroupColumn[] {
   if (!isCompared) return [...COUNTS, ...FIRST_CHUNK, ...DURATION]
-  const compared = (columns: readonly GroupColumn[]) =>
-    columns.map((column) => ({ ...column, isCompared: true }))
-  if (show === 'firstChunk') return [...COUNTS.slice(0, 1), ...compared(FIRST_CHUNK)]
-  if (show === 'duration') return [...COUNTS.slice(0, 1), ...compared(DURATION)]
-  return compared(COUNTS)
+  if (show === 'firstChunk') return [...COUNTS.slice(0, 1), ...FIRST_CHUNK]
+  if (show === 'duration') return [...COUNTS.slice(0, 1), ...DURATION]
+  return COUNTS
 }

@@ -134,6 +134,21 @@ test('the period before is as long, and each group its totals in it', async () =
   })
 })
 
+test('groups that called only in the period before are told with what they had', async () => {
+  const [keyId] = await countedKeys(1, () => ({ calls: 5, tokens: 0 }), 3)
+  const { data } = await face.query(
+    'premium',
+    `{ usage(groupBy: [KEY], filter: { from: "${dayAt(4).toISOString()}", to: "${dayAt(5).toISOString()}" }) {
+      groups { keyId }
+      missingGroups { keyId totals { calls } points { calls } previousTotals { calls } }
+    } }`,
+  )
+  expect(data.usage.groups).toEqual([])
+  expect(data.usage.missingGroups).toEqual([
+    { keyId, totals: { calls: 0 }, points: [{ calls: 0 }], previousTotals: { calls: 5 } },
+  ])
+})
+
 test('a report is compared with the period that was asked for, which may have another length', async () => {
   const previousOf = async (given: string) => {
     const { data } = await face.query(

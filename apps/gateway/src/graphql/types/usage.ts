@@ -1,4 +1,5 @@
 import { OUTCOMES } from '#core/ledger/call-kinds.ts'
+import { missingSeries, withoutCalls } from '#core/reports/missing-series.ts'
 import { GRANULARITIES } from '#core/reports/range/calendar.ts'
 import { GROUPS } from '#core/reports/report-rows.ts'
 import type { Report, Series } from '#core/reports/reports.ts'
@@ -198,6 +199,32 @@ UsageReport.implement({
       },
       resolve: (report, { first, orderBy }) =>
         topSeries(report.series, orderBy, first).map((series) => ({ report, series })),
+    }),
+    missingGroups: t.field({
+      type: [UsageGroup],
+      nullable: true,
+      description:
+        'The groups of `UsageReport.previous` that have no calls in this report. Their own numbers are zero, and `previousTotals` are those that they had.',
+      args: {
+        first: t.arg.int({
+          required: true,
+          defaultValue: 20,
+          description: 'How many groups to return: 1 to 100.',
+        }),
+        orderBy: t.arg({
+          type: GroupOrder,
+          required: true,
+          defaultValue: 'calls',
+          description: 'Which groups come first, by the numbers that they had.',
+        }),
+      },
+      async resolve(report, { first, orderBy }, { previousReports }) {
+        const missing = missingSeries(report, await previousReports.reportBefore(report))
+        return topSeries(missing, orderBy, first).map((series) => ({
+          report,
+          series: withoutCalls(report, series),
+        }))
+      },
     }),
     groupCount: t.int({
       description: 'How many groups there are in all.',

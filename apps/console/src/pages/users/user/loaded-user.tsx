@@ -44,11 +44,11 @@ export function LoadedUser({ user, notice }: LoadedUserProps) {
       <Cards>
         <UserFacts user={user} />
         <UserQuota user={user} />
-        <UserKeys user={user} />
-        <UserCalls user={user} />
-        <UserRefusals user={user} />
-        <UserEvents user={user} />
       </Cards>
+      <UserKeys user={user} />
+      <UserCalls user={user} />
+      <UserRefusals user={user} />
+      <UserEvents user={user} />
       {open === 'edit' && <EditUserDialog user={user} onClose={close} />}
       {open === 'password' && <PasswordDialog user={user} onClose={close} />}
       {open === 'status' && <StatusDialog user={user} onClose={close} />}

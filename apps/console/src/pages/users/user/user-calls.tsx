@@ -1,9 +1,10 @@
 import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../../../format/use-formats.ts'
+import type { Column } from '../../../lists/column.ts'
+import { ListTable } from '../../../lists/list-table.tsx'
 import { Card } from '../../../ui/card.tsx'
 import { Empty } from '../../../ui/notice.tsx'
-import { Table, time } from '../../../ui/table.tsx'
 import { OutcomeBadge } from '../../calls/outcome-badge.tsx'
 import type { UserDetails } from './user-details.ts'
 
@@ -12,6 +13,26 @@ export function UserCalls({ user }: { readonly user: UserDetails }) {
   const t = useTranslations('users.page')
   const formats = useFormats()
   const calls = user.calls?.nodes ?? []
+  const columns: Column<(typeof calls)[number]>[] = [
+    {
+      head: t('time'),
+      kind: 'time',
+      cell: ({ id, admittedAt }) => (
+        <Link to="/calls/$id" params={{ id }}>
+          {formats.dateTime(admittedAt)}
+        </Link>
+      ),
+    },
+    { head: t('agent'), cell: ({ agent, agentId }) => agent?.name ?? agentId },
+    {
+      head: t('outcome'),
+      cell: ({ outcome, reason }) => (
+        <span>
+          <OutcomeBadge outcome={outcome} /> {reason !== null && <code>{reason}</code>}
+        </span>
+      ),
+    },
+  ]
   return (
     <Card
       title={t('recentCalls')}
@@ -25,30 +46,12 @@ export function UserCalls({ user }: { readonly user: UserDetails }) {
       {calls.length === 0 ? (
         <Empty title={t('noCalls')} />
       ) : (
-        <Table label={t('tableOf', { title: t('recentCalls'), username: user.username })}>
-          <thead>
-            <tr>
-              <th scope="col">{t('time', { zone: formats.zoneName() })}</th>
-              <th scope="col">{t('agent')}</th>
-              <th scope="col">{t('outcome')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {calls.map(({ id, admittedAt, agent, agentId, outcome, reason }) => (
-              <tr key={id}>
-                <th scope="row" className={time}>
-                  <Link to="/calls/$id" params={{ id }}>
-                    {formats.dateTime(admittedAt)}
-                  </Link>
-                </th>
-                <td>{agent?.name ?? agentId}</td>
-                <td>
-                  <OutcomeBadge outcome={outcome} /> {reason !== null && <code>{reason}</code>}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </Table>
+        <ListTable
+          label={t('tableOf', { title: t('recentCalls'), username: user.username })}
+          columns={columns}
+          rows={calls}
+          keyOf={({ id }) => id}
+        />
       )}
     </Card>
   )

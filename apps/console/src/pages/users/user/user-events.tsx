@@ -3,13 +3,13 @@ import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../../../format/use-formats.ts'
 import { UserEventsDocument } from '../../../generated/graphql.ts'
+import type { Column } from '../../../lists/column.ts'
+import { ListTable } from '../../../lists/list-table.tsx'
 import { graphqlQuery } from '../../../session/queries.ts'
 import { Card } from '../../../ui/card.tsx'
 import { Empty, ErrorNotice, Loading } from '../../../ui/notice.tsx'
-import { Table, time } from '../../../ui/table.tsx'
 import { ResultBadge } from '../../audit/result-badge.tsx'
 import { useWords } from '../../audit/words.ts'
-import styles from './user.module.css'
 import { newestEvents, type UserDetails } from './user-details.ts'
 
 interface UserEventsProps {
@@ -51,32 +51,26 @@ function EventTable({ user: { id, username } }: UserEventsProps) {
     return error === null ? <Loading lines={4} /> : <ErrorNotice error={error} retry={refetch} />
   const events = newestEvents(data.by?.nodes, data.to?.nodes)
   if (events.length === 0) return <Empty title={t('noEvents')} />
+  const columns: Column<(typeof events)[number]>[] = [
+    {
+      head: t('time'),
+      kind: 'time',
+      cell: ({ n, at }) => (
+        <Link to="/audit/$n" params={{ n: String(n) }}>
+          {formats.dateTime(at)}
+        </Link>
+      ),
+    },
+    { head: audit('operation'), cell: ({ operation }) => words.operation(operation) },
+    { head: audit('result'), cell: ({ result }) => <ResultBadge result={result} /> },
+    { head: audit('who'), cell: ({ userId, user, name }) => user?.username ?? userId ?? name },
+  ]
   return (
-    <Table label={t('tableOf', { title: t('events'), username })}>
-      <thead>
-        <tr>
-          <th scope="col">{t('time', { zone: formats.zoneName() })}</th>
-          <th scope="col">{audit('operation')}</th>
-          <th scope="col">{audit('result')}</th>
-          <th scope="col">{audit('who')}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {events.map(({ n, at, operation, result, userId, user, name }) => (
-          <tr key={n}>
-            <th scope="row" className={time}>
-              <Link to="/audit/$n" params={{ n: String(n) }}>
-                {formats.dateTime(at)}
-              </Link>
-            </th>
-            <td className={styles.operation}>{words.operation(operation)}</td>
-            <td>
-              <ResultBadge result={result} />
-            </td>
-            <td>{user?.username ?? userId ?? name ?? '–'}</td>
-          </tr>
-        ))}
-      </tbody>
-    </Table>
+    <ListTable
+      label={t('tableOf', { title: t('events'), username })}
+      columns={columns}
+      rows={events}
+      keyOf={({ n }) => String(n)}
+    />
   )
 }

@@ -1,9 +1,10 @@
 import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../../../format/use-formats.ts'
+import type { Column } from '../../../lists/column.ts'
+import { ListTable } from '../../../lists/list-table.tsx'
 import { Card } from '../../../ui/card.tsx'
 import { Empty } from '../../../ui/notice.tsx'
-import { numeric, Table, time } from '../../../ui/table.tsx'
 import { KeyBadge } from '../../keys/state/key-badge.tsx'
 import type { UserDetails } from './user-details.ts'
 
@@ -13,6 +14,31 @@ export function UserKeys({ user }: { readonly user: UserDetails }) {
   const keys = useTranslations('keys')
   const formats = useFormats()
   const { nodes, totalCount } = user.apiKeys ?? { nodes: [], totalCount: 0 }
+  const columns: Column<(typeof nodes)[number]>[] = [
+    {
+      head: t('name'),
+      cell: ({ id, name }) => (
+        <Link to="/keys/$id" params={{ id }}>
+          {name}
+        </Link>
+      ),
+    },
+    { head: t('state'), cell: (key) => <KeyBadge apiKey={{ ...key, owner: user }} /> },
+    {
+      head: t('calls'),
+      kind: 'numeric',
+      cell: ({ id, usage }) => (
+        <Link to="/calls" search={{ key: id, range: 'all' }}>
+          {formats.count(usage.totalCalls)}
+        </Link>
+      ),
+    },
+    {
+      head: t('lastUsed'),
+      kind: 'time',
+      cell: ({ usage }) => (usage.lastUsedAt === null ? keys('never') : formats.dateTime(usage.lastUsedAt)),
+    },
+  ]
   return (
     <Card
       title={t('keys')}
@@ -26,40 +52,12 @@ export function UserKeys({ user }: { readonly user: UserDetails }) {
       {nodes.length === 0 ? (
         <Empty title={t('noKeys')} />
       ) : (
-        <Table label={t('tableOf', { title: t('keys'), username: user.username })}>
-          <thead>
-            <tr>
-              <th scope="col">{t('name')}</th>
-              <th scope="col">{t('state')}</th>
-              <th scope="col" className={numeric}>
-                {t('calls')}
-              </th>
-              <th scope="col">{t('lastUsed', { zone: formats.zoneName() })}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {nodes.map((key) => (
-              <tr key={key.id}>
-                <th scope="row">
-                  <Link to="/keys/$id" params={{ id: key.id }}>
-                    {key.name}
-                  </Link>
-                </th>
-                <td>
-                  <KeyBadge apiKey={{ ...key, owner: user }} />
-                </td>
-                <td className={numeric}>
-                  <Link to="/calls" search={{ key: key.id, range: 'all' }}>
-                    {formats.count(key.usage.totalCalls)}
-                  </Link>
-                </td>
-                <td className={time}>
-                  {key.usage.lastUsedAt === null ? keys('never') : formats.dateTime(key.usage.lastUsedAt)}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </Table>
+        <ListTable
+          label={t('tableOf', { title: t('keys'), username: user.username })}
+          columns={columns}
+          rows={nodes}
+          keyOf={({ id }) => id}
+        />
       )}
     </Card>
   )

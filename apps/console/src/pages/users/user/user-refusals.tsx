@@ -3,10 +3,11 @@ import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../../../format/use-formats.ts'
 import { UserRefusalsDocument } from '../../../generated/graphql.ts'
+import type { Column } from '../../../lists/column.ts'
+import { ListTable } from '../../../lists/list-table.tsx'
 import { graphqlQuery } from '../../../session/queries.ts'
 import { Card } from '../../../ui/card.tsx'
 import { Empty, ErrorNotice, Loading } from '../../../ui/notice.tsx'
-import { Table, time } from '../../../ui/table.tsx'
 import { StatusBadge } from '../../refusals/status-badge.tsx'
 import type { UserDetails } from './user-details.ts'
 
@@ -40,36 +41,32 @@ function RefusalTable({ user: { id, username } }: UserRefusalsProps) {
     return error === null ? <Loading lines={4} /> : <ErrorNotice error={error} retry={refetch} />
   const refusals = data.refusals?.nodes ?? []
   if (refusals.length === 0) return <Empty title={t('noRefusals')} />
+  const columns: Column<(typeof refusals)[number]>[] = [
+    {
+      head: t('time'),
+      kind: 'time',
+      cell: (refusal) => (
+        <Link to="/refusals/$requestId" params={{ requestId: refusal.requestId }} search={{ id: refusal.id }}>
+          {formats.dateTime(refusal.at)}
+        </Link>
+      ),
+    },
+    {
+      head: t('reason'),
+      cell: ({ status, reason }) => (
+        <span>
+          <StatusBadge status={status} /> <code>{reason}</code>
+        </span>
+      ),
+    },
+    { head: t('request'), cell: ({ route }) => <code>{route}</code> },
+  ]
   return (
-    <Table label={t('tableOf', { title: t('recentRefusals'), username })}>
-      <thead>
-        <tr>
-          <th scope="col">{t('time', { zone: formats.zoneName() })}</th>
-          <th scope="col">{t('reason')}</th>
-          <th scope="col">{t('request')}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {refusals.map((refusal) => (
-          <tr key={refusal.id}>
-            <th scope="row" className={time}>
-              <Link
-                to="/refusals/$requestId"
-                params={{ requestId: refusal.requestId }}
-                search={{ id: refusal.id }}
-              >
-                {formats.dateTime(refusal.at)}
-              </Link>
-            </th>
-            <td>
-              <StatusBadge status={refusal.status} /> <code>{refusal.reason}</code>
-            </td>
-            <td>
-              <code>{refusal.route}</code>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </Table>
+    <ListTable
+      label={t('tableOf', { title: t('recentRefusals'), username })}
+      columns={columns}
+      rows={refusals}
+      keyOf={({ id }) => id}
+    />
   )
 }
