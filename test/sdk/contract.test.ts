@@ -31,6 +31,7 @@ const LEDGER = {
   request_id: 'r',
   conversation: 'c',
   reason: 'agent_timeout',
+  first_chunk_ms_min: 1,
   duration_ms_min: 1,
   total_tokens_min: 1,
 } as const

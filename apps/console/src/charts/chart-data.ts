@@ -16,8 +16,15 @@ export interface ChartSeries {
   /** A custom property of `tokens.css`. */
   readonly colour: `--${string}`
   readonly isDashed?: boolean
-  /** What its records have in common, beside what holds for all of the chart; undefined where no list has just these. */
-  readonly filter?: RecordFilter | undefined
+  /**
+   * What the records behind one of its values have in common, beside what holds for all of the chart; undefined where no list has
+   * just these. A percentile leads to what took at least as long.
+   */
+  filterOf?(value: number): RecordFilter | undefined
+  /** Its value over the whole of the chart, where that is not the sum of its values. */
+  readonly overall?: number | undefined
+  /** To where its name leads, where that is no list of records. */
+  readonly link?: RecordsLink
 }
 
 /** What a chart shows, in words as well as in lines. */
@@ -37,16 +44,41 @@ export interface ChartData {
   /** The same for the period before, bucket by bucket, as dashed lines. */
   readonly before?: {
     readonly starts: readonly string[]
+    /** The end of its last bucket. */
+    readonly end: string
     readonly series: readonly ChartSeries[]
   }
 }
 
-/** The way to the records of a bucket or, without one, of the whole chart. */
+/** Buckets one after the other, and the way to the records within some time. */
+export type Buckets = Pick<ChartData, 'starts' | 'end' | 'linkTo'>
+
+/** The way to the records of a bucket or, without one, of all of them. */
 export function recordsIn(
-  { starts, end, linkTo }: ChartData,
+  { starts, end, linkTo }: Buckets,
   index?: number,
   filter?: RecordFilter,
 ): RecordsLink {
   const to = (index === undefined ? undefined : starts[index + 1]) ?? end
   return linkTo(starts[index ?? 0] ?? end, to, filter)
+}
+
+/** The way to the records behind a value of a bucket; undefined where there are none, or no list has just these. */
+export function recordsOf(buckets: Buckets, series: ChartSeries, index: number): RecordsLink | undefined {
+  const value = series.values[index] ?? 0
+  const filter = value === 0 ? undefined : series.filterOf?.(value)
+  return filter && recordsIn(buckets, index, filter)
+}
+
+/** To where the name of a series leads. */
+export function linkOfSeries(buckets: Buckets, series: ChartSeries): RecordsLink | undefined {
+  if (series.link !== undefined) return series.link
+  const value = series.overall ?? series.values.reduce<number>((sum, each) => sum + (each ?? 0), 0)
+  const filter = series.filterOf?.(value)
+  return filter && recordsIn(buckets, undefined, filter)
+}
+
+/** The buckets of the period before. */
+export function bucketsBefore({ before, linkTo }: ChartData): Buckets {
+  return { starts: before?.starts ?? [], end: before?.end ?? '', linkTo }
 }

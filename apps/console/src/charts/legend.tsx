@@ -1,5 +1,11 @@
 import { Link } from '@tanstack/react-router'
-import { type ChartData, type ChartSeries, recordsIn } from './chart-data.ts'
+import {
+  bucketsBefore,
+  type ChartData,
+  type ChartSeries,
+  linkOfSeries,
+  type RecordsLink,
+} from './chart-data.ts'
 import styles from './time-chart.module.css'
 
 /** The names of the series and their colours. A name leads to what is counted in its series. */
@@ -7,22 +13,26 @@ export function Legend({ data }: { readonly data: ChartData }) {
   return (
     <ul className={styles.legend}>
       {data.series.map((one) => (
-        <li key={one.name}>
-          <Swatch {...one} />
-          {one.filter === undefined ? (
-            <span>{one.name}</span>
-          ) : (
-            <Link {...recordsIn(data, undefined, one.filter)}>{one.name}</Link>
-          )}
-        </li>
+        <Entry key={one.name} series={one} link={linkOfSeries(data, one)} />
       ))}
       {data.before?.series.map((one) => (
-        <li key={one.name}>
-          <Swatch {...one} />
-          <span>{one.name}</span>
-        </li>
+        <Entry key={one.name} series={one} link={linkOfSeries(bucketsBefore(data), one)} />
       ))}
     </ul>
+  )
+}
+
+interface EntryProps {
+  readonly series: ChartSeries
+  readonly link: RecordsLink | undefined
+}
+
+function Entry({ series, link }: EntryProps) {
+  return (
+    <li>
+      <Swatch {...series} />
+      {link === undefined ? <span>{series.name}</span> : <Link {...link}>{series.name}</Link>}
+    </li>
   )
 }
 

@@ -20,6 +20,8 @@ export interface PlotProps {
   /** The bucket that was clicked, and its layer, if a layer of bars was hit. */
   onOpen(index: number, series: ChartSeries | undefined): void
   /** The first and the last bucket of what was dragged over. */
+  /** The same for a finger, which has to touch a bar to see its values. */
+  onTouch(index: number, series: ChartSeries | undefined): void
   onSelect?: ((first: number, last: number) => void) | undefined
   onDrawn?: (() => void) | undefined
 }
@@ -40,12 +42,14 @@ export default function Plot({
   formatAxis,
   onPoint,
   onOpen,
+  onTouch,
   onSelect,
   onDrawn,
 }: PlotProps) {
   const host = useRef<HTMLDivElement>(null)
   const shown = useRef<UPlot>(undefined)
   const open = useEffectEvent(onOpen)
+  const touch = useEffectEvent(onTouch)
   const point = useEffectEvent(onPoint)
   const select = useEffectEvent((first: number, last: number) => onSelect?.(first, last))
   const drawn = useEffectEvent(() => onDrawn?.())
@@ -90,9 +94,10 @@ export default function Plot({
       'click',
       ({ pointerType }: PointerEvent | (MouseEvent & { pointerType?: string })) => {
         const { idx, top = -1 } = plot.cursor
-        // A finger has to touch a bar to see its values; the table has the links.
-        if (pointerType === 'touch' || idx === null || idx === undefined) return
-        open(idx, layerAt(data, idx, plot.posToVal(top, 'y')))
+        if (idx === null || idx === undefined) return
+        const layer = layerAt(data, idx, plot.posToVal(top, 'y'))
+        if (pointerType === 'touch') touch(idx, layer)
+        else open(idx, layer)
       },
     )
     const observer = new ResizeObserver(() => {

@@ -2,7 +2,14 @@ import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { ChangeText } from '../report/change-text.tsx'
 import { numeric, Table, time } from '../ui/table.tsx'
-import { type ChartData, type ChartSeries, recordsIn } from './chart-data.ts'
+import {
+  bucketsBefore,
+  type ChartData,
+  type ChartSeries,
+  type RecordsLink,
+  recordsIn,
+  recordsOf,
+} from './chart-data.ts'
 import { useBucketFormat } from './use-bucket-format.ts'
 
 interface SeriesTableProps {
@@ -45,25 +52,24 @@ export function SeriesTable({ label, data, format }: SeriesTableProps) {
               <th scope="row" className={time}>
                 <Link {...recordsIn(data, index)}>{buckets.long(start)}</Link>
               </th>
-              {series.map((one) => {
-                const value = at(one, index)
-                return (
-                  <td key={one.name} className={numeric}>
-                    {value === null || value === 0 || one.filter === undefined ? (
-                      text(value)
-                    ) : (
-                      <Link {...recordsIn(data, index, one.filter)}>{text(value)}</Link>
-                    )}
-                  </td>
-                )
-              })}
+              {series.map((one) => (
+                <td key={one.name} className={numeric}>
+                  <Way link={recordsOf(data, one, index)}>{text(at(one, index))}</Way>
+                </td>
+              ))}
               {hasSum && <td className={numeric}>{format(sumAt(index))}</td>}
               {before !== undefined && (
-                <td className={time}>{startBefore === undefined ? '–' : buckets.long(startBefore)}</td>
+                <td className={time}>
+                  {startBefore === undefined ? (
+                    '–'
+                  ) : (
+                    <Link {...recordsIn(bucketsBefore(data), index)}>{buckets.long(startBefore)}</Link>
+                  )}
+                </td>
               )}
               {before?.series.map((one, place) => [
                 <td key={one.name} className={numeric}>
-                  {text(at(one, index))}
+                  <Way link={recordsOf(bucketsBefore(data), one, index)}>{text(at(one, index))}</Way>
                 </td>,
                 <td key={`${one.name} change`} className={numeric}>
                   <ChangeText
@@ -79,6 +85,15 @@ export function SeriesTable({ label, data, format }: SeriesTableProps) {
       </tbody>
     </Table>
   )
+}
+
+interface WayProps {
+  readonly link: RecordsLink | undefined
+  readonly children: string
+}
+
+function Way({ link, children }: WayProps) {
+  return link === undefined ? children : <Link {...link}>{children}</Link>
 }
 
 function Head({ children }: { readonly children: string }) {

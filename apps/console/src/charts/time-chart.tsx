@@ -1,7 +1,7 @@
-import { useNavigate } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslations } from 'use-intl'
-import { type ChartData, recordsIn } from './chart-data.ts'
+import { type ChartData, type RecordsLink, recordsIn, recordsOf } from './chart-data.ts'
 import { Legend } from './legend.tsx'
 import type { PlotProps } from './plot.tsx'
 import styles from './time-chart.module.css'
@@ -25,6 +25,14 @@ interface TimeChartProps extends Pick<PlotProps, 'onDrawn'> {
 
 type PointedAt = NonNullable<Parameters<PlotProps['onPoint']>[0]> & { readonly data: ChartData }
 
+/** What a finger has touched: it sees the values first, and the way on below the chart. */
+interface Touched {
+  readonly data: ChartData
+  readonly link: RecordsLink
+  readonly start: string
+  readonly name: string | undefined
+}
+
 const HEIGHT = 240
 
 /**
@@ -42,8 +50,10 @@ export function TimeChart({ label, data, format, formatAxis = format, onZoom, on
   const { starts, end } = data
   const last = starts.length - 1
   const place = Math.min(walked ?? last, last)
-  const open = (index: number, series?: ChartData['series'][number]) =>
-    void navigate(recordsIn(data, index, series?.filter))
+  const [touched, setTouched] = useState<Touched>()
+  /** A layer that no list has alone leads to all of its bucket. */
+  const linkAt = (index: number, series?: ChartData['series'][number]) =>
+    (series && recordsOf(data, series, index)) ?? recordsIn(data, index)
   const spoken = valuesAt(data, place).map(
     ({ name, value }) => `${name} ${value === null ? '–' : format(value)}`,
   )
@@ -57,7 +67,15 @@ export function TimeChart({ label, data, format, formatAxis = format, onZoom, on
               {...{ data, buckets, formatAxis, onDrawn, walked }}
               height={HEIGHT}
               onPoint={(at) => setPoint(at && { ...at, data })}
-              onOpen={open}
+              onOpen={(index, series) => void navigate(linkAt(index, series))}
+              onTouch={(index, series) =>
+                setTouched({
+                  data,
+                  link: linkAt(index, series),
+                  start: starts[index] ?? '',
+                  name: series?.name,
+                })
+              }
               onSelect={onZoom && ((first, last) => onZoom(starts[first] ?? '', starts[last + 1] ?? end))}
             />
           )}
@@ -75,10 +93,21 @@ export function TimeChart({ label, data, format, formatAxis = format, onZoom, on
           onFocus={() => setWalked(place)}
           onBlur={() => setWalked(undefined)}
           onKeyDown={({ key }) => {
-            if (key === 'Enter') open(place)
+            if (key === 'Enter') void navigate(linkAt(place))
           }}
         />
       </div>
+      {touched?.data === data && (
+        <p className={styles.touched}>
+          <Link {...touched.link}>
+            {t('recordsOf', {
+              what: [buckets.long(touched.start), touched.name]
+                .filter((part) => part !== undefined)
+                .join(' · '),
+            })}
+          </Link>
+        </p>
+      )}
     </div>
   )
 }

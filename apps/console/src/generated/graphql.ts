@@ -110,6 +110,8 @@ export type CallFilter = {
   endUser?: string | null | undefined;
   /** Only calls that came through this interface. */
   face?: CallFace | null | undefined;
+  /** Only calls whose first text came at least this many milliseconds after the dispatch. */
+  firstChunkMsMin?: number | null | undefined;
   /** Only calls admitted at this time or later: ISO 8601 with a time zone, or a date, such as `2026-10-01`, which stands for the start of that day in `timezone`. */
   from?: string | null | undefined;
   /** Only calls of the API key with this id. */
@@ -753,13 +755,13 @@ export type UsageReportQueryVariables = Exact<{
 }>;
 
 
-export type UsageReportQuery = { usage: { from: string, to: string, granularity: UsageGranularity, timezone: string, groupBy: Array<UsageGroupBy>, groupCount: number, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }>, previous?: { from: string, to: string, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }> } | null, drawn?: Array<{ agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }>, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null }>, groups?: Array<{ agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, previousTotals?: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number, p99: number } | null } | null, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null }> } & { missingGroups?: Array<{ agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, previousTotals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number, p99: number } | null } | null, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null }> | null } | null };
+export type UsageReportQuery = { usage: { from: string, to: string, granularity: UsageGranularity, timezone: string, groupBy: Array<UsageGroupBy>, groupCount: number, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }>, previous?: { from: string, to: string, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }> } | null, drawn?: Array<{ agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }>, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null }>, groups?: Array<{ agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, previousTotals?: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null } | null, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null }> } & { missingGroups?: Array<{ agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, previousTotals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null } | null, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null }> | null } | null };
 
 export type MetricPointFragment = { start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null };
 
 export type GroupNameFragment = { agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null };
 
-export type GroupNumbersFragment = { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number, p99: number } | null };
+export type GroupNumbersFragment = { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null };
 
 export type UserPageQueryVariables = Exact<{
   id: string | number;
@@ -1041,6 +1043,7 @@ export const GroupNumbersFragmentDoc = new TypedDocumentString(`
   firstChunkMs {
     p50
     p95
+    p99
   }
   durationMs {
     p50
@@ -1910,13 +1913,14 @@ fragment GroupNumbers on UsageTotals {
   firstChunkMs {
     p50
     p95
+    p99
   }
   durationMs {
     p50
     p95
     p99
   }
-}`, {"hash":"sha256:c68c0764745c51824e5c6a347aaa76a780b65f5102bb1b13a4aa53525ce4313c"}) as unknown as TypedDocumentString<UsageReportQuery, UsageReportQueryVariables>;
+}`, {"hash":"sha256:2a37882ba22f6a511d3b4829a9ced7e956fdb93cfaf1fe3fdf4ab052e89c3d0e"}) as unknown as TypedDocumentString<UsageReportQuery, UsageReportQueryVariables>;
 export const UserPageDocument = new TypedDocumentString(`
     query UserPage($id: ID!) {
   user(id: $id) {

@@ -55,6 +55,7 @@ export function addCallCommands(program: Command): void {
     .option('--face <face>', 'rest, openai, graphql or responses')
     .option('--deployment <id>', 'calls whose last request was sent to this deployment of the agent')
     .option('--reason <reason>', 'calls that failed or were refused for this reason, such as agent_timeout')
+    .option('--first-chunk-ms-min <ms>', 'calls whose first text took at least this long', wholeNumber)
     .option('--duration-ms-min <ms>', 'calls that took at least this long', wholeNumber)
     .option('--total-tokens-min <count>', 'calls with at least this many tokens', wholeNumber)
     .option('--request-id <id>', 'calls of the request with this id')

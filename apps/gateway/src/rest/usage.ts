@@ -116,6 +116,7 @@ function reportInput({
 
 function callsInput({
   request_id,
+  first_chunk_ms_min,
   duration_ms_min,
   total_tokens_min,
   format: _format,
@@ -126,6 +127,7 @@ function callsInput({
   return {
     ...conditionsOf(filter),
     requestId: request_id,
+    firstChunkMsMin: first_chunk_ms_min,
     durationMsMin: duration_ms_min,
     totalTokensMin: total_tokens_min,
   }
@@ -246,6 +248,9 @@ const callsSchema = {
     face: Type.Optional(oneOf(CALL_FACES, CALL_DESCRIPTIONS.throughFace)),
     outcome: outcomes([...OUTCOMES, 'running']),
     reason: Type.Optional(Type.String({ maxLength: 64, description: CALL_DESCRIPTIONS.ofReason })),
+    first_chunk_ms_min: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: AMOUNT_MAX, description: CALL_DESCRIPTIONS.firstChunkMsMin }),
+    ),
     duration_ms_min: Type.Optional(
       Type.Integer({ minimum: 0, maximum: AMOUNT_MAX, description: CALL_DESCRIPTIONS.durationMsMin }),
     ),

@@ -4631,6 +4631,8 @@ export interface operations {
                 outcome?: string;
                 /** Only calls that failed or were refused for this reason: a stable word of an error, such as `agent_timeout`. */
                 reason?: string;
+                /** Only calls whose first text came at least this many milliseconds after the dispatch. */
+                first_chunk_ms_min?: number;
                 /** Only calls that took at least this many milliseconds from the dispatch to the end. */
                 duration_ms_min?: number;
                 /** Only calls for which the platform reported at least this many tokens. */

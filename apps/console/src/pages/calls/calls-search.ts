@@ -7,6 +7,7 @@ export type Range = (typeof RANGES)[number]
 /** How calls are listed by their end: all failures at once, or one way of ending. */
 export const STATES = [
   'FAILED',
+  'NOT_FAILED',
   'DONE',
   'RUNNING',
   'CLIENT_GONE',
@@ -15,7 +16,10 @@ export const STATES = [
   'REJECTED',
   'DRAINED',
   'INTERRUPTED',
-] as const satisfies readonly CallState[]
+] as const satisfies readonly (CallState | 'NOT_FAILED')[]
+
+/** What has ended without a failure. */
+const NOT_FAILED = ['DONE', 'CLIENT_GONE', 'REJECTED'] as const satisfies readonly CallState[]
 
 export const KINDS = ['CHAT', 'UPLOAD'] as const satisfies readonly CallKind[]
 export const FACES = ['REST', 'OPENAI', 'RESPONSES', 'GRAPHQL'] as const satisfies readonly CallFace[]
@@ -35,9 +39,11 @@ export interface CallsSearch extends TimeSearch {
   readonly endUser?: string | undefined
   readonly kind?: CallKind | undefined
   readonly face?: CallFace | undefined
-  readonly outcome?: CallState | undefined
+  readonly outcome?: (typeof STATES)[number] | undefined
   /** The word of an error. */
   readonly reason?: string | undefined
+  /** The least that the first text of a call took. */
+  readonly firstMs?: number | undefined
   /** The least that a call took. */
   readonly ms?: number | undefined
   /** The least that a call cost. */
@@ -54,6 +60,7 @@ export function callsSearch(search: Record<string, unknown>): CallsSearch {
     ...oneOf(search, 'face', FACES),
     ...textsIn(search, ['agent', 'key', 'user', 'reason', 'requestId', 'conversation', ...MAY_BE_EMPTY]),
     ...Object.fromEntries(MAY_BE_EMPTY.filter((name) => search[name] === '').map((name) => [name, ''])),
+    ...leastIn(search, 'firstMs'),
     ...leastIn(search, 'ms'),
     ...leastIn(search, 'tokens'),
     ...timesIn(search),
@@ -72,7 +79,7 @@ function leastIn<Name extends string>(
 /** What the gateway is asked for, beside the times. */
 export function conditionsOf(search: CallsSearch): CallFilter {
   const { agent, app, deployment, model, key, user, endUser } = search
-  const { kind, face, outcome, reason, ms, tokens, requestId, conversation } = search
+  const { kind, face, outcome, reason, firstMs, ms, tokens, requestId, conversation } = search
   return {
     ...(agent && { agentId: agent }),
     ...(app !== undefined && { appId: app }),
@@ -83,8 +90,9 @@ export function conditionsOf(search: CallsSearch): CallFilter {
     ...(endUser !== undefined && { endUser }),
     ...(kind && { kind }),
     ...(face && { face }),
-    ...(outcome && { outcome: [outcome] }),
+    ...(outcome && { outcome: outcome === 'NOT_FAILED' ? [...NOT_FAILED] : [outcome] }),
     ...(reason && { reason }),
+    ...(firstMs !== undefined && { firstChunkMsMin: firstMs }),
     ...(ms !== undefined && { durationMsMin: ms }),
     ...(tokens !== undefined && { totalTokensMin: tokens }),
     ...(requestId && { requestId }),

@@ -1,6 +1,6 @@
 import { useMemo } from 'react'
 import { useTranslations } from 'use-intl'
-import { callsLink } from '../../charts/calls-link.ts'
+import { callsLink, tookAtLeast } from '../../charts/calls-link.ts'
 import type { ChartData } from '../../charts/chart-data.ts'
 import { SeriesTable } from '../../charts/series-table.tsx'
 import { TimeChart } from '../../charts/time-chart.tsx'
@@ -24,7 +24,7 @@ export function Charts({ report, onZoom, onDrawn }: ChartsProps) {
   const t = useTranslations('overview')
   const charts = useTranslations('charts')
   const formats = useFormats()
-  const { points, to, granularity, timezone: zone } = report
+  const { points, to, granularity, timezone: zone, totals } = report
   const [calls, times] = useMemo(() => {
     const shared = {
       starts: points.map(({ start }) => start),
@@ -43,41 +43,36 @@ export function Charts({ report, onZoom, onDrawn }: ChartsProps) {
           name: t('completed'),
           values: values((point) => point.calls - point.failedCalls),
           colour: '--series-1',
+          filterOf: () => ({ outcome: 'NOT_FAILED' }),
         },
         {
           name: t('failed'),
           values: values((point) => point.failedCalls),
           colour: '--danger',
-          filter: { outcome: 'FAILED' },
+          filterOf: () => ({ outcome: 'FAILED' }),
         },
       ],
     }
+    const timesOf = (name: string, read: 'firstChunkMs' | 'durationMs', quantile: 'p50' | 'p95') => ({
+      name,
+      values: values((point) => point[read]?.[quantile]),
+      overall: totals[read]?.[quantile],
+      colour: read === 'firstChunkMs' ? ('--series-2' as const) : ('--series-3' as const),
+      isDashed: quantile === 'p95',
+      filterOf: tookAtLeast(read),
+    })
     const times: ChartData = {
       ...shared,
       kind: 'lines',
       series: [
-        {
-          name: t('firstChunkP50'),
-          values: values((point) => point.firstChunkMs?.p50),
-          colour: '--series-2',
-        },
-        {
-          name: t('firstChunkP95'),
-          values: values((point) => point.firstChunkMs?.p95),
-          colour: '--series-2',
-          isDashed: true,
-        },
-        { name: t('durationP50'), values: values((point) => point.durationMs?.p50), colour: '--series-3' },
-        {
-          name: t('durationP95'),
-          values: values((point) => point.durationMs?.p95),
-          colour: '--series-3',
-          isDashed: true,
-        },
+        timesOf(t('firstChunkP50'), 'firstChunkMs', 'p50'),
+        timesOf(t('firstChunkP95'), 'firstChunkMs', 'p95'),
+        timesOf(t('durationP50'), 'durationMs', 'p50'),
+        timesOf(t('durationP95'), 'durationMs', 'p95'),
       ],
     }
     return [calls, times]
-  }, [points, to, granularity, zone, t])
+  }, [points, to, granularity, zone, totals, t])
   return (
     <div className={styles.charts}>
       <Card title={t('callsOverTime')}>

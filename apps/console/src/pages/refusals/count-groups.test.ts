@@ -58,8 +58,11 @@ test('the chart has the seven groups with the most, and all others together', ()
     ['Others', 3 + 2, 0],
   ])
   // Single refusals of the first hour are not kept any more.
-  expect(recordsIn(chart, 0, chart.series[0]?.filter).search).toMatchObject({ key: 'k-0', show: 'counts' })
-  const { search } = recordsIn(chart, 1, chart.series[7]?.filter)
+  expect(recordsIn(chart, 0, chart.series[0]?.filterOf?.(1)).search).toMatchObject({
+    key: 'k-0',
+    show: 'counts',
+  })
+  const { search } = recordsIn(chart, 1, chart.series[7]?.filterOf?.(1))
   expect(search).toEqual({ agent: 'dify', from: HOURS[1], to: chart.end })
 })
 

@@ -64,7 +64,7 @@ export function chartOf({ groups, by, starts, nameOf, others, ...shared }: Chart
     name: nameOf(group),
     values: starts.map((start) => group.byStart.get(start) ?? 0),
     colour: `--series-${place + 1}` as const,
-    filter: filterOf(group, by),
+    filterOf: () => filterOf(group, by),
   }))
   const rest = groups.slice(DRAWN_MAX)
   const values = starts.map((start) => rest.reduce((sum, { byStart }) => sum + (byStart.get(start) ?? 0), 0))

@@ -1,3 +1,4 @@
+import { tookAtLeast } from '../../charts/calls-link.ts'
 import type { RecordFilter } from '../../charts/chart-data.ts'
 import type { GroupNumbersFragment } from '../../generated/graphql.ts'
 import { judgeFailures, judgeTime, type Verdict } from '../../report/verdict.ts'
@@ -15,8 +16,8 @@ export interface GroupColumn {
     | 'durationP99'
   readonly kind: 'count' | 'percentile'
   read(numbers: GroupNumbersFragment): number | null
-  /** The calls that it counts or, for a duration, those that took as long; undefined where no list has these. */
-  filter?(value: number): RecordFilter
+  /** The calls that it counts or, for a time, those that took at least as long. */
+  filter(value: number): RecordFilter
   /** What a change of it means; more calls are neither good nor bad. */
   judge?(now: GroupNumbersFragment, before: GroupNumbersFragment): Verdict
 }
@@ -34,23 +35,25 @@ const COUNTS: readonly GroupColumn[] = [
 ]
 
 const FIRST_CHUNK: readonly GroupColumn[] = [
-  time('firstChunkP50', ({ firstChunkMs }) => firstChunkMs?.p50),
-  time('firstChunkP95', ({ firstChunkMs }) => firstChunkMs?.p95),
+  time('firstChunkP50', 'firstChunkMs', 'p50'),
+  time('firstChunkP95', 'firstChunkMs', 'p95'),
 ]
-const slower = { filter: (value: number) => ({ ms: Math.floor(value) }) }
 const DURATION: readonly GroupColumn[] = [
-  { ...time('durationP50', ({ durationMs }) => durationMs?.p50), ...slower },
-  { ...time('durationP95', ({ durationMs }) => durationMs?.p95), ...slower },
-  { ...time('durationP99', ({ durationMs }) => durationMs?.p99), ...slower },
+  time('durationP50', 'durationMs', 'p50'),
+  time('durationP95', 'durationMs', 'p95'),
+  time('durationP99', 'durationMs', 'p99'),
 ]
 
 function time(
   name: GroupColumn['name'],
-  read: (numbers: GroupNumbersFragment) => number | null | undefined,
+  field: 'firstChunkMs' | 'durationMs',
+  quantile: 'p50' | 'p95' | 'p99',
 ): GroupColumn {
+  const read = (numbers: GroupNumbersFragment) => numbers[field]?.[quantile]
   return {
     name,
     kind: 'percentile',
+    filter: tookAtLeast(field),
     read: (numbers) => read(numbers) ?? null,
     judge: (now, before) => judgeTime(read(now), read(before)),
   }

@@ -55,7 +55,7 @@ export function GroupTable({ report, search }: GroupTableProps) {
         kind: 'numeric',
         cell(group) {
           const value = column.read(group.numbers)
-          const ofNumber = value === null || value === 0 ? undefined : column.filter?.(value)
+          const ofNumber = value === null || value === 0 ? undefined : column.filter(value)
           const link = ofNumber && linkOf(group, ofNumber)
           return <GroupCell column={column} numbers={group.numbers} before={group.before} link={link} />
         },

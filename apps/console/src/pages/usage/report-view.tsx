@@ -32,8 +32,9 @@ export function ReportView({ report, search }: ReportViewProps) {
       others: t('others'),
       before: (name?: string) => (name === undefined ? t('before') : t('beforeOf', { name })),
     }
-    return chartOf(report, show, names, { agent, key, user })
-  }, [report, show, agent, key, user, t])
+    const toGroups = { to: '/usage', search: { ...search, table: 'groups' } } as const
+    return chartOf(report, show, names, { common: { agent, key, user }, toGroups })
+  }, [report, show, agent, key, user, search, t])
   const format = isTime ? formats.about : formats.count
   const label = t('chartOf', {
     metric: t(`metrics.${show}`),

@@ -1,11 +1,19 @@
-import { callsLink } from '../../charts/calls-link.ts'
-import type { ChartData, ChartSeries, RecordFilter } from '../../charts/chart-data.ts'
+import { callsLink, tookAtLeast } from '../../charts/calls-link.ts'
+import type { ChartData, ChartSeries, RecordFilter, RecordsLink } from '../../charts/chart-data.ts'
 import type { MetricPointFragment, UsageReportQuery } from '../../generated/graphql.ts'
 import { groupFilter } from './group-filter.ts'
 import type { Metric } from './usage-search.ts'
 
 export type Report = NonNullable<UsageReportQuery['usage']>
 type Quantile = 'p50' | 'p95' | 'p99'
+
+/** To where a chart leads. */
+export interface Ways {
+  /** What all calls of the chart have in common. */
+  readonly common: RecordFilter
+  /** To the list of all groups, those that are not drawn among them. */
+  readonly toGroups: RecordsLink
+}
 
 /** What the series of a chart are called. */
 export interface SeriesNames {
@@ -24,79 +32,82 @@ const OTHERS = '--series-8'
  * the bars reach to the sum. Times cannot be added: there are lines of three percentiles, or of the 95th of each group. The sum
  * of the period before, and its percentiles, are dashed lines.
  */
-export function chartOf(report: Report, show: Metric, names: SeriesNames, common: RecordFilter): ChartData {
+export function chartOf(report: Report, show: Metric, names: SeriesNames, ways: Ways): ChartData {
   const { points, to, granularity, timezone, previous } = report
   const isTime = show === 'firstChunk' || show === 'duration'
-  const before = previous == null ? [] : seriesBefore(report, previous.points, show, names)
+  const before = previous == null ? [] : seriesBefore(report.groupBy, previous, show, names)
   return {
     starts: points.map(({ start }) => start),
     end: to,
     granularity,
     zone: timezone,
     kind: isTime ? 'lines' : 'bars',
-    series: isTime ? timesOf(report, show, names) : countsOf(report, show, names),
-    linkTo: callsLink({ ...common, ...(show === 'failures' && { outcome: 'FAILED' }) }),
+    series: isTime ? timesOf(report, show, names) : countsOf(report, show, names, ways.toGroups),
+    linkTo: callsLink({ ...ways.common, ...(show === 'failures' && { outcome: 'FAILED' }) }),
     ...(previous != null &&
       before.length > 0 && {
-        before: { starts: previous.points.map(({ start }) => start), series: before },
+        before: { starts: previous.points.map(({ start }) => start), end: previous.to, series: before },
       }),
   }
 }
 
 function seriesBefore(
-  { groupBy }: Report,
-  points: readonly MetricPointFragment[],
+  groupBy: Report['groupBy'],
+  previous: NonNullable<Report['previous']>,
   show: Metric,
   names: SeriesNames,
 ): ChartSeries[] {
   if (show !== 'firstChunk' && show !== 'duration') {
-    const values = points.map((point) => countOf(point, show))
-    return [{ name: names.before(), values, colour: '--text-2', isDashed: true }]
+    const values = previous.points.map((point) => countOf(point, show))
+    return [{ name: names.before(), values, colour: '--text-2', isDashed: true, filterOf: () => ({}) }]
   }
   // Seven lines and seven more would say nothing; the table has them.
   if (groupBy.length > 0) return []
-  return percentiles(points, show).map((one) => ({ ...one, name: names.before(one.name), isDashed: true }))
+  return percentiles(previous, show).map((one) => ({ ...one, name: names.before(one.name), isDashed: true }))
 }
 
-function countsOf(report: Report, show: Metric, { drawn: names, others }: SeriesNames): ChartSeries[] {
+function countsOf(
+  report: Report,
+  show: Metric,
+  { drawn: names, others }: SeriesNames,
+  toGroups: RecordsLink,
+): ChartSeries[] {
   const { points, drawn = [], groupBy, groupCount } = report
   const read = (point: MetricPointFragment) => countOf(point, show)
   const sums = points.map(read)
   if (groupBy.length === 0) {
-    return [{ name: names[0] ?? '', values: sums, colour: '--series-1', filter: {} }]
+    return [{ name: names[0] ?? '', values: sums, colour: '--series-1', filterOf: () => ({}) }]
   }
   const layers = drawn.map((group, place) => ({
     ...series(names[place], group.points.map(read), place),
-    filter: groupFilter(group),
+    filterOf: () => groupFilter(group),
   }))
   if (groupCount <= drawn.length) return layers
   const rest = sums.map((sum, index) =>
     layers.reduce((left, { values }) => left - (values[index] ?? 0), sum ?? 0),
   )
-  return [...layers, { name: others, values: rest, colour: OTHERS }]
+  return [...layers, { name: others, values: rest, colour: OTHERS, link: toGroups }]
 }
 
 function timesOf(report: Report, show: Metric, { drawn: names }: SeriesNames): ChartSeries[] {
-  const { points, drawn = [], groupBy } = report
-  if (groupBy.length === 0) return percentiles(points, show)
+  const { drawn = [], groupBy } = report
+  if (groupBy.length === 0) return percentiles(report, show)
   return drawn.map((group, place) => ({
     ...series(
       names[place],
       group.points.map((point) => timeOf(point, show, 'p95')),
       place,
     ),
-    filter: groupFilter(group),
+    filterOf: () => groupFilter(group),
   }))
 }
 
-function percentiles(points: readonly MetricPointFragment[], show: Metric): ChartSeries[] {
-  return (['p50', 'p95', 'p99'] as const).map((name, place) =>
-    series(
-      name,
-      points.map((point) => timeOf(point, show, name)),
-      place,
-    ),
-  )
+function percentiles({ points, totals }: Pick<Report, 'points' | 'totals'>, show: Metric): ChartSeries[] {
+  return (['p50', 'p95', 'p99'] as const).map((name, place) => {
+    const values = points.map((point) => timeOf(point, show, name))
+    const filterOf = tookAtLeast(show === 'firstChunk' ? 'firstChunkMs' : 'durationMs')
+    return { ...series(name, values, place), overall: timeOf(totals, show, name) ?? undefined, filterOf }
+  })
 }
 
 function series(name = '', values: (number | null)[], place: number): ChartSeries {
@@ -109,6 +120,10 @@ function countOf(point: MetricPointFragment, show: Metric): number | null {
   return (show === 'failures' ? point.failedCalls : point.calls) ?? null
 }
 
-function timeOf(point: MetricPointFragment, show: Metric, quantile: Quantile): number | null {
+function timeOf(
+  point: Pick<MetricPointFragment, 'firstChunkMs' | 'durationMs'>,
+  show: Metric,
+  quantile: Quantile,
+): number | null {
   return (show === 'firstChunk' ? point.firstChunkMs : point.durationMs)?.[quantile] ?? null
 }

@@ -32,6 +32,7 @@ export interface CallsInput extends ConditionsInput, RangeInput {
   readonly conversation?: string | undefined
   /** Why the call failed. */
   readonly reason?: string | undefined
+  readonly firstChunkMsMin?: number | undefined
   readonly durationMsMin?: number | undefined
   readonly totalTokensMin?: number | undefined
 }
@@ -47,6 +48,7 @@ export interface CallsQuery extends Conditions {
   readonly requestId?: string | undefined
   readonly conversation?: string | undefined
   readonly reason?: string | undefined
+  readonly firstChunkMsMin?: number | undefined
   readonly durationMsMin?: number | undefined
   readonly totalTokensMin?: number | undefined
   readonly from?: Date | undefined
@@ -61,7 +63,7 @@ const STATE_WORDS: Readonly<Record<string, readonly CallState[]>> = {
 /** @throws Problem `invalid_request` with all mistakes */
 export function parseCallsQuery(input: CallsInput): CallsQuery {
   const { kind, face, deployment, outcome, requestId, conversation } = input
-  const { reason, durationMsMin, totalTokensMin } = input
+  const { reason, firstChunkMsMin, durationMsMin, totalTokensMin } = input
   const { range, conditions, ...own } = allOf({
     conditions: () => parseConditions(input),
     range: () => orderedRangeOf(input),
@@ -72,6 +74,7 @@ export function parseCallsQuery(input: CallsInput): CallsQuery {
     requestId: () => textOf('requestId', requestId, REQUEST_ID_LENGTH_MAX),
     conversation: () => textOf('conversation', conversation, NAME_LENGTH_MAX),
     reason: () => ifGiven(reason, knownReason),
+    firstChunkMsMin: () => ifGiven(firstChunkMsMin, (number) => wholeNumber('firstChunkMsMin', number)),
     durationMsMin: () => ifGiven(durationMsMin, (number) => wholeNumber('durationMsMin', number)),
     totalTokensMin: () => ifGiven(totalTokensMin, (number) => wholeNumber('totalTokensMin', number)),
   })

@@ -71,7 +71,8 @@ test('calls are selected by why they failed, how long they took and what they co
   ] as const
   for (const [reason, durationMs, totalTokens] of settled) {
     const outcome = reason === null ? 'done' : 'upstream_error'
-    const data = { outcome, reason, durationMs, totalTokens, endedAt: new Date() }
+    const firstChunkMs = Math.floor(durationMs / 2)
+    const data = { outcome, reason, firstChunkMs, durationMs, totalTokens, endedAt: new Date() }
     await services.database.prisma.call.update({ where: { id: await admit(slow) }, data })
   }
   await admit(slow)
@@ -81,12 +82,14 @@ test('calls are selected by why they failed, how long they took and what they co
     return rows.map(({ durationMs }) => durationMs)
   }
   expect(await found({ reason: 'agent_timeout' })).toEqual([60_000])
+  expect(await found({ firstChunkMsMin: 751 })).toEqual([60_000])
   expect(await found({ durationMsMin: 1_500 })).toEqual([1_500, 60_000])
   expect(await found({ durationMsMin: 1_500, outcome: ['failed'] })).toEqual([60_000])
   expect(await found({ totalTokensMin: 4_000 })).toEqual([1_500])
   const refused = async (filter: CallsInput, field: string) =>
     expect(usageWith().calls(slow.caller, filter, { take: 1 })).rejects.toMatchObject({ field: [field] })
   await refused({ reason: 'no such reason' }, 'reason')
+  await refused({ firstChunkMsMin: 0.5 }, 'firstChunkMsMin')
   await refused({ durationMsMin: -1 }, 'durationMsMin')
   await refused({ totalTokensMin: 2 ** 31 }, 'totalTokensMin')
 })

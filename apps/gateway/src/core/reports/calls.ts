@@ -171,7 +171,7 @@ function rowsIn({ sql, reads: { slices } }: CallsDeps, scope: Scope, { from, to 
 function filterOf(scope: Scope, query: CallsQuery): Prisma.CallWhereInput {
   const { agent, app, deployment, model, endUser, kind, face, outcome, requestId, conversation, from, to } =
     query
-  const { reason, durationMsMin, totalTokensMin } = query
+  const { reason, firstChunkMsMin, durationMsMin, totalTokensMin } = query
   return {
     ...(scope.kind === 'key' && { keyId: scope.keyId }),
     ...(scope.kind === 'owner' && { ownerId: scope.ownerId }),
@@ -187,6 +187,7 @@ function filterOf(scope: Scope, query: CallsQuery): Prisma.CallWhereInput {
     ...(requestId !== undefined && { requestId }),
     ...(conversation !== undefined && { conversation }),
     ...(reason !== undefined && { reason }),
+    ...(firstChunkMsMin !== undefined && { firstChunkMs: { gte: firstChunkMsMin } }),
     ...(durationMsMin !== undefined && { durationMs: { gte: durationMsMin } }),
     ...(totalTokensMin !== undefined && { totalTokens: { gte: totalTokensMin } }),
     ...((from !== undefined || to !== undefined) && {

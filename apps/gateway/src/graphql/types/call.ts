@@ -304,6 +304,7 @@ const CallFilter = builder.inputType('CallFilter', {
     requestId: t.string({ description: CALL_DESCRIPTIONS.ofRequest }),
     // No ErrorReason, which lacks what this API never gives: the ledger has the calls of every interface.
     reason: t.string({ description: CALL_DESCRIPTIONS.ofReason }),
+    firstChunkMsMin: t.int({ description: CALL_DESCRIPTIONS.firstChunkMsMin }),
     durationMsMin: t.int({ description: CALL_DESCRIPTIONS.durationMsMin }),
     totalTokensMin: t.int({ description: CALL_DESCRIPTIONS.totalTokensMin }),
     outcome: t.field({

@@ -68,6 +68,7 @@ export const CALL_DESCRIPTIONS = {
   throughFace: 'Only calls that came through this interface.',
   ofReason:
     'Only calls that failed or were refused for this reason: a stable word of an error, such as `agent_timeout`.',
+  firstChunkMsMin: 'Only calls whose first text came at least this many milliseconds after the dispatch.',
   durationMsMin: 'Only calls that took at least this many milliseconds from the dispatch to the end.',
   totalTokensMin: 'Only calls for which the platform reported at least this many tokens.',
   ofRequest: 'Only calls of the request with this id.',

@@ -3,7 +3,6 @@ import { AgentFilter, KeyFilter, OptionFilter, UserFilter } from '../../../filte
 import { FilterPanel } from '../../../filters/filter-panel.tsx'
 import { RangeFilter } from '../../../filters/range-filter.tsx'
 import { SearchFilter } from '../../../filters/search-filter.tsx'
-import type { CallState } from '../../../generated/graphql.ts'
 import { rangeOf, shownRange } from '../calls-range.ts'
 import { type CallsSearch, RANGES, STATES } from '../calls-search.ts'
 import { MoreFilters } from './more-filters.tsx'
@@ -38,7 +37,7 @@ export function CallsFilters({ search, now, onChange, onFind }: CallsFiltersProp
           label={t('outcome')}
           value={search.outcome}
           options={STATES.map((state) => [state, t(`outcomes.${state}`)])}
-          onChange={(outcome) => onChange({ outcome: outcome as CallState | undefined })}
+          onChange={(outcome) => onChange({ outcome: outcome as CallsSearch['outcome'] })}
         />
         <SearchFilter
           key={search.requestId}

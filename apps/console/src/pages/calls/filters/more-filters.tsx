@@ -45,6 +45,12 @@ export function MoreFilters({ search, onChange }: MoreFiltersProps) {
         />
       ))}
       <LeastFilter
+        key={`firstMs ${search.firstMs}`}
+        label={t('leastFirstMs')}
+        value={search.firstMs}
+        onChange={(firstMs) => onChange({ firstMs })}
+      />
+      <LeastFilter
         key={`ms ${search.ms}`}
         label={t('leastMs')}
         value={search.ms}

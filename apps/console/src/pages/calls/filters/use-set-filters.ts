@@ -13,7 +13,8 @@ export function useSetFilters(
   const t = useTranslations('calls')
   const { count, duration } = useFormats()
   const names = useNames()
-  const { agent, key, user, outcome, kind, face, reason, ms, tokens, requestId, conversation } = search
+  const { agent, key, user, outcome, kind, face, reason, firstMs, ms, tokens, requestId, conversation } =
+    search
   const named = (value: string | undefined) => (value === '' ? t('without') : value)
   const usual = setFilters<CallsSearch>(
     {
@@ -36,6 +37,7 @@ export function useSetFilters(
       deployment: [t('call.deployment'), named(search.deployment)],
       model: [t('call.model'), named(search.model)],
       endUser: [t('call.endUser'), named(search.endUser)],
+      firstMs: [t('firstChunk'), firstMs === undefined ? undefined : `≥ ${duration(firstMs)}`],
       ms: [t('duration'), ms === undefined ? undefined : `≥ ${duration(ms)}`],
       tokens: [t('tokens'), tokens === undefined ? undefined : `≥ ${count(tokens)}`],
     },
