@@ -1,8 +1,8 @@
 import { useTranslations } from 'use-intl'
 import { OptionFilter } from '../../filters/choice-filters.tsx'
 import { FilterPanel } from '../../filters/filter-panel.tsx'
+import { ListSearch } from '../../filters/list-search.tsx'
 import { setFilters } from '../../filters/set-filters.ts'
-import { TextField } from '../../ui/fields/field.tsx'
 import { lowerCase } from './user-record.ts'
 import { QUOTAS, ROLES, STATUSES, type UsersSearch } from './users-search.ts'
 
@@ -32,12 +32,10 @@ export function UsersFilters({ search, onChange }: UsersFiltersProps) {
       label={t('filters')}
       set={set}
       search={
-        <TextField
+        <ListSearch
           label={t('search')}
-          type="search"
-          maxLength={100}
-          value={search.search ?? ''}
-          onChange={({ target }) => onChange({ search: target.value || undefined })}
+          value={search.search}
+          onChange={(text) => onChange({ search: text })}
         />
       }
     >

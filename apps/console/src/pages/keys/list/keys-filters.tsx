@@ -1,10 +1,11 @@
 import { useTranslations } from 'use-intl'
 import { UserFilter } from '../../../filters/choice-filters.tsx'
 import { FilterPanel } from '../../../filters/filter-panel.tsx'
+import { ListSearch } from '../../../filters/list-search.tsx'
 import { setFilters } from '../../../filters/set-filters.ts'
 import { useNames } from '../../../filters/use-names.ts'
 import { Choices } from '../../../ui/fields/choices.tsx'
-import { CheckField, TextField } from '../../../ui/fields/field.tsx'
+import { CheckField } from '../../../ui/fields/field.tsx'
 import styles from '../keys.module.css'
 import { type KeysSearch, STATES } from '../keys-search.ts'
 import { SOON_DAYS } from '../state/key-expiry.ts'
@@ -34,12 +35,10 @@ export function KeysFilters({ search, onChange }: KeysFiltersProps) {
       label={t('filters')}
       set={set}
       search={
-        <TextField
+        <ListSearch
           label={t('search')}
-          type="search"
-          maxLength={100}
-          value={search.search ?? ''}
-          onChange={({ target }) => onChange({ search: target.value === '' ? undefined : target.value })}
+          value={search.search}
+          onChange={(text) => onChange({ search: text })}
         />
       }
     >
