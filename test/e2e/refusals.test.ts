@@ -53,7 +53,7 @@ const FACES = {
   },
   graphql: {
     face: 'graphql',
-    route: '/graphql',
+    route: 'chat',
     agentField: 'input.agentId',
     textField: 'input.query',
     send: (agentId: string, query: unknown) => ({
@@ -66,7 +66,7 @@ const FACES = {
   },
   subscription: {
     face: 'graphql',
-    route: '/graphql',
+    route: 'chat',
     agentField: 'input.agentId',
     textField: 'input.query',
     send: (agentId: string, query: unknown) => ({

@@ -3110,7 +3110,7 @@ export interface components {
              * @example responses
              */
             face: string;
-            /** The template of the path, such as `/api/v1/users/{id}`, or the root field of the GraphQL operation. */
+            /** The template of the path, such as `/api/v1/users/:id`, or the root field of the GraphQL operation; `/graphql` if that was refused before it ran. */
             route: string;
             /** The id of the agent; empty if the request named none, and `other` if it named one that is not configured. */
             agent: string;

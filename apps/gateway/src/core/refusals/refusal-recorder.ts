@@ -14,7 +14,7 @@ import { KEPT_AN_HOUR, RECORD } from './refusal-sql.ts'
 export interface RefusedRequest {
   readonly requestId: string
   readonly face: CallFace
-  /** The pattern of the route, never the path. */
+  /** The template of the path, never the path itself, or the root field of the GraphQL operation. */
   readonly route: string
   /** Whose request it was, if the credential is a known one. */
   readonly requester: RefusedRequester

@@ -1,15 +1,9 @@
 import type { FastifyBaseLogger } from 'fastify'
-import {
-  type DocumentNode,
-  type ExecutionResult,
-  type FieldNode,
-  getOperationAST,
-  Kind,
-  type OperationDefinitionNode,
-} from 'graphql'
+import { type ExecutionResult, getOperationAST, type OperationDefinitionNode } from 'graphql'
 import { isAsyncIterable, type Plugin } from 'graphql-yoga'
 import { AsyncQueue } from '#core/async/async-queue.ts'
 import type { GraphqlContext } from '../context.ts'
+import { type Executed, rootFieldsOf } from './root-fields.ts'
 
 /** What the metrics count. */
 export interface GraphqlObserver {
@@ -41,7 +35,7 @@ export function useObserver(observer: GraphqlObserver, log: FastifyBaseLogger): 
         const ms = performance.now() - startedMs
         observer.graphqlOperation(type, labels.of(name), ms / 1000)
         const reasons = codes.size === 0 ? undefined : [...codes]
-        const fields = rootFields(operation)
+        const fields = namesOf(args)
         log.info(
           {
             reqId: http.id,
@@ -106,9 +100,7 @@ export function useObserver(observer: GraphqlObserver, log: FastifyBaseLogger): 
   }
 }
 
-interface OperationArgs {
-  readonly document: DocumentNode
-  readonly operationName?: string | null | undefined
+interface OperationArgs extends Executed {
   readonly contextValue?: unknown
 }
 
@@ -147,11 +139,8 @@ function nameOf(operation: OperationDefinitionNode | null | undefined): string {
 const ROOT_FIELDS_MAX = 10
 
 /** The names of the fields, not their aliases, at most ten. */
-function rootFields(operation: OperationDefinitionNode | null | undefined): readonly string[] {
-  const fields = operation?.selectionSet.selections.filter(
-    (selection): selection is FieldNode => selection.kind === Kind.FIELD,
-  )
-  return [...new Set(fields?.map(({ name }) => name.value))].slice(0, ROOT_FIELDS_MAX)
+function namesOf(executed: Executed): readonly string[] {
+  return [...new Set(rootFieldsOf(executed).map(({ name }) => name.value))].slice(0, ROOT_FIELDS_MAX)
 }
 
 /** The names that metrics show: clients choose them, so only the first hundred are kept apart. */

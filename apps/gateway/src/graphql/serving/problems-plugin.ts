@@ -5,6 +5,7 @@ import type { FaultLog } from '#http/reply/fault-log.ts'
 import type { GraphqlContext, OperationPlace } from '../context.ts'
 import { nameRequest, problemBehind, toGraphqlError } from '../errors.ts'
 import { recordErrors } from './record-errors.ts'
+import type { Executed } from './root-fields.ts'
 
 /**
  * Gives every error of a result its code, its status and the id of its request, also in mid-stream. Logs the faults of the gateway,
@@ -20,19 +21,19 @@ export function useProblems(
     loggedFaults.add(error)
     faults.log(problem, { reqId: http.id, trace_id: http.trace?.traceId, path: error.path?.join('.') })
   }
-  const convert = (result: ExecutionResult, place: Logged): ExecutionResult => {
+  const convert = (result: ExecutionResult, place: Logged, executed: Executed): ExecutionResult => {
     if (result.errors === undefined) return result
     const errors = result.errors.map((thrown) => {
       const error = toGraphqlError(thrown)
       logOnce(error, place)
       return error
     })
-    recordErrors(errors, place, services)
+    recordErrors(errors, place, services, executed)
     nameRequest(errors, place.http.id)
     return { ...result, errors }
   }
-  const handle = (context: unknown) => (payload: ResultPayload) =>
-    payload.setResult(convert(payload.result, context as GraphqlContext))
+  const handle = (args: Executed & { readonly contextValue?: unknown }) => (payload: ResultPayload) =>
+    payload.setResult(convert(payload.result, args.contextValue as GraphqlContext, args))
   return {
     // What breaks beside the execution, which Yoga has converted by `toGraphqlError` without knowing the request.
     onResultProcess({ result, serverContext }) {
@@ -42,10 +43,10 @@ export function useProblems(
       nameRequest(result.errors, serverContext.http.id)
     },
     onExecute: ({ args }) => ({
-      onExecuteDone: (payload) => handleStreamOrSingleExecutionResult(payload, handle(args.contextValue)),
+      onExecuteDone: (payload) => handleStreamOrSingleExecutionResult(payload, handle(args)),
     }),
     onSubscribe: ({ args }) => ({
-      onSubscribeResult: (payload) => handleStreamOrSingleExecutionResult(payload, handle(args.contextValue)),
+      onSubscribeResult: (payload) => handleStreamOrSingleExecutionResult(payload, handle(args)),
     }),
   }
 }

@@ -1,4 +1,4 @@
-import { GraphQLError } from 'graphql'
+import { GraphQLError, parse } from 'graphql'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { ClientGone } from '#core/client-gone.ts'
 import { Problem } from '#core/errors.ts'
@@ -13,6 +13,7 @@ const CALLER: Principal = {
   via: { kind: 'key', keyId: 'key', permissions: ['chat'], allowedAgents: [] },
 }
 const record = vi.fn()
+const recordOperation = vi.fn()
 const authenticate = vi.fn()
 const services = { authentication: { authenticate, requireKeyFormat: vi.fn() } }
 
@@ -28,7 +29,7 @@ function placeOf(authorization: string | undefined, credential: OperationPlace['
     headers: { authorization },
     raw: { headers: { authorization }, rawHeaders: [] },
     routeOptions: { url: '/graphql' },
-    server: { refusals: { record, identify: () => undefined } },
+    server: { refusals: { record, recordOperation, identify: () => undefined } },
   }
   return { http, credential } as unknown as Pick<OperationPlace, 'http' | 'credential'>
 }
@@ -50,6 +51,19 @@ test('a refusal has the caller whom the operation looked up, and the field as it
     problem,
   })
   expect(authenticate).not.toHaveBeenCalled()
+})
+
+test('what was refused is named by its field, which an alias does not hide', () => {
+  const place = placeOf('Bearer t', { caller: CALLER, looking: Promise.resolve() })
+  const problem = new Problem('permission_denied')
+  const error = new GraphQLError('refused', {
+    path: ['agents', 'nodes'],
+    originalError: graphqlErrorOf(problem),
+  })
+  const document = parse('query Other { agents { id } } query Mine { agents: users { nodes { id } } }')
+  recordErrors([error], place, services, { document, operationName: 'Mine' })
+  expect(record).toHaveBeenCalledWith(expect.objectContaining({ route: 'users', problem }))
+  expect(recordOperation).toHaveBeenCalledWith(expect.objectContaining({ operation: 'users' }))
 })
 
 test('of an error that was copied the code is enough', () => {

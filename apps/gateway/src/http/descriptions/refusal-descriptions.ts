@@ -9,7 +9,7 @@ export const REFUSAL_DESCRIPTIONS = {
   ownerId: 'The id of the user whom the API key or the access token belongs to.',
   face: 'The interface through which the request came.',
   route:
-    'The template of the path, such as `/api/v1/users/{id}`, or the root field of the GraphQL operation.',
+    'The template of the path, such as `/api/v1/users/:id`, or the root field of the GraphQL operation; `/graphql` if that was refused before it ran.',
   agent:
     'The id of the agent; empty if the request named none, and `other` if it named one that is not configured.',
   reason: 'The stable word of the error.',

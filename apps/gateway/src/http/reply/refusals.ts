@@ -29,7 +29,7 @@ export interface RefusalDetails {
   readonly field?: string | undefined
   /** Whose credential the request had, where the request does not have it itself. */
   readonly caller?: Principal | undefined
-  /** What was asked for, where the route does not say it. */
+  /** What was asked for, where the template of the path does not say it: the root field of a GraphQL operation. */
   readonly operation?: string | undefined
 }
 
@@ -50,12 +50,17 @@ export function recordRefusal(
   const requester = { ...requesterOf(request, refused, caller), agent }
   request.problem = problem
   request.refusedBy = requester
-  const route = request.routeOptions.url ?? 'unknown'
+  const template = request.routeOptions.url ?? 'unknown'
+  const route = operation ?? template
   const { record, recordOperation } = request.server.refusals
   record({ requestId: request.id, face: faceOf(request), route, requester, field, problem })
   // What is refused as a call names its owner, and is no operation of the management.
   if (caller !== undefined && refused.ownerId === undefined && IS_FORBIDDEN.has(problem.reason)) {
-    recordOperation({ caller, operation: operation ?? `${request.method} ${route}`, reason: problem.reason })
+    recordOperation({
+      caller,
+      operation: operation ?? `${request.method} ${template}`,
+      reason: problem.reason,
+    })
   }
 }
 
