@@ -122,9 +122,9 @@ async function ask(
   agent = 'openai',
   text: unknown = 'Hello',
 ) {
-  const { route, send } = FACES[name]
+  const { face, route, send } = FACES[name]
   const { headers, body } = send(agent, text)
-  const response = await fetch(system.gateway.url + route, {
+  const response = await fetch(system.gateway.url + (face === 'graphql' ? '/graphql' : route), {
     method: 'POST',
     headers: { ...chatHeaders(id, credential), ...headers },
     body: JSON.stringify(body),

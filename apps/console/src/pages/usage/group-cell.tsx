@@ -31,15 +31,18 @@ export function GroupCell({ column, numbers, before, link }: GroupCellProps) {
     <span>
       {link === undefined ? text(value) : <Link {...link}>{text(value)}</Link>}
       {before !== undefined && (
-        <span className={second}>
-          {t('beforeIs', { number: text(valueBefore) })}{' '}
-          <ChangeText
-            now={value}
-            before={valueBefore}
-            kind={kind}
-            verdict={(before && judge?.(numbers, before)) ?? undefined}
-          />
-        </span>
+        <>
+          {' '}
+          <span className={second}>
+            {t('beforeIs', { number: text(valueBefore) })}{' '}
+            <ChangeText
+              now={value}
+              before={valueBefore}
+              kind={kind}
+              verdict={(before && judge?.(numbers, before)) ?? undefined}
+            />
+          </span>
+        </>
       )}
     </span>
   )
