@@ -109,6 +109,37 @@ describe.runIf(HAS_BROWSER)('the search of every page of the console', () => {
     expect(problems).toEqual([])
   })
 
+  test('a key is cut to its prefix as well where it is wrapped, and wherever it is in an address', async () => {
+    const { page, logIn, problems } = await console.visit('/account')
+    await logIn()
+    await title(page, 'Account')
+    const seen: string[] = []
+    page.on('request', (request) => seen.push(request.url(), request.postData() ?? ''))
+    const { full_key: full } = leaked
+    const [start, rest, prefix] = [full.slice(0, 8), full.slice(8), full.slice(0, 12)]
+    await field(page).focus()
+    await paste(page, `Bearer ${start}\n  ${rest}`)
+    expect(await field(page).inputValue()).toBe(prefix)
+    await option(page, /^Nightly summaries/).waitFor()
+    await field(page).fill('etl_transformation_daily')
+    await option(page, /etl_transformation_daily$/).waitFor()
+    expect(seen.filter((text) => text.includes(rest))).toEqual([])
+
+    for (const [path, heading] of [
+      [`/keys/${full}`, 'Key'],
+      [`/account?from=${full}#${full}`, 'Account'],
+    ] as const) {
+      await page.goto(`${console.system.gateway.url}/console${path}`)
+      await title(page, heading)
+      expect(page.url()).toBe(`${console.system.gateway.url}/console${path.replaceAll(full, prefix)}`)
+    }
+    // The browser asks for the page before anything of it runs.
+    const asked = seen.filter((text) => text.includes(rest)).map((url) => new URL(url).pathname)
+    expect(asked).toEqual([`/console/keys/${full}`, '/console/account'])
+    expect(await stored(page)).not.toContain(rest)
+    expect(problems).toEqual([])
+  })
+
   test('on a phone the search covers the page, users find no others, and an id is found while keys cannot be searched', async () => {
     const { page, logIn, violations } = await console.visit('/account', {
       locale: 'zh-CN',

@@ -7,7 +7,7 @@ import {
   redirect,
   type SearchSchemaInput,
 } from '@tanstack/react-router'
-import { withoutKeySecret } from '../find/key-secret.ts'
+import { addressWithoutKeySecrets, withoutKeySecret } from '../find/key-secret.ts'
 import { auditSearch } from '../pages/audit/audit-search.ts'
 import { callsSearch } from '../pages/calls/calls-search.ts'
 import { keysSearch } from '../pages/keys/keys-search.ts'
@@ -198,6 +198,10 @@ const pages = [
     component: page(() => import('../pages/audit/event-page.tsx'), 'EventPage'),
   }),
 ] as const
+
+// A page is asked for whatever its path names, and addresses stay in the history, so a secret is removed before either.
+const href = addressWithoutKeySecrets(location.href)
+if (href !== location.href) history.replaceState(history.state, '', href)
 
 export const router = createRouter({
   routeTree: root.addChildren([login, shell.addChildren(pages)]),
