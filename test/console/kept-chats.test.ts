@@ -117,19 +117,23 @@ describe.runIf(HAS_BROWSER)('chats that the browser keeps', () => {
     await page.getByRole('button', { name: 'Log out' }).click()
     await page.getByRole('button', { name: 'Delete and log out' }).click()
     await page.getByLabel('Username').waitFor()
-    const rows = await page.evaluate(
-      () =>
-        new Promise((resolve) => {
-          const opening = indexedDB.open('trunkline.chats')
-          opening.onsuccess = () => {
-            const names = ['chats', 'turns', 'drafts']
-            const transaction = opening.result.transaction(names)
-            const counts = names.map((name) => transaction.objectStore(name).count())
-            transaction.oncomplete = () => resolve(counts.map(({ result }) => result))
-          }
-        }),
-    )
-    expect(rows).toEqual([0, 0, 0])
+    expect(await page.evaluate(countRows)).toEqual([0, 0, 0])
+    expect(problems).toEqual([])
+  })
+
+  test('Log out deletes what another tab is writing as well', async () => {
+    const { page, logIn, problems } = await console.visit('/playground/openai')
+    await logIn()
+    await ask(page, 'sandbox:slow=20 sandbox:long=400 Hello')
+    await reply(page, 0).getByText('20 网关').waitFor()
+    await message(page).fill('half a question')
+    const other = await page.context().newPage()
+    await other.goto(`${console.system.gateway.url}/console/account`)
+    await other.getByRole('button', { name: 'Log out' }).click()
+    await other.getByRole('button', { name: 'Delete and log out' }).click()
+    await page.getByText('You logged out in another tab.').waitFor()
+    await other.getByLabel('Username').waitFor()
+    expect(await page.evaluate(countRows)).toEqual([0, 0, 0])
     expect(problems).toEqual([])
   })
 
@@ -272,6 +276,19 @@ describe.runIf(HAS_BROWSER)('chats that the browser keeps', () => {
     return { layout: (after.layout - before.layout) / 40, script: (after.script - before.script) / 40 }
   }
 })
+
+/** How many chats, turns and drafts the browser has of all users. It runs in the page. */
+function countRows(): Promise<readonly number[]> {
+  return new Promise((resolve) => {
+    const opening = indexedDB.open('trunkline.chats')
+    opening.onsuccess = () => {
+      const names = ['chats', 'turns', 'drafts']
+      const transaction = opening.result.transaction(names)
+      const counts = names.map((name) => transaction.objectStore(name).count())
+      transaction.oncomplete = () => resolve(counts.map(({ result }) => result))
+    }
+  })
+}
 
 /** Makes the first stored turn many. It runs in the page. */
 function repeatTurns(count: number): Promise<unknown> {

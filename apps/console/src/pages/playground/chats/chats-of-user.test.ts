@@ -39,6 +39,7 @@ function chatsOf(userId: string, store: ChatStore | undefined) {
     userId,
     openStore: async () => store,
     tellChange: () => undefined,
+    tellCleared: () => undefined,
     handOver: {
       take: () => handedOver,
       leave(text) {

@@ -28,6 +28,8 @@ interface ChatsOptions {
   newSession(chat: ChatToOpen): ChatSession
   /** Tells other tabs of this user that a chat has changed or is gone. */
   tellChange(chatId: string): void
+  /** Tells other tabs of this user that all chats are deleted. */
+  tellCleared(): void
   /** Keeps at once what a page has not stored when it is left, for the next page of this tab. */
   readonly handOver: { take(): string | undefined; leave(text: string | undefined): void }
 }
@@ -140,10 +142,22 @@ export class ChatsOfUser {
     this.#options.tellChange(id)
   }
 
-  /** Deletes all chats and drafts of the user from this browser. */
+  /** Deletes all chats and drafts of the user from this browser, also what other tabs are writing. */
   async clear(): Promise<void> {
     await this.#loaded
-    const { userId, tellChange } = this.#options
+    this.#options.tellCleared()
+    await this.#deleteAll()
+  }
+
+  /** Follows another tab that deletes all chats. What this tab has begun to store is deleted after it has been stored. */
+  async takeClearing(): Promise<void> {
+    await this.#loaded
+    // Where this tab has lost its store, there is nothing to delete, or the other tab cannot either.
+    await this.#deleteAll().catch(() => undefined)
+  }
+
+  async #deleteAll(): Promise<void> {
+    const { userId } = this.#options
     const ids = [...this.#records.keys(), ...this.#sessions.keys()]
     for (const id of ids) this.#forget(id)
     for (const timer of this.#draftTimers.values()) clearTimeout(timer)
@@ -152,7 +166,6 @@ export class ChatsOfUser {
     this.#show()
     await this.#store?.remove(userId, ids)
     await this.#store?.removeDrafts(userId)
-    for (const chatId of ids) tellChange(chatId)
   }
 
   draft(name: string): Draft {

@@ -30,12 +30,11 @@ sessions.onEnd(() => {
 /** In the storage of the tab, which is written at once. */
 const UNSAVED = 'chats'
 
-/** A message among the tabs of this browser: that a chat has changed, or which tab is reading its answer. */
-interface Message {
-  readonly userId: string
-  readonly type: 'changed' | 'who reads' | 'reading'
-  readonly chatId: string
-}
+/** A message among the tabs of this browser: that a chat has changed, which tab is reading its answer, or that all are deleted. */
+type Message = { readonly userId: string } & Content
+type Content =
+  | { readonly type: 'changed' | 'who reads' | 'reading'; readonly chatId: string }
+  | { readonly type: 'cleared' }
 
 const channel = new BroadcastChannel('trunkline.chats')
 const readElsewhere = new Set<(chatId: string) => void>()
@@ -45,6 +44,7 @@ const ANSWERED_WITHIN_MS = 300
 channel.addEventListener('message', ({ data }: MessageEvent<Message>) => {
   if (data.userId !== current?.userId) return
   const { chats } = current
+  if (data.type === 'cleared') return void chats.takeClearing()
   const { chatId, type } = data
   if (type === 'who reads') {
     if (chats.opened(chatId)?.isRunning === true) tell({ type: 'reading', chatId })
@@ -52,7 +52,7 @@ channel.addEventListener('message', ({ data }: MessageEvent<Message>) => {
   else void chats.takeChange(chatId)
 })
 
-function tell(message: Omit<Message, 'userId'>): void {
+function tell(message: Content): void {
   if (current !== undefined) channel.postMessage({ ...message, userId: current.userId })
 }
 
@@ -94,6 +94,7 @@ export function chatsOf(userId: string): ChatsOfUser {
     userId,
     openStore: () => ChatStore.open(),
     tellChange: (chatId) => tell({ type: 'changed', chatId }),
+    tellCleared: () => tell({ type: 'cleared' }),
     handOver: {
       take: () => sessions.getItem(UNSAVED),
       leave: (text) => void sessions.setItem(UNSAVED, text),
