@@ -1,6 +1,7 @@
 import { TrunklineError } from '@trunkline/sdk'
 import { CallDocument, RequestsWithIdDocument } from '../generated/graphql.ts'
 import { graphqlQuery, queryClient } from '../session/queries.ts'
+import { idIn } from './id-in.ts'
 import { timesOfRequest } from './request-time.ts'
 
 /** Where an id leads to: the page of the one call or refusal, or the list, which says where it was looked for. */
@@ -22,7 +23,8 @@ interface Times {
 }
 
 /** Finds what has this id: a call, or the calls and refusals of a request. Both have the same form where the gateway has made them. */
-export async function findById(id: string): Promise<Found> {
+export async function findById(text: string): Promise<Found> {
+  const id = idIn(text)
   if (UUID.test(id) && (await mayBeCall(id))) return { to: '/calls/$id', params: { id } }
   return await findRequest(id)
 }
