@@ -177,3 +177,12 @@ test('nothing of what was deleted comes back with what is still running', async 
   chats.close()
   expect([records.size, drafts.size, titles(chats)]).toEqual([0, 0, []])
 })
+
+test('where the browser keeps nothing, a page that is left hands nothing over either', async () => {
+  const chats = chatsOf('alice', undefined)
+  await chats.loaded
+  await ask(chats, 'one')
+  expect([titles(chats), chats.view.kept]).toEqual([['one'], 'memory'])
+  chats.leave()
+  expect(handedOver).toBeUndefined()
+})

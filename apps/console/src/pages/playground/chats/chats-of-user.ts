@@ -300,10 +300,11 @@ export class ChatsOfUser {
     onFailure?: () => void,
   ) {
     void this.#makeRoom(record.id)
+    if (this.#store === undefined) return
     const save: Parameters<ChatStore['save']> = [record, changed, gone]
     this.#saves.add(save)
-    const saved = this.#store?.save(...save).finally(() => this.#saves.delete(save))
-    saved?.then(
+    const saved = this.#store.save(...save).finally(() => this.#saves.delete(save))
+    saved.then(
       () => {
         if (this.#view.kept === 'full') this.#setKept('browser')
         this.#options.tellChange(record.id)
