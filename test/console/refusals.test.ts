@@ -144,11 +144,9 @@ describe.runIf(HAS_BROWSER)('refusals in the console', () => {
       await response.text()
     }
     await until('all of them are counted', async () => {
-      const [row] = await gateway.query<{ counted: number }>(
-        'SELECT sum(count)::int AS counted FROM refusal_counts WHERE key_id = $1',
-        [flooder.id],
-      )
-      return row?.counted === LIMIT.points + 22
+      const { output } = await gateway.trunkline('refusals', 'counts', '--key-id', flooder.id, '--json')
+      const counted: readonly { count: number }[] = JSON.parse(output)
+      return counted.reduce((sum, { count }) => sum + count, 0) === LIMIT.points + 22
     })
     const { page, logIn, violations } = await console.visit('/account')
     await logIn()

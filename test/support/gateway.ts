@@ -184,6 +184,14 @@ export async function prepareGateway(options: GatewayOptions = {}): Promise<Test
     },
     prints,
     async query<Row>(text: string, values?: readonly unknown[]) {
+      // Two engines on one directory would each see files that the other one has not written yet.
+      if (
+        database === undefined &&
+        child !== undefined &&
+        child.exitCode === null &&
+        child.signalCode === null
+      )
+        throw new Error('an embedded database can be queried only while its gateway does not run')
       const opened = await openDatabase(
         database === undefined
           ? { kind: 'embedded', dataDir }

@@ -31,12 +31,26 @@ export const ON_EMBEDDED_TOO: readonly string[] = [
   // What strangers and caches get, which must not depend on how the gateway is set up.
   'test/e2e/listen-queue.test.ts',
   'test/e2e/methods-and-caches.test.ts',
-  // What the console looks for, lists and sums up.
+  // The console, which a laptop serves from the embedded database.
+  'test/console/accessibility.test.ts',
+  'test/console/agents.test.ts',
+  'test/console/audit.test.ts',
+  'test/console/calls.test.ts',
   'test/console/health.test.ts',
+  'test/console/kept-answers.test.ts',
+  'test/console/kept-chats.test.ts',
+  'test/console/keys.test.ts',
+  'test/console/outages.test.ts',
+  'test/console/overview.test.ts',
+  'test/console/playground.test.ts',
+  'test/console/processes.test.ts',
+  'test/console/refusals.test.ts',
   'test/console/search.test.ts',
+  'test/console/session.test.ts',
   'test/console/tables.test.ts',
   'test/console/usage.test.ts',
   'test/console/users.test.ts',
+  'test/console/why-refused.test.ts',
   // Reads take turns with calls on the one connection.
   'test/e2e/neighbours.test.ts',
   'test/e2e/reports-beside-chats.test.ts',
