@@ -210,27 +210,31 @@ describe.runIf(HAS_BROWSER)('chats that the browser keeps', () => {
     await page.getByText('This chat is not in this browser').waitFor()
   })
 
-  test('a browser that keeps nothing says so, and chats nevertheless', async () => {
-    const { page, logIn, problems } = await console.visit('/login')
-    await page.addInitScript(() => {
-      Object.defineProperty(globalThis, 'indexedDB', {
-        get: () => ({
-          open() {
-            throw new DOMException('', 'SecurityError')
-          },
-        }),
-      })
-    })
-    await page.goto(`${console.system.gateway.url}/console/playground/dify`)
-    await logIn()
-    await list(page).getByText('This browser keeps nothing.').waitFor()
-    await ask(page, 'sandbox:echo in memory')
-    await ended(page, 0)
-    await page.getByRole('link', { name: 'Agents', exact: true }).click()
-    await page.getByRole('link', { name: 'Playground', exact: true }).click()
-    await reply(page, 0).getByText('sandbox:echo in memory').waitFor()
-    expect(problems).toEqual([])
-  })
+  test.each(['refuses to store anything', 'never answers'])(
+    'a browser that %s is said to keep nothing, and chats nevertheless',
+    async (how) => {
+      const { page, logIn, problems } = await console.visit('/login')
+      await page.addInitScript((doesAnswer) => {
+        Object.defineProperty(globalThis, 'indexedDB', {
+          get: () => ({
+            open() {
+              if (doesAnswer) throw new DOMException('', 'SecurityError')
+              return {}
+            },
+          }),
+        })
+      }, how === 'refuses to store anything')
+      await page.goto(`${console.system.gateway.url}/console/playground/dify`)
+      await logIn()
+      await list(page).getByText('This browser keeps nothing.').waitFor()
+      await ask(page, 'sandbox:echo in memory')
+      await ended(page, 0)
+      await page.getByRole('link', { name: 'Agents', exact: true }).click()
+      await page.getByRole('link', { name: 'Playground', exact: true }).click()
+      await reply(page, 0).getByText('sandbox:echo in memory').waitFor()
+      expect(problems).toEqual([])
+    },
+  )
 
   test('in a chat of 500 messages, typing is as fast as in an empty one', async () => {
     const { page, logIn, problems } = await console.visit('/playground/dify')

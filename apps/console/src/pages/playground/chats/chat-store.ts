@@ -27,6 +27,8 @@ export type StoredTurns = ReadonlyMap<string, object>
 
 const DATABASE = 'trunkline.chats'
 const VERSION = 1
+/** A browser that has not opened it by then, such as one with a broken profile, is taken for one that keeps nothing. */
+const OPENED_WITHIN_MS = 5_000
 
 /**
  * The chats of this browser in IndexedDB, which every gateway has for itself because its address is another origin. Turns are rows of
@@ -49,7 +51,7 @@ export class ChatStore {
         database.createObjectStore('turns', { keyPath: ['chatId', 'id'] })
         database.createObjectStore('drafts', { keyPath: ['userId', 'name'] })
       }
-      const database = await resultOf(opening)
+      const database = await openedInTime(opening)
       // A newer console in another tab could not open it otherwise.
       database.onversionchange = () => database.close()
       return new ChatStore(database)
@@ -144,4 +146,17 @@ function isRecord(stored: Partial<ChatRecord> | undefined): stored is ChatRecord
   const { id, agent, app, conversationId, title, changedAtMs, size } = Object(stored)
   const areTexts = [id, agent, app, conversationId, title].every((field) => typeof field === 'string')
   return areTexts && typeof changedAtMs === 'number' && typeof size === 'number'
+}
+
+/** Rejects if the database is not opened in time; one that is opened later is closed. */
+function openedInTime(opening: IDBOpenDBRequest): Promise<IDBDatabase> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(new DOMException('The database was not opened in time.', 'TimeoutError'))
+      opening.onsuccess = () => opening.result.close()
+    }, OPENED_WITHIN_MS)
+    resultOf(opening)
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer))
+  })
 }
