@@ -264,6 +264,38 @@ describe.runIf(HAS_BROWSER)('the usage of the console', () => {
     if (box === null) throw new Error('the chart has no place')
     await page.mouse.click(box.x + box.width / 6, box.y + box.height - 3)
     expect(await opened()).toMatchObject({ agent: 'dify', from: start, hours: 1 })
+
+    // The period before leads to its own calls, and a percentile to those that took at least as long.
+    await page.getByLabel('Compare with the period before').check()
+    await page.getByRole('link', { name: 'Period before' }).click()
+    expect(await opened()).toMatchObject({ to: start, hours: 3 })
+    await page.getByLabel('Group by').selectOption('')
+    await page.getByRole('button', { name: 'Duration' }).click()
+    await page.getByRole('link', { name: 'p95', exact: true }).click()
+    await page.waitForURL(/\/calls\?.*ms=\d/)
+    expect(Object.fromEntries(new URL(page.url()).searchParams)).toMatchObject({ from: start, to: end })
+  })
+
+  test('a finger that touches a bar sees its values, and below the chart the way to its calls', async () => {
+    const hour = Math.floor(startedMs / 3_600_000) * 3_600_000
+    const [start, end] = [hour, hour + 3 * 3_600_000].map((ms) => new Date(ms).toISOString())
+    const { page, logIn, violations } = await console.visit(
+      `/usage?from=${start}&to=${end}&zone=UTC&group=agent`,
+      { viewport: { width: 390, height: 800 }, hasTouch: true },
+    )
+    await logIn()
+    await chart(page).locator('canvas').waitFor()
+    const box = await chart(page).locator('.u-over').boundingBox()
+    if (box === null) throw new Error('the chart has no place')
+    await page.touchscreen.tap(box.x + box.width / 6, box.y + box.height - 3)
+    const way = page.getByRole('link', { name: /^Show the records of .* · Dify$/ })
+    await way.waitFor()
+    expect(page.url()).toContain('/usage')
+    expect(await violations()).toEqual([])
+    await way.click()
+    await page.waitForURL(/\/calls\?/)
+    const { searchParams } = new URL(page.url())
+    expect(Object.fromEntries(searchParams)).toMatchObject({ agent: 'dify', from: start })
   })
 
   test('a user sees its own calls alone, in Chinese on a phone', async () => {
