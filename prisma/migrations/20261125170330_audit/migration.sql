@@ -8,6 +8,7 @@ CREATE TABLE "audit_events" (
     "actor" TEXT NOT NULL,
     "user_id" TEXT,
     "key_id" TEXT,
+    "token_id" TEXT,
     "name" TEXT,
     "address" TEXT,
     "request_id" TEXT,
@@ -67,6 +68,7 @@ CREATE FUNCTION audit_hash(previous bytea, event audit_events) RETURNS bytea LAN
     || audit_field((extract(epoch FROM event.at) * 1000000)::bigint::text)
     || audit_field(event.operation) || audit_field(event.result)
     || audit_field(event.actor) || audit_field(event.user_id) || audit_field(event.key_id)
+    || audit_field(event.token_id)
     || audit_field(event.name) || audit_field(event.address) || audit_field(event.request_id)
     || audit_field(event.target) || audit_field(event.target_id)
     || audit_field(event.before) || audit_field(event.after)
@@ -94,6 +96,7 @@ BEGIN
   added.actor := event ->> 'actor';
   added.user_id := event ->> 'userId';
   added.key_id := event ->> 'keyId';
+  added.token_id := event ->> 'tokenId';
   added.name := event ->> 'name';
   added.address := event ->> 'address';
   added.request_id := event ->> 'requestId';

@@ -592,7 +592,7 @@ export type AuditEventQueryVariables = Exact<{
 }>;
 
 
-export type AuditEventQuery = { auditEvent: { before: Record<string, unknown> | null, after: Record<string, unknown> | null, hash: string, n: number, at: string, operation: string, result: AuditResult, actor: string, userId: string | null, keyId: string | null, name: string | null, address: string | null, requestId: string | null, target: string | null, targetId: string | null, reason: string | null, count: number, user: { id: string, username: string } | null, key: { id: string, name: string } | null } | null };
+export type AuditEventQuery = { auditEvent: { before: Record<string, unknown> | null, after: Record<string, unknown> | null, tokenId: string | null, hash: string, n: number, at: string, operation: string, result: AuditResult, actor: string, userId: string | null, keyId: string | null, name: string | null, address: string | null, requestId: string | null, target: string | null, targetId: string | null, reason: string | null, count: number, user: { id: string, username: string } | null, key: { id: string, name: string } | null } | null };
 
 export type CallFieldsFragment = { id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, appId: string, model: string | null, outcome: CallOutcome | null, reason: ErrorReason | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null };
 
@@ -1309,6 +1309,7 @@ export const AuditEventDocument = new TypedDocumentString(`
     ...AuditFields
     before
     after
+    tokenId
     hash
   }
 }
@@ -1335,7 +1336,7 @@ export const AuditEventDocument = new TypedDocumentString(`
   targetId
   reason
   count
-}`, {"hash":"sha256:e507adc96e5545319d54579553ddf1306a07c83b25755d4db2f433774ae811e7"}) as unknown as TypedDocumentString<AuditEventQuery, AuditEventQueryVariables>;
+}`, {"hash":"sha256:a14e2e13a039204016dff649c6581cd5e06d2ec76e3e7c87cf928bf276c3898f"}) as unknown as TypedDocumentString<AuditEventQuery, AuditEventQueryVariables>;
 export const CallsDocument = new TypedDocumentString(`
     query Calls($filter: CallFilter, $first: Int = 50, $after: String) {
   calls(filter: $filter, first: $first, after: $after) {

@@ -3167,6 +3167,7 @@ export interface components {
          *       "actor": "token",
          *       "user_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
          *       "key_id": null,
+         *       "token_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a12",
          *       "name": null,
          *       "address": "192.0.2.7",
          *       "request_id": "ticket-1",
@@ -3210,6 +3211,8 @@ export interface components {
             user_id: string | null;
             /** The id of the API key; null if it was none. */
             key_id: string | null;
+            /** The id of the access token (its `jti`), of a login that of the one that it has issued; null if it was none. */
+            token_id: string | null;
             /** The account of the operating system for a command, the role of the database for a statement, or the username of a failed login; null otherwise. */
             name: string | null;
             /** The network address of the client; null if there was none. */

@@ -38,7 +38,7 @@ export function EventDone({ event }: EventProps) {
 export function EventOrigin({ event }: EventProps) {
   const t = useTranslations('audit')
   const words = useWords()
-  const { actor, userId, user, keyId, key, name, address, requestId } = event
+  const { actor, userId, user, keyId, key, tokenId, name, address, requestId } = event
   return (
     <Card title={t('who')}>
       <Facts
@@ -60,6 +60,7 @@ export function EventOrigin({ event }: EventProps) {
               </Link>
             ),
           ],
+          [t('event.token'), tokenId === null ? null : <CodeWithCopy key="token" text={tokenId} />],
           [t('event.name'), name],
           [t('address'), address],
           [t('requestId'), requestId === null ? null : <CodeWithCopy key="request" text={requestId} />],

@@ -17,6 +17,7 @@ export interface AuditEvent {
   readonly actor: string
   readonly userId: string | null
   readonly keyId: string | null
+  readonly tokenId: string | null
   readonly name: string | null
   readonly address: string | null
   readonly requestId: string | null
@@ -104,8 +105,8 @@ function listed(row: Omit<AuditEvent, 'cursor'>): AuditEvent {
 }
 
 const COLUMNS = `n, format, to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at, operation, result, actor,
-  user_id AS "userId", key_id AS "keyId", name, address, request_id AS "requestId", target, target_id AS "targetId",
-  before, after, reason, count, encode(hash, 'hex') AS hash`
+  user_id AS "userId", key_id AS "keyId", token_id AS "tokenId", name, address, request_id AS "requestId", target,
+  target_id AS "targetId", before, after, reason, count, encode(hash, 'hex') AS hash`
 
 /** All numbers below this one, as a number of PostgreSQL. */
 const END = Number.MAX_SAFE_INTEGER

@@ -11,6 +11,8 @@ export interface Who {
   readonly actor: Actor
   readonly userId?: string | undefined
   readonly keyId?: string | undefined
+  /** Of a login, the token that it has issued. */
+  readonly tokenId?: string | undefined
   /** The account of the operating system that ran a command, or the username of a failed login. */
   readonly name?: string | undefined
   readonly address?: string | undefined
@@ -26,7 +28,7 @@ export function whoIs({ userId, via, origin = {} }: Principal): Who {
   const from = placeOf(origin)
   return via.kind === 'key'
     ? { actor: 'key', userId, keyId: via.keyId, ...from }
-    : { actor: 'token', userId, ...from }
+    : { actor: 'token', userId, tokenId: via.tokenId, ...from }
 }
 
 export function placeOf({ address, requestId }: Origin): Pick<Who, 'address' | 'requestId'> {

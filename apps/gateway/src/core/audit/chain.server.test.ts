@@ -84,8 +84,8 @@ describe(kind, () => {
     [
       'an insertion',
       `UPDATE audit_events SET n = n + 1000 WHERE n > 4;
-       INSERT INTO audit_events SELECT 5, format, at, operation, result, actor, user_id, key_id, name, address, request_id,
-         target, target_id, before, after, reason, count, hash FROM audit_events WHERE n = 4;
+       INSERT INTO audit_events SELECT 5, format, at, operation, result, actor, user_id, key_id, token_id, name, address,
+         request_id, target, target_id, before, after, reason, count, hash FROM audit_events WHERE n = 4;
        UPDATE audit_events SET n = n - 999 WHERE n > 1000`,
       '5',
     ],
@@ -99,7 +99,7 @@ describe(kind, () => {
     [
       'an event after the head',
       `INSERT INTO audit_events SELECT 11, format, at, operation, result, actor, user_id, key_id,
-       name, address, request_id, target, target_id, before, after, reason, count, hash FROM audit_events WHERE n = 10`,
+       token_id, name, address, request_id, target, target_id, before, after, reason, count, hash FROM audit_events WHERE n = 10`,
       '11',
     ],
     ['a cut end, whose head was left', 'DELETE FROM audit_events WHERE n > 8', '9'],

@@ -10,6 +10,7 @@ export interface StoredEvent {
   readonly actor: string
   readonly userId: string | null
   readonly keyId: string | null
+  readonly tokenId: string | null
   readonly name: string | null
   readonly address: string | null
   readonly requestId: string | null
@@ -35,6 +36,7 @@ export function hashOf(previous: Buffer, event: StoredEvent): Buffer {
     event.actor,
     event.userId,
     event.keyId,
+    event.tokenId,
     event.name,
     event.address,
     event.requestId,

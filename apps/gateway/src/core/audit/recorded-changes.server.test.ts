@@ -176,8 +176,11 @@ describe(kind, () => {
     const token = await login('alice', PASSWORD)
     await login('alice', 'wrong')
     await login('pass word in the wrong field', PASSWORD)
-    await services.login.logout(await services.authentication.authenticate(token?.accessToken ?? '', origin))
-    expect(await events()).toMatchObject([
+    const caller = await services.authentication.authenticate(token?.accessToken ?? '', origin)
+    await services.users.changeOwnPassword(caller, { currentPassword: PASSWORD, newPassword: 'another one' })
+    await services.login.logout(caller)
+    const recorded = await events()
+    expect(recorded).toMatchObject([
       { operation: 'login', result: 'done', actor: 'token', userId, ...origin },
       {
         operation: 'login',
@@ -195,8 +198,13 @@ describe(kind, () => {
         targetId: null,
         reason: 'unknown_user',
       },
+      { operation: 'users.changeOwnPassword', actor: 'token', userId },
       { operation: 'logout', actor: 'token', userId, target: 'session' },
     ])
+    // What one session did is told from what another one of the same user did.
+    const session = recorded.at(-1)?.targetId
+    expect(recorded.map(({ tokenId }) => tokenId)).toEqual([session, null, null, session, session])
+    expect(session).toMatch(/^[0-9a-f-]{36}$/)
   })
 
   test('signing keys that are replaced, without their private keys', async () => {

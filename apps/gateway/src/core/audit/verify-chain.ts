@@ -144,6 +144,7 @@ interface EventRow {
   readonly actor: string
   readonly user_id: string | null
   readonly key_id: string | null
+  readonly token_id: string | null
   readonly name: string | null
   readonly address: string | null
   readonly request_id: string | null
@@ -158,7 +159,7 @@ interface EventRow {
 
 const EVENTS = `
 SELECT n::text, format, (extract(epoch FROM at) * 1000000)::bigint::text AS at_micros, operation, result, actor, user_id, key_id,
-  name, address, request_id, target, target_id, before, after, reason, count, hash
+  token_id, name, address, request_id, target, target_id, before, after, reason, count, hash
 FROM audit_events WHERE n > $1::bigint AND n <= $2::bigint ORDER BY audit_events.n LIMIT $3`
 
 function eventOf(row: EventRow): StoredEvent {
@@ -171,6 +172,7 @@ function eventOf(row: EventRow): StoredEvent {
     actor: row.actor,
     userId: row.user_id,
     keyId: row.key_id,
+    tokenId: row.token_id,
     name: row.name,
     address: row.address,
     requestId: row.request_id,

@@ -122,12 +122,12 @@ export function createLogin({
       const accepted = await runQueued(() => attempt(input, from))
       // The token carries the epoch of the row whose password was checked: if the password has changed meanwhile, the token
       // is already revoked.
-      const token = await tokens.issue(accepted)
+      const { tokenId, ...token } = await tokens.issue(accepted)
       // Users can still log in while the disk is full; only the login is then not recorded.
       if (space.isLow) return { ...token, user: accepted }
       const { id } = accepted
       const event = eventJson(
-        { actor: 'token', userId: id, ...placeOf(from) },
+        { actor: 'token', userId: id, tokenId, ...placeOf(from) },
         { operation: 'login', target: 'user', targetId: id },
       )
       const [user] = await prisma.$transaction([

@@ -25,10 +25,15 @@ export interface AccessToken {
   readonly expiresIn: number
 }
 
+export interface IssuedToken extends AccessToken {
+  /** Its `jti`. */
+  readonly tokenId: string
+}
+
 export interface Tokens {
   /** Reads or creates the signing key. Called at start, so that a wrong `SECRET_KEY` fails there and not at a login. */
   prepare(): Promise<void>
-  issue(user: TokenUser): Promise<AccessToken>
+  issue(user: TokenUser): Promise<IssuedToken>
   /**
    * Checks a token and returns its user. The role is read from the database, not from the token, so that a demotion takes
    * effect at once.
@@ -80,6 +85,7 @@ export function createTokens({ config, ...deps }: SigningKeysDeps & { config: To
     async issue({ id, role, tokenEpoch }) {
       const key = await keys.current()
       const iat = Math.floor(runtime.now().getTime() / 1000)
+      const tokenId = runtime.newId()
       const accessToken = await new SignJWT({
         iss: issuer,
         aud: audience,
@@ -88,11 +94,11 @@ export function createTokens({ config, ...deps }: SigningKeysDeps & { config: To
         epoch: tokenEpoch,
         iat,
         exp: iat + lifetimeSeconds,
-        jti: runtime.newId(),
+        jti: tokenId,
       })
         .setProtectedHeader({ alg: SIGNING_ALGORITHM, typ: TYPE, kid: key.id })
         .sign(key.jwk)
-      return { accessToken, expiresIn: lifetimeSeconds }
+      return { tokenId, accessToken, expiresIn: lifetimeSeconds }
     },
     async verify(token) {
       const { sub, jti, exp, epoch } = await claimsOf(token)

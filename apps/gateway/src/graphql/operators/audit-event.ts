@@ -52,6 +52,7 @@ const AuditEventType = builder.objectRef<AuditEvent>('AuditEvent').implement({
       resolve: ({ keyId }, _args, context, info) =>
         keyId === null ? null : context.loaders.key(keyId, relatedQuery(context, info)),
     }),
+    tokenId: t.exposeID('tokenId', { nullable: true, description: AUDIT_DESCRIPTIONS.tokenId }),
     name: t.exposeString('name', { nullable: true, description: AUDIT_DESCRIPTIONS.name }),
     address: t.exposeString('address', { nullable: true, description: AUDIT_DESCRIPTIONS.address }),
     requestId: t.exposeString('requestId', { nullable: true, description: AUDIT_DESCRIPTIONS.requestId }),

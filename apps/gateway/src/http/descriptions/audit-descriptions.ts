@@ -15,6 +15,8 @@ export const AUDIT_DESCRIPTIONS = {
     'By what right it was done: `key` or `token` for a caller, `anonymous` without a credential, `command` for the command line, `gateway` for the gateway itself, or `database` for a statement of none of these.',
   userId: 'The id of the user who did it, or whose API key did it; null if it was none.',
   keyId: 'The id of the API key; null if it was none.',
+  tokenId:
+    'The id of the access token (its `jti`), of a login that of the one that it has issued; null if it was none.',
   name: 'The account of the operating system for a command, the role of the database for a statement, or the username of a failed login; null otherwise.',
   address: 'The network address of the client; null if there was none.',
   requestId: 'The id of the request (`X-Request-Id`); null if there was none.',

@@ -2438,6 +2438,7 @@ export const AuditEventScalarFieldEnum = {
   actor: 'actor',
   userId: 'userId',
   keyId: 'keyId',
+  tokenId: 'tokenId',
   name: 'name',
   address: 'address',
   requestId: 'requestId',

@@ -48,6 +48,7 @@ export type AuditEventMinAggregateOutputType = {
   actor: string | null
   userId: string | null
   keyId: string | null
+  tokenId: string | null
   name: string | null
   address: string | null
   requestId: string | null
@@ -69,6 +70,7 @@ export type AuditEventMaxAggregateOutputType = {
   actor: string | null
   userId: string | null
   keyId: string | null
+  tokenId: string | null
   name: string | null
   address: string | null
   requestId: string | null
@@ -90,6 +92,7 @@ export type AuditEventCountAggregateOutputType = {
   actor: number
   userId: number
   keyId: number
+  tokenId: number
   name: number
   address: number
   requestId: number
@@ -125,6 +128,7 @@ export type AuditEventMinAggregateInputType = {
   actor?: true
   userId?: true
   keyId?: true
+  tokenId?: true
   name?: true
   address?: true
   requestId?: true
@@ -146,6 +150,7 @@ export type AuditEventMaxAggregateInputType = {
   actor?: true
   userId?: true
   keyId?: true
+  tokenId?: true
   name?: true
   address?: true
   requestId?: true
@@ -167,6 +172,7 @@ export type AuditEventCountAggregateInputType = {
   actor?: true
   userId?: true
   keyId?: true
+  tokenId?: true
   name?: true
   address?: true
   requestId?: true
@@ -275,6 +281,7 @@ export type AuditEventGroupByOutputType = {
   actor: string
   userId: string | null
   keyId: string | null
+  tokenId: string | null
   name: string | null
   address: string | null
   requestId: string | null
@@ -319,6 +326,7 @@ export type AuditEventWhereInput = {
   actor?: Prisma.StringFilter<"AuditEvent"> | string
   userId?: Prisma.StringNullableFilter<"AuditEvent"> | string | null
   keyId?: Prisma.StringNullableFilter<"AuditEvent"> | string | null
+  tokenId?: Prisma.StringNullableFilter<"AuditEvent"> | string | null
   name?: Prisma.StringNullableFilter<"AuditEvent"> | string | null
   address?: Prisma.StringNullableFilter<"AuditEvent"> | string | null
   requestId?: Prisma.StringNullableFilter<"AuditEvent"> | string | null
@@ -340,6 +348,7 @@ export type AuditEventOrderByWithRelationInput = {
   actor?: Prisma.SortOrder
   userId?: Prisma.SortOrderInput | Prisma.SortOrder
   keyId?: Prisma.SortOrderInput | Prisma.SortOrder
+  tokenId?: Prisma.SortOrderInput | Prisma.SortOrder
   name?: Prisma.SortOrderInput | Prisma.SortOrder
   address?: Prisma.SortOrderInput | Prisma.SortOrder
   requestId?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -364,6 +373,7 @@ export type AuditEventWhereUniqueInput = Prisma.AtLeast<{
   actor?: Prisma.StringFilter<"AuditEvent"> | string
   userId?: Prisma.StringNullableFilter<"AuditEvent"> | string | null
   keyId?: Prisma.StringNullableFilter<"AuditEvent"> | string | null
+  tokenId?: Prisma.StringNullableFilter<"AuditEvent"> | string | null
   name?: Prisma.StringNullableFilter<"AuditEvent"> | string | null
   address?: Prisma.StringNullableFilter<"AuditEvent"> | string | null
   requestId?: Prisma.StringNullableFilter<"AuditEvent"> | string | null
@@ -385,6 +395,7 @@ export type AuditEventOrderByWithAggregationInput = {
   actor?: Prisma.SortOrder
   userId?: Prisma.SortOrderInput | Prisma.SortOrder
   keyId?: Prisma.SortOrderInput | Prisma.SortOrder
+  tokenId?: Prisma.SortOrderInput | Prisma.SortOrder
   name?: Prisma.SortOrderInput | Prisma.SortOrder
   address?: Prisma.SortOrderInput | Prisma.SortOrder
   requestId?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -414,6 +425,7 @@ export type AuditEventScalarWhereWithAggregatesInput = {
   actor?: Prisma.StringWithAggregatesFilter<"AuditEvent"> | string
   userId?: Prisma.StringNullableWithAggregatesFilter<"AuditEvent"> | string | null
   keyId?: Prisma.StringNullableWithAggregatesFilter<"AuditEvent"> | string | null
+  tokenId?: Prisma.StringNullableWithAggregatesFilter<"AuditEvent"> | string | null
   name?: Prisma.StringNullableWithAggregatesFilter<"AuditEvent"> | string | null
   address?: Prisma.StringNullableWithAggregatesFilter<"AuditEvent"> | string | null
   requestId?: Prisma.StringNullableWithAggregatesFilter<"AuditEvent"> | string | null
@@ -435,6 +447,7 @@ export type AuditEventCreateInput = {
   actor: string
   userId?: string | null
   keyId?: string | null
+  tokenId?: string | null
   name?: string | null
   address?: string | null
   requestId?: string | null
@@ -456,6 +469,7 @@ export type AuditEventUncheckedCreateInput = {
   actor: string
   userId?: string | null
   keyId?: string | null
+  tokenId?: string | null
   name?: string | null
   address?: string | null
   requestId?: string | null
@@ -477,6 +491,7 @@ export type AuditEventUpdateInput = {
   actor?: Prisma.StringFieldUpdateOperationsInput | string
   userId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   keyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  tokenId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -498,6 +513,7 @@ export type AuditEventUncheckedUpdateInput = {
   actor?: Prisma.StringFieldUpdateOperationsInput | string
   userId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   keyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  tokenId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -519,6 +535,7 @@ export type AuditEventCreateManyInput = {
   actor: string
   userId?: string | null
   keyId?: string | null
+  tokenId?: string | null
   name?: string | null
   address?: string | null
   requestId?: string | null
@@ -540,6 +557,7 @@ export type AuditEventUpdateManyMutationInput = {
   actor?: Prisma.StringFieldUpdateOperationsInput | string
   userId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   keyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  tokenId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -561,6 +579,7 @@ export type AuditEventUncheckedUpdateManyInput = {
   actor?: Prisma.StringFieldUpdateOperationsInput | string
   userId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   keyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  tokenId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -582,6 +601,7 @@ export type AuditEventCountOrderByAggregateInput = {
   actor?: Prisma.SortOrder
   userId?: Prisma.SortOrder
   keyId?: Prisma.SortOrder
+  tokenId?: Prisma.SortOrder
   name?: Prisma.SortOrder
   address?: Prisma.SortOrder
   requestId?: Prisma.SortOrder
@@ -609,6 +629,7 @@ export type AuditEventMaxOrderByAggregateInput = {
   actor?: Prisma.SortOrder
   userId?: Prisma.SortOrder
   keyId?: Prisma.SortOrder
+  tokenId?: Prisma.SortOrder
   name?: Prisma.SortOrder
   address?: Prisma.SortOrder
   requestId?: Prisma.SortOrder
@@ -630,6 +651,7 @@ export type AuditEventMinOrderByAggregateInput = {
   actor?: Prisma.SortOrder
   userId?: Prisma.SortOrder
   keyId?: Prisma.SortOrder
+  tokenId?: Prisma.SortOrder
   name?: Prisma.SortOrder
   address?: Prisma.SortOrder
   requestId?: Prisma.SortOrder
@@ -659,6 +681,7 @@ export type AuditEventSelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   actor?: boolean
   userId?: boolean
   keyId?: boolean
+  tokenId?: boolean
   name?: boolean
   address?: boolean
   requestId?: boolean
@@ -680,6 +703,7 @@ export type AuditEventSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
   actor?: boolean
   userId?: boolean
   keyId?: boolean
+  tokenId?: boolean
   name?: boolean
   address?: boolean
   requestId?: boolean
@@ -701,6 +725,7 @@ export type AuditEventSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
   actor?: boolean
   userId?: boolean
   keyId?: boolean
+  tokenId?: boolean
   name?: boolean
   address?: boolean
   requestId?: boolean
@@ -722,6 +747,7 @@ export type AuditEventSelectScalar = {
   actor?: boolean
   userId?: boolean
   keyId?: boolean
+  tokenId?: boolean
   name?: boolean
   address?: boolean
   requestId?: boolean
@@ -734,7 +760,7 @@ export type AuditEventSelectScalar = {
   hash?: boolean
 }
 
-export type AuditEventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"n" | "format" | "at" | "operation" | "result" | "actor" | "userId" | "keyId" | "name" | "address" | "requestId" | "target" | "targetId" | "before" | "after" | "reason" | "count" | "hash", ExtArgs["result"]["auditEvent"]>
+export type AuditEventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"n" | "format" | "at" | "operation" | "result" | "actor" | "userId" | "keyId" | "tokenId" | "name" | "address" | "requestId" | "target" | "targetId" | "before" | "after" | "reason" | "count" | "hash", ExtArgs["result"]["auditEvent"]>
 
 export type $AuditEventPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "AuditEvent"
@@ -766,6 +792,10 @@ export type $AuditEventPayload<ExtArgs extends runtime.Types.Extensions.Internal
      */
     userId: string | null
     keyId: string | null
+    /**
+     * The access token, of a login the one that it has issued.
+     */
+    tokenId: string | null
     /**
      * The account of the operating system for a command, the role for a statement, or the username of a failed login.
      */
@@ -1222,6 +1252,7 @@ export interface AuditEventFieldRefs {
   readonly actor: Prisma.FieldRef<"AuditEvent", 'String'>
   readonly userId: Prisma.FieldRef<"AuditEvent", 'String'>
   readonly keyId: Prisma.FieldRef<"AuditEvent", 'String'>
+  readonly tokenId: Prisma.FieldRef<"AuditEvent", 'String'>
   readonly name: Prisma.FieldRef<"AuditEvent", 'String'>
   readonly address: Prisma.FieldRef<"AuditEvent", 'String'>
   readonly requestId: Prisma.FieldRef<"AuditEvent", 'String'>
