@@ -57,7 +57,7 @@ test('administrators see the audit log and the processes of REST, with the same 
   const { data, errors } = await face.query(
     'admin',
     `{
-      auditEvents(first: 5, filter: { target: "api_key" }) { totalCount nodes { id n at operation result actor userId keyId name
+      auditEvents(first: 5, filter: { target: "api_key" }) { totalCount nodes { id n at operation result actor userId keyId tokenId name
         address requestId target targetId before after reason count hash } }
       gatewayProcesses { id host pid version build state startedAt stoppedAt callsInFlight breakers { agentId } }
     }`,
