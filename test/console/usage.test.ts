@@ -209,6 +209,12 @@ describe.runIf(HAS_BROWSER)('the usage of the console', () => {
     // A group that called only in the period before is a row as well.
     const gone = page.getByRole('row', { name: /^Dify 0 before: 3/ })
     expect(await gone.getByRole('cell').first().textContent()).toBe('0 before: 3 100% less')
+    // It leads to its calls then, as its number does.
+    const toCalls = await gone
+      .getByRole('link')
+      .evaluateAll((links: HTMLAnchorElement[]) => links.map(({ href }) => href))
+    expect(toCalls).toHaveLength(3)
+    for (const href of toCalls) expect(new URL(href).searchParams.get('to')).toBe(from)
     await page.getByText('Period before', { exact: true }).waitFor()
     expect(await violations()).toEqual([])
 

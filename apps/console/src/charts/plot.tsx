@@ -19,9 +19,9 @@ export interface PlotProps {
   readonly walked: number | undefined
   /** The bucket that was clicked, and its layer, if a layer of bars was hit. */
   onOpen(index: number, series: ChartSeries | undefined): void
-  /** The first and the last bucket of what was dragged over. */
   /** The same for a finger, which has to touch a bar to see its values. */
   onTouch(index: number, series: ChartSeries | undefined): void
+  /** The first and the last bucket of what was dragged over. */
   onSelect?: ((first: number, last: number) => void) | undefined
   onDrawn?: (() => void) | undefined
 }

@@ -14,10 +14,12 @@ interface GroupCellProps {
   readonly before: GroupNumbersFragment | null | undefined
   /** To what is counted. */
   readonly link: RecordsLink | undefined
+  /** The same for the period before. */
+  readonly linkBefore: RecordsLink | undefined
 }
 
 /** A number of a group, and below it that of the period before. */
-export function GroupCell({ column, numbers, before, link }: GroupCellProps) {
+export function GroupCell({ column, numbers, before, link, linkBefore }: GroupCellProps) {
   const t = useTranslations('usage')
   const formats = useFormats()
   const { kind, read, judge } = column
@@ -27,6 +29,7 @@ export function GroupCell({ column, numbers, before, link }: GroupCellProps) {
   }
   const value = read(numbers)
   const valueBefore = before == null ? null : read(before)
+  const textBefore = t('beforeIs', { number: text(valueBefore) })
   return (
     <span>
       {link === undefined ? text(value) : <Link {...link}>{text(value)}</Link>}
@@ -34,7 +37,7 @@ export function GroupCell({ column, numbers, before, link }: GroupCellProps) {
         <>
           {' '}
           <span className={second}>
-            {t('beforeIs', { number: text(valueBefore) })}{' '}
+            {linkBefore === undefined ? textBefore : <Link {...linkBefore}>{textBefore}</Link>}{' '}
             <ChangeText
               now={value}
               before={valueBefore}

@@ -6,7 +6,7 @@ import type { GroupNumbersFragment } from '../../generated/graphql.ts'
 import type { Column } from '../../lists/column.ts'
 import { ListTable } from '../../lists/list-table.tsx'
 import { GroupCell } from './group-cell.tsx'
-import { columnsOf } from './group-columns.ts'
+import { columnsOf, type GroupColumn } from './group-columns.ts'
 import { groupFilter } from './group-filter.ts'
 import { useGroupNames } from './group-names.ts'
 import type { UsageSearch } from './usage-search.ts'
@@ -16,6 +16,8 @@ interface GroupTableProps {
   readonly report: Report
   readonly search: UsageSearch
 }
+
+type Period = Pick<Report, 'from' | 'to'>
 
 interface Group {
   readonly name: string
@@ -30,35 +32,45 @@ interface Group {
 export function GroupTable({ report, search }: GroupTableProps) {
   const t = useTranslations('usage')
   const namesOf = useGroupNames()
-  const { groupBy, previous, from, to } = report
+  const { groupBy, previous } = report
   // Those that called only in the period before stand below the others.
   const groups = [...(report.groups ?? []), ...(report.missingGroups ?? [])]
   const shown = report.groups?.length ?? 0
   const isCompared = previous != null
   const names = namesOf(groups)
   const calledIn = callsLink(commonFilter(search))
-  const linkOf = ({ filter }: Group, ofNumber: RecordFilter = {}) =>
+  const linkIn = (time: Period | null | undefined, { filter }: Group, ofNumber: RecordFilter = {}) =>
     // A group of failures has an outcome of its own.
-    filter && calledIn(from, to, { ...ofNumber, ...filter })
+    time && filter && calledIn(time.from, time.to, { ...ofNumber, ...filter })
+  const linkOf = (time: Period | null | undefined, group: Group, column: GroupColumn) => {
+    const numbers = time === previous ? group.before : group.numbers
+    const value = numbers && column.read(numbers)
+    return value ? (linkIn(time, group, column.filter(value)) ?? undefined) : undefined
+  }
   const columns: Column<Group>[] = [
     {
       head:
         groupBy.length === 0 ? t('group') : groupBy.map((name) => t(`groups.${groupKey(name)}`)).join(' · '),
       cell(group) {
-        const link = group.isTotal === true ? undefined : linkOf(group)
-        return link === undefined ? group.name : <Link {...link}>{group.name}</Link>
+        // One that called only in the period before leads to its calls there.
+        const link =
+          group.isTotal === true ? undefined : linkIn(group.numbers.calls === 0 ? previous : report, group)
+        return link ? <Link {...link}>{group.name}</Link> : group.name
       },
     },
     ...columnsOf(search.show, isCompared).map(
       (column): Column<Group> => ({
         head: t(`columns.${column.name}`),
         kind: 'numeric',
-        cell(group) {
-          const value = column.read(group.numbers)
-          const ofNumber = value === null || value === 0 ? undefined : column.filter(value)
-          const link = ofNumber && linkOf(group, ofNumber)
-          return <GroupCell column={column} numbers={group.numbers} before={group.before} link={link} />
-        },
+        cell: (group) => (
+          <GroupCell
+            column={column}
+            numbers={group.numbers}
+            before={group.before}
+            link={linkOf(report, group, column)}
+            linkBefore={linkOf(previous, group, column)}
+          />
+        ),
       }),
     ),
   ]

@@ -76,7 +76,7 @@ export function readReportsOfKeys(
   signal?: AbortSignal,
 ): Promise<Map<string, Report>> {
   const range = reportRange(query.from, query.to, query.timezone, query.granularity)
-  if (keyIds.length * range.starts.length > POINTS_MAX) refuseLargeReport()
+  requireFewPoints(keyIds.length, range.starts.length)
   return reads.inTurn({ owner: caller.userId, signal }, async () => {
     const subjects = await keysInScope(sql, caller, keyIds)
     await requireKnownAgent(query.agent)
@@ -109,9 +109,8 @@ async function toReport(rows: readonly ReportRow[], range: ReportRange, query: R
   }
   // Without grouping there is one series, even if there were no calls.
   if (groupBy.length === 0 && groups.size === 0) groups.set('[]', [])
-  if (groups.size * range.starts.length > POINTS_MAX || rows.length > POINT_ROWS_MAX) {
-    refuseLargeReport()
-  }
+  requireFewPoints(groups.size, range.starts.length)
+  if (rows.length > POINT_ROWS_MAX) refuseLargeReport()
   const overall = new Overall()
   const series: Series[] = []
   for (const own of groups.values()) {
@@ -129,6 +128,11 @@ async function toReport(rows: readonly ReportRow[], range: ReportRange, query: R
     points: overall.points(range.starts),
     series,
   }
+}
+
+/** @throws Problem `invalid_request` if so many series of so many points are more than a report may have */
+export function requireFewPoints(series: number, points: number): void {
+  if (series * points > POINTS_MAX) refuseLargeReport()
 }
 
 function refuseLargeReport(): never {

@@ -220,10 +220,7 @@ UsageReport.implement({
       },
       async resolve(report, { first, orderBy }, { previousReports }) {
         const missing = missingSeries(report, await previousReports.reportBefore(report))
-        return topSeries(missing, orderBy, first).map((series) => ({
-          report,
-          series: withoutCalls(report, series),
-        }))
+        return withoutCalls(report, topSeries(missing, orderBy, first)).map((series) => ({ report, series }))
       },
     }),
     groupCount: t.int({
