@@ -110,7 +110,7 @@ describe('chartOf', () => {
     })
     const filters = series.map(({ filterOf }) => filterOf?.(1))
     expect(filters).toEqual([{ agent: 'dify' }, undefined, undefined])
-    // The others are told by the list of all groups.
+    // The list of all groups has the others.
     expect(series.map(({ link }) => link)).toEqual([undefined, undefined, WAYS.toGroups])
     expect(linkTo('a', 'b', filters[0])).toEqual({
       to: '/calls',

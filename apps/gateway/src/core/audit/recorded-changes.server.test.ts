@@ -201,7 +201,7 @@ describe(kind, () => {
       { operation: 'users.changeOwnPassword', actor: 'token', userId },
       { operation: 'logout', actor: 'token', userId, target: 'session' },
     ])
-    // What one session did is told from what another one of the same user did.
+    // The token tells two sessions of one user apart.
     const session = recorded.at(-1)?.targetId
     expect(recorded.map(({ tokenId }) => tokenId)).toEqual([session, null, null, session, session])
     expect(session).toMatch(/^[0-9a-f-]{36}$/)

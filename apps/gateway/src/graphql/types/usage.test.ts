@@ -134,7 +134,7 @@ test('the period before is as long, and each group its totals in it', async () =
   })
 })
 
-test('groups that called only in the period before are told with what they had', async () => {
+test('groups that called only in the period before are listed with the numbers that they had', async () => {
   const [keyId] = await countedKeys(1, () => ({ calls: 5, tokens: 0 }), 3)
   const { data } = await face.query(
     'premium',

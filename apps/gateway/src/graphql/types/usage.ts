@@ -161,6 +161,21 @@ const UsageGroup = builder.objectRef<{ report: Report; series: Series }>('UsageG
   }),
 })
 
+/** Which groups a list has, and how many. */
+const firstGroups = builder.args((t) => ({
+  first: t.int({
+    required: true,
+    defaultValue: 20,
+    description: 'How many groups to return: 1 to 100.',
+  }),
+  orderBy: t.field({
+    type: GroupOrder,
+    required: true,
+    defaultValue: 'calls',
+    description: 'Which groups come first.',
+  }),
+}))
+
 export const UsageReport = builder.objectRef<Report>('UsageReport')
 UsageReport.implement({
   description: `${USAGE_DESCRIPTIONS.report} Users see the calls of their own keys, administrators all calls, and an API key without the permission \`ADMIN\` only its own calls.`,
@@ -184,19 +199,7 @@ UsageReport.implement({
       type: [UsageGroup],
       description:
         'The groups with the most calls, or with the most of `orderBy`. One group without `groupBy`.',
-      args: {
-        first: t.arg.int({
-          required: true,
-          defaultValue: 20,
-          description: 'How many groups to return: 1 to 100.',
-        }),
-        orderBy: t.arg({
-          type: GroupOrder,
-          required: true,
-          defaultValue: 'calls',
-          description: 'Which groups come first.',
-        }),
-      },
+      args: firstGroups,
       resolve: (report, { first, orderBy }) =>
         topSeries(report.series, orderBy, first).map((series) => ({ report, series })),
     }),
@@ -204,20 +207,8 @@ UsageReport.implement({
       type: [UsageGroup],
       nullable: true,
       description:
-        'The groups of `UsageReport.previous` that have no calls in this report. Their own numbers are zero, and `previousTotals` are those that they had.',
-      args: {
-        first: t.arg.int({
-          required: true,
-          defaultValue: 20,
-          description: 'How many groups to return: 1 to 100.',
-        }),
-        orderBy: t.arg({
-          type: GroupOrder,
-          required: true,
-          defaultValue: 'calls',
-          description: 'Which groups come first, by the numbers that they had.',
-        }),
-      },
+        'The groups of `UsageReport.previous` that have no calls in this report. Their own numbers are zero, and `previousTotals` are those that they had, by which they are ordered.',
+      args: firstGroups,
       async resolve(report, { first, orderBy }, { previousReports }) {
         const missing = missingSeries(report, await previousReports.reportBefore(report))
         return withoutCalls(report, topSeries(missing, orderBy, first)).map((series) => ({ report, series }))
