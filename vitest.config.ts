@@ -1,16 +1,16 @@
 import { globSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
-import { ON_EMBEDDED_TOO } from './test/support/on-embedded-too.ts'
 import { ReportSecondTries } from './test/support/report-second-tries.ts'
 import { servicesToTest } from './test/support/services.ts'
+import { ESSENTIAL, ON_EMBEDDED_TOO } from './test/support/suites.ts'
 import { V8_FLAGS } from './test/support/v8-flags.ts'
 
 const { postgres, redis, s3 } = servicesToTest()
 
 /**
- * How often a failed test is run again. `.ci/run` allows one more try, because among thousands of scenarios with real
- * processes one may meet a pause of the machine; what passed only then is listed at the end.
+ * How often a failed test of `test:rest` is run again. `.ci/run` allows one more try, because among thousands of scenarios with
+ * real processes one may meet a pause of the machine; what passed only then is listed at the end. `test` tries nothing twice.
  */
 const retry = Number(process.env.TEST_RETRY ?? 0)
 
@@ -36,7 +36,6 @@ const servers = {
 const poll = { timeout: 20_000 }
 
 const unit = {
-  retry,
   execArgv: [...V8_FLAGS],
   testTimeout: 60_000,
   hookTimeout: 120_000,
@@ -67,12 +66,10 @@ const SLOW = [
   'apps/gateway/src/http/guards/stalled-clients.test.ts',
 ]
 
-/** End-to-end tests run on PostgreSQL where there is one, and on the embedded database where there is none. */
+/** What end-to-end tests have in common, whichever database their gateways use. */
 const e2e = {
-  retry,
   execArgv: [...V8_FLAGS],
   globalSetup: ['test/support/template-database.ts'],
-  include: ['test/**/*.test.ts', ...SLOW],
   // Generous, because the machine may be busy; no test relies on these timeouts to measure time.
   testTimeout: 60_000,
   hookTimeout: 180_000,
@@ -80,6 +77,18 @@ const e2e = {
   restoreMocks: true,
   expect: { poll },
 }
+
+/** The rest runs on PostgreSQL where there is one, and on the embedded database where there is none. */
+const rest = {
+  ...e2e,
+  retry,
+  include: ['test/**/*.test.ts', ...SLOW],
+  exclude: ['**/node_modules/**', ...ESSENTIAL],
+}
+
+/** The essential ones have run on the embedded database, so only what depends on the database runs here as well. */
+const dependsOnDatabase = (file: string) => ON_EMBEDDED_TOO.includes(file)
+const exclude = ['**/node_modules/**', ...ESSENTIAL.filter((file) => !dependsOnDatabase(file))]
 
 /**
  * As Node resolves them: by default vite would add the condition `development`, of which `graphql` has a second copy, and
@@ -105,16 +114,18 @@ export default defineConfig({
         },
       },
       { ssr, test: { ...unit, name: 'unit:timers', include: COUNT_TIMERS, isolate: true } },
+      { ssr, test: { ...e2e, name: 'essential', include: [...ESSENTIAL] } },
       ...(postgres === undefined
-        ? [{ ssr, test: { ...e2e, name: 'e2e:embedded' } }]
+        ? [{ ssr, test: { ...rest, name: 'e2e:embedded' } }]
         : [
-            { ssr, test: { ...e2e, name: 'e2e:embedded', include: [...ON_EMBEDDED_TOO] } },
-            { ssr, test: { ...e2e, ...servers, name: 'e2e:postgres' } },
+            { ssr, test: { ...rest, name: 'e2e:embedded', include: [...ON_EMBEDDED_TOO] } },
+            { ssr, test: { ...rest, ...servers, name: 'e2e:postgres', exclude } },
             {
               ssr,
               test: {
                 ...unit,
                 ...servers,
+                retry,
                 globalSetup: e2e.globalSetup,
                 name: 'servers',
                 include: ['apps/**/*.server.test.ts'],

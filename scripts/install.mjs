@@ -8,27 +8,36 @@ import { isNodeNewEnough } from '../apps/gateway/bin/node-version.js'
  * Installs what is missing. It is plain JavaScript without dependencies, because it runs before anything is installed, on
  * the Node that the machine has.
  *
- * Two sets exist. `running` is what a gateway with its console needs, and Node where the machine has none that is new enough.
- * `everything` adds what tests, linters and generators need, four times as much. One lockfile describes both. A set that is
- * installed is recorded with a hash of what it was installed from, so that a later start asks neither pnpm nor the network.
+ * Three sets exist, of which each contains the one before. `running` is what a gateway with its console needs, and Node where
+ * the machine has none that is new enough. `testing` adds what `test`, the linters and most generators need. `everything` adds
+ * the clients and runtimes of others with which the rest of the tests run, the examples, and the generator of Prisma's client:
+ * three times as much. One lockfile describes all of them. A set that is installed is recorded with a hash of what it was installed from, so
+ * that a later start asks neither pnpm nor the network.
  *
- * Run as a program, it installs everything.
+ * Run as a program, it installs the set that its argument names.
  */
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 const records = fileURLToPath(new URL('../node_modules/.installed/', import.meta.url))
 
-/** @typedef {'running' | 'everything'} PackageSet */
+/** From the smallest to the largest. */
+const SETS = /** @type {const} */ (['running', 'testing', 'everything'])
+
+/** The projects that only `everything` contains. */
+const LARGE_PROJECTS = ['@trunkline/client-tests', '@trunkline/examples', '@trunkline/prisma-tools']
+
+/** @typedef {typeof SETS[number]} PackageSet */
 
 /** @param {PackageSet} wanted */
 export function install(wanted) {
-  if (isInstalled('everything') || (wanted === 'running' && isInstalled('running'))) return
+  const enough = SETS.slice(SETS.indexOf(wanted))
+  if (enough.some(isInstalled)) return
   // What was installed once stays: a start after a change of the lockfile must not remove the tools of a contributor.
-  const set = wanted === 'everything' || hasEverything() ? 'everything' : 'running'
+  const set = enough.findLast(wasInstalled) ?? wanted
   // If this is interrupted, the next run must neither take the half for the whole nor forget which set it was.
   rmSync(records, { recursive: true, force: true })
   record(set, '')
-  const status = runPnpm(['install', '--frozen-lockfile', ...(set === 'running' ? runningOnly() : [])])
+  const status = runPnpm(['install', '--frozen-lockfile', ...optionsOf(set)])
   if (status !== 0) process.exit(status)
   // The package of Node links its program from a copy that has 67 MB of headers beside it, for compilers.
   rmSync(`${root}tools/node/node_modules/node/node_modules`, { recursive: true, force: true })
@@ -44,8 +53,14 @@ function record(set, madeFrom) {
   writeFileSync(records + set, madeFrom)
 }
 
-/** `--filter` chooses the projects, with those that they import, and `--prod` leaves out what they need for tests alone. */
-function runningOnly() {
+/**
+ * `--filter` chooses the projects, with those that they import, and `--prod` leaves out what they need for tests alone.
+ *
+ * @param {PackageSet} set
+ */
+function optionsOf(set) {
+  if (set === 'everything') return []
+  if (set === 'testing') return LARGE_PROJECTS.flatMap((project) => ['--filter', `!${project}`])
   const projects = ['@trunkline/gateway...', '@trunkline/console...']
   if (!isNodeNewEnough()) projects.push('@trunkline/node')
   return ['--prod', ...projects.flatMap((project) => ['--filter', project])]
@@ -56,12 +71,15 @@ function isInstalled(set) {
   return read(records + set) === source(set)
 }
 
-/** Whether everything was installed, if for another lockfile: by this program, or by hand, which pnpm's own copy shows. */
-function hasEverything() {
-  return (
-    read(`${records}everything`) !== undefined ||
-    read(`${root}node_modules/.pnpm/lock.yaml`) === read(`${root}pnpm-lock.yaml`)
-  )
+/**
+ * Whether the set was installed, if for another lockfile. Who installs by hand gets everything, which pnpm's own copy of the
+ * lockfile shows.
+ *
+ * @param {PackageSet} set
+ */
+function wasInstalled(set) {
+  if (read(records + set) !== undefined) return true
+  return set === 'everything' && read(`${root}node_modules/.pnpm/lock.yaml`) === read(`${root}pnpm-lock.yaml`)
 }
 
 /**
@@ -73,7 +91,7 @@ function source(set) {
   const hash = createHash('sha256')
   for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml']) hash.update(readFileSync(root + file))
   hash.update(`${process.platform} ${process.arch}`)
-  if (set === 'running') hash.update(runningOnly().join(' '))
+  hash.update(optionsOf(set).join(' '))
   return hash.digest('hex')
 }
 
@@ -107,4 +125,11 @@ function runPnpm(args) {
   return status ?? 1
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) install('everything')
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const wanted = SETS.find((set) => set === process.argv[2])
+  if (wanted === undefined) {
+    console.error(`usage: node scripts/install.mjs ${SETS.join(' | ')}`)
+    process.exit(2)
+  }
+  install(wanted)
+}

@@ -7,19 +7,19 @@ import { install } from './install.mjs'
 /*
  * Runs a program of this repository on a Node that is new enough, after installing what is missing:
  *
- *   node scripts/run.mjs [--tools] <program> [arguments]
+ *   node scripts/run.mjs [--with testing | --with everything] <program> [arguments]
  *
- * Without `--tools` it installs what a running gateway needs and uses the machine's own Node where that is new enough. With
- * it, it installs everything and uses the Node of the lockfile, on which the tests run.
+ * Without `--with` it installs what a running gateway needs and uses the machine's own Node where that is new enough. With it,
+ * it installs that set of packages and uses the Node of the lockfile, on which the tests run.
  */
 
 const NPX_CHECK_MS = 250
 
-const [first, ...rest] = process.argv.slice(2)
-const needsTools = first === '--tools'
-const command = needsTools ? rest : [first, ...rest]
+const [option, set, ...rest] = process.argv.slice(2)
+const needsTools = option === '--with'
+const command = needsTools ? rest : process.argv.slice(2)
 
-install(needsTools ? 'everything' : 'running')
+install(needsTools ? set : 'running')
 const node = needsTools || !isNodeNewEnough() ? installedNode() : process.execPath
 const child = spawn(node, command, { stdio: 'inherit' })
 child.on('error', (error) => {

@@ -1,29 +1,87 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { globSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { ESSENTIAL } from '../test/support/suites.ts'
 
 /*
- * Runs everything that a change must pass: the linters beside the tests, whose processes wait for each other half of the time.
- * Arguments go to vitest.
+ * Runs the tests that every change must pass, with the linters beside them, since the processes of tests wait for each other
+ * half of the time. It needs no service and no browser, and runs the same tests whether there are any or not.
+ *
+ * `--rest` runs the others instead, on the services that the environment names, and `--all` runs both. Other arguments go to
+ * vitest.
  */
 
 const root = fileURLToPath(new URL('../', import.meta.url))
-const bin = `${root}node_modules/.bin/`
 
-const linted = lint()
-const tests = spawn(`${bin}vitest`, ['run', ...process.argv.slice(2)], { cwd: root, stdio: 'inherit' })
-const [code] = (await once(tests, 'close')) as [number | null]
-const isClean = await linted
-console.log(isClean ? 'lint: nothing found' : 'lint: failed, see above')
-process.exitCode = code === 0 && isClean ? 0 : 1
+/** Names a service, demands that none is missing, or allows a second try: for the rest alone. */
+const OF_THE_REST = /^(?:TEST_|E2E_|REQUIRE_SERVICES$)/
+
+const SERVICES = ['TEST_DATABASE_URL', 'TEST_REDIS_URL', 'TEST_S3_ENDPOINT']
+
+interface Suite {
+  readonly name: string
+  readonly projects: readonly string[]
+  /** The script of package.json that lints what this suite installs. */
+  readonly lint: string
+  readonly env: NodeJS.ProcessEnv
+}
+
+const essential: Suite = {
+  name: 'test',
+  projects: ['unit', 'unit:timers', 'essential'],
+  lint: 'lint',
+  env: Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_THE_REST.test(name))),
+}
+const rest: Suite = {
+  name: 'test:rest',
+  projects: ['e2e:*', 'servers'],
+  lint: 'lint:clients',
+  env: process.env,
+}
+
+const [option, ...others] = process.argv.slice(2)
+const chosen = { '--all': [essential, rest], '--rest': [rest] }[option ?? '']
+const passedOn = chosen === undefined ? process.argv.slice(2) : others
+for (const suite of chosen ?? [essential]) {
+  if (!(await passes(suite))) process.exitCode = 1
+}
+if (chosen === undefined) sayWhatDidNotRun()
+
+async function passes({ name, projects, lint, env }: Suite): Promise<boolean> {
+  const linted = passesLint(lint)
+  const args = ['run', ...projects.flatMap((project) => ['--project', project]), ...passedOn]
+  const tests = spawn(`${root}node_modules/.bin/vitest`, args, { cwd: root, env, stdio: 'inherit' })
+  const [code] = (await once(tests, 'close')) as [number | null]
+  const isClean = await linted
+  console.log(isClean ? `${lint}: nothing found` : `${lint}: failed, see above`)
+  const hasPassed = code === 0 && isClean
+  console.log(`${name}: ${hasPassed ? 'passed' : 'failed'}`)
+  return hasPassed
+}
 
 /** Prints what the linters have found in one piece, and as soon as it is known. */
-async function lint(): Promise<boolean> {
-  const child = spawn('pnpm run lint 2>&1', { cwd: root, shell: true, stdio: ['ignore', 'pipe', 'inherit'] })
+async function passesLint(script: string): Promise<boolean> {
+  const child = spawn(`pnpm run ${script} 2>&1`, {
+    cwd: root,
+    shell: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const closed = once(child, 'close')
   const output = await text(child.stdout)
   const [code] = (await closed) as [number | null]
   if (code !== 0) console.error(`\n${output}`)
   return code === 0
+}
+
+function sayWhatDidNotRun(): void {
+  const files = globSync('test/**/*.test.ts', { cwd: root, exclude: ['**/node_modules'] })
+  const left = files.filter((file) => !ESSENTIAL.includes(file))
+  const folders = Map.groupBy(left, (file) => file.split('/').slice(0, 2).join('/'))
+  const counts = [...folders].map(([folder, { length }]) => `${folder} ${length}`).sort()
+  console.log(`
+Not run: ${left.length} files of scenarios (${counts.join(', ')}), and the tests on PostgreSQL, Redis and S3.
+\`npx -y pnpm@12 test:all\` runs them too, after installing what they need (1.4 GB). It skips what needs a service or a program
+that is missing: set ${SERVICES.join(', ')} (CONTRIBUTING.md), or use .ci/run, which starts them.`)
 }

@@ -19,13 +19,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 const ROOT = join(import.meta.dirname, '../..')
 /** What `start` may put on the disk, without the few megabytes of the sources and of the built console. */
 const BYTES_MAX = 540e6
-const NODE_20 = join(import.meta.dirname, '../node_modules/node-20/bin/node')
+/** What the tools of `test` may add. The caches of its first run need the rest of 500 MB. */
+const TOOLS_BYTES_MAX = 430e6
+const NODE_20 = join(import.meta.dirname, '../clients/node_modules/node-20/bin/node')
 
 /** The manifests of the repository and its installer, which is all that an installation reads. */
 function copyManifests(): string {
   const copy = mkdtempSync(join(tmpdir(), 'trunkline-install-'))
   const manifests = globSync('{package.json,pnpm-*.yaml,{apps,packages,tools}/*/package.json}', { cwd: ROOT })
-  const others = globSync('{test,bench,examples}/package.json', { cwd: ROOT })
+  const others = globSync('{test,test/clients,bench,examples}/package.json', { cwd: ROOT })
   for (const file of [...manifests, ...others, 'scripts/install.mjs', 'apps/gateway/bin']) {
     cpSync(join(ROOT, file), join(copy, file), { recursive: true })
   }
@@ -34,11 +36,9 @@ function copyManifests(): string {
 
 function install(
   copy: string,
-  { node = process.execPath, pnpm = process.env.npm_execpath, all = false } = {},
+  { node = process.execPath, pnpm = process.env.npm_execpath, set = 'running' } = {},
 ) {
-  const program = all
-    ? [join(copy, 'scripts/install.mjs')]
-    : ['--input-type=module', '--eval', `(await import('${copy}/scripts/install.mjs')).install('running')`]
+  const program = [join(copy, 'scripts/install.mjs'), set]
   return new Promise<void>((resolve, reject) => {
     execFile(node, program, { cwd: copy, env: { ...process.env, npm_execpath: pnpm } }, (error, stdout) =>
       error === null ? resolve() : reject(new Error(stdout, { cause: error })),
@@ -63,6 +63,12 @@ describe('what `start` installs', () => {
 
   test('is small, together with the Node that an older machine gets', () => {
     expect(bytesIn(join(copy, 'node_modules')) + statSync(process.execPath).size).toBeLessThan(BYTES_MAX)
+  })
+
+  test('grows by less than 500 MB for `test`', async () => {
+    const before = bytesIn(join(copy, 'node_modules'))
+    await install(copy, { set: 'testing' })
+    expect(bytesIn(join(copy, 'node_modules')) - before).toBeLessThan(TOOLS_BYTES_MAX)
   })
 })
 
@@ -98,28 +104,33 @@ describe('installing', () => {
     expect(calls()[0]).not.toContain('"@trunkline/node"')
   })
 
-  test('adds the tools for a test, and a start keeps them', async () => {
-    await install(copy, { pnpm, all: true })
+  test('leaves out for `test` what only the rest of the tests needs', async () => {
+    await install(copy, { pnpm, set: 'testing' })
+    expect(calls().slice(2)).toEqual([expect.stringContaining('"!@trunkline/client-tests"')])
+  })
+
+  test('adds everything for the rest of the tests, and a start keeps it', async () => {
+    await install(copy, { pnpm, set: 'everything' })
     await install(copy, { pnpm })
-    expect(calls().slice(2)).toEqual([full])
+    expect(calls().slice(3)).toEqual([full])
   })
 
   test('is repeated after a change of the lockfile, and the tools stay', async () => {
     appendFileSync(join(copy, 'pnpm-lock.yaml'), '\n')
     await install(copy, { pnpm })
-    await install(copy, { pnpm, all: true })
-    expect(calls().slice(3)).toEqual([full])
+    await install(copy, { pnpm, set: 'everything' })
+    expect(calls().slice(4)).toEqual([full])
   })
 
   test('is repeated after a failure, with the tools if they were there', async () => {
     appendFileSync(join(copy, 'pnpm-lock.yaml'), '\n')
     writeFileSync(pnpm, `process.exit(1)\n${readFileSync(pnpm, 'utf8')}`)
-    await expect(install(copy, { pnpm, all: true })).rejects.toThrow()
+    await expect(install(copy, { pnpm, set: 'everything' })).rejects.toThrow()
     writeFileSync(pnpm, readFileSync(pnpm, 'utf8').replace(/^.*\n/, ''))
     // A start comes first, and must not take the tools away.
     await install(copy, { pnpm })
-    await install(copy, { pnpm, all: true })
-    expect(calls().slice(4)).toEqual([full])
+    await install(copy, { pnpm, set: 'everything' })
+    expect(calls().slice(5)).toEqual([full])
   })
 
   test('by hand is noticed: a start removes nothing of it', async () => {
@@ -127,7 +138,7 @@ describe('installing', () => {
     mkdirSync(join(copy, 'node_modules/.pnpm'), { recursive: true })
     cpSync(join(copy, 'pnpm-lock.yaml'), join(copy, 'node_modules/.pnpm/lock.yaml'))
     await install(copy, { pnpm })
-    expect(calls().slice(5)).toEqual([full])
+    expect(calls().slice(6)).toEqual([full])
   })
 })
 

@@ -17,7 +17,7 @@ export interface TestS3 {
 }
 
 /**
- * Returns the services that the environment names. Without them the tests that need them are skipped with a warning.
+ * Returns the services that the environment names. Without them the tests that need them are skipped.
  *
  * @throws if a service is missing and REQUIRE_SERVICES is set, as it is in continuous integration.
  */
@@ -33,7 +33,6 @@ function serviceAt(env: NodeJS.ProcessEnv, name: string, expected: string): stri
   const url = env[name] || undefined
   if (url !== undefined) return url
   if (env.REQUIRE_SERVICES) throw new Error(`${name}: is required here; expected ${expected}`)
-  console.warn(`${name} is not set: end-to-end tests that need it are skipped`)
   return undefined
 }
 

@@ -6,6 +6,9 @@ import type { TestProject } from 'vitest/node'
 import { buildPackage } from './built-package.ts'
 import { COMPILE_CACHE } from './gateway-template.ts'
 
+/** The projects whose gateways use PostgreSQL. */
+const ON_SERVER = ['e2e:postgres', 'servers']
+
 /**
  * Global setup, which vitest calls for each project: builds the gateway, and creates the prepared database that test gateways
  * copy, either embedded or on PostgreSQL. For PostgreSQL it returns a function that drops the template after the run.
@@ -14,7 +17,7 @@ export default async function makeTemplate({
   name,
 }: TestProject): Promise<(() => Promise<void>) | undefined> {
   process.env.TEST_GATEWAY_MAIN ??= await buildPackage()
-  const serverUrl = name === 'e2e:embedded' ? undefined : process.env.TEST_DATABASE_URL
+  const serverUrl = ON_SERVER.includes(name) ? process.env.TEST_DATABASE_URL : undefined
   if (serverUrl === undefined) {
     await runTemplate()
     return undefined

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { PGlite } from '@electric-sql/pglite'
 import pg from 'pg'
 import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
@@ -127,9 +128,10 @@ function archiveOf(name: string, make: () => Promise<PGlite>): () => Promise<Blo
       const pglite = await make()
       const dump = await pglite.dumpDataDir('none')
       await pglite.close()
-      await writeFile(file, dump.stream())
+      // An eighth of the size, for a quarter of a second.
+      await writeFile(file, gzipSync(await dump.bytes(), { level: 1 }))
     })
-    return new Blob([await readFile(path)])
+    return new Blob([gunzipSync(await readFile(path))])
   }
   let opened: Promise<Blob> | undefined
   return () => {

@@ -9,13 +9,14 @@ import {
 import { schema } from '../schema.ts'
 
 /** How many types with ids a selection goes through. */
-const NODES_DEEP = 2
+const NODES_DEEP = process.env.SOAK ? 2 : 1
 
 type Selections = readonly (readonly [path: string, selection: string])[]
 
 /**
  * A selection for every field below a type of the schema: for each field with fields of its own one that selects the leaves
- * below it, and one for the leaves of the type itself.
+ * below it, and one for the leaves of the type itself. The ordinary run reads each field directly below the types that it
+ * belongs to, and only the long run (`SOAK`) below all the others that lead there, which are some hundreds.
  */
 export function selectionsBelow(name: string): Selections {
   return below(objectType(schema.getType(name)), [], 0)

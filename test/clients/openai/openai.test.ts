@@ -2,9 +2,9 @@ import OpenAI, { APIError, APIUserAbortError, BadRequestError, ConflictError, No
 import type { RunnableToolFunctionWithParse } from 'openai/lib/RunnableFunction'
 import type { ChatCompletionMessageParam } from 'openai/resources'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { collect } from '../support/collect.ts'
-import type { GatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
-import { MODELS, PLATFORM_NAMES, startModels, THOUGHTS, WEATHER } from '../support/models.ts'
+import { collect } from '../../support/collect.ts'
+import type { GatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
+import { MODELS, PLATFORM_NAMES, startModels, THOUGHTS, WEATHER } from '../../support/models.ts'
 
 let system: GatewayWithSandbox
 let client: OpenAI

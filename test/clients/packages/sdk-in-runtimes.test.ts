@@ -6,8 +6,8 @@ import { gzipSync } from 'node:zlib'
 import * as esbuild from 'esbuild'
 import * as vite from 'vite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
-import { type PackedPackage, packPackage } from '../support/packed-package.ts'
+import { type GatewayWithSandbox, startGatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
+import { type PackedPackage, packPackage } from '../../support/packed-package.ts'
 import { RUNTIMES } from '../support/runtimes.ts'
 
 const run = promisify(execFile)

@@ -1,9 +1,9 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { generateText, isStepCount, jsonSchema, type ModelMessage, streamText, tool } from 'ai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { collect } from '../support/collect.ts'
-import type { GatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
-import { MODELS, PLATFORM_NAMES, startModels, THOUGHTS, WEATHER } from '../support/models.ts'
+import { collect } from '../../support/collect.ts'
+import type { GatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
+import { MODELS, PLATFORM_NAMES, startModels, THOUGHTS, WEATHER } from '../../support/models.ts'
 
 let system: GatewayWithSandbox
 

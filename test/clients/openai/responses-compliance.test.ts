@@ -2,8 +2,8 @@ import { Response as ResponseResource } from '@effect/ai-openai/Generated'
 import { ResponseStreamEvent } from '@effect/ai-openai/OpenAiClient'
 import { Schema } from 'effect'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { GatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
-import { MODELS, PLATFORM_NAMES, startModels, WEATHER } from '../support/models.ts'
+import type { GatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
+import { MODELS, PLATFORM_NAMES, startModels, WEATHER } from '../../support/models.ts'
 
 /*
  * The requests with which Open Responses (https://www.openresponses.org) tests a server, and further ones of every

@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type CountedKey, createCountedKey } from '../support/calls-of-key.ts'
-import { failuresOf, startWithImpatientAgents } from '../support/failures.ts'
-import type { GatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
+import { type CountedKey, createCountedKey } from '../../support/calls-of-key.ts'
+import { failuresOf, startWithImpatientAgents } from '../../support/failures.ts'
+import type { GatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
-const PROGRAM = join(ROOT, 'test/node_modules/codex/vendor/x86_64-unknown-linux-musl/bin/codex')
+const ROOT = join(import.meta.dirname, '../../..')
+const PROGRAM = join(ROOT, 'test/clients/node_modules/codex/vendor/x86_64-unknown-linux-musl/bin/codex')
 const isInstalled = existsSync(PROGRAM) || Boolean(process.env.REQUIRE_SERVICES)
 
 describe.skipIf(!isInstalled)('Codex, with the configuration of docs/tools.md', () => {

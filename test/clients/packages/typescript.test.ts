@@ -3,10 +3,10 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type PackedPackage, packPackage } from '../support/packed-package.ts'
+import { type PackedPackage, packPackage } from '../../support/packed-package.ts'
 
 const run = promisify(execFile)
-const ROOT = join(import.meta.dirname, '../..')
+const ROOT = join(import.meta.dirname, '../../..')
 const TEST_MODULES = join(import.meta.dirname, '../node_modules')
 
 /** What would be `any` where a compiler cannot read the types is assigned to a type that it does not have. */

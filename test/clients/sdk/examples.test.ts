@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { POST } from '@trunkline/examples/route-handler.ts'
 import { readChatStream } from '@trunkline/sdk/chat'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
+import { type GatewayWithSandbox, startGatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 
-const WORKER = join(import.meta.dirname, '../../examples/worker.ts')
+const WORKER = join(import.meta.dirname, '../../../examples/worker.ts')
 
 let system: GatewayWithSandbox
 let text: string

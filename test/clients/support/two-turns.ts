@@ -1,7 +1,7 @@
 import type { SandboxPlatform } from '@trunkline/sandbox'
 import OpenAI from 'openai'
 import type { ChatCompletionMessageParam } from 'openai/resources'
-import { startGatewayWithSandbox } from './gateway-with-sandbox.ts'
+import { startGatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 
 /*
  * Starts the five emulators and a gateway, and has a conversation of two turns with each platform, through the REST

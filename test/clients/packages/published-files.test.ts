@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type PackedPackage, packPackage } from '../support/packed-package.ts'
+import { type PackedPackage, packPackage } from '../../support/packed-package.ts'
 
 const run = promisify(execFile)
 const BIN = join(import.meta.dirname, '../node_modules/.bin')

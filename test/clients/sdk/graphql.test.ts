@@ -2,7 +2,7 @@ import { CallsByAgent, Chat, Login } from '@trunkline/examples/documents.ts'
 import { Trunkline, type TrunklineError } from '@trunkline/sdk'
 import { withGraphQL } from '@trunkline/sdk/graphql'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
+import { type GatewayWithSandbox, startGatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 
 let system: GatewayWithSandbox
 beforeAll(async () => {

@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { createServer, defaultClientConditions, type ViteDevServer } from 'vite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { HAS_BROWSER, launchBrowser } from '../support/browser.ts'
-import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
+import { HAS_BROWSER, launchBrowser } from '../../support/browser.ts'
+import { type GatewayWithSandbox, startGatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 
-const ROOT = join(import.meta.dirname, '../../examples/usage-page')
+const ROOT = join(import.meta.dirname, '../../../examples/usage-page')
 
 describe.runIf(HAS_BROWSER)('the example page in a browser', () => {
   let system: GatewayWithSandbox

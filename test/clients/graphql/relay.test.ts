@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 
 const COMPILER = createRequire(import.meta.url).resolve('relay-compiler/cli.js')
-const ROOT = join(import.meta.dirname, '../..')
+const ROOT = join(import.meta.dirname, '../../..')
 const SCHEMA = join(ROOT, 'schema.graphql')
 
 const DOCUMENTS = {

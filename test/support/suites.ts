@@ -1,3 +1,37 @@
+/*
+ * Which files of `test/` run where. `pnpm test` runs the essential ones, `pnpm test:rest` all the others and, on PostgreSQL,
+ * these once more.
+ */
+
+/**
+ * What every change must pass: that the project works, on the embedded database and without any service or browser, and that
+ * its contract is what the code says.
+ */
+export const ESSENTIAL: readonly string[] = [
+  'test/conformance/conformance.test.ts',
+  'test/contract/suites.test.ts',
+  'test/contract/folder-sizes.test.ts',
+  'test/contract/import-direction.test.ts',
+  'test/contract/openapi.test.ts',
+  'test/contract/reference-pages.test.ts',
+  'test/contract/sdk-types.test.ts',
+  'test/contract/shared-descriptions.test.ts',
+  'test/docs/docs.test.ts',
+  'test/e2e/first-chat.test.ts',
+  'test/e2e/kill-9.test.ts',
+  'test/e2e/limits-and-quota.test.ts',
+  'test/e2e/revocation.test.ts',
+  'test/e2e/uploads.test.ts',
+  'test/graphql/audits.test.ts',
+  'test/graphql/usage-updated.test.ts',
+  'test/sdk/chat-stream.test.ts',
+  'test/sdk/contract.test.ts',
+  'test/sdk/gateway-streams.test.ts',
+  'test/sdk/recorded.test.ts',
+  'test/sdk/stream-reader-differences.test.ts',
+  'test/sdk/stream-reader.test.ts',
+]
+
 /**
  * The end-to-end tests that run on the embedded database even where there is a PostgreSQL server, because the kind of the
  * database, the directory of its data or the first start is part of what they test, or because the gateway does something of
@@ -31,26 +65,6 @@ export const ON_EMBEDDED_TOO: readonly string[] = [
   // What strangers and caches get, which must not depend on how the gateway is set up.
   'test/e2e/listen-queue.test.ts',
   'test/e2e/methods-and-caches.test.ts',
-  // The console, which a laptop serves from the embedded database.
-  'test/console/accessibility.test.ts',
-  'test/console/agents.test.ts',
-  'test/console/audit.test.ts',
-  'test/console/calls.test.ts',
-  'test/console/health.test.ts',
-  'test/console/kept-answers.test.ts',
-  'test/console/kept-chats.test.ts',
-  'test/console/keys.test.ts',
-  'test/console/outages.test.ts',
-  'test/console/overview.test.ts',
-  'test/console/playground.test.ts',
-  'test/console/processes.test.ts',
-  'test/console/refusals.test.ts',
-  'test/console/search.test.ts',
-  'test/console/session.test.ts',
-  'test/console/tables.test.ts',
-  'test/console/usage.test.ts',
-  'test/console/users.test.ts',
-  'test/console/why-refused.test.ts',
   // Reads take turns with calls on the one connection.
   'test/e2e/neighbours.test.ts',
   'test/e2e/reports-beside-chats.test.ts',

@@ -2,11 +2,11 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { createServer, type ViteDevServer } from 'vite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { HAS_BROWSER, launchBrowser } from '../support/browser.ts'
-import { freePort } from '../support/free-port.ts'
-import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
+import { HAS_BROWSER, launchBrowser } from '../../support/browser.ts'
+import { freePort } from '../../support/free-port.ts'
+import { type GatewayWithSandbox, startGatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 
-const ROOT = join(import.meta.dirname, '../../examples/react')
+const ROOT = join(import.meta.dirname, '../../../examples/react')
 const KEYS_A_PAGE = 10
 
 describe.runIf(HAS_BROWSER)('the example pages in a browser', () => {

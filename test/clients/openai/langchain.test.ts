@@ -1,8 +1,8 @@
 import { ChatOpenAI } from '@langchain/openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { collect } from '../support/collect.ts'
-import type { GatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
-import { MODELS, PLATFORM_NAMES, startModels, WEATHER } from '../support/models.ts'
+import { collect } from '../../support/collect.ts'
+import type { GatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
+import { MODELS, PLATFORM_NAMES, startModels, WEATHER } from '../../support/models.ts'
 
 let system: GatewayWithSandbox
 

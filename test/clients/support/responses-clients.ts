@@ -4,7 +4,7 @@ import { Agent, OpenAIProvider, Runner } from '@openai/agents'
 import { generateText, type ModelMessage, streamText } from 'ai'
 import OpenAI from 'openai'
 import type { ResponseInputItem } from 'openai/resources/responses/responses'
-import { collect } from './collect.ts'
+import { collect } from '../../support/collect.ts'
 
 /** Where a client finds the gateway, and as whom it calls. */
 export interface Connection {

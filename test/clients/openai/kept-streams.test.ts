@@ -4,9 +4,9 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { ChatOpenAI } from '@langchain/openai'
 import { type LanguageModel, streamText } from 'ai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { collect } from '../support/collect.ts'
-import type { GatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
-import { MODELS, PLATFORM_NAMES, startModels } from '../support/models.ts'
+import { collect } from '../../support/collect.ts'
+import type { GatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
+import { MODELS, PLATFORM_NAMES, startModels } from '../../support/models.ts'
 import { langChain, openai } from '../support/responses-clients.ts'
 
 let system: GatewayWithSandbox

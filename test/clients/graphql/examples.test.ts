@@ -5,9 +5,9 @@ import * as plain from '@trunkline/examples/fetch.ts'
 import * as sse from '@trunkline/examples/graphql-sse.ts'
 import type { Reply } from '@trunkline/examples/reply.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
+import { type GatewayWithSandbox, startGatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
+const ROOT = join(import.meta.dirname, '../../..')
 
 type Input = Parameters<typeof plain.ask>[1]
 type Show = Parameters<typeof plain.ask>[2]

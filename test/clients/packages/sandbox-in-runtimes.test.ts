@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type PackedPackage, packPackage } from '../support/packed-package.ts'
+import { type PackedPackage, packPackage } from '../../support/packed-package.ts'
 import { RUNTIMES } from '../support/runtimes.ts'
 
 const run = promisify(execFile)

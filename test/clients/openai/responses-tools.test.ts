@@ -4,8 +4,8 @@ import { generateText, isStepCount, jsonSchema, type ModelMessage, streamText, t
 import { NotFoundError } from 'openai'
 import type { ResponseInput } from 'openai/resources/responses/responses'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { GatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
-import { MODELS, PLATFORM_NAMES, startModels, THOUGHTS, WEATHER } from '../support/models.ts'
+import type { GatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
+import { MODELS, PLATFORM_NAMES, startModels, THOUGHTS, WEATHER } from '../../support/models.ts'
 import { type Connection, langChain, openai, runner } from '../support/responses-clients.ts'
 
 let system: GatewayWithSandbox

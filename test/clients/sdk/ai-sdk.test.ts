@@ -7,10 +7,10 @@ import { parseJsonEventStream, readUIMessageStream, type UIMessage, uiMessageChu
 import type { Browser, Page } from 'playwright-core'
 import { createServer, type ViteDevServer } from 'vite'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { HAS_BROWSER, launchBrowser } from '../support/browser.ts'
-import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
+import { HAS_BROWSER, launchBrowser } from '../../support/browser.ts'
+import { type GatewayWithSandbox, startGatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 
-const ROOT = join(import.meta.dirname, '../../examples/ai-sdk')
+const ROOT = join(import.meta.dirname, '../../../examples/ai-sdk')
 
 let system: GatewayWithSandbox
 beforeAll(async () => {

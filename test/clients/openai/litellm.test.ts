@@ -1,7 +1,7 @@
 import { completion } from 'litellm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { collect } from '../support/collect.ts'
-import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
+import { collect } from '../../support/collect.ts'
+import { type GatewayWithSandbox, startGatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 
 let system: GatewayWithSandbox
 

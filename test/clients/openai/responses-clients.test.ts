@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createCountedKey } from '../support/calls-of-key.ts'
-import { failuresOf, startWithImpatientAgents } from '../support/failures.ts'
-import type { GatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
-import { MODELS, PLATFORM_NAMES } from '../support/models.ts'
+import { createCountedKey } from '../../support/calls-of-key.ts'
+import { failuresOf, startWithImpatientAgents } from '../../support/failures.ts'
+import type { GatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
+import { MODELS, PLATFORM_NAMES } from '../../support/models.ts'
 import { RESPONSES_CLIENTS } from '../support/responses-clients.ts'
 
 let system: GatewayWithSandbox
