@@ -19,3 +19,11 @@ export function launchBrowser(): Promise<Browser> {
     ],
   })
 }
+
+let shared: Promise<Browser> | undefined
+
+/** The browser that the files of a worker share, each with contexts of its own. It ends with the worker. */
+export function sharedBrowser(): Promise<Browser> {
+  shared ??= launchBrowser()
+  return shared
+}

@@ -1,13 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { launchBrowser } from './browser.ts'
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { sharedBrowser } from './browser.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from './gateway-with-sandbox.ts'
 
-/** A gateway that serves the console, and a browser. */
+/** A gateway that serves the console, and pages of it. */
 export interface ConsoleInBrowser {
   readonly system: GatewayWithSandbox
-  readonly browser: Browser
   /** Opens a page of a new visitor: nothing is stored. Problems that the page reports are collected in `problems`. */
   visit(path: string, options?: BrowserContextOptions): Promise<ConsolePage>
   remove(): Promise<void>
@@ -27,10 +26,10 @@ type Settings = Parameters<typeof startGatewayWithSandbox>[0]
 
 export async function startConsole(settings?: Settings): Promise<ConsoleInBrowser> {
   const system = await startGatewayWithSandbox(settings)
-  const browser = await launchBrowser()
+  const browser = await sharedBrowser()
+  const contexts: BrowserContext[] = []
   return {
     system,
-    browser,
     async visit(path, options) {
       const context = await browser.newContext({
         locale: 'en-US',
@@ -38,6 +37,7 @@ export async function startConsole(settings?: Settings): Promise<ConsoleInBrowse
         reducedMotion: 'reduce',
         ...options,
       })
+      contexts.push(context)
       const page = await context.newPage()
       const problems: string[] = []
       page.on('pageerror', (error) => problems.push(String(error)))
@@ -59,7 +59,7 @@ export async function startConsole(settings?: Settings): Promise<ConsoleInBrowse
       }
     },
     async remove() {
-      await browser.close()
+      for (const context of contexts) await context.close()
       await system.remove()
     },
   }

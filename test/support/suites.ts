@@ -60,16 +60,11 @@ export const ON_EMBEDDED_TOO: readonly string[] = [
   'test/e2e/kept-calls.test.ts',
   'test/e2e/limits-and-quota.test.ts',
   'test/e2e/revocation.test.ts',
-  'test/graphql/chat-ends-with-key.test.ts',
   'test/graphql/usage-updated.test.ts',
-  // What strangers and caches get, which must not depend on how the gateway is set up.
-  'test/e2e/listen-queue.test.ts',
-  'test/e2e/methods-and-caches.test.ts',
   // Reads take turns with calls on the one connection.
   'test/e2e/neighbours.test.ts',
   'test/e2e/reports-beside-chats.test.ts',
   // Files are on the local disk, which is swept together with their rows.
-  'test/contract/statuses.test.ts',
   'test/e2e/metrics.test.ts',
   'test/e2e/upload-files-served.test.ts',
   'test/e2e/upload-storage-faults.test.ts',
