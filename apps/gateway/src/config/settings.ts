@@ -69,8 +69,14 @@ export const SETTINGS = {
           'Pages and exports of the ledger, of refusals and of the audit log, for each credential.',
       }),
       reads: limit(600, { description: 'All other reads, and GraphQL operations, for each credential.' }),
+      writes: limit(60, {
+        description:
+          'What a user creates, changes, resets or deletes, with all of its credentials together; each root field of a GraphQL mutation counts. Revoking a key, suspending a user, changing a password and logging out are never refused by it.',
+      }),
+      adminWrites: limit(600, { description: 'The same for each administrator.' }),
       login: limit(10, { description: 'Failed logins for one username from one address.' }),
       loginAddress: limit(100, { description: 'Failed logins from one address.' }),
+      successfulLogins: limit(30, { description: 'Successful logins of one user from one address.' }),
       refusedKeys: limit(60, {
         description: 'Refused API keys from one address. Valid keys are never affected.',
       }),
@@ -270,6 +276,10 @@ export const SETTINGS = {
       activePerUserMax: count(1_000, {
         description:
           'The number of active keys that a user may own. Another is refused with 409 `too_many_keys`.',
+      }),
+      createdPerDayMax: count(1_000, {
+        description:
+          'The number of keys that are made for a user on one day (UTC), revoked ones included, since their records are kept. Another is refused with 429 `too_many_new_keys`.',
       }),
     },
     { description: 'API keys.' },

@@ -121,6 +121,11 @@ export const ERRORS = {
   },
   headers_too_large: { status: 431, retryable: false, text: 'The request headers are too large.' },
 
+  too_many_new_keys: {
+    status: 429,
+    retryable: false,
+    text: 'Too many API keys were made for this user today.',
+  },
   rate_limited: { status: 429, retryable: true, text: 'The rate limit is exceeded.', isForVisitors: true },
   quota_exceeded: { status: 429, retryable: false, text: 'The call quota of this user is used up.' },
   agent_rate_limited: {

@@ -13,7 +13,7 @@ import {
   optionalPrincipal,
 } from '#http/guards/credentials.ts'
 import { smallRead } from '#http/guards/small-read.ts'
-import { limitHeaders } from '#http/reply/limit-headers.ts'
+import { showLimit } from '#http/reply/limit-headers.ts'
 import { LIMIT_HEADERS } from '#http/reply/response-headers.ts'
 import {
   envelope,
@@ -41,7 +41,7 @@ export function agentRoutes(
   const schema = { ...listSchema, response }
   const listing = { schema, config: { anonymousNeedsNoDatabase: true }, onRequest }
   app.get('/api/v1/agents', listing, async ({ principal, ip }, reply) => {
-    const items = await services.agents.list(principal, ip, (verdict) => limitHeaders(reply, verdict))
+    const items = await services.agents.list(principal, ip, showLimit(reply))
     return success({ items: items.map(agentRecord), next_cursor: null })
   })
 

@@ -30,6 +30,7 @@ import {
 } from '#http/guards/credentials.ts'
 import { smallRead } from '#http/guards/small-read.ts'
 import { BODY_PROBLEMS } from '#http/reply/body-problems.ts'
+import { showLimit } from '#http/reply/limit-headers.ts'
 import { LIMIT_HEADERS } from '#http/reply/response-headers.ts'
 import {
   envelope,
@@ -69,10 +70,11 @@ export function apiKeyRoutes(
   }
 
   const creating = { schema: createSchema, onRequest: tokenOnly(services), config: { judge } }
-  routes.post('/api/v1/api-keys', creating, async (request) => {
+  routes.post('/api/v1/api-keys', creating, async (request, reply) => {
     const { name, description, expires_at, permissions } = request.body
     const required = { name, description, expiresAt: expires_at, permissions }
-    const created = await keys.create(callerOf(request), { ...newKeyOf(request.body), ...required })
+    const input = { ...newKeyOf(request.body), ...required }
+    const created = await keys.create(callerOf(request), input, showLimit(reply))
     return success(createdKeyRecord(created, now()))
   })
 
@@ -96,10 +98,10 @@ export function apiKeyRoutes(
   )
 
   const changing = { schema: updateSchema, onRequest, config: { judge } }
-  routes.patch('/api/v1/api-keys/:id', changing, async (request) => {
+  routes.patch('/api/v1/api-keys/:id', changing, async (request, reply) => {
     const { name, description, allowed_agents, limits } = request.body
     const change = { name, description, allowedAgents: allowed_agents, limits: limitsChange(limits) }
-    return answer(await keys.update(callerOf(request), request.params.id, change))
+    return answer(await keys.update(callerOf(request), request.params.id, change, showLimit(reply)))
   })
 
   routes.post('/api/v1/api-keys/:id/revoke', { schema: revokeSchema, onRequest }, async (request) =>
@@ -110,10 +112,14 @@ export function apiKeyRoutes(
     answer(await keys.revoke(callerOf(request), request.params.id)),
   )
 
-  routes.post('/api/v1/api-keys/:id/usage/reset', { schema: resetSchema, onRequest }, async (request) => {
-    const { params, body } = request
-    return answer(await keys.resetUsage(callerOf(request), params.id, body.period))
-  })
+  routes.post(
+    '/api/v1/api-keys/:id/usage/reset',
+    { schema: resetSchema, onRequest },
+    async (request, reply) => {
+      const { params, body } = request
+      return answer(await keys.resetUsage(callerOf(request), params.id, body.period, showLimit(reply)))
+    },
+  )
 
   const reading = { schema: currentSchema, onRequest: keyOnly(services), ...reads }
   routes.get('/api/v1/key', reading, async (request) => {
@@ -304,6 +310,7 @@ const key = envelope(ref(ApiKeySchema))
 const createSchema = {
   ...common,
   operationId: 'createApiKey',
+  'x-response-headers': LIMIT_HEADERS,
   summary: 'Create an API key',
   description:
     'Creates an API key and returns it. This response is the only one that contains the whole key. The caller must be an administrator or a premium user and must send an access token; an API key is refused.',
@@ -311,7 +318,7 @@ const createSchema = {
   body: ref(CreateApiKeySchema),
   response: {
     200: envelope(ref(CreatedApiKeySchema)),
-    ...problems(...BODY_PROBLEMS, ...TOKEN_PROBLEMS, 'role_denied', 'too_many_keys'),
+    ...problems(...BODY_PROBLEMS, ...TOKEN_PROBLEMS, 'role_denied', 'too_many_keys', 'too_many_new_keys'),
   },
 }
 
@@ -358,6 +365,7 @@ const managing = {
 const updateSchema = {
   ...common,
   operationId: 'updateApiKey',
+  'x-response-headers': LIMIT_HEADERS,
   summary: 'Change an API key',
   description:
     'Changes the name, the description, the allowed agents or the limits of a key. Only its creator and administrators may do so.',
@@ -379,6 +387,7 @@ const revokeSchema = {
 const resetSchema = {
   ...common,
   operationId: 'resetApiKeyUsage',
+  'x-response-headers': LIMIT_HEADERS,
   summary: "Reset one of an API key's counters",
   description:
     'Sets one of the call counters of a key to zero. The calls stay in the ledger and in the usage reports. Only the creator of the key and administrators may do so.',

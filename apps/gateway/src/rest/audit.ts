@@ -5,12 +5,11 @@ import { AUDIT_RESULTS, parseAuditQuery } from '#core/audit-log/audit-query.ts'
 import { type AuditEvent, numberOfCursor } from '#core/audit-log/audit-rows.ts'
 import { allOf, ifGiven } from '#core/input/all-of.ts'
 import { readOrderedPage } from '#core/input/pagination.ts'
-import type { LimitVerdict } from '#core/limits/limits.ts'
 import type { Services } from '#core/services/services.ts'
 import { AUDIT_DESCRIPTIONS } from '#http/descriptions/audit-descriptions.ts'
 import { callerOf, MANAGER_PROBLEMS, managerOnly } from '#http/guards/credentials.ts'
 import { type Cell, sendCsv } from '#http/reply/csv.ts'
-import { limitHeaders } from '#http/reply/limit-headers.ts'
+import { showLimit } from '#http/reply/limit-headers.ts'
 import { LIMIT_HEADERS } from '#http/reply/response-headers.ts'
 import {
   envelope,
@@ -42,7 +41,7 @@ export function auditRoutes(
     const { format, limit, cursor } = request.query
     const caller = callerOf(request)
     const input = auditInput(request.query)
-    const onLimit = (verdict: LimitVerdict) => limitHeaders(reply, verdict)
+    const onLimit = showLimit(reply)
     const signal = abortedWith(reply)
     if (format === 'csv') {
       const events = await audit.export(caller, input, onLimit, signal)

@@ -3,7 +3,6 @@ import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { allOf } from '#core/input/all-of.ts'
 import { readOrderedPage } from '#core/input/pagination.ts'
-import type { LimitVerdict } from '#core/limits/limits.ts'
 import type { RefusalCount } from '#core/refusals/refusal-counts.ts'
 import { COUNT_SPANS } from '#core/refusals/refusal-counts-query.ts'
 import type { Refusal } from '#core/refusals/refusals.ts'
@@ -12,7 +11,7 @@ import type { Services } from '#core/services/services.ts'
 import { REFUSAL_DESCRIPTIONS } from '#http/descriptions/refusal-descriptions.ts'
 import { ANY_PROBLEMS, anyCredential, callerOf } from '#http/guards/credentials.ts'
 import { type Cell, sendCsv } from '#http/reply/csv.ts'
-import { limitHeaders } from '#http/reply/limit-headers.ts'
+import { showLimit } from '#http/reply/limit-headers.ts'
 import { LIMIT_HEADERS } from '#http/reply/response-headers.ts'
 import {
   envelope,
@@ -51,7 +50,7 @@ export function refusalRoutes(
     const { format, limit, cursor } = request.query
     const caller = callerOf(request)
     const input = refusalsInput(request.query)
-    const onLimit = (verdict: LimitVerdict) => limitHeaders(reply, verdict)
+    const onLimit = showLimit(reply)
     const signal = abortedWith(reply)
     if (format === 'csv') {
       const rows = await refusals.export(caller, input, onLimit, signal)
@@ -72,7 +71,7 @@ export function refusalRoutes(
     const counts = await refusals.counts(
       caller,
       countsInput(request.query),
-      (verdict) => limitHeaders(reply, verdict),
+      showLimit(reply),
       abortedWith(reply),
     )
     if (request.query.format === 'csv') {

@@ -17,7 +17,7 @@ import {
 } from '#http/guards/credentials.ts'
 import { smallRead } from '#http/guards/small-read.ts'
 import { BODY_PROBLEMS } from '#http/reply/body-problems.ts'
-import { showLimitOfCall } from '#http/reply/limit-headers.ts'
+import { showLimit, showLimitOfCall } from '#http/reply/limit-headers.ts'
 import { LIMIT_HEADERS } from '#http/reply/response-headers.ts'
 import { envelope, listQuery, PageQuery, page, problems, ref, success } from '#http/reply/schemas.ts'
 import { abortedWith } from '#http/request/aborted-with.ts'
@@ -87,8 +87,8 @@ export function uploadsRoutes(app: FastifyInstance, services: UploadServices): v
     success(await record(await uploads.find(callerOf(request), request.params.id))),
   )
 
-  routes.delete('/api/v1/uploads/:id', { schema: deleteSchema, onRequest }, async (request) => {
-    await uploads.remove(callerOf(request), request.params.id)
+  routes.delete('/api/v1/uploads/:id', { schema: deleteSchema, onRequest }, async (request, reply) => {
+    await uploads.remove(callerOf(request), request.params.id, showLimit(reply))
     return success({ id: request.params.id })
   })
 }
@@ -99,9 +99,9 @@ function agentOf({ headers }: FastifyRequest): string | undefined {
 
 /** Sends what is known of the call as headers, also if the upload fails later. */
 function headersOf(request: FastifyRequest, reply: FastifyReply): CallObserver {
-  const showLimit = showLimitOfCall(reply)
+  const showLimitOf = showLimitOfCall(reply)
   return (event) => {
-    showLimit(event)
+    showLimitOf(event)
     if (event.type !== 'admitted') return
     request.callId = event.call.callId
     reply.header('x-call-id', event.call.callId)
@@ -172,6 +172,7 @@ const getSchema = {
 const deleteSchema = {
   ...reading,
   operationId: 'deleteUpload',
+  'x-response-headers': LIMIT_HEADERS,
   summary: 'Delete an upload',
   description: 'Deletes the file and its record. The URL stops working.',
   params,

@@ -5,7 +5,6 @@ import Type, { type Static } from 'typebox'
 import { allOf } from '#core/input/all-of.ts'
 import { readPage } from '#core/input/pagination.ts'
 import { CALL_FACES, CALL_KINDS, FAILED_OUTCOMES, OUTCOMES } from '#core/ledger/call-kinds.ts'
-import type { LimitVerdict } from '#core/limits/limits.ts'
 import { AMOUNT_MAX, parseCallsQuery } from '#core/reports/calls-query.ts'
 import { withMissingSeries } from '#core/reports/missing-series.ts'
 import { GRANULARITIES } from '#core/reports/range/calendar.ts'
@@ -17,7 +16,7 @@ import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
 import { USAGE_DESCRIPTIONS } from '#http/descriptions/usage-descriptions.ts'
 import { ANY_PROBLEMS, anyCredential, callerOf } from '#http/guards/credentials.ts'
 import { sendCsv } from '#http/reply/csv.ts'
-import { limitHeaders } from '#http/reply/limit-headers.ts'
+import { showLimit } from '#http/reply/limit-headers.ts'
 import { LIMIT_HEADERS } from '#http/reply/response-headers.ts'
 import {
   envelope,
@@ -58,8 +57,7 @@ export function usageRoutes(
   routes.get('/api/v1/usage', reporting, async (request, reply) => {
     const { format, rows = 'points', labels = false } = request.query
     const caller = callerOf(request)
-    const read = (input: ReportInput) =>
-      usage.report(caller, input, (verdict) => limitHeaders(reply, verdict), abortedWith(reply))
+    const read = (input: ReportInput) => usage.report(caller, input, showLimit(reply), abortedWith(reply))
     const report = await read(reportInput(request.query))
     if (format === 'csv') {
       const compared = report.compared === undefined ? undefined : await read(queryBefore(report))
@@ -78,7 +76,7 @@ export function usageRoutes(
     const { format, limit, cursor } = request.query
     const caller = callerOf(request)
     const filter = callsInput(request.query)
-    const onLimit = (verdict: LimitVerdict) => limitHeaders(reply, verdict)
+    const onLimit = showLimit(reply)
     const signal = abortedWith(reply)
     if (format === 'csv') {
       const calls = await usage.exportCalls(caller, filter, onLimit, signal)

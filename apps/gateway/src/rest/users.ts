@@ -21,6 +21,7 @@ import { USER_DESCRIPTIONS } from '#http/descriptions/user-descriptions.ts'
 import { callerOf, MANAGER_PROBLEMS, managerOnly } from '#http/guards/credentials.ts'
 import { smallRead } from '#http/guards/small-read.ts'
 import { BODY_PROBLEMS } from '#http/reply/body-problems.ts'
+import { showLimit } from '#http/reply/limit-headers.ts'
 import { LIMIT_HEADERS } from '#http/reply/response-headers.ts'
 import {
   envelope,
@@ -57,10 +58,10 @@ export function userRoutes(
   for (const schema of COMPONENTS) app.addSchema(schema)
 
   const creating = { schema: createSchema, onRequest, config: { judge: judgeUser } }
-  routes.post('/api/v1/users', creating, async (request) => {
+  routes.post('/api/v1/users', creating, async (request, reply) => {
     const { username, password, role, max_api_calls, quota_period } = request.body
     const input = { username, password, role, maxApiCalls: max_api_calls, quotaPeriod: quota_period }
-    return answer(await users.create(callerOf(request), input))
+    return answer(await users.create(callerOf(request), input, showLimit(reply)))
   })
 
   const listing = { schema: listSchema, onRequest, config: { judge: judgeList(USER_ORDERS) }, ...reads }
@@ -91,10 +92,10 @@ export function userRoutes(
     answer(await users.find(callerOf(request), request.params.id)),
   )
 
-  routes.patch('/api/v1/users/:id', { schema: updateSchema, onRequest }, async (request) => {
+  routes.patch('/api/v1/users/:id', { schema: updateSchema, onRequest }, async (request, reply) => {
     const { role, status, max_api_calls, quota_period } = request.body
     const change = { role, status, maxApiCalls: max_api_calls, quotaPeriod: quota_period }
-    return answer(await users.update(callerOf(request), request.params.id, change))
+    return answer(await users.update(callerOf(request), request.params.id, change, showLimit(reply)))
   })
 
   routes.put('/api/v1/users/:id/password', { schema: passwordSchema, onRequest }, async (request) => {
@@ -190,6 +191,7 @@ const user = envelope(ref(FullUserSchema))
 const createSchema = {
   ...common,
   operationId: 'createUser',
+  'x-response-headers': LIMIT_HEADERS,
   summary: 'Create a user',
   description: 'Creates a user. Only administrators may call this operation.',
   body: ref(CreateUserSchema),
@@ -255,6 +257,7 @@ const getSchema = {
 const updateSchema = {
   ...common,
   operationId: 'updateUser',
+  'x-response-headers': LIMIT_HEADERS,
   summary: 'Change a user',
   description:
     'Changes the role, the status or the quota of a user. Suspending a user revokes all its access tokens, refuses its API keys and ends their running chats and uploads within a second. Only administrators may call this operation.',

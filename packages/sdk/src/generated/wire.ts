@@ -5541,6 +5541,7 @@ export type ErrorReason =
   | "token_invalid"
   | "token_revoked"
   | "too_many_keys"
+  | "too_many_new_keys"
   | "unavailable"
   | "unknown_agent"
   | "unsupported_media_type"

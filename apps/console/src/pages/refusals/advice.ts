@@ -15,6 +15,7 @@ const BY_REASON = [
   'unknown_agent',
   'conversation_busy',
   'too_many_keys',
+  'too_many_new_keys',
   'agent_unavailable',
   'document_not_trusted',
 ] as const

@@ -31,6 +31,7 @@ export const REASONS = [
   'method_not_allowed',
   'conversation_busy',
   'too_many_keys',
+  'too_many_new_keys',
   'body_too_large',
   'upload_space_used_up',
   'unsupported_media_type',

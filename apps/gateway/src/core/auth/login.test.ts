@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Problem } from '#core/errors.ts'
+import { rulesOf } from '#core/limits/limits.test-support.ts'
 import { createLimits } from '#core/limits/limits.ts'
 import { createLogin } from './login.ts'
 import { OPENING_MS, openUserServices, PASSWORD, type UserServices } from './users.test-support.ts'
@@ -114,18 +116,7 @@ test('parallel guesses are limited like sequential ones, and rejected guesses ar
 
 test('attempts of one address are also limited over all names', async () => {
   const rule = { points: 100, windowSeconds: 60 }
-  const rules = {
-    chat: rule,
-    upload: rule,
-    agents: rule,
-    reports: rule,
-    calls: rule,
-    reads: rule,
-    refusedKeys: rule,
-    refusedDocuments: rule,
-    login: rule,
-  }
-  const limits = createLimits({ ...rules, loginAddress: { points: 2, windowSeconds: 60 } })
+  const limits = createLimits({ ...rulesOf(rule), loginAddress: { points: 2, windowSeconds: 60 } })
   const login = createLogin({ ...services, prisma: services.database.prisma, limits })
   const fail = (username: string) => login.login({ username, password: 'wrong' }, from)
   await expect(fail('one-one')).rejects.toMatchObject({ reason: 'login_failed' })
@@ -149,18 +140,8 @@ test('all addresses of an IPv6 /64 share a limit, and an IPv4-mapped address cou
 
 test('an attempt that is rejected for its name, or fails with the database, does not count against the address', async () => {
   const rule = { points: 100, windowSeconds: 60 }
-  const rules = {
-    chat: rule,
-    upload: rule,
-    agents: rule,
-    reports: rule,
-    calls: rule,
-    reads: rule,
-    refusedKeys: rule,
-    refusedDocuments: rule,
-  }
   const limits = createLimits({
-    ...rules,
+    ...rulesOf(rule),
     login: { ...rule, points: 1 },
     loginAddress: { ...rule, points: 3 },
   })
@@ -216,4 +197,22 @@ test.each([
     reason: 'invalid_request',
     detail: `${field}: expected a string of 1 to 256 characters.`,
   })
+})
+
+test('successful logins of a user from one address are limited, each of which leaves a token and an event', async () => {
+  const rule = { points: 100, windowSeconds: 60 }
+  const limits = createLimits({ ...rulesOf(rule), successfulLogins: { ...rule, points: 2 } })
+  const login = createLogin({ ...services, prisma: services.database.prisma, limits })
+  await services.join('user', 'poller')
+  const logIn = (address = from.address) =>
+    login.login({ username: 'poller', password: PASSWORD }, { ...from, address }).then(
+      () => 'accepted',
+      ({ reason, limit }: Problem) => `${reason} ${limit}`,
+    )
+  expect([await logIn(), await logIn(), await logIn()]).toEqual([
+    'accepted',
+    'accepted',
+    'rate_limited successful_logins',
+  ])
+  expect(await logIn('203.0.113.77')).toBe('accepted')
 })

@@ -28,7 +28,7 @@ export interface LoginInput {
 export interface LoginDeps {
   readonly prisma: PrismaClient
   readonly runtime: Runtime
-  readonly limits: Pick<Limits, 'login' | 'loginAddress'>
+  readonly limits: Pick<Limits, 'login' | 'loginAddress' | 'successfulLogins'>
   readonly passwords: Passwords
   readonly tokens: Tokens
   readonly audit: Pick<Audit, 'appendBounded'>
@@ -120,6 +120,8 @@ export function createLogin({
     async login(input, from) {
       checkLogin(input)
       const accepted = await runQueued(() => attempt(input, from))
+      // Each login leaves a token and an event of the audit log.
+      await take(limits.successfulLogins, `${networkOf(from.address)} ${accepted.id}`)
       // The token carries the epoch of the row whose password was checked: if the password has changed meanwhile, the token
       // is already revoked.
       const { tokenId, ...token } = await tokens.issue(accepted)

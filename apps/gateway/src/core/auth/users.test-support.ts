@@ -4,6 +4,7 @@ import type { Database } from '#core/database/database.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
 import { createKeys, type Keys } from '#core/keys/keys.ts'
 import { createLimits, type LimitRule, type Limits } from '#core/limits/limits.ts'
+import { createTakeWrite, type TakeWrite } from '#core/limits/writes.ts'
 import type { Permission, Principal, Role } from '#core/principal.ts'
 import { type Runtime, systemRuntime } from '#core/runtime.ts'
 import { createReads, type Reads } from '#core/sharing/reads.ts'
@@ -27,6 +28,7 @@ export interface UserServices {
   readonly authentication: Authentication
   readonly users: Users & FirstStart
   readonly keys: Keys
+  readonly takeWrite: TakeWrite
   readonly reads: SmallReads
   /** The turns of searches. */
   readonly searches: Reads
@@ -71,6 +73,9 @@ export async function openUserServices(serverUrl?: string): Promise<UserServices
     reads: perMinute(600),
     login: perMinute(10),
     loginAddress: perMinute(100),
+    writes: perMinute(10_000),
+    adminWrites: perMinute(10_000),
+    successfulLogins: perMinute(10_000),
     refusedKeys: perMinute(60),
     refusedDocuments: perMinute(60),
   })
@@ -80,12 +85,14 @@ export async function openUserServices(serverUrl?: string): Promise<UserServices
   const login = createLogin({ prisma, runtime, limits, passwords, tokens, audit })
   const authentication = createAuthentication({ sql, limits, tokens })
   const searches = createReads(database.kind)
+  const takeWrite = createTakeWrite(limits)
   const users = createUsers({
     prisma,
     runtime,
     limits,
     passwords,
     reads: searches,
+    takeWrite,
     config: { maxApiCalls: 1_000_000 },
   })
   const rules = {
@@ -96,7 +103,8 @@ export async function openUserServices(serverUrl?: string): Promise<UserServices
     prisma,
     runtime,
     reads: searches,
-    rules: { ...rules, maxLifetimeDays: 3650, activePerUserMax: 1_000 },
+    takeWrite,
+    rules: { ...rules, maxLifetimeDays: 3650, activePerUserMax: 1_000, createdPerDayMax: 1_000 },
   })
   // All users share one hash, since most tests need them only as callers.
   const passwordHash = await passwords.hash(PASSWORD)
@@ -113,6 +121,7 @@ export async function openUserServices(serverUrl?: string): Promise<UserServices
     users,
     keys,
     searches,
+    takeWrite,
     reads: createSmallReads({ limits, runtime }),
     clock: {
       passSeconds(seconds) {

@@ -6,6 +6,7 @@ import type { AttachedCall, KeptAdmission } from '#core/ledger/admission-record.
 import type { CallKind } from '#core/ledger/call-kinds.ts'
 import { createClaimLookUp } from '#core/ledger/kept-claims.ts'
 import type { Ledger } from '#core/ledger/ledger.ts'
+import { rulesOf } from '#core/limits/limits.test-support.ts'
 import { createLimits, type LimitVerdict } from '#core/limits/limits.ts'
 import type { Principal } from '#core/principal.ts'
 import {
@@ -39,16 +40,10 @@ beforeEach(() => {
   verdicts = []
   steps = []
   const limits = createLimits({
+    ...rulesOf(perMinute(1)),
     chat: perMinute(4),
     upload: perMinute(2),
-    agents: perMinute(1),
-    reports: perMinute(1),
-    calls: perMinute(1),
-    reads: perMinute(1),
-    login: perMinute(1),
-    loginAddress: perMinute(1),
     refusedKeys: perMinute(2),
-    refusedDocuments: perMinute(60),
   })
   const { runtime, database } = services
   const lookUpClaim = createClaimLookUp(database)

@@ -47,6 +47,8 @@ export interface KeyRules {
   readonly maxLifetimeDays: number
   /** Maximum number of active keys that a user may own. */
   readonly activePerUserMax: number
+  /** Of one owner, in a day of UTC. */
+  readonly createdPerDayMax: number
 }
 
 export const NAME_LENGTH_MAX = 100

@@ -297,9 +297,16 @@ test('limits per minute are checked and shown per minute, whatever the windows o
     catalog: { knownIds: () => new Set(['dify']) },
     maxLifetimeDays: 3650,
     activePerUserMax: 1_000,
+    createdPerDayMax: 1_000,
     limits,
   }
-  const windowed = createKeys({ prisma: database.prisma, runtime, rules, reads: services.searches })
+  const windowed = createKeys({
+    ...services,
+    prisma: database.prisma,
+    runtime,
+    rules,
+    reads: services.searches,
+  })
   const key = await services.keyOf(premium)
   const change = (own: { chatPerMinute?: number; uploadPerMinute?: number }) =>
     windowed.update(premium, key.id, { limits: own })

@@ -4,10 +4,11 @@ import { recorded, sayWho, whoIs } from '#core/audit/actor.ts'
 import { type Columns, columnsOf } from '#core/database/columns-of.ts'
 import { databaseTime } from '#core/database/database-clock.ts'
 import { validIds } from '#core/database/valid-ids.ts'
-import { fail, refuseField } from '#core/errors.ts'
+import { fail, Problem, refuseField } from '#core/errors.ts'
 import { requireOneOf } from '#core/input/input-rules.ts'
 import type { Keyset } from '#core/input/pagination.ts'
-import { perMinute } from '#core/limits/limits.ts'
+import { type OnLimit, perMinute } from '#core/limits/limits.ts'
+import type { TakeWrite } from '#core/limits/writes.ts'
 import {
   countListed,
   countListedOf,
@@ -55,6 +56,7 @@ export interface KeysDeps {
   readonly runtime: Runtime
   readonly rules: KeyRules
   readonly reads: Reads
+  readonly takeWrite: TakeWrite
 }
 
 /** The columns and relations to read; whole rows by default. */
@@ -76,9 +78,10 @@ export interface Keys {
   /**
    * Creates a key and returns it in full, which is not possible later. Requires an access token of an admin or premium user.
    *
-   * @throws Problem `invalid_request`, `role_denied`, `access_token_required`, `too_many_keys`
+   * @throws Problem `invalid_request`, `role_denied`, `access_token_required`, `rate_limited`, `too_many_keys`,
+   * `too_many_new_keys`
    */
-  create(caller: Principal, input: NewKey): Promise<{ key: ApiKey; fullKey: string }>
+  create(caller: Principal, input: NewKey, onLimit?: OnLimit): Promise<{ key: ApiKey; fullKey: string }>
   /**
    * Validates the fields that are given of a new key, of which others are missing or have the wrong type.
    *
@@ -120,15 +123,21 @@ export interface Keys {
   isVisibleTo(caller: Principal, key: Pick<ApiKey, 'id' | 'ownerId' | 'createdById'>): boolean
   /** Returns the key that the caller presented, with its owner and effective limits. */
   current(caller: Principal): Promise<{ key: ApiKey; owner: User; rateLimits: KeyRateLimits }>
-  /** @throws Problem `key_not_found`, `invalid_request`; `role_denied` for an owner who did not create the key */
-  update(caller: Principal, id: string, change: KeyChange): Promise<ApiKey>
-  /** Sets the counter of the current period to zero. Reports and the ledger are not changed. */
-  resetUsage(caller: Principal, id: string, period: ResetPeriod): Promise<ApiKey>
+  /**
+   * @throws Problem `key_not_found`, `invalid_request`, `rate_limited`; `role_denied` for an owner who did not create the key
+   */
+  update(caller: Principal, id: string, change: KeyChange, onLimit?: OnLimit): Promise<ApiKey>
+  /**
+   * Sets the counter of the current period to zero. Reports and the ledger are not changed.
+   *
+   * @throws Problem `key_not_found`, `invalid_request`, `rate_limited`; `role_denied` for an owner who did not create the key
+   */
+  resetUsage(caller: Principal, id: string, period: ResetPeriod, onLimit?: OnLimit): Promise<ApiKey>
   /** Revokes a key and keeps its record. Idempotent: a repetition keeps the time of the first revocation. */
   revoke(caller: Principal, id: string): Promise<ApiKey>
 }
 
-export function createKeys({ prisma, runtime, rules, reads }: KeysDeps): Keys {
+export function createKeys({ prisma, runtime, rules, reads, takeWrite }: KeysDeps): Keys {
   const ordered = {
     prisma,
     reads,
@@ -213,10 +222,11 @@ export function createKeys({ prisma, runtime, rules, reads }: KeysDeps): Keys {
   }
 
   return {
-    async create(caller, input) {
+    async create(caller, input, onLimit) {
       requireKeyCreator(caller, input)
       const now = runtime.now()
       const columns = newColumns(input, rules, now)
+      await takeWrite(caller, onLimit)
       const ownerId = await ownerOf(caller, input.ownerId ?? caller.userId)
       const fullKey = makeApiKey(runtime.randomBytes)
       const data = {
@@ -231,7 +241,7 @@ export function createKeys({ prisma, runtime, rules, reads }: KeysDeps): Keys {
       const key = await runQueued(() =>
         prisma.$transaction(async (tx) => {
           await tx.$executeRaw(sayWho(whoIs(caller), 'keys.create'))
-          return insertKey(tx, data, rules.activePerUserMax)
+          return insertKey(tx, data, rules)
         }),
       )
       return { key, fullKey }
@@ -289,19 +299,21 @@ export function createKeys({ prisma, runtime, rules, reads }: KeysDeps): Keys {
       })
       return { key, owner, rateLimits: rateLimits(key) }
     },
-    async update(caller, id, change) {
+    async update(caller, id, change, onLimit) {
       requireManager(caller)
       const data = changedColumns(change, rules)
       if (!validate(id)) fail('key_not_found')
+      await takeWrite(caller, onLimit)
       const where = { id, ...managedBy(caller) }
       const updating = prisma.apiKey.updateManyAndReturn({ where, data })
       const [key] = await recorded(prisma, whoIs(caller), 'keys.update', updating)
       return key ?? refuseManaging(caller, id)
     },
-    async resetUsage(caller, id, period) {
+    async resetUsage(caller, id, period, onLimit) {
       requireManager(caller)
       requireOneOf(['period'], RESET_PERIODS, period)
       if (!validate(id)) fail('key_not_found')
+      await takeWrite(caller, onLimit)
       if ((await prisma.apiKey.count({ where: { id, ...managedBy(caller) } })) === 0) {
         return refuseManaging(caller, id)
       }
@@ -332,14 +344,25 @@ export function createKeys({ prisma, runtime, rules, reads }: KeysDeps): Keys {
 async function insertKey(
   tx: Prisma.TransactionClient,
   data: Prisma.ApiKeyUncheckedCreateInput,
-  activeMax: number,
+  { activePerUserMax, createdPerDayMax }: Pick<KeyRules, 'activePerUserMax' | 'createdPerDayMax'>,
 ): Promise<ApiKey> {
   await tx.$queryRaw`SELECT id FROM users WHERE id = ${data.ownerId}::uuid FOR NO KEY UPDATE`
   const [active] = await tx.$queryRaw<{ keys: number }[]>`
     SELECT count(*)::int4 AS keys FROM api_keys
     WHERE owner_id = ${data.ownerId}::uuid AND revoked_at IS NULL AND expires_at > clock_timestamp()`
-  if (active !== undefined && active.keys >= activeMax) {
-    fail('too_many_keys', `A user may have at most ${activeMax} active API keys; revoke one first.`)
+  if (active !== undefined && active.keys >= activePerUserMax) {
+    fail('too_many_keys', `A user may have at most ${activePerUserMax} active API keys; revoke one first.`)
+  }
+  const [today] = await tx.$queryRaw<{ keys: number; secondsLeft: number }[]>`
+    SELECT count(*)::int4 AS keys,
+      ceil(extract(epoch FROM date_trunc('day', now(), 'UTC') + interval '1 day' - now()))::int4 AS "secondsLeft"
+    FROM api_keys WHERE owner_id = ${data.ownerId}::uuid AND created_at >= date_trunc('day', now(), 'UTC')`
+  if (today !== undefined && today.keys >= createdPerDayMax) {
+    throw new Problem('too_many_new_keys', {
+      detail: `At most ${createdPerDayMax} API keys may be made for a user on one day.`,
+      limit: 'keys_a_day',
+      retryAfterSeconds: today.secondsLeft,
+    })
   }
   return tx.apiKey.create({ data })
 }

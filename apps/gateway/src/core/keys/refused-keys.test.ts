@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest'
 import { Problem } from '#core/errors.ts'
+import { rulesOf } from '#core/limits/limits.test-support.ts'
 import { createLimits } from '#core/limits/limits.ts'
 import { refuseKey } from './refused-keys.ts'
 
-const rule = { points: 2, windowSeconds: 60 }
-const logins = { login: rule, loginAddress: rule, refusedKeys: rule, refusedDocuments: rule }
-const rules = { chat: rule, upload: rule, agents: rule, reports: rule, calls: rule, reads: rule, ...logins }
+const rules = rulesOf({ points: 2, windowSeconds: 60 })
 
 test('an address with too many rejected keys is limited, and other addresses are not', async () => {
   const limits = createLimits(rules)

@@ -21,6 +21,9 @@ export function rulesOf(rule: LimitRule): LimitRules {
     reads: rule,
     login: rule,
     loginAddress: rule,
+    writes: rule,
+    adminWrites: rule,
+    successfulLogins: rule,
     refusedKeys: rule,
     refusedDocuments: rule,
   }

@@ -73,18 +73,7 @@ test.each([
 ])(
   'with the rule %o a caller with an own limit of %i a minute has %i points',
   async (chat, ownPerMinute, points) => {
-    const rules = {
-      upload: rule,
-      agents: rule,
-      reports: rule,
-      calls: rule,
-      reads: rule,
-      login: rule,
-      loginAddress: rule,
-      refusedKeys: rule,
-      refusedDocuments: rule,
-    }
-    const { chat: limiter } = createLimits({ ...rules, chat })
+    const { chat: limiter } = createLimits({ ...rulesOf(rule), chat })
     const verdicts = await Promise.all(Array.from({ length: 100 }, () => limiter.take('a', ownPerMinute)))
     expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(points)
     expect(verdicts[0]).toMatchObject({ points, windowSeconds: chat.windowSeconds })
@@ -98,11 +87,9 @@ test('a limit is shown in points a minute and never as zero', () => {
 })
 
 test('processes that share a limit without Redis each have an equal part of it, and at least one point', async () => {
-  const reading = { agents: rule, reports: rule, calls: rule, reads: rule, refusedDocuments: rule }
-  const rules = { chat: rule, upload: rule, ...reading, login: rule, loginAddress: rule }
   const refusedKeys = { points: 1, windowSeconds: 60 }
   const observer = { storeAnswers: () => undefined }
-  const shared = createLimits({ ...rules, refusedKeys }, { liveProcesses: () => 2, observer })
+  const shared = createLimits({ ...rulesOf(rule), refusedKeys }, { liveProcesses: () => 2, observer })
   const { chat, refusedKeys: few } = shared
   expect(await chat.take('a')).toMatchObject({ allowed: true, points: 1, remaining: 0 })
   expect(await chat.take('a')).toMatchObject({ allowed: false, points: 1 })

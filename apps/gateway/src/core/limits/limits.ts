@@ -19,10 +19,16 @@ export interface LimitRules {
   readonly calls: LimitRule
   /** Reads that no other limit counts. */
   readonly reads: LimitRule
+  /** What a user creates, changes, resets or deletes, with all of its credentials. */
+  readonly writes: LimitRule
+  /** The same for administrators. */
+  readonly adminWrites: LimitRule
   /** Failed logins for a username from one address. */
   readonly login: LimitRule
   /** Failed logins from one address. */
   readonly loginAddress: LimitRule
+  /** Successful logins of a user from one address. */
+  readonly successfulLogins: LimitRule
   /** Refused API keys from one address. */
   readonly refusedKeys: LimitRule
   /** GraphQL documents from one address that were too large, or of which every field was refused for want of a valid credential. */
@@ -80,8 +86,11 @@ export function createLimits(rules: LimitRules, sharing: LimitSharing = ALONE): 
     reports: limiter('reports', rules.reports),
     calls: limiter('calls', rules.calls),
     reads: limiter('reads', rules.reads),
+    writes: limiter('writes', rules.writes),
+    adminWrites: limiter('admin_writes', rules.adminWrites),
     login: limiter('login', rules.login),
     loginAddress: limiter('login_address', rules.loginAddress),
+    successfulLogins: limiter('successful_logins', rules.successfulLogins),
     refusedKeys: limiter('refused_keys', rules.refusedKeys),
     refusedDocuments: limiter('refused_documents', rules.refusedDocuments),
   }

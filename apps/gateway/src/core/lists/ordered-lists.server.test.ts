@@ -244,7 +244,7 @@ describe(kind, () => {
     const rules = {
       catalog: { knownIds: () => new Set<string>() },
       limits: { chat: { points: 60, windowSeconds: 60 }, upload: { points: 10, windowSeconds: 60 } },
-      ...{ maxLifetimeDays: 3_650, activePerUserMax: 1_000 },
+      ...{ maxLifetimeDays: 3_650, activePerUserMax: 1_000, createdPerDayMax: 1_000 },
     }
     const readsWith = (slices: Slices | undefined): Reads => ({
       inTurn: (_asking, read) => read(),
@@ -252,7 +252,7 @@ describe(kind, () => {
       slices,
     })
     const keysWith = (slices: Slices | undefined) =>
-      createKeys({ prisma: database.prisma, runtime, rules, reads: readsWith(slices) })
+      createKeys({ ...services, prisma: database.prisma, runtime, rules, reads: readsWith(slices) })
     const [whole, sliced] = [keysWith(undefined), keysWith({ run: (statement) => statement(3) })]
     for (const order of ORDERS) {
       for (const filter of [{ search: 'a' }, { state: 'active' as const }, { search: 'no such name' }]) {

@@ -24,6 +24,7 @@ import { createProcesses } from '#core/ledger/process-list.ts'
 import { ByteBudget } from '#core/limits/byte-budget.ts'
 import type { LimitRules, Limits } from '#core/limits/limits.ts'
 import { createRefusedDocuments } from '#core/limits/refused-documents.ts'
+import { createTakeWrite } from '#core/limits/writes.ts'
 import { createRefusals } from '#core/refusals/refusals.ts'
 import { createReplies, type RepliesDeps } from '#core/replies/replies.ts'
 import type { RunBounds } from '#core/replies/reply-run.ts'
@@ -149,7 +150,8 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     keptCharactersMax: config.conversations.maxCharacters,
     bounds: { ...config.chat, streamsPerKey: config.limits.streamsPerKey },
   })
-  const uploads = createUploads({ prisma, sql, storage, runtime })
+  const takeWrite = createTakeWrite(limits)
+  const uploads = createUploads({ prisma, sql, storage, runtime, takeWrite })
   const { drain, ...receiver } = createUploadReceiver({
     sql,
     storage,
@@ -173,6 +175,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     limits,
     passwords,
     reads: searches,
+    takeWrite,
     config: config.users,
   })
   const { verify, prune, pruneNames, endUpdates, ...usage } = createUsageService({
@@ -190,7 +193,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
   })
   const { events, ...auditLog } = createAuditLog({ database, limits, reads: records, audit })
   const rules = { catalog, limits: config.limits, ...config.apiKeys }
-  const keys = createKeys({ prisma, runtime, rules, reads: searches })
+  const keys = createKeys({ prisma, runtime, rules, reads: searches, takeWrite })
   const login = createLogin({ prisma, runtime, limits, passwords, tokens, audit, space })
   /** Admissions check the space themselves, after the key. Every other method that changes something is wrapped in this. */
   const changing =

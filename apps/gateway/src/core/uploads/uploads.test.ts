@@ -5,6 +5,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { OPENING_MS } from '#core/auth/users.test-support.ts'
 import { Problem } from '#core/errors.ts'
 import { readPage } from '#core/input/pagination.ts'
+import { ampleLimits } from '#core/limits/limits.test-support.ts'
+import { createTakeWrite } from '#core/limits/writes.ts'
 import type { Principal } from '#core/principal.ts'
 import type { Upload } from '#generated/prisma/client.ts'
 import { StorageError } from './storage/storage.ts'
@@ -39,7 +41,8 @@ beforeEach(async () => {
 function uploadsOf(more: Partial<UploadsDeps> = {}): Uploads {
   const { database, runtime, storage } = fixture
   const { sql, prisma } = database
-  return createUploads({ sql, prisma, runtime, storage, ...more })
+  const takeWrite = createTakeWrite(ampleLimits())
+  return createUploads({ sql, prisma, runtime, storage, takeWrite, ...more })
 }
 
 /** An upload as it is once it has been received. */

@@ -7,6 +7,8 @@ import { readPagesOfLists } from '#core/database/pages-of-lists.ts'
 import { validIds } from '#core/database/valid-ids.ts'
 import { fail } from '#core/errors.ts'
 import { type ListQuery, readList } from '#core/input/pagination.ts'
+import type { OnLimit } from '#core/limits/limits.ts'
+import type { TakeWrite } from '#core/limits/writes.ts'
 import { isManager, type Principal } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { omitUndefined } from '#core/values/omit-undefined.ts'
@@ -22,6 +24,7 @@ export interface UploadsDeps {
   readonly sql: Sql
   readonly storage: FileStorage
   readonly runtime: Pick<Runtime, 'now'>
+  readonly takeWrite: TakeWrite
 }
 
 /** The columns and relations to read; whole rows by default. */
@@ -60,9 +63,9 @@ export interface Uploads {
    * Removes the file, its URL and its record. If the storage fails, the upload no longer exists for callers, and a
    * repetition or the sweep completes the removal.
    *
-   * @throws Problem `upload_not_found`, `unavailable`
+   * @throws Problem `upload_not_found`, `rate_limited`, `unavailable`
    */
-  remove(caller: Principal, id: string): Promise<void>
+  remove(caller: Principal, id: string, onLimit?: OnLimit): Promise<void>
   /** A URL of the file that works until the upload expires, or as long as the storage can sign for. */
   urlOf(upload: StoredUpload): Promise<string>
   /**
@@ -81,7 +84,7 @@ export interface OpenedUpload {
   readonly isAttachment: boolean
 }
 
-export function createUploads({ prisma, sql, storage, runtime }: UploadsDeps): Uploads {
+export function createUploads({ prisma, sql, storage, runtime, takeWrite }: UploadsDeps): Uploads {
   const visibleTo = (caller: Principal): Prisma.UploadWhereInput => {
     if (isManager(caller)) return { ...live(), ownerId: caller.userId }
     return { ...live(), keyId: requireUploadKey(caller).keyId }
@@ -158,10 +161,11 @@ export function createUploads({ prisma, sql, storage, runtime }: UploadsDeps): U
       })
       return new Map(counts.map(({ keyId, _count }) => [keyId, _count._all]))
     },
-    async remove(caller, id) {
+    async remove(caller, id, onLimit) {
       // A deletion that has begun can be repeated, so its row is found although it is not visible any more.
       const { deletedAt: _live, ...visible } = visibleTo(caller)
       if (!validate(id)) fail('upload_not_found')
+      await takeWrite(caller, onLimit)
       const deletedAt = runtime.now()
       const event = eventJson(whoIs(caller), { operation: 'uploads.remove', target: 'upload', targetId: id })
       const [[row]] = await prisma.$transaction([

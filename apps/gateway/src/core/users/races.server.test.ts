@@ -8,6 +8,7 @@ import {
   TOKEN_CONFIG,
   type UserServices,
 } from '#core/auth/users.test-support.ts'
+import type { Problem } from '#core/errors.ts'
 import { hashKey } from '#core/keys/key-format.ts'
 import { createKeys } from '#core/keys/keys.ts'
 import { createLedger } from '#core/ledger/ledger.ts'
@@ -63,6 +64,7 @@ describe(kind, () => {
       limits,
       maxLifetimeDays: 3_650,
       activePerUserMax: 5,
+      createdPerDayMax: 1_000,
     }
     // Two processes, because one of them queues its creations.
     const processes = [1, 2].map(() => createKeys({ ...services, prisma, reads: services.searches, rules }))
@@ -93,6 +95,27 @@ describe(kind, () => {
       reasonOf(services.users.changeOwnPassword(user, { currentPassword: PASSWORD, newPassword })),
     )
     expect((await Promise.all(answers)).sort()).toEqual(['done', 'invalid_request'])
+  })
+
+  test('keys that are made at the same time are no more than a user may get on one day, the revoked ones included', async () => {
+    const { prisma } = services.database
+    const limits = { chat: { points: 60, windowSeconds: 60 }, upload: { points: 10, windowSeconds: 60 } }
+    const bounds = { maxLifetimeDays: 3_650, activePerUserMax: 1_000, createdPerDayMax: 5 }
+    const rules = { catalog: { knownIds: () => new Set<string>() }, limits, ...bounds }
+    const processes = [1, 2].map(() => createKeys({ ...services, prisma, reads: services.searches, rules }))
+    const owner = await services.join('premium')
+    const expiresAt = new Date(Date.now() + 86_400_000).toISOString()
+    const input = { name: 'a key', description: '', permissions: ['chat' as const], expiresAt }
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, async (_, n) => {
+        const keys = processes[n % 2]
+        const made = await keys?.create(owner, input).catch(({ reason }: Problem) => reason)
+        if (typeof made === 'object') await keys?.revoke(owner, made.key.id)
+        return typeof made === 'object' ? 'made' : made
+      }),
+    )
+    expect(answers.filter((answer) => answer === 'made')).toHaveLength(5)
+    expect(answers.filter((answer) => answer === 'too_many_new_keys')).toHaveLength(15)
   })
 
   test('processes that start at the same time create one first admin', async () => {

@@ -5,7 +5,8 @@ import { databaseTime } from '#core/database/database-clock.ts'
 import { validIds } from '#core/database/valid-ids.ts'
 import { fail, refuseField } from '#core/errors.ts'
 import type { Keyset } from '#core/input/pagination.ts'
-import { exceeded, type Limits } from '#core/limits/limits.ts'
+import { exceeded, type Limits, type OnLimit } from '#core/limits/limits.ts'
+import type { TakeWrite } from '#core/limits/writes.ts'
 import {
   countListed,
   type Listed,
@@ -35,6 +36,7 @@ export interface UsersDeps {
   readonly limits: Pick<Limits, 'login'>
   readonly passwords: Passwords
   readonly reads: Reads
+  readonly takeWrite: TakeWrite
   readonly config: { readonly maxApiCalls: number }
 }
 
@@ -48,8 +50,8 @@ export type UserListQuery = UserQuery & OrderedQuery<UserOrder>
  * the password hash: a face must pick the fields that it shows. user.ts has the derived fields.
  */
 export interface Users {
-  /** @throws Problem `role_denied`, `invalid_request`, `username_taken` */
-  create(caller: Principal, input: NewUser): Promise<User>
+  /** @throws Problem `role_denied`, `invalid_request`, `rate_limited`, `username_taken` */
+  create(caller: Principal, input: NewUser, onLimit?: OnLimit): Promise<User>
   /** @throws Problem `role_denied`, `user_not_found` */
   find(caller: Principal, id: string, query?: UserQuery): Promise<User>
   /**
@@ -79,9 +81,10 @@ export interface Users {
   /**
    * Changes a user. A suspension revokes the user's tokens.
    *
-   * @throws Problem `last_admin` for a change that would leave no active administrator
+   * @throws Problem `role_denied`, `invalid_request`, `user_not_found`; `rate_limited`, except for a suspension; `last_admin` for a
+   * change that would leave no active administrator
    */
-  update(caller: Principal, id: string, change: UserChange): Promise<User>
+  update(caller: Principal, id: string, change: UserChange, onLimit?: OnLimit): Promise<User>
   /** Sets a password and revokes the user's tokens. */
   setPassword(caller: Principal, id: string, password: string): Promise<User>
   /**
@@ -106,6 +109,7 @@ export function createUsers({
   limits,
   passwords,
   reads,
+  takeWrite,
   config,
 }: UsersDeps): Users & FirstStart {
   const ordered = {
@@ -165,8 +169,9 @@ export function createUsers({
   }
 
   return {
-    async create(caller, input) {
+    async create(caller, input, onLimit) {
       requireAdmin(caller)
+      await takeWrite(caller, onLimit)
       const data = await newRow(input)
       const creating = prisma.user.createManyAndReturn({ data, skipDuplicates: true })
       const [user] = await recorded(prisma, whoIs(caller), 'users.create', creating)
@@ -207,10 +212,11 @@ export function createUsers({
       return findById(caller.userId, query)
     },
     isVisibleTo,
-    async update(caller, id, change) {
+    async update(caller, id, change, onLimit) {
       requireAdmin(caller)
       checkUser(change)
       if (!validate(id)) fail('user_not_found')
+      if (change.status !== 'suspended') await takeWrite(caller, onLimit)
       return prisma.$transaction(async (tx) => {
         await tx.$executeRaw(sayWho(whoIs(caller), 'users.update'))
         return changeUser(tx, id, change)

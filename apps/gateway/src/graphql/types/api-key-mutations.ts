@@ -5,6 +5,7 @@ import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
+import { showLimit } from '../serving/show-limit.ts'
 import { ApiKey, Permission } from './api-key.ts'
 
 const ApiKeyCounter = enumOf('ApiKeyCounter', RESET_PERIODS, {
@@ -130,7 +131,11 @@ builder.mutationFields((t) => ({
       'Creates an API key. Takes an access token of an administrator or a premium user; API keys cannot create API keys.',
     args: { input: t.arg({ type: CreateApiKeyInput, required: true, description: 'The new key.' }) },
     resolve: (_root, { input: { ownerId, ...input } }, context) =>
-      context.services.keys.create(callerOf(context), { ...input, ownerId: ownerId ?? undefined }),
+      context.services.keys.create(
+        callerOf(context),
+        { ...input, ownerId: ownerId ?? undefined },
+        showLimit(context),
+      ),
   }),
   updateApiKey: t.field({
     type: UpdateApiKeyPayload,
@@ -145,10 +150,12 @@ builder.mutationFields((t) => ({
       }),
     },
     resolve: (_root, { input: { keyId, name, description, ...change } }, context) =>
-      context.services.keys.update(callerOf(context), keyId, {
-        ...change,
-        ...withoutNulls({ name, description }),
-      }),
+      context.services.keys.update(
+        callerOf(context),
+        keyId,
+        { ...change, ...withoutNulls({ name, description }) },
+        showLimit(context),
+      ),
   }),
   revokeApiKey: t.field({
     type: RevokeApiKeyPayload,
@@ -173,6 +180,6 @@ builder.mutationFields((t) => ({
       }),
     },
     resolve: (_root, { input: { keyId, period } }, context) =>
-      context.services.keys.resetUsage(callerOf(context), keyId, period),
+      context.services.keys.resetUsage(callerOf(context), keyId, period, showLimit(context)),
   }),
 }))

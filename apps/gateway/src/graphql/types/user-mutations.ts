@@ -3,6 +3,7 @@ import { USER_DESCRIPTIONS } from '#http/descriptions/user-descriptions.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
+import { showLimit } from '../serving/show-limit.ts'
 import { QuotaPeriod } from './quota.ts'
 import { Role, User, UserStatus } from './user.ts'
 
@@ -95,7 +96,11 @@ builder.mutationFields((t) => ({
       'Creates a user. Takes an access token of an administrator, or an API key of one with the permission `ADMIN`.',
     args: { input: t.arg({ type: CreateUserInput, required: true, description: 'The new user.' }) },
     resolve: (_root, { input: { username, password, ...input } }, context) =>
-      context.services.users.create(callerOf(context), { username, password, ...withoutNulls(input) }),
+      context.services.users.create(
+        callerOf(context),
+        { username, password, ...withoutNulls(input) },
+        showLimit(context),
+      ),
   }),
   updateUser: t.field({
     type: UpdateUserPayload,
@@ -110,7 +115,7 @@ builder.mutationFields((t) => ({
       }),
     },
     resolve: (_root, { input: { userId, ...change } }, context) =>
-      context.services.users.update(callerOf(context), userId, withoutNulls(change)),
+      context.services.users.update(callerOf(context), userId, withoutNulls(change), showLimit(context)),
   }),
   setPassword: t.field({
     type: SetPasswordPayload,

@@ -1,7 +1,7 @@
 import type { onSendHookHandler, preHandlerAsyncHookHandler } from 'fastify'
 import type { Services } from '#core/services/services.ts'
 import type { EndTurn } from '#core/sharing/owner-turns.ts'
-import { limitHeaders } from '../reply/limit-headers.ts'
+import { showLimit } from '../reply/limit-headers.ts'
 import { abortedWith } from '../request/aborted-with.ts'
 import { callerOf } from './credentials.ts'
 
@@ -17,11 +17,7 @@ export interface SmallReadHooks {
 export function smallRead({ reads }: Pick<Services, 'reads'>): SmallReadHooks {
   return {
     async preHandler(request, reply) {
-      request.endRead = await reads.begin(
-        callerOf(request),
-        (verdict) => limitHeaders(reply, verdict),
-        abortedWith(reply),
-      )
+      request.endRead = await reads.begin(callerOf(request), showLimit(reply), abortedWith(reply))
     },
     // Of errors as well, and whether or not the client is still there. A client that reads slowly holds no turn.
     onSend(request, _reply, payload, done) {
