@@ -13,8 +13,6 @@ import { until } from '../support/until.ts'
 
 const server = process.env.E2E_DATABASE_URL ?? ''
 
-const READY_WITHIN_MS = 5_000
-
 describe.skipIf(server === '')('a database server', () => {
   let database: Awaited<ReturnType<typeof createScratchDatabase>>
   let proxy: TcpProxy
@@ -52,7 +50,7 @@ describe.skipIf(server === '')('a database server', () => {
   })
   afterEach(() => platform.release())
 
-  test('down at the start: the process keeps running, is not ready, and recovers within 5 s', {
+  test('down at the start: the process keeps running, is not ready, and recovers by itself', {
     timeout: 90_000,
   }, async () => {
     await proxy.cut()
@@ -73,7 +71,7 @@ describe.skipIf(server === '')('a database server', () => {
     expect(gateway.output).not.toContain('Trunkline is ready')
 
     await proxy.restore()
-    await until('it is ready', async () => (await readiness()) === 200, READY_WITHIN_MS)
+    await until('it is ready', async () => (await readiness()) === 200)
     await until('it prints that it is ready', () =>
       gateway.output.includes(`Trunkline is ready:  ${gateway.url}`),
     )
