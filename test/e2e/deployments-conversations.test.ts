@@ -36,7 +36,9 @@ function configOf(lists: Lists): string {
   const agents = PLATFORMS.map((platform) => {
     const { baseUrl, apiKey, appId } = sandbox.agents[platform]
     const own = platform === 'coze' ? { botId: appId } : {}
-    return [platform, { platform, baseUrl, apiKey, ...own, ...lists(platform, second(platform)) }]
+    // How many failures a deployment meets depends on which of two calls comes first, so a breaker might open.
+    const entry = { platform, baseUrl, apiKey, breaker: false, ...own }
+    return [platform, { ...entry, ...lists(platform, second(platform)) }]
   })
   const plenty = { points: 100_000 }
   return JSON.stringify({ limits: { chat: plenty, calls: plenty }, agents: Object.fromEntries(agents) })

@@ -13,7 +13,7 @@ beforeAll(async () => {
   system = await startGatewayWithSandbox({
     settings: {
       limits: { chat: plenty, calls: plenty, refusedKeys: plenty, streamsPerKey: 2 },
-      drain: { acceptMs: 0, timeoutMs: 3_000 },
+      drain: { acceptMs: 0, timeoutMs: 60_000 },
     },
     async agents(entries, { startSecond }) {
       fallible = await startSecond('openai')
@@ -206,14 +206,14 @@ test('what is shed is neither counted nor a row', async () => {
 
 test('a process that stops refuses the calls that wait at once', async () => {
   const key = await newKey()
-  await hold('one')
+  const release = await hold('one')
   const waiting = await fillQueue(key.full_key)
-  const startedMs = performance.now()
   const stopping = system.gateway.stop()
   const refused = await Promise.all(waiting.map(({ answer }) => answer))
-  const tookMs = performance.now() - startedMs
   expect(new Set(refused.map(String))).toEqual(new Set(['503,draining']))
-  expect(tookMs).toBeLessThan(2_000)
+  // The call that they wait for runs on, which the end of the drain would have ended as well.
+  expect(system.sandbox.agents.openai.seen.runs.map(({ state }) => state)).toContain('running')
+  release()
   expect(await stopping).toBe(0)
   await system.gateway.start()
 }, 60_000)

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 import { halfRequest } from '../support/half-request.ts'
@@ -9,14 +12,24 @@ vi.setConfig({ testTimeout: 120_000 })
 
 let system: GatewayWithSandbox
 
-const DRAIN_MS = 3_000
+/** Nothing waits so long: what has ended is not waited for. */
+const PLENTY_MS = 100_000
 
 beforeAll(async () => {
-  system = await startGatewayWithSandbox({ settings: { drain: { timeoutMs: DRAIN_MS } } })
+  system = await startGatewayWithSandbox({ settings: { drain: { timeoutMs: PLENTY_MS } } })
 })
 afterAll(() => system.remove())
 
 const LONG = 'sandbox:slow=5 sandbox:long=100 Hello'
+
+/** Starts the gateway again, whose calls may run so long after the signal. */
+async function restart(timeoutMs = PLENTY_MS): Promise<void> {
+  const { gateway } = system
+  await gateway.stop()
+  const config = JSON.parse(await readFile(gateway.configFile, 'utf8'))
+  await writeFile(gateway.configFile, JSON.stringify({ ...config, drain: { timeoutMs } }))
+  await gateway.start()
+}
 
 /** Returns how the last calls ended. */
 async function lastEnds(count: number): Promise<string[]> {
@@ -53,7 +66,7 @@ test('after SIGTERM running calls complete, new ones are rejected, and the proce
 })
 
 test('calls that outlast the drain get an error, are stopped at the platform and settled, and the process exits with 0', async () => {
-  await system.gateway.start()
+  await restart(1_000)
   const { openai, dify } = system.sandbox.agents
   const query = 'sandbox:silence Hello'
   const reader = readerOf(await system.api.chat(system.key, 'openai', { stream: true, query }))
@@ -72,8 +85,25 @@ test('calls that outlast the drain get an error, are stopped at the platform and
   expect(await lastEnds(2)).toEqual(['drained draining', 'drained draining'])
 })
 
+test('whoever had connected before the signal is served, although the process had not accepted the connection yet', async () => {
+  await restart()
+  const { pid, url } = system.gateway
+  const { hostname, port } = new URL(url)
+  process.kill(pid, 'SIGSTOP')
+  const sockets = Array.from({ length: 10 }, () => connect(Number(port), hostname).setEncoding('utf8'))
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  const answers = sockets.map(async (socket) => {
+    socket.write(`GET /healthz HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\n\r\n`)
+    return (await socket.toArray()).join('').slice(0, 12)
+  })
+  const stopped = system.gateway.stop()
+  process.kill(pid, 'SIGCONT')
+  expect(new Set(await Promise.all(answers))).toEqual(new Set(['HTTP/1.1 200']))
+  expect(await stopped).toBe(0)
+})
+
 test('the same signal twice at once, from a terminal and from a launcher, is one', async () => {
-  await system.gateway.start()
+  await restart()
   const { pid } = system.gateway
   const stopped = system.gateway.stop()
   process.kill(pid, 'SIGTERM')
@@ -81,7 +111,7 @@ test('the same signal twice at once, from a terminal and from a launcher, is one
 })
 
 test('a second signal ends the process immediately', async () => {
-  await system.gateway.start()
+  await restart()
   const reader = readerOf(
     await system.api.chat(system.key, 'openai', { stream: true, query: 'sandbox:silence Hello' }),
   )

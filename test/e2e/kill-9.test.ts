@@ -36,6 +36,11 @@ function startLoad() {
       try {
         const more = { stream: number % 3 === 0, chat_id: `${number}-${call}` }
         const response = await system.api.chat(key, agent, more)
+        // A machine that is too busy for an admission in time refuses the call, which is then not counted.
+        if (response.status === 503) {
+          await response.text()
+          continue
+        }
         if (response.status !== 200) return `${response.status} ${await response.text()}`
         ids.push(response.headers.get('x-call-id') ?? '')
         if (ids.length >= ANSWERS) enough.resolve()
@@ -66,7 +71,9 @@ test.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))(
     expect(state?.miscounted).toEqual([])
     const calls = new Map(state?.calls.map(({ id, outcome }) => [id, outcome]))
     expect(ids.filter((id) => !calls.has(id))).toEqual([])
-    expect(new Set(calls.values())).toEqual(new Set(['done', 'interrupted']))
+    expect(ids.filter((id) => calls.get(id) === 'rejected')).toEqual([])
+    const outcomes = new Set(calls.values())
+    expect([...outcomes].filter((outcome) => outcome !== 'rejected').sort()).toEqual(['done', 'interrupted'])
   },
 )
 

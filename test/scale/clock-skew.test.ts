@@ -1,13 +1,12 @@
-import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, apiOf } from '../support/api.ts'
+import { clockAhead } from '../support/faked-clock.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { countByReason, sendChat } from '../support/load.ts'
 import { query } from '../support/query.ts'
 import { type Replicas, startReplicas } from '../support/replicas.ts'
 
 const server = process.env.E2E_DATABASE_URL ?? ''
-const SKEW = pathToFileURL(`${import.meta.dirname}/../fixtures/clock-a-day-ahead.ts`).href
 const HOUR_MS = 3_600_000
 
 describe.skipIf(server === '')('of two replicas, one on a machine whose clock is a day ahead,', () => {
@@ -17,7 +16,7 @@ describe.skipIf(server === '')('of two replicas, one on a machine whose clock is
 
   beforeAll(async () => {
     // The first gateway to start creates the administrator and the key that signs tokens.
-    replicas = await startReplicas(server, [{ NODE_OPTIONS: `--import ${SKEW}` }, {}])
+    replicas = await startReplicas(server, [clockAhead(24 * HOUR_MS), {}])
     const [first, second] = replicas.gateways.map((gateway) => ({ gateway, api: apiOf(gateway) }))
     if (first === undefined || second === undefined) throw new Error('two were started')
     wrong = { ...first, token: await first.api.login() }

@@ -18,7 +18,9 @@ export interface GatewayWithUploads {
   /** The settled call of the ledger with this id. */
   settledCall(callId: string): Promise<LedgerRow>
   /** All calls of a key, newest first, once every one of them is settled. */
-  settledCalls(key: UploadKey): Promise<LedgerRow[]>
+  settledCalls(key: Pick<UploadKey, 'id'>): Promise<LedgerRow[]>
+  /** Resolves when the ledger has a call of this key. */
+  admitted(key: Pick<UploadKey, 'id'>): Promise<void>
   /** Resolves when so many uploads are admitted and not ended. */
   inProgress(count: number): Promise<void>
   /**
@@ -68,11 +70,15 @@ export async function startGatewayWithUploads({
   const token = await api.login()
   const key = await api.createKey(token, { permissions: ['upload'] })
 
+  async function callsWhere(query: string): Promise<LedgerRow[]> {
+    const { status, body } = await api.call('GET', `/api/v1/calls?limit=100${query}`, { token })
+    if (status !== 200) throw new Error(`the calls cannot be read: ${JSON.stringify(body)}`)
+    return body.data.items
+  }
+
   async function settledWhere(query: string, isMeant: (row: LedgerRow) => boolean): Promise<LedgerRow[]> {
     return await until('the calls are settled', async () => {
-      const { status, body } = await api.call('GET', `/api/v1/calls?limit=100${query}`, { token })
-      if (status !== 200) throw new Error(`the calls cannot be read: ${JSON.stringify(body)}`)
-      const rows = (body.data.items as LedgerRow[]).filter(isMeant)
+      const rows = (await callsWhere(query)).filter(isMeant)
       return rows.every(({ outcome }) => outcome !== null) && rows
     })
   }
@@ -94,6 +100,9 @@ export async function startGatewayWithUploads({
       return row
     },
     settledCalls: ({ id }) => settledWhere(`&key_id=${id}`, () => true),
+    async admitted({ id }) {
+      await until('the call is admitted', async () => (await callsWhere(`&key_id=${id}`)).length > 0)
+    },
     async inProgress(count) {
       await until(`${count} uploads are in progress`, async () => {
         const { body } = await api.call('GET', '/metrics')

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { openDatabase } from '@trunkline/gateway/src/core/database/open.ts'
 import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scratch-database.test-support.ts'
+import { CLOCK_OF_TESTS } from './faked-clock.ts'
 import { createGatewayStorage, type GatewayStorage } from './gateway-storage.ts'
 import { ADMINISTRATOR, COMPILE_CACHE, copyPreparedDataDir } from './gateway-template.ts'
 import { V8_FLAGS } from './v8-flags.ts'
@@ -285,7 +286,7 @@ function run(
   const [file = '', ...rest] = resolverConfig === undefined ? command : mounted(resolverConfig, command)
   return spawn(file, rest, {
     cwd,
-    env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
+    env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...CLOCK_OF_TESTS, ...env },
     stdio: ['pipe', stdout, 'pipe'],
   })
 }

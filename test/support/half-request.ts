@@ -16,7 +16,10 @@ interface HalfRequestOptions {
   readonly body?: string
 }
 
-/** Opens a connection, and sends the first lines of a request, by default a chat, or nothing yet. */
+/**
+ * Opens a connection, and sends the first lines of a request, by default a chat, or nothing yet. Resolves when the gateway, if
+ * it is one process, has accepted the connection and read what was sent: it does so before it answers on a later connection.
+ */
 export async function halfRequest(
   url: string,
   key: string,
@@ -39,6 +42,9 @@ export async function halfRequest(
     `${method} ${path} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAuthorization: Bearer ${key}\r\n` +
     `${lines.join('')}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`
   if (!isSilent) socket.write(head)
+  const later = connect(Number(port), hostname)
+  later.write(`GET /healthz HTTP/1.1\r\nHost: ${hostname}:${port}\r\nConnection: close\r\n\r\n`)
+  await later.toArray()
   return {
     async finish() {
       socket.write(`${isSilent ? head : ''}\r\n${body}`)

@@ -110,6 +110,7 @@ export function SearchField({ pages }: { readonly pages: readonly PageEntry[] })
           place === 'before' && styles.before,
         )}
         role="search"
+        data-open={place !== 'closed'}
         onSubmit={submit}
         onBlur={({ currentTarget, relatedTarget }) => {
           if (place !== 'closed' && !currentTarget.contains(relatedTarget)) setPlace('closed')

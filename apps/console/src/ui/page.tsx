@@ -40,14 +40,14 @@ let followedTo = location.pathname
 
 /**
  * Moves the focus to the heading of a page that was just opened, so that the keyboard goes on there and screen readers announce
- * it. What has taken the focus on that page or in a dialog over it keeps it.
+ * it. What has taken the focus on that page or in a dialog over it keeps it, and so does a search that has been opened since.
  */
 function followWithFocus(heading: HTMLElement): void {
   const { activeElement, body } = document
   const isLost = activeElement === null || activeElement === body
   const isOther = followedTo !== location.pathname
   followedTo = location.pathname
-  const isTaken = activeElement?.closest('main, [role=dialog]') != null
+  const isTaken = activeElement?.closest('main, [role=dialog], [role=search][data-open=true]') != null
   if (isOther ? isLost || !isTaken : isLost && wasFollowed) {
     wasFollowed = true
     heading.focus({ preventScroll: true })

@@ -89,25 +89,25 @@ test('a single text over the bound is dropped, and later lines are written', asy
   expect(stdout.text).toBe(LINE)
 })
 
-test('closing waits less than three seconds for a reader that reads nothing', async () => {
+test('closing gives up on a reader that reads nothing', async () => {
   const stdout = reader()
   const output = new LogOutput(stdout.sink)
   output.write(LINE)
-  const startedMs = performance.now()
   await output.close()
-  expect(performance.now() - startedMs).toBeLessThan(3_000)
   expect(stdout.text).toBe('')
 })
 
 test('closing does not wait for a full disk', async () => {
+  let tries = 0
   const full = () => {
+    tries += 1
     throw Object.assign(new Error('no space'), { code: 'ENOSPC' })
   }
   const output = new LogOutput({ write: full, writeSync: full, chunkBytesMax: 4_096 })
   output.write(LINE)
-  const startedMs = performance.now()
   await output.close()
-  expect(performance.now() - startedMs).toBeLessThan(500)
+  // Each wait would end with another one.
+  expect(tries).toBe(1)
 })
 
 test('at most one write to a file runs at a time', async () => {

@@ -18,7 +18,7 @@ import type { Permission, Principal, Role } from '#core/principal.ts'
 import { problemOf } from '#core/problem-of.ts'
 import { countRefusals, insertRefusal } from '#core/refusals/refusals.test-support.ts'
 import type { KeptForm } from '#core/replies/kept-form.ts'
-import { systemRuntime } from '#core/runtime.ts'
+import { type Runtime, systemRuntime } from '#core/runtime.ts'
 import type { UploadPart } from '#core/uploads/upload-request.ts'
 import type { Upload } from '#generated/prisma/client.ts'
 import { createLogger } from '#ops/logger.ts'
@@ -97,6 +97,8 @@ export interface CallersOptions {
   readonly readPoints?: number
   /** The database server; without it the database is embedded. */
   readonly serverUrl?: string | undefined
+  /** The clocks and randomness of the gateway that are not the system's. */
+  readonly runtime?: Partial<Runtime>
 }
 
 export async function openCallers({
@@ -105,6 +107,7 @@ export async function openCallers({
   chatsPerMinute = 60,
   readPoints,
   serverUrl,
+  runtime = {},
 }: CallersOptions = {}): Promise<Callers> {
   const database = await openScratchDatabase(serverUrl)
   const platform = await startPlatform()
@@ -130,7 +133,7 @@ export async function openCallers({
   const gateway = await createGateway({
     config,
     database,
-    runtime: systemRuntime,
+    runtime: { ...systemRuntime, ...runtime },
     log,
   })
   await gateway.prepare()

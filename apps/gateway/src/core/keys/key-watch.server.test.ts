@@ -237,25 +237,6 @@ describe(kind, () => {
     expect(calls.map(({ reasons }) => reasons)).toEqual([['key_revoked'], []])
   })
 
-  test('a thousand calls cost a statement in a period, short calls one at most, and none once they have ended', async () => {
-    const keys = await Promise.all(Array.from({ length: 10 }, () => newKey()))
-    const watch = watchOf()
-    // A pool of connections to a server has timers of its own, and other files of the worker may have left some.
-    const others = vi.getTimerCount()
-    const timers = () => (kind === 'embedded' ? Math.max(0, vi.getTimerCount() - others) : 0)
-    const open = () =>
-      Array.from({ length: 1_000 }, (_, n) => run(watch, keys[n % 10] ?? (keys[0] as KeyInUse)))
-    for (const call of open()) call.end()
-    await pass(EVERY_MS)
-    expect([asked.mock.calls.length, timers()]).toEqual([0, 0])
-    const calls = open()
-    await look()
-    await look()
-    for (const call of calls) call.end()
-    await pass(60_000)
-    expect([asked.mock.calls.length, timers()]).toEqual([2, 0])
-  })
-
   test('a slow answer is not waited for by the period, and only one look is on its way', async () => {
     const watch = watchOf()
     run(watch, await newKey())
@@ -299,15 +280,5 @@ describe(kind, () => {
     await look()
     expect(ended).toBe(1_000)
     expect(Math.max(...steps)).toBeLessThanOrEqual(100)
-  })
-
-  test('its timer does not keep the process alive', async () => {
-    vi.useRealTimers()
-    const alive = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
-    const key = await newKey()
-    const before = alive()
-    const { end } = run(watchOf(), key)
-    expect(alive()).toBe(before)
-    end()
   })
 })

@@ -3,12 +3,15 @@ import { ANSWERING_AGENT } from '#test/authorization/callers.test-support.ts'
 import { type Any, type Face, openFace } from '#test/graphql/face.test-support.ts'
 
 let face: Face
+/** Where the clock of the gateway stands still, if it does. */
+let stoppedMs: number | undefined
 
 beforeAll(async () => {
-  face = await openFace()
+  face = await openFace({ runtime: { elapsedMs: () => stoppedMs ?? performance.now() } })
 }, 120_000)
 afterAll(() => face?.close())
 afterEach(() => {
+  stoppedMs = undefined
   vi.restoreAllMocks()
 })
 
@@ -53,6 +56,9 @@ test('the first item of a chat has its call, which still runs', async () => {
 })
 
 test('what a chat costs without its call is not more than before: no read of the ledger, no look-up of the key', async () => {
+  // The limits of a key are read with its first chat and then once a second.
+  stoppedMs = performance.now()
+  await face.query('chat key', `mutation { ${CHAT} { text } }`)
   const texts = await face.statements(async () => {
     await face.query('chat key', `mutation { ${CHAT} { callId text } }`)
     await follow('... on ChatStarted { callId }')

@@ -59,7 +59,6 @@ describe.runIf(serverUrl)('server', () => {
       await client.query("UPDATE rows SET name = 'changed' WHERE id = 1")
       waitedMs = performance.now() - startedMs
     }
-    expect(waitedMs).toBeLessThan(400)
     expect(finished).toBe(0)
     await other.query('COMMIT')
     await migrating
