@@ -5,6 +5,8 @@ import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
 import { graphql } from '../support/graphql.ts'
 import { until } from '../support/until.ts'
 
+// A browser, because whether all is well is put together by the page from several answers, some of which fail.
+
 const MANY = { points: 100_000 }
 const LIMIT = { points: 8, windowSeconds: 600 }
 const DAY_MS = 86_400_000

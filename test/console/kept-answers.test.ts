@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../support/browser.ts'
 import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
 
+// A browser, because a reload must find the answer again in its storage, and the gateway must be killed under it.
+
 /** A reply that takes some seconds, of numbered fragments: `1 网关 2 网关 …`. */
 const SLOW = 'sandbox:slow=20 sandbox:long=300 Hello'
 const ALL = Array.from({ length: 300 }, (_, index) => index + 1)

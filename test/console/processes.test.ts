@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../support/browser.ts'
 import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
 
+// A browser, because the page shows the running process, and is reached from the pages of a call and of a deployment.
+
 describe.runIf(HAS_BROWSER)('the page of the processes', () => {
   let console: ConsoleInBrowser
 

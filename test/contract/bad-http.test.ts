@@ -3,6 +3,8 @@ import { type ContractGateway, startContractGateway } from '../support/contract/
 import { exchange } from '../support/contract/raw.ts'
 import { send } from '../support/contract/send.ts'
 
+// A process, because Node answers malformed HTTP before any route does, which only bytes on a socket show.
+
 let gateway: ContractGateway
 beforeAll(async () => {
   gateway = await startContractGateway()

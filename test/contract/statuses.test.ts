@@ -21,6 +21,8 @@ import type { Answer } from '../support/contract/send.ts'
 import { UNKNOWN_FILE } from '../support/contract/upload-provocations.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
+// A process, because every documented status must come from a whole gateway; those of a broken one are served in this process.
+
 /** Clients of kept calls go on to read and stop them. */
 const SERVED_WHILE_DRAINING: ReadonlySet<string> = new Set([
   'resumeCall',

@@ -6,6 +6,8 @@ import { type ScriptedPlatform, sse, startScriptedPlatform, written } from '../s
 import { payloadsOf, readerOf } from '../support/stream.ts'
 import { until } from '../support/until.ts'
 
+// A process, because the memory and the places of a process are what is bounded, and its platform sends without end.
+
 const MIB = 1024 * 1024
 const IN_FLIGHT_MAX = 4
 const STREAMS_PER_KEY = 2

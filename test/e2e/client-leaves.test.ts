@@ -3,6 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 import { readerOf } from '../support/stream.ts'
 
+// A process, because a client leaves by closing its socket, and the platform must see its run stopped by another one.
+
 let system: GatewayWithSandbox
 let calls = 0
 

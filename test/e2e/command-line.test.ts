@@ -5,6 +5,8 @@ import { apiOf, inOneYear } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { uploadFile } from '../support/uploads.ts'
 
+// A process, because a command is a program with arguments, an output and an exit code, beside a gateway that runs.
+
 // Every command starts a process, which takes long on a busy machine.
 vi.setConfig({ testTimeout: 240_000 })
 

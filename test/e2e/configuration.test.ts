@@ -11,6 +11,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test,
 import { prepareGateway, startGateway, type TestGateway, trunkline } from '../support/gateway.ts'
 import { inBucket } from '../support/uploads.ts'
 
+// A process, because settings come from a file, the environment and a folder, and a start refuses them by its exit code.
+
 // Starting a process takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 

@@ -4,6 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 import { until } from '../support/until.ts'
 
+// A process, because the queue belongs to a process, and what it refuses when it is stopped is seen only from outside.
+
 let system: GatewayWithSandbox
 /** The platform of the agent `down`. */
 let fallible: SandboxAgent

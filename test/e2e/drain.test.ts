@@ -4,6 +4,8 @@ import { halfRequest } from '../support/half-request.ts'
 import { contentOf, payloadsOf, readerOf } from '../support/stream.ts'
 import { until } from '../support/until.ts'
 
+// A process, because a drain begins with a signal and ends with an exit code.
+
 // Starting a process takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 

@@ -18,6 +18,8 @@ import {
 import { contentOf, payloadsOf, readerOf } from '../support/stream.ts'
 import { until } from '../support/until.ts'
 
+// A process, because a call must go on when its connection closes, and be known as interrupted when the process is killed.
+
 /** Takes about a second. */
 const SLOW = 'sandbox:slow=40 sandbox:long=25 Hello'
 /** Never ends by itself after its first fragment. */

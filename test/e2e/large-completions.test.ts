@@ -13,6 +13,8 @@ import {
 } from '../support/files-in-chats.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 
+// A process, because a large body must be refused before it is sent, which is seen on the socket.
+
 const MIB = 1024 * 1024
 
 let system: GatewayWithSandbox

@@ -4,6 +4,8 @@ import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gat
 import { EVENT_STREAM } from '../support/graphql.ts'
 import { CREATED_BY, filePart, formOf, sendForm } from '../support/upload-client.ts'
 
+// A process, because the headers are those of production, which is a variable of the environment at the start.
+
 let system: GatewayWithSandbox
 beforeAll(async () => {
   system = await startGatewayWithSandbox({ env: { NODE_ENV: 'production' }, isOnDisk: true })

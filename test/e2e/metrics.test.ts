@@ -5,6 +5,8 @@ import { freePort } from '../support/free-port.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 import { sendFile, uploadFile } from '../support/uploads.ts'
 
+// A process, because the ops port, the memory and the event loop that are measured are those of a process.
+
 let system: GatewayWithSandbox
 let ops: string
 

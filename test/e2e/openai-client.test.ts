@@ -6,6 +6,8 @@ import { Stream } from 'openai/streaming'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 
+// A process, because the reader of the openai package must get the pieces as a connection divides them.
+
 let system: GatewayWithSandbox
 
 beforeAll(async () => {

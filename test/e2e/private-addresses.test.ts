@@ -5,6 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createFullKey, type FilesInChats, filesInChats, type Question } from '../support/files-in-chats.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 
+// A process, because a call must be refused before the gateway or a platform connects to this machine, and nothing may stand in for these.
+
 /** Listens on every address of this machine. The emulators would read a file from it. */
 let canary: Server
 let connections = 0

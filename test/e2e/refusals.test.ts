@@ -6,6 +6,8 @@ import { readerOf } from '../support/stream.ts'
 import { until } from '../support/until.ts'
 import { sendFile } from '../support/uploads.ts'
 
+// A process, because the record, the counts and the log of one process must agree, and the log is its output.
+
 interface Key {
   readonly id: string
   readonly full_key: string

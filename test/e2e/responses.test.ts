@@ -6,6 +6,8 @@ import { type Replicas, startReplicas } from '../support/replicas.ts'
 import { readerOf } from '../support/stream.ts'
 import { until } from '../support/until.ts'
 
+// A process, because a response is continued over several connections, and replicas on one database must agree on it.
+
 /** Sends a request of the Responses API and returns its reply as JSON. */
 function respond(api: Api, key: string, body: object, headers: Record<string, string> = {}) {
   return api.call('POST', '/api/v1/responses', { token: key, headers, body: { input: 'Hello', ...body } })

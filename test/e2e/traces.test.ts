@@ -7,6 +7,8 @@ import { type GatewayOptions, startGateway, type TestGateway } from '../support/
 import { type ScriptedPlatform, sse, startScriptedPlatform } from '../support/scripted-platform.ts'
 import { startTraceCollector, type TraceCollector } from '../support/trace-collector.ts'
 
+// A process, because traces are configured by the environment, sent to a collector and flushed by the stop.
+
 const TRACE = 'ab'.repeat(16)
 const PARENT = 'cd'.repeat(8)
 const traceparent = (flags: '00' | '01') => `00-${TRACE}-${PARENT}-${flags}`

@@ -6,6 +6,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type GatewayWithUploads, startGatewayWithUploads } from '../support/gateway-with-uploads.ts'
 import { CREATED_BY, END_OF_FORM, filePart, formUpToFile, openUpload } from '../support/upload-client.ts'
 
+// A process, because a client, or the gateway itself, goes away in the middle of a file.
+
 // Starting a process takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 

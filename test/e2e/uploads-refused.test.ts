@@ -15,6 +15,8 @@ import {
   sendForm,
 } from '../support/upload-client.ts'
 
+// A process, because a file is refused while it is being sent, and the connection is closed before its end.
+
 let system: GatewayWithUploads
 
 /** More than one part of a multipart upload to S3, so that one has been stored when the file is refused. */

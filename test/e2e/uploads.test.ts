@@ -8,6 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type GatewayWithUploads, startGatewayWithUploads } from '../support/gateway-with-uploads.ts'
 import { CREATED_BY, filePart, formOf, sendForm } from '../support/upload-client.ts'
 
+// A process, because curl and other senders divide the same file in their own ways, and its bytes are compared on the disk.
+
 let system: GatewayWithUploads
 
 beforeAll(async () => {

@@ -5,6 +5,8 @@ import { EVENT_STREAM, follow, graphql, resultsOf, sendGraphql } from '../suppor
 import { readerOf } from '../support/stream.ts'
 import { until } from '../support/until.ts'
 
+// A process, because the graphql-sse client shares and closes connections, and a drain ends what they carry.
+
 const CHAT = `subscription ($input: ChatInput!) { chat(input: $input) {
   __typename ... on ChatStarted { callId } ... on ChatText { text }
 } }`

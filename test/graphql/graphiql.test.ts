@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER, launchBrowser } from '../support/browser.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 
+// A browser, because the page must work under its policy, with its own files alone, and follow a subscription.
+
 let system: GatewayWithSandbox
 beforeAll(async () => {
   system = await startGatewayWithSandbox()

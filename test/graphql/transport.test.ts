@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 import { graphql, sendGraphql } from '../support/graphql.ts'
 
+// A process, because production is a variable of the environment, and the log that is read is the output of the gateway.
+
 const ORIGIN = 'https://app.example.com'
 const ME = '{ me { username } }'
 

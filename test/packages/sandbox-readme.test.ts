@@ -8,6 +8,8 @@ import { parse } from 'yaml'
 import { namedExamples, typeErrors, writeExamples } from '../support/examples.ts'
 import { type PackedPackage, packPackage } from '../support/packed-package.ts'
 
+// A process, because readers copy the examples beside an installed package and run them.
+
 const run = promisify(execFile)
 const readme = await readFile(join(import.meta.dirname, '../../packages/sandbox/README.md'), 'utf8')
 const EXAMPLES = namedExamples(readme)

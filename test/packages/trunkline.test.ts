@@ -12,6 +12,8 @@ import { freePort } from '../support/free-port.ts'
 import { type Finished, launch, startGateway, trunkline } from '../support/gateway.ts'
 import { probeGateway } from '../support/probe-gateway.ts'
 
+// A process, because what npm installs must start, be stopped through npx, and serve as the sources do.
+
 // An installation, and several starts on a busy machine.
 vi.setConfig({ testTimeout: 240_000 })
 

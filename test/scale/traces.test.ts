@@ -5,6 +5,8 @@ import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gat
 import { type CollectedSpan, startTraceCollector, type TraceCollector } from '../support/trace-collector.ts'
 import { SECRETS, STRANGE_TRACE, tracedCalls, tracedRefusals } from '../support/traced-calls.ts'
 
+// A process, because the spans and log lines of a run are compared with its ledger, after it has flushed and stopped.
+
 const CALLS = process.env.SOAK ? 1_000 : 156
 
 const [INTERNAL, SERVER, CLIENT] = [1, 2, 3]

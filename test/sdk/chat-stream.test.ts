@@ -13,6 +13,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 import { until } from '../support/until.ts'
 
+// A process, because leaving a stream closes a connection, which the gateway must notice and settle.
+
 const PLATFORMS = ['fastgpt', 'openai', 'dify', 'coze', 'hiagent'] as const
 
 let system: GatewayWithSandbox

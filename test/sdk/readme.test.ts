@@ -10,6 +10,8 @@ import { freePort } from '../support/free-port.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 import { type PackedPackage, packPackage } from '../support/packed-package.ts'
 
+// A process, because readers copy the examples beside an installed package and run them.
+
 const run = promisify(execFile)
 const ROOT = join(import.meta.dirname, '../..')
 const readme = await readFile(join(ROOT, 'packages/sdk/README.md'), 'utf8')

@@ -9,6 +9,8 @@ import { type PackedPackage, packPackage } from '../support/packed-package.ts'
 import { PASSWORD, programOf } from '../support/reference-program.ts'
 import { type DocumentedName, readSdkReference } from '../support/sdk-reference.ts'
 
+// A process, because the examples of the reference are run as programs, beside an installed package.
+
 const run = promisify(execFile)
 const { complaints, names } = await readSdkReference()
 

@@ -12,6 +12,8 @@ import { ChatClient } from '@trunkline/sdk/chat'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 
+// A process, because the SDK knows a gateway by its address alone, and must understand what it sends for every resource.
+
 let scene: GatewayWithSandbox
 let admin: Trunkline
 

@@ -17,6 +17,8 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type GatewayWithUploads, startGatewayWithUploads } from '../support/gateway-with-uploads.ts'
 
+// A process, because a refused upload closes the connection while a source is still being read.
+
 const BYTES_MAX = 300_000
 const TEXT = 'grüezi, a text to keep\n'.repeat(5000)
 const BYTES = new TextEncoder().encode(TEXT)

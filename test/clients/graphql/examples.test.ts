@@ -7,6 +7,8 @@ import type { Reply } from '@trunkline/examples/reply.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 
+// A process, because the examples reach a gateway by its address alone, as the programs of readers do.
+
 const ROOT = join(import.meta.dirname, '../../..')
 
 type Input = Parameters<typeof plain.ask>[1]

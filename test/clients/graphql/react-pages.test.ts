@@ -6,6 +6,8 @@ import { HAS_BROWSER, launchBrowser } from '../../support/browser.ts'
 import { freePort } from '../../support/free-port.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 
+// A browser, because only its rendering shows whether the caches of Apollo and urql agree with what the gateway sends.
+
 const ROOT = join(import.meta.dirname, '../../../examples/react')
 const KEYS_A_PAGE = 10
 

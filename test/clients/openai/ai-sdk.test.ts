@@ -5,6 +5,8 @@ import { collect } from '../../support/collect.ts'
 import type { GatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 import { MODELS, PLATFORM_NAMES, startModels, THOUGHTS, WEATHER } from '../../support/models.ts'
 
+// A process, because the package brings its own client of HTTP and reader of streams, which must accept what crosses a socket.
+
 let system: GatewayWithSandbox
 
 beforeAll(async () => {

@@ -4,6 +4,8 @@ import { collect } from '../../support/collect.ts'
 import type { GatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 import { MODELS, PLATFORM_NAMES, startModels, WEATHER } from '../../support/models.ts'
 
+// A process, because LangChain sends its own requests, and only a gateway behind a socket shows whether they are accepted.
+
 let system: GatewayWithSandbox
 
 beforeAll(async () => {

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { collect } from '../../support/collect.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 
+// A process, because the client sends its own requests, and chooses by the name of the model where they go.
+
 let system: GatewayWithSandbox
 
 beforeAll(async () => {

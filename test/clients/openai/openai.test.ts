@@ -6,6 +6,8 @@ import { collect } from '../../support/collect.ts'
 import type { GatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 import { MODELS, PLATFORM_NAMES, startModels, THOUGHTS, WEATHER } from '../../support/models.ts'
 
+// A process, because the package retries, aborts and reads streams on its own connections, which nothing else does as it does.
+
 let system: GatewayWithSandbox
 let client: OpenAI
 

@@ -5,6 +5,8 @@ import type { GatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 import { MODELS, PLATFORM_NAMES } from '../../support/models.ts'
 import { RESPONSES_CLIENTS } from '../support/responses-clients.ts'
 
+// A process, because each package sends its own requests of the Responses API and reads the stream by its own parser.
+
 let system: GatewayWithSandbox
 
 beforeAll(async () => {

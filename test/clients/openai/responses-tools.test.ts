@@ -8,6 +8,8 @@ import type { GatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 import { MODELS, PLATFORM_NAMES, startModels, THOUGHTS, WEATHER } from '../../support/models.ts'
 import { type Connection, langChain, openai, runner } from '../support/responses-clients.ts'
 
+// A process, because each package runs the loop of a tool by its own requests, and leaves streams by closing connections.
+
 let system: GatewayWithSandbox
 let connection: Connection
 

@@ -5,6 +5,8 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type PackedPackage, packPackage } from '../../support/packed-package.ts'
 
+// A process, because the files are those that the package manager packs, and the tools that judge them are programs.
+
 const run = promisify(execFile)
 const BIN = join(import.meta.dirname, '../node_modules/.bin')
 

@@ -7,6 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type PackedPackage, packPackage } from '../../support/packed-package.ts'
 import { RUNTIMES } from '../support/runtimes.ts'
 
+// A process, because other versions of Node must run the package as it is installed.
+
 const run = promisify(execFile)
 
 /** The versions of Node that the package promises; it is no part of what runs in browsers or elsewhere. */

@@ -10,6 +10,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { HAS_BROWSER, launchBrowser } from '../../support/browser.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 
+// A browser, because the page of the example keeps a conversation with the hook of the AI SDK, which renders into a page.
+
 const ROOT = join(import.meta.dirname, '../../../examples/ai-sdk')
 
 let system: GatewayWithSandbox

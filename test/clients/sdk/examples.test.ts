@@ -5,6 +5,8 @@ import { readChatStream } from '@trunkline/sdk/chat'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 
+// A process, because the worker is a program that reads lines and ends, and both examples find the gateway by its address.
+
 const WORKER = join(import.meta.dirname, '../../../examples/worker.ts')
 
 let system: GatewayWithSandbox

@@ -4,6 +4,8 @@ import { withGraphQL } from '@trunkline/sdk/graphql'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 
+// A process, because the SDK must understand what a gateway sends over a connection, and stop an agent by closing it.
+
 let system: GatewayWithSandbox
 beforeAll(async () => {
   system = await startGatewayWithSandbox()
