@@ -43,7 +43,7 @@ test.each([CHAT.query, 'say "hi"', "it's", 'back\\slash', 'both \' and "'])(
   },
 )
 
-test('what a chat does not have is left out', () => {
+test('the code of a chat leaves out what the chat does not have', () => {
   const { sdk, openai } = chatSnippets({ ...CHAT, app: '', conversationId: '', files: [], detail: false })
   expect(sdk).not.toMatch(/app_id|chat_id|conversation_id|files|detail/)
   expect(openai).toContain("model: 'fastgpt',")
