@@ -17,7 +17,7 @@ afterAll(() => system.remove())
 const QUESTIONS = ['My name is Ada.', 'What is my name?'] as const
 
 describe.each(RESPONSES_CLIENTS)('$name', (client) => {
-  describe.each(PLATFORM_NAMES)('%s', (platform) => {
+  describe.each(PLATFORM_NAMES)('with an agent of %s', (platform) => {
     test('remembers the first turn in the second, and both are counted', async () => {
       const { apiKey, calls } = await createCountedKey(system)
       const connection = { baseURL: `${system.gateway.url}/api/v1`, apiKey }

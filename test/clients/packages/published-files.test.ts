@@ -21,7 +21,7 @@ describe.each(['sdk', 'sandbox'] as const)('@trunkline/%s', (name) => {
     await packed?.remove()
   })
 
-  test('publint finds nothing', async () => {
+  test('has no mistake that publint finds', async () => {
     const { stdout } = await run(join(BIN, 'publint'), ['--strict', packed.tarball])
     expect(stdout).toMatch(/All good!/)
   })
@@ -31,7 +31,7 @@ describe.each(['sdk', 'sandbox'] as const)('@trunkline/%s', (name) => {
     expect(stdout).toMatch(/No problems found/)
   })
 
-  test('it depends on nothing, may be shaken, and is published in public and with its provenance', () => {
+  test('depends on nothing, may be shaken, and is published in public and with its provenance', () => {
     expect(manifest).toMatchObject({
       name: `@trunkline/${name}`,
       license: 'MIT',

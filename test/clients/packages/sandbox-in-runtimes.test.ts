@@ -63,7 +63,7 @@ describe.each(NODES)('in $name', ({ command, args, isInstalled }) => {
     [['--delay=soon'], '--delay: expected a whole number from 0 to 60000, but it is "soon".\n'],
     [['--port=1'], /^Unknown option '--port'.*\n$/],
     [['--host=192.0.2.1'], /^listen EADDRNOTAVAIL: address not available 192\.0\.2\.1.*\n$/],
-  ])('%j is refused with one line', async (options, message) => {
+  ])('the command with %j is refused with one line', async (options, message) => {
     const bin = join(sandbox.project, 'node_modules/.bin/trunkline-sandbox')
     const failed = await run(command, [...args, bin, ...options]).catch((error) => error)
     expect([failed.code, failed.stderr]).toEqual([1, expect.stringMatching(message)])

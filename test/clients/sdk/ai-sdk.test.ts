@@ -50,7 +50,7 @@ async function messageIn(response: Response) {
 const partsOf = (message: UIMessage | undefined, type: string) =>
   (message?.parts ?? []).flatMap((part) => (part.type === type && 'text' in part ? [part.text] : []))
 
-test.each(['route.ts', 'chat.tsx'])('docs/ai-sdk.md has %s as it is', async (file) => {
+test.each(['route.ts', 'chat.tsx'])('docs/ai-sdk.md quotes %s as it is', async (file) => {
   const page = await readFile(join(ROOT, '../../docs/ai-sdk.md'), 'utf8')
   expect(page).toContain(`// examples/ai-sdk/${file}\n${await readFile(join(ROOT, file), 'utf8')}`)
 })
@@ -144,7 +144,7 @@ describe.runIf(HAS_BROWSER)('the example page with useChat, in a browser', () =>
     expect(await answers().textContent()).not.toBe('')
   })
 
-  test('Stop stops the agent', async () => {
+  test('stops the agent when Stop is pressed', async () => {
     await send('Hello sandbox:silence')
     await page.getByRole('button', { name: 'Stop' }).click()
     await page.getByRole('button', { name: 'Send' }).waitFor()

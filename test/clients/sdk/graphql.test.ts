@@ -103,7 +103,7 @@ test('a subscription that is refused, or fails after its first text, throws with
   expect(await failureOf(closed.next())).toMatchObject({ name: 'ConnectionError' })
 })
 
-test('leaving the loop stops the agent, and aborting throws', async () => {
+test('leaving the loop over a subscription stops the agent, and aborting it throws', async () => {
   const outcomes = async () => {
     const page = await clientOf().usage.calls({ limit: 2 })
     return page.items.map(({ outcome }) => outcome)
