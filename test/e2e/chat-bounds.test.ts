@@ -169,7 +169,7 @@ describe('streams of one key', () => {
   })
 })
 
-test('the OpenAI-compatible interface returns these errors in its own format', async () => {
+test('the OpenAI-compatible interface returns the errors of these bounds in its own format', async () => {
   await openHeld()
   await openHeld()
   const refused = await fetch(`${gateway.url}/api/v1/chat/completions`, {

@@ -85,7 +85,7 @@ test('a start names a variable that looks misspelt, once for all workers, and st
   ])
 })
 
-test('a check creates nothing', async () => {
+test('a check of the configuration creates nothing', async () => {
   const cwd = await mkdtemp(join(home, 'empty-'))
   const { code } = await trunkline(['config', 'check'], { cwd, env: { DATA_DIR: 'data' } })
   expect([code, await readdir(cwd)]).toEqual([0, []])

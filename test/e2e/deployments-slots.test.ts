@@ -195,7 +195,7 @@ test('a key with 500 calls at once costs no other key a refusal', async () => {
   expect(new Set(await Promise.all(flood))).toEqual(new Set([200]))
 })
 
-test('what is shed is neither counted nor a row', async () => {
+test('a call that is shed is neither counted nor a row of the ledger', async () => {
   const key = await newKey()
   const release = await hold('bare')
   const refused = await Promise.all(

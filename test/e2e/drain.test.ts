@@ -74,7 +74,7 @@ test('calls that outlast the drain get an error, are stopped at the platform and
   expect(await lastEnds(2)).toEqual(['drained draining', 'drained draining'])
 })
 
-test('the same signal twice at once, from a terminal and from a launcher, is one', async () => {
+test('the same signal twice at once, from a terminal and from a launcher, counts as one', async () => {
   await system.gateway.start()
   const { pid } = system.gateway
   const stopped = system.gateway.stop()
@@ -82,7 +82,7 @@ test('the same signal twice at once, from a terminal and from a launcher, is one
   expect(await stopped).toBe(0)
 })
 
-test('a second signal ends the process immediately', async () => {
+test('a second signal ends a process that drains immediately', async () => {
   await system.gateway.start()
   const reader = readerOf(
     await system.api.chat(system.key, 'openai', { stream: true, query: 'sandbox:silence Hello' }),

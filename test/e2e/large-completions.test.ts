@@ -41,7 +41,7 @@ test.each(['dify', 'coze', 'openai'])('%s receives 19 MiB of data that a request
   expect([status, reply]).toEqual([200, expect.stringContaining(traceOf(file))])
 })
 
-test('a body of 21 MiB is refused', async () => {
+test('a completion with a body of 21 MiB is refused', async () => {
   const asked = () => client.ask({ agent: 'dify', way: 'completions', parts: [partOf(21 * MIB).part] })
   const { result, uploads, chats } = await client.during('dify', asked)
   expect([result.status, result.body.error.code]).toEqual([413, 'body_too_large'])

@@ -58,7 +58,7 @@ test.each(['fastgpt', 'openai', 'dify', 'coze', 'hiagent'])(
   },
 )
 
-test('it throws on a failure amid the stream, after delivering the text before it', async () => {
+test('the openai package throws on a failure amid the stream, after delivering the text before it', async () => {
   for (const agent of ['fastgpt', 'openai']) {
     const response = await system.api.chat(system.key, agent, {
       stream: true,
@@ -71,7 +71,7 @@ test('it throws on a failure amid the stream, after delivering the text before i
   }
 })
 
-test('it reads any text of a platform unchanged, however the text is divided into chunks', async () => {
+test('the openai package reads any text of a platform unchanged, however the text is divided into chunks', async () => {
   const anyUnit = fc.integer({ max: 0xffff }).map((code) => String.fromCharCode(code))
   const fragments = fc.array(
     fc.oneof(fc.string({ unit: anyUnit }), fc.constantFrom('\r\n', 'data: x\n\n', '\ud83d', '\udc4b')),

@@ -61,7 +61,7 @@ test.each(['fastgpt', 'hiagent', 'dify', 'coze', 'openai'] as const)(
   },
 )
 
-test('the error names the field of the URL', async () => {
+test('the refusal of a private URL names its field', async () => {
   const [url = ''] = urls
   for (const agent of ['dify', 'openai']) {
     const { body } = await client.ask({ agent, files: [EXTERNAL, url] })
@@ -73,7 +73,7 @@ test('the error names the field of the URL', async () => {
   }
 })
 
-test('nothing has connected to this machine', () => {
+test('after all of these calls, nothing has connected to this machine', () => {
   expect(connections).toBe(0)
 })
 

@@ -187,7 +187,7 @@ test('without a collector nothing is traced and nothing is passed on', async () 
   expect(await gateway.query('SELECT trace_id FROM calls')).toEqual([{ trace_id: null }])
 })
 
-test('the gateway does not start with a setting that it does not understand, and names it', async () => {
+test('the gateway does not start with a setting of traces that it does not understand, and names it', async () => {
   const started = start({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', OTEL_TRACES_SAMPLER: 'xray' })
   await expect(started).rejects.toThrow(/OTEL_TRACES_SAMPLER: expected one of always_on/)
 })

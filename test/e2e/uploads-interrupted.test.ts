@@ -169,7 +169,7 @@ describe('a gateway that is stopped', () => {
   })
 })
 
-test('after all of this no bytes are counted for anyone', async () => {
+test('after all interrupted uploads, no bytes are counted for anyone', async () => {
   const { gateway } = system
   await gateway.stop()
   expect(await gateway.query('SELECT DISTINCT upload_bytes::int FROM users')).toEqual([{ upload_bytes: 0 }])

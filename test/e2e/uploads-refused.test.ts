@@ -238,7 +238,7 @@ describe('a broken form', () => {
   })
 })
 
-test('after all of this no bytes are counted for anyone', async () => {
+test('after all refused uploads, no bytes are counted for anyone', async () => {
   const { gateway } = system
   await gateway.stop()
   expect(await gateway.query('SELECT DISTINCT upload_bytes::int FROM users')).toEqual([{ upload_bytes: 0 }])

@@ -141,7 +141,7 @@ test.each([
     403,
     'permission_denied',
   ],
-])('%s is refused before the body is read', async (_, credential, status, reason) => {
+])('an upload with %s is refused before the body is read', async (_, credential, status, reason) => {
   const { url } = system.gateway
   const answer = await sendForm(url, await credential(), formOf(CREATED_BY, filePart('text')))
   expect([answer.status, answer.body.reason]).toEqual([status, reason])
