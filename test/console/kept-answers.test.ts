@@ -45,7 +45,7 @@ describe.runIf(HAS_BROWSER)('answers of the playground that are kept', () => {
     return [...text.matchAll(/(\d+) 网关/g)].map(([, shown]) => Number(shown))
   }
 
-  test('reloads in the middle of an answer: it goes on by itself, is whole, and was one call with one key', async () => {
+  test('an answer goes on by itself after reloads in its middle, is whole, and was one call with one key', async () => {
     const { page, logIn, problems, violations } = await console.visit('/agents/openai')
     await logIn()
     await ask(page, SLOW)

@@ -60,7 +60,7 @@ describe.runIf(HAS_BROWSER)('the page of the processes', () => {
     expect(await violations()).toEqual([])
   })
 
-  test('is for administrators', async () => {
+  test('is shown to administrators alone', async () => {
     const { api, token } = console.system
     const { username, password } = await api.createUser(token, 'ada')
     const { page, logIn } = await console.visit('/processes')

@@ -34,7 +34,7 @@ test('a file whose subject is the database or its directory runs on the embedded
   expect(files.filter((file) => NAMES_A_DATABASE.test(textOf(file)) && !listed.has(file))).toEqual([])
 })
 
-test('the lists name files that exist, each once', () => {
+test('the lists of suites name files that exist, each once', () => {
   const listed = [...ON_EMBEDDED_ANYWAY, ...ON_EMBEDDED_TOO, ...ON_SERVER_ALONE]
   expect(new Set(listed).size).toBe(listed.length)
   for (const file of listed) expect(textOf(file), file).not.toBe('')

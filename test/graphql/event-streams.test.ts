@@ -159,7 +159,7 @@ test('closing a shared stream ends every operation on it', async () => {
   await allEnded()
 })
 
-test('silence is filled with comments, as on REST', async () => {
+test('silence in a stream is filled with comments, as on REST', async () => {
   const variables = variablesOf('sandbox:hang Hello')
   const leave = new AbortController()
   const request = { variables, as: system.key, headers: EVENT_STREAM, signal: leave.signal }

@@ -46,7 +46,7 @@ describe('a request that a page of another site can send without a preflight is 
     })
   })
 
-  test('a mutation over GET', async () => {
+  test('as a mutation over GET', async () => {
     const query = 'mutation { login(input: { username: "a", password: "b" }) { accessToken } }'
     const response = await fetch(`${url()}?${new URLSearchParams({ query })}`)
     expect(response.headers.get('allow')).toBe('POST')

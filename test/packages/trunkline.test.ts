@@ -113,7 +113,7 @@ describe('the command line of what npm installs', () => {
     ['config', ['check'], expect.stringMatching(/^The configuration is good/m)],
     ['migrate', [], 'The database is up to date.\n'],
     ['users', ['list'], expect.stringMatching(/^admin +admin +active /m)],
-  ])('%s %j', async (name, args, output) => {
+  ])('answers trunkline %s %j', async (name, args, output) => {
     expect(await command([name, ...args])).toEqual({ code: 0, output })
   })
 

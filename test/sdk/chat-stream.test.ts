@@ -120,7 +120,7 @@ test('a refusal throws the error of its status, to everybody who waits', async (
 test.each([
   ['before the response', 'sandbox:hang Hello'],
   ['between chunks', 'sandbox:slow=20 sandbox:long Hello'],
-])('abort() and the signal end it %s', async (_, query) => {
+])('abort() and the signal end a stream %s', async (_, query) => {
   const own = client.chat.stream(message(query))
   const text = own.text()
   own.on('text', () => own.abort())

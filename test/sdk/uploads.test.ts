@@ -83,7 +83,7 @@ test('uploads are listed over all pages, read and deleted', async () => {
   await expect(client.uploads.delete(data.id)).rejects.toMatchObject({ reason: 'upload_not_found' })
 })
 
-describe('refusals', () => {
+describe('an upload is refused for', () => {
   test('a type that is not accepted', async () => {
     const program = new Uint8Array([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0])
     await expect(client.uploads.create(program, { created_by: 'sdk' })).rejects.toBeInstanceOf(
