@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ESSENTIAL, ON_EMBEDDED_ANYWAY, ON_EMBEDDED_TOO, ON_SERVER_ALONE } from '../support/suites.ts'
+import { titlesIn } from '../support/test-titles.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** What a test names whose subject is the database, its directory or the first start. */
@@ -56,6 +57,18 @@ test('a file that starts a process or a browser says in one line why it needs on
   expect(all.filter((file) => /^\/\/ A (?:process|browser), because /m.test(textOf(file)))).toEqual(
     all.filter(canStartProcess),
   )
+})
+
+test('a title has at least four words, of which three are there before any value is known', () => {
+  const tooShort = files.flatMap((file) =>
+    titlesIn(file, textOf(file)).filter((title) => {
+      const words = title.split(/\s+/)
+      // Placeholders of `each`, expressions and numbers say nothing by themselves.
+      const ownWords = words.filter((word) => /^[^%$]*\p{L}/u.test(word))
+      return words.length < 4 || ownWords.length < 3
+    }),
+  )
+  expect(tooShort).toEqual([])
 })
 
 test('CONTRIBUTING.md has a row for every folder of test/, with the commands that run it', () => {
