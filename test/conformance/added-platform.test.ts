@@ -10,6 +10,8 @@ import { startGateway } from '../support/gateway.ts'
 import { describeConformance } from './describe-conformance.ts'
 import { dialectsIn } from './dialects-in.ts'
 
+// A process, because the platform is added to the list with which a gateway starts, so a gateway must start with it.
+
 /*
  * Adding a platform takes one folder and one line. The folder here is test/fixtures/platforms/echo, and the line is in
  * test/fixtures/platforms/main.ts, in the list of adapters with which the gateway starts.

@@ -5,6 +5,8 @@ import { expect, test } from 'vitest'
 import { describeConformance } from './describe-conformance.ts'
 import { dialectsIn } from './dialects-in.ts'
 
+// A process, because the guarantees hold from the configuration file to the ledger, which is read after the gateway has stopped.
+
 const folders = new URL('../../apps/gateway/src/core/agents/platforms/', import.meta.url)
 const dialects: readonly Dialect[] = await dialectsIn(folders)
 

@@ -18,6 +18,8 @@ import {
   WAYS,
 } from '../support/turn-faults.ts'
 
+// A process, because the faults are those of connections, and what counts is what the platform and the ledger have afterwards.
+
 /** How many requests a call may make where nobody configures it. */
 const ATTEMPTS = 2
 

@@ -5,6 +5,8 @@ import { messages as zh } from '../../apps/console/messages/zh.ts'
 import { HAS_BROWSER } from '../support/browser.ts'
 import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
 
+// A browser, because axe judges the computed colours, names and roles of a rendered page.
+
 const LANGUAGES = [
   ['en-US', en],
   ['zh-CN', zh],

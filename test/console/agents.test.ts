@@ -4,6 +4,8 @@ import { HAS_BROWSER } from '../support/browser.ts'
 import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
 import { CLOSED_PORT } from '../support/free-port.ts'
 
+// A browser, because what a reader learns of a deployment depends on the role and the time zone in which the page is shown.
+
 const { title } = messages.agents.deployments
 const ONE_PROCESS = /^1 process$/
 

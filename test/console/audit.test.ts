@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../support/browser.ts'
 import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
 
+// A browser, because what an administrator reads of the log, and where its links lead, exists only in the page.
+
 describe.runIf(HAS_BROWSER)('the audit log in the console', () => {
   let console: ConsoleInBrowser
 

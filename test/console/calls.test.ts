@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../support/browser.ts'
 import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
 
+// A browser, because filters live in the address of the page, and a running call is followed there to its end.
+
 const ATTEMPT = { deployment: 'eu-1', outcome: 'TIMEOUT', reason: 'agent_timeout', platformStatus: null }
 const SEVERAL_ATTEMPTS = {
   deployment: 'eu-2',

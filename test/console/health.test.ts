@@ -5,11 +5,13 @@ import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
 import { graphql } from '../support/graphql.ts'
 import { until } from '../support/until.ts'
 
+// A browser, because whether all is well is put together by the page from several answers, some of which fail.
+
 const MANY = { points: 100_000 }
 const LIMIT = { points: 8, windowSeconds: 600 }
 const DAY_MS = 86_400_000
 
-describe.runIf(HAS_BROWSER)('the overview says whether everything is well', () => {
+describe.runIf(HAS_BROWSER)('the health of an installation in the overview', () => {
   let console: ConsoleInBrowser
 
   beforeAll(async () => {
@@ -31,7 +33,7 @@ describe.runIf(HAS_BROWSER)('the overview says whether everything is well', () =
       else await route.fallback()
     })
 
-  test('nothing but that all is well, for administrators alone', async () => {
+  test('is nothing but that all is well, and for administrators alone', async () => {
     const { page, logIn, violations, problems } = await console.visit('/')
     await logIn()
     await card(page).getByText('All is well').waitFor()
@@ -48,7 +50,7 @@ describe.runIf(HAS_BROWSER)('the overview says whether everything is well', () =
     expect(await card(other.page).count()).toBe(0)
   })
 
-  describe('where it is not', () => {
+  describe('where something is not well', () => {
     beforeAll(async () => {
       const { api, token } = console.system
       const mei = await api.createUser(token, 'mei', { role: 'premium', max_api_calls: 1 })

@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../support/browser.ts'
 import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
 
+// A browser, because a reload must find the answer again in its storage, and the gateway must be killed under it.
+
 /** A reply that takes some seconds, of numbered fragments: `1 网关 2 网关 …`. */
 const SLOW = 'sandbox:slow=20 sandbox:long=300 Hello'
 const ALL = Array.from({ length: 300 }, (_, index) => index + 1)
@@ -43,7 +45,7 @@ describe.runIf(HAS_BROWSER)('answers of the playground that are kept', () => {
     return [...text.matchAll(/(\d+) 网关/g)].map(([, shown]) => Number(shown))
   }
 
-  test('reloads in the middle of an answer: it goes on by itself, is whole, and was one call with one key', async () => {
+  test('an answer goes on by itself after reloads in its middle, is whole, and was one call with one key', async () => {
     const { page, logIn, problems, violations } = await console.visit('/agents/openai')
     await logIn()
     await ask(page, SLOW)

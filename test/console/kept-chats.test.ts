@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../support/browser.ts'
 import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
 
+// A browser, because its storage, its tabs and its Back button are what must keep a chat, and what must forget it.
+
 describe.runIf(HAS_BROWSER)('chats that the browser keeps', () => {
   let console: ConsoleInBrowser
 

@@ -6,6 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../support/browser.ts'
 import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
 
+// A browser, because the key that is used here is the one in its clipboard, and the code is what the page shows beside it.
+
 const run = promisify(execFile)
 
 /** Runs code that the page shows: a command of a shell, or a module beside the packages that it imports. */

@@ -4,6 +4,8 @@ import { HAS_BROWSER } from '../support/browser.ts'
 import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
 import { freePort } from '../support/free-port.ts'
 
+// A browser, because the page must notice by itself that its gateway drains, dies and returns.
+
 /** The page opens live usage again after 15 seconds at the earliest, and a process needs a while to start. */
 const AGAIN = { timeout: 120_000 }
 const LONG = 'sandbox:slow=20 sandbox:long=100000 Hello'

@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../support/browser.ts'
 import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
 
+// A browser, because what is counted are the requests and the bytes of script that a page loads, and when it follows live usage.
+
 /** Few reports at a time, so that the test can use them up, and a short wait. */
 const LIMIT = { points: 12, windowSeconds: 8 }
 const SCRIPT_BYTES_MAX = 250_000

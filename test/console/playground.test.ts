@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../support/browser.ts'
 import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
 
+// A browser, because hostile Markdown is harmless only if a browser neither runs nor loads it, and input methods are its own.
+
 /** What the gateway does behind the page may take a while on a busy machine. */
 
 const MARKDOWN = `# Report

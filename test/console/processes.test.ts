@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../support/browser.ts'
 import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
 
+// A browser, because the page shows the running process, and is reached from the pages of a call and of a deployment.
+
 describe.runIf(HAS_BROWSER)('the page of the processes', () => {
   let console: ConsoleInBrowser
 
@@ -58,7 +60,7 @@ describe.runIf(HAS_BROWSER)('the page of the processes', () => {
     expect(await violations()).toEqual([])
   })
 
-  test('is for administrators', async () => {
+  test('is shown to administrators alone', async () => {
     const { api, token } = console.system
     const { username, password } = await api.createUser(token, 'ada')
     const { page, logIn } = await console.visit('/processes')

@@ -5,6 +5,8 @@ import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
 import { graphql } from '../support/graphql.ts'
 import { until } from '../support/until.ts'
 
+// A browser, because the search, the filters and the counts of a page are followed from a refusal to its explanation.
+
 /** More chats than are refused for other reasons. */
 const LIMIT = { points: 10, windowSeconds: 600 }
 /** The pages and this test read more often than anybody. */

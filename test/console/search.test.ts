@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../support/browser.ts'
 import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
 
+// A browser, because the search is used by the keyboard, on every page, and must keep a pasted key out of the address.
+
 describe.runIf(HAS_BROWSER)('the search of every page of the console', () => {
   let console: ConsoleInBrowser
   let mei: { id: string; username: string; password: string }

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../support/browser.ts'
 import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
 
+// A browser, because tabs share a session, forms survive its end, and both are a matter of the storage of a browser.
+
 describe.runIf(HAS_BROWSER)('logging in to the console', () => {
   let console: ConsoleInBrowser
 

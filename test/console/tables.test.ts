@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../support/browser.ts'
 import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
 
+// A browser, because what is in the window at a width, and what a browser remembers, cannot be known without a layout.
+
 const DAY_MS = 86_400_000
 
 describe.runIf(HAS_BROWSER)('the tables of the console', () => {

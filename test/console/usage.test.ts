@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../support/browser.ts'
 import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
 
+// A browser, because the chart is drawn on a canvas, whose pixels are read, and is dragged over and touched.
+
 const CALLS = { dify: 3, coze: 2, fastgpt: 1 }
 /** A week, so that the calls are in the range also when the test runs across midnight. */
 const WEEK = 'range=7d&by=hour&zone=Asia/Shanghai'

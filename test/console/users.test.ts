@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../support/browser.ts'
 import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
 
+// A browser, because the forms of a user take effect on logins at a real gateway, and the list must fit a phone.
+
 describe.runIf(HAS_BROWSER)('users in the console', () => {
   let console: ConsoleInBrowser
 

@@ -6,6 +6,8 @@ import { readerOf } from '../support/stream.ts'
 import { until } from '../support/until.ts'
 import { sendFile } from '../support/uploads.ts'
 
+// A browser, because the way from the id of a request to its explanation leads through pages and their search.
+
 /** Few enough to be used up, and more than a look at some pages takes. */
 const SOME = { points: 80, windowSeconds: 600 }
 

@@ -12,6 +12,8 @@ import { expectDocumented, reasonOf } from '../support/contract/expect-documente
 import { exchange } from '../support/contract/raw.ts'
 import type { Answer } from '../support/contract/send.ts'
 
+// A process, because the order of all checks, from the limit of an address to the ledger, is that of a whole gateway.
+
 let gateway: ContractGateway
 beforeAll(async () => {
   gateway = await startContractGateway({ refusedKeys: { points: 10_000 } })

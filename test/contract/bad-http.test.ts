@@ -3,6 +3,8 @@ import { type ContractGateway, startContractGateway } from '../support/contract/
 import { exchange } from '../support/contract/raw.ts'
 import { send } from '../support/contract/send.ts'
 
+// A process, because Node answers malformed HTTP before any route does, which only bytes on a socket show.
+
 let gateway: ContractGateway
 beforeAll(async () => {
   gateway = await startContractGateway()
@@ -79,7 +81,7 @@ describe('malformed HTTP', () => {
 })
 
 test.each(['/nothing', '/api/v1', '/api/v2/chat', '/API/V1/CHAT', '/api/v1//chat', '/api/v1/chat/x'])(
-  '%s is not found',
+  'the path %s is not found',
   async (path) => {
     const { body } = await send(gateway.url, { method: 'POST', path, as: gateway.key.full_key, body: {} })
     expect(body).toMatchObject({
@@ -90,7 +92,7 @@ test.each(['/nothing', '/api/v1', '/api/v2/chat', '/API/V1/CHAT', '/api/v1//chat
   },
 )
 
-test.each(['/%', '/%zz', '/api/v1/%ff'])('%s is rejected as a malformed path', async (path) => {
+test.each(['/%', '/%zz', '/api/v1/%ff'])('the path %s is rejected as malformed', async (path) => {
   const { body } = await send(gateway.url, { method: 'GET', path })
   expect(body).toMatchObject({
     code: 400,

@@ -34,6 +34,8 @@ import { GOOD } from '../support/contract/provocations.ts'
 import { exchange } from '../support/contract/raw.ts'
 import { type Answer, send } from '../support/contract/send.ts'
 
+// A process, because repeated header lines and bodies that are too large must cross a socket as they are.
+
 let gateway: ContractGateway
 beforeAll(async () => {
   gateway = await startContractGateway({ refusedKeys: { points: 10_000 }, agents: { points: 10_000 } })

@@ -13,6 +13,8 @@ import { uploadRequest } from '../support/contract/upload-provocations.ts'
 import { filesIn } from '../support/files-in.ts'
 import { until } from '../support/until.ts'
 
+// A process, because forms are refused, cut off and closed while they are being sent, and the directory must be as before.
+
 const UPLOAD = operationOf('upload')
 const TEXT = 'expected a string of 1 to 256 characters that is not blank.'
 const PARTS = 'expected the parts file and created_by; got'

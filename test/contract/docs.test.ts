@@ -3,6 +3,8 @@ import { HAS_BROWSER, launchBrowser } from '../support/browser.ts'
 import { CONTRACT } from '../support/contract/contract.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 
+// A browser, because the reference is a page whose script must run under its policy without asking another origin.
+
 let gateway: TestGateway
 beforeAll(async () => {
   // The gateway serves files itself only from a local disk, so only then its contract is complete.

@@ -10,6 +10,8 @@ import type { Answer } from '../support/contract/send.ts'
 import { filesIn } from '../support/files-in.ts'
 import { until } from '../support/until.ts'
 
+// A process, because a form that crashes or stalls the gateway must fail a test and not end the run.
+
 /** As in `fuzz.test.ts`: the short run uses a fixed seed. */
 const SOAK = process.env.SOAK !== undefined
 const OPTIONS = SOAK ? { numRuns: 10_000 } : { numRuns: 500, seed: 20_261_122 }

@@ -20,6 +20,8 @@ import { GOOD } from '../support/contract/provocations.ts'
 import { exchange } from '../support/contract/raw.ts'
 import { type Answer, type HttpRequest, send } from '../support/contract/send.ts'
 
+// A process, because a request that crashes or stalls the gateway must fail a test and not end the run.
+
 /** The short run uses a fixed seed; the long run is random, and fast-check reports the seed of every failure. */
 const SOAK = process.env.SOAK !== undefined
 const optionsOf = ({ query }: Operation) =>

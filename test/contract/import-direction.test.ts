@@ -4,6 +4,8 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
+// A process, because the rules are checked by the program that lints with them, on a folder of its own.
+
 const ROOT = join(import.meta.dirname, '../..')
 const FIXTURE = join(ROOT, 'test/fixtures/import-direction')
 const RULES = join(ROOT, '.dependency-cruiser.cjs')

@@ -4,6 +4,8 @@ import { type ContractGateway, startContractGateway } from '../support/contract/
 import { GOOD } from '../support/contract/provocations.ts'
 import { send } from '../support/contract/send.ts'
 
+// A process, because Node adds to HEAD, and rejects methods by itself, below any route.
+
 let gateway: ContractGateway
 beforeAll(async () => {
   gateway = await startContractGateway({ agents: { points: 1_000 } })

@@ -28,24 +28,24 @@ test('openapi.json matches the route schemas; "pnpm contract" regenerates it', a
   expect(await printOpenApi()).toBe(CONTRACT_TEXT)
 })
 
-test('a public validator accepts it, and every reference resolves', async () => {
+test('a public validator accepts openapi.json, and every reference resolves', async () => {
   const { valid, errors } = await new Validator().validate(JSON.parse(CONTRACT_TEXT))
   expect(errors).toBeUndefined()
   expect(valid).toBe(true)
 })
 
-test('it names its version and no host', () => {
+test('openapi.json names its version and no host', () => {
   expect(CONTRACT.info.version).toBe('1.0.0')
   expect(CONTRACT.servers).toEqual([{ url: '/' }])
 })
 
-test('it documents all routes except those that serve the documentation, and no path ends with a slash', () => {
+test('openapi.json documents all routes except those that serve the documentation, and no path ends with a slash', () => {
   const paths = Object.keys(CONTRACT.paths)
   expect(paths).toEqual(expect.arrayContaining(['/metrics', '/healthz', '/readyz', '/.well-known/jwks.json']))
   expect(paths.filter((path) => /^\/(?:openapi|docs)|\*|\/$/.test(path))).toEqual([])
 })
 
-test('every operation has a unique name, a summary, a tag and its security schemes', () => {
+test('every operation of openapi.json has a unique name, a summary, a tag and its security schemes', () => {
   const ids = operations.map(({ operationId }) => operationId)
   expect(new Set(ids).size).toBe(ids.length)
   for (const { operationId, summary, tags, security } of operations) {
@@ -54,7 +54,7 @@ test('every operation has a unique name, a summary, a tag and its security schem
   }
 })
 
-test('components have names that are valid in generated code, and bodies are components', () => {
+test('components of openapi.json have names that are valid in generated code, and bodies are components', () => {
   const names = Object.keys(CONTRACT.components.schemas)
   expect(names).toEqual(expect.arrayContaining(COMPONENTS))
   for (const name of names) expect(name).toMatch(/^[A-Z][A-Za-z]+$/)
@@ -65,7 +65,7 @@ test('components have names that are valid in generated code, and bodies are com
   }
 })
 
-test('every component accepts its own example, and every request body shows one', () => {
+test('every component of openapi.json accepts its own example, and every request body shows one', () => {
   for (const [name, { examples = [] }] of Object.entries(CONTRACT.components.schemas)) {
     expect(examples.length, name).toBeGreaterThan(0)
     const check = schemaCheck(CONTRACT, ['components', 'schemas', name])
@@ -77,11 +77,11 @@ test('every component accepts its own example, and every request body shows one'
   }
 })
 
-test('keywords that only serve error messages are omitted', () => {
+test('keywords that only serve error messages are omitted from openapi.json', () => {
   expect(CONTRACT_TEXT).not.toContain('"expected":')
 })
 
-test('the Agent header is required, and the event stream is documented as one', () => {
+test('openapi.json requires the Agent header, and documents the event stream as one', () => {
   const chat = CONTRACT.paths['/api/v1/chat']?.post
   expect(chat?.parameters).toContainEqual(
     expect.objectContaining({ in: 'header', name: 'Agent', required: true }),

@@ -21,6 +21,8 @@ import type { Answer } from '../support/contract/send.ts'
 import { UNKNOWN_FILE } from '../support/contract/upload-provocations.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
+// A process, because every documented status must come from a whole gateway; those of a broken one are served in this process.
+
 /** Clients of kept calls go on to read and stop them. */
 const SERVED_WHILE_DRAINING: ReadonlySet<string> = new Set([
   'resumeCall',
@@ -67,7 +69,7 @@ describe('a running gateway', () => {
       (provocation) => [operation.id, provocation.status, provocation.what, operation, provocation] as const,
     ),
   )
-  test.each(cases)('%s: %i for %s', async (id, status, _what, operation, { reason, request }) => {
+  test.each(cases)('answers %s with %i for %s', async (id, status, _what, operation, { reason, request }) => {
     const good = await GOOD[id]?.(gateway)
     const answer = await gateway.send(id, await request(good ?? {}, gateway))
     expect(answer.status, answer.text).toBe(status)
@@ -128,7 +130,7 @@ describe('a start that has not completed', () => {
   })
   afterAll(() => server?.close())
 
-  test.each(documenting(UNAVAILABLE))('%s: 503', async (_id, operation) => {
+  test.each(documenting(UNAVAILABLE))('answers %s with 503', async (_id, operation) => {
     const answer = await askAnything(server, operation, inventedKey())
     expect(answer.status, answer.text).toBe(UNAVAILABLE)
     expect(answer.headers['retry-after']).toBe('1')
@@ -174,7 +176,7 @@ describe.skipIf(postgres === '')('a database that has gone away', () => {
     await scratch?.drop()
   })
 
-  test.each(documenting(UNAVAILABLE))('%s: 503', async (_id, operation) => {
+  test.each(documenting(UNAVAILABLE))('answers %s with 503', async (_id, operation) => {
     const answer = await askAnything(server, operation, inventedKey())
     expect(answer.status, answer.text).toBe(UNAVAILABLE)
     expectDocumented(operation, answer)

@@ -1,7 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ESSENTIAL, ON_EMBEDDED_ANYWAY, ON_EMBEDDED_TOO, ON_SERVER_ALONE } from '../support/suites.ts'
+import { titlesIn } from '../support/test-titles.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** What a test names whose subject is the database, its directory or the first start. */
@@ -10,13 +11,31 @@ const files = globSync('test/**/*.test.ts', { cwd: ROOT, exclude: ['**/node_modu
   (file) => !file.endsWith('/suites.test.ts'),
 )
 const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8')
+/** What a program is started with, and a browser. */
+const STARTS_A_PROCESS = /^(?:node:child_process|playwright-core)$/
+const importsOf = (file: string) =>
+  Array.from(textOf(file).matchAll(/^(?:import|export) (?!type )[^']*'([^']+)'/gm), ([, name = '']) => name)
+const known = new Map<string, boolean>()
+/** Whether a file, or what it imports of `test/`, can start a process. */
+function canStartProcess(file: string): boolean {
+  const found = known.get(file)
+  if (found !== undefined) return found
+  // For imports in a circle, until the answer is known.
+  known.set(file, false)
+  const can = importsOf(file).some((name) => {
+    const local = name.startsWith('.') ? join(dirname(file), name) : ''
+    return STARTS_A_PROCESS.test(name) || (local.startsWith('test/') && canStartProcess(local))
+  })
+  known.set(file, can)
+  return can
+}
 
 test('a file whose subject is the database or its directory runs on the embedded one too', () => {
   const listed = new Set([...ON_EMBEDDED_ANYWAY, ...ON_EMBEDDED_TOO, ...ON_SERVER_ALONE])
   expect(files.filter((file) => NAMES_A_DATABASE.test(textOf(file)) && !listed.has(file))).toEqual([])
 })
 
-test('the lists name files that exist, each once', () => {
+test('the lists of suites name files that exist, each once', () => {
   const listed = [...ON_EMBEDDED_ANYWAY, ...ON_EMBEDDED_TOO, ...ON_SERVER_ALONE]
   expect(new Set(listed).size).toBe(listed.length)
   for (const file of listed) expect(textOf(file), file).not.toBe('')
@@ -30,6 +49,26 @@ test('every essential file exists, and no essential file needs a server or a bro
   expect(new Set(ESSENTIAL).size).toBe(ESSENTIAL.length)
   for (const file of ESSENTIAL) expect(textOf(file), file).not.toMatch(/support\/browser/)
   expect(ESSENTIAL.filter((file) => ON_SERVER_ALONE.includes(file))).toEqual([])
+})
+
+test('a file that starts a process or a browser says in one line why it needs one, and no other file does', () => {
+  const beside = globSync('{apps,packages}/**/*.test.{ts,tsx}', { cwd: ROOT, exclude: ['**/node_modules'] })
+  const all = [...files, ...beside]
+  expect(all.filter((file) => /^\/\/ A (?:process|browser), because /m.test(textOf(file)))).toEqual(
+    all.filter(canStartProcess),
+  )
+})
+
+test('a title has at least four words, of which three are there before any value is known', () => {
+  const tooShort = files.flatMap((file) =>
+    titlesIn(file, textOf(file)).filter((title) => {
+      const words = title.split(/\s+/)
+      // Placeholders of `each`, expressions and numbers say nothing by themselves.
+      const ownWords = words.filter((word) => /^[^%$]*\p{L}/u.test(word))
+      return words.length < 4 || ownWords.length < 3
+    }),
+  )
+  expect(tooShort).toEqual([])
 })
 
 test('CONTRIBUTING.md has a row for every folder of test/, with the commands that run it', () => {

@@ -12,6 +12,8 @@ import { until } from '../support/until.ts'
 import { END_OF_FORM, formUpToFile, openUpload } from '../support/upload-client.ts'
 import { sendFile, uploadFile } from '../support/uploads.ts'
 
+// A process, because the description is of several programs: two gateways, a proxy and what they share.
+
 const FILLED_IN = {
   ...readEnvironmentFile('.env.example'),
   POSTGRES_PASSWORD: 'passwordOfPostgres',

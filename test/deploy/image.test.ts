@@ -16,6 +16,8 @@ import { probeGateway } from '../support/probe-gateway.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 
+// A process, because an image is what a container runs, with its own files, user and signals.
+
 const run = promisify(execFile)
 const postgres = process.env.E2E_DATABASE_URL
 

@@ -18,6 +18,8 @@ import {
   sendForm,
 } from '../support/upload-client.ts'
 
+// A process, because connections break in the middle of a body, and afterwards the disk, the ledger and the memory must be clean.
+
 /** Eight at once, so the number is a multiple of it. */
 const UPLOADS = process.env.SOAK ? 1_000 : 96
 const AT_ONCE = 8

@@ -8,6 +8,8 @@ import { HAS_BROWSER, launchBrowser } from '../support/browser.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 import { contentOf } from '../support/stream.ts'
 
+// A browser, because only a browser enforces the same-origin policy that the gateway's headers open.
+
 // Skipped on a machine without a browser, unless REQUIRE_SERVICES is set.
 describe.runIf(HAS_BROWSER)('a page in a browser', () => {
   let allowed: Server

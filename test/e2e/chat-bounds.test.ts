@@ -6,6 +6,8 @@ import { type ScriptedPlatform, sse, startScriptedPlatform, written } from '../s
 import { payloadsOf, readerOf } from '../support/stream.ts'
 import { until } from '../support/until.ts'
 
+// A process, because the memory and the places of a process are what is bounded, and its platform sends without end.
+
 const MIB = 1024 * 1024
 const IN_FLIGHT_MAX = 4
 const STREAMS_PER_KEY = 2
@@ -167,7 +169,7 @@ describe('streams of one key', () => {
   })
 })
 
-test('the OpenAI-compatible interface returns these errors in its own format', async () => {
+test('the OpenAI-compatible interface returns the errors of these bounds in its own format', async () => {
   await openHeld()
   await openHeld()
   const refused = await fetch(`${gateway.url}/api/v1/chat/completions`, {

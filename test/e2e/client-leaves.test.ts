@@ -3,6 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 import { readerOf } from '../support/stream.ts'
 
+// A process, because a client leaves by closing its socket, and the platform must see its run stopped by another one.
+
 let system: GatewayWithSandbox
 let calls = 0
 
@@ -76,7 +78,7 @@ test('when a client disconnects before the first byte of the reply, the run is s
   calls += 1
 })
 
-test('each of these calls was counted once and settled as client_gone, and nothing remains in flight', async () => {
+test('each call whose client left was counted once and settled as client_gone, and nothing remains in flight', async () => {
   const metrics = await system.api.call('GET', '/metrics')
   expect(metrics.body).toMatch(/^trunkline_calls_in_flight 0$/m)
   expect(metrics.body).toContain(

@@ -5,6 +5,8 @@ import { apiOf, inOneYear } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { uploadFile } from '../support/uploads.ts'
 
+// A process, because a command is a program with arguments, an output and an exit code, beside a gateway that runs.
+
 // Every command starts a process, which takes long on a busy machine.
 vi.setConfig({ testTimeout: 240_000 })
 
@@ -53,7 +55,7 @@ test('--json prints the records that REST returns', async () => {
   expect(await json('usage', 'verify')).toEqual([])
 })
 
-test('reports and calls are those of REST, with the same filters', async () => {
+test('the command line reads the reports and calls of REST, with the same filters', async () => {
   const october = ['--from', '2026-10-01', '--to', '2026-11-01', '--timezone', 'Asia/Shanghai']
   const conditions = 'from=2026-10-01&to=2026-11-01&timezone=Asia/Shanghai&outcome=failed'
   const report = await json('usage', 'report', ...october, '--outcome', 'failed')
@@ -69,7 +71,7 @@ test('reports and calls are those of REST, with the same filters', async () => {
   )
 })
 
-test('refusals, the audit log and processes are those of REST, with the same filters', async () => {
+test('the command line reads the refusals, the audit log and the processes of REST, with the same filters', async () => {
   await json('users', 'create', 'grace')
   const october = ['--from', '2026-10-01', '--to', '2026-10-02', '--timezone', 'Asia/Shanghai']
   const conditions =
@@ -104,7 +106,7 @@ test('refusals, the audit log and processes are those of REST, with the same fil
   )
 })
 
-test('the default output is a table with headings and one line per record', async () => {
+test('the default output of a command is a table with headings and one line per record', async () => {
   await output('users', 'create', '数据库管理员', '--quota-period', 'day')
   const [headings = '', ...rows] = (await output('users', 'list')).trimEnd().split('\n')
   expect(headings).toMatch(/^USERNAME +ROLE +STATUS +CALLS +MAX CALLS +QUOTA PERIOD +LAST LOGIN +ID$/)

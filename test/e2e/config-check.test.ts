@@ -9,6 +9,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { trunkline } from '../support/gateway.ts'
 import { query } from '../support/query.ts'
 
+// A process, because the command must name servers that do not answer, and end in time although they do not.
+
 // Starting a process takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 

@@ -11,6 +11,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test,
 import { prepareGateway, startGateway, type TestGateway, trunkline } from '../support/gateway.ts'
 import { inBucket } from '../support/uploads.ts'
 
+// A process, because settings come from a file, the environment and a folder, and a start refuses them by its exit code.
+
 // Starting a process takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -83,7 +85,7 @@ test('a start names a variable that looks misspelt, once for all workers, and st
   ])
 })
 
-test('a check creates nothing', async () => {
+test('a check of the configuration creates nothing', async () => {
   const cwd = await mkdtemp(join(home, 'empty-'))
   const { code } = await trunkline(['config', 'check'], { cwd, env: { DATA_DIR: 'data' } })
   expect([code, await readdir(cwd)]).toEqual([0, []])

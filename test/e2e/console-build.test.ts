@@ -14,6 +14,8 @@ import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
+// A process, because the script builds into a folder that a running gateway may serve, and reports by its exit code.
+
 const ROOT = join(import.meta.dirname, '../..')
 
 interface Build {

@@ -6,6 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER, launchBrowser } from '../support/browser.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 
+// A browser, because the policy under which the gateway serves the console is enforced by a browser alone.
+
 describe.runIf(HAS_BROWSER)('the console in a browser', () => {
   let folder: string
   let gateway: TestGateway

@@ -6,6 +6,8 @@ import { type Api, apiOf } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
 
+// A process, because the place of a conversation must survive kill -9 and a start with another list of deployments.
+
 const PLATFORMS = ['fastgpt', 'hiagent', 'dify', 'coze'] as const
 type Keeper = (typeof PLATFORMS)[number]
 

@@ -17,6 +17,8 @@ import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gat
 import { EVENT_STREAM, resultsOf, sendGraphql } from '../support/graphql.ts'
 import { until } from '../support/until.ts'
 
+// A process, because the packages of clients repeat by themselves, on connections and with waits of their own.
+
 const PLATFORMS = ['fastgpt', 'hiagent', 'dify', 'coze', 'openai'] as const satisfies SandboxPlatform[]
 
 let system: GatewayWithSandbox

@@ -4,6 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 import { until } from '../support/until.ts'
 
+// A process, because the queue belongs to a process, and what it refuses when it is stopped is seen only from outside.
+
 let system: GatewayWithSandbox
 /** The platform of the agent `down`. */
 let fallible: SandboxAgent
@@ -193,7 +195,7 @@ test('a key with 500 calls at once costs no other key a refusal', async () => {
   expect(new Set(await Promise.all(flood))).toEqual(new Set([200]))
 })
 
-test('what is shed is neither counted nor a row', async () => {
+test('a call that is shed is neither counted nor a row of the ledger', async () => {
   const key = await newKey()
   const release = await hold('bare')
   const refused = await Promise.all(

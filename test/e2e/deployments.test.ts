@@ -3,6 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 import { until } from '../support/until.ts'
 
+// A process, because breakers, slots and places of conversations work together only in a whole gateway before several servers.
+
 const PLATFORMS = ['fastgpt', 'hiagent', 'dify', 'coze', 'openai'] as const satisfies SandboxPlatform[]
 /** The platforms that keep the conversations themselves. */
 const KEEPERS = ['fastgpt', 'hiagent', 'dify', 'coze'] as const satisfies SandboxPlatform[]

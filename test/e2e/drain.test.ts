@@ -7,6 +7,8 @@ import { halfRequest } from '../support/half-request.ts'
 import { contentOf, payloadsOf, readerOf } from '../support/stream.ts'
 import { until } from '../support/until.ts'
 
+// A process, because a drain begins with a signal and ends with an exit code.
+
 // Starting a process takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -102,7 +104,7 @@ test('whoever had connected before the signal is served, although the process ha
   expect(await stopped).toBe(0)
 })
 
-test('the same signal twice at once, from a terminal and from a launcher, is one', async () => {
+test('the same signal twice at once, from a terminal and from a launcher, counts as one', async () => {
   await restart()
   const { pid } = system.gateway
   const stopped = system.gateway.stop()
@@ -110,7 +112,7 @@ test('the same signal twice at once, from a terminal and from a launcher, is one
   expect(await stopped).toBe(0)
 })
 
-test('a second signal ends the process immediately', async () => {
+test('a second signal ends a process that drains immediately', async () => {
   await restart()
   const reader = readerOf(
     await system.api.chat(system.key, 'openai', { stream: true, query: 'sandbox:silence Hello' }),

@@ -11,6 +11,8 @@ import { readerOf } from '../support/stream.ts'
 import { until } from '../support/until.ts'
 import { formUpToFile, openUpload } from '../support/upload-client.ts'
 
+// A process, because the calls of every face are open on sockets at once, and all must end when their key does.
+
 // Starting a process takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 

@@ -7,6 +7,8 @@ import {
 } from '../support/gateway-with-sandbox.ts'
 import { contentOf, payloadsOf } from '../support/stream.ts'
 
+// A process, because every way in which a platform fails over its connection must arrive at the client and in the ledger.
+
 const HOLD_MS = 2_000
 const PLATFORMS = ['fastgpt', 'openai', 'dify', 'coze', 'hiagent'] as const
 

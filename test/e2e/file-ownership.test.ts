@@ -10,6 +10,8 @@ import {
 import { freePort } from '../support/free-port.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 
+// A process, because URLs must keep their meaning when the gateway is started again, and lead to files that it serves itself.
+
 const EXTERNAL = 'https://files.example.com/photo.png'
 
 let system: GatewayWithSandbox

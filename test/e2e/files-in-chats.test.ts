@@ -13,6 +13,8 @@ import {
 } from '../support/files-in-chats.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 
+// A process, because platforms fetch files from the gateway by their URLs, also after it was started again.
+
 /*
  * On local disk and on S3, both of which are at a local address here, as in many installations.
  */

@@ -3,6 +3,8 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 
+// A process, because a first start, its printed password and the pasted commands are what a newcomer meets.
+
 // Starting a process takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 

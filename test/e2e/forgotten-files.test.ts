@@ -11,6 +11,8 @@ import {
 } from '../support/files-in-chats.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 
+// A process, because a file goes from an upload through the gateway to a platform, which answers what it has received.
+
 let system: GatewayWithSandbox
 let client: FilesInChats
 

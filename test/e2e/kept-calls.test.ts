@@ -18,6 +18,8 @@ import {
 import { contentOf, payloadsOf, readerOf } from '../support/stream.ts'
 import { until } from '../support/until.ts'
 
+// A process, because a call must go on when its connection closes, and be known as interrupted when the process is killed.
+
 /** Takes about a second. */
 const SLOW = 'sandbox:slow=40 sandbox:long=25 Hello'
 /** Never ends by itself after its first fragment. */
@@ -377,7 +379,7 @@ describe('with the usual settings', () => {
     expect(await refusalOf(await client.ask('chat', key, cursor))).toEqual([400, 'invalid_request'])
   })
 
-  test('only the key that made a call finds it', async () => {
+  test('only the key that made a kept call finds it', async () => {
     const key = randomUUID()
     const response = await client.ask('chat', key, { stream: true })
     const callId = response.headers.get('x-call-id') ?? ''
@@ -405,7 +407,7 @@ describe('with the usual settings', () => {
     expect((await client.reply(callId)).status).toBe(200)
   })
 
-  test('a JSON call has no stream', async () => {
+  test('a kept call that was asked for as JSON has no stream', async () => {
     const response = await client.ask('chat', randomUUID())
     const text = await response.text()
     const callId = response.headers.get('x-call-id') ?? ''
@@ -428,7 +430,7 @@ describe('with the usual settings', () => {
     expect(turnsOf(system, query)).toBe(1)
   })
 
-  test('a stop after the end changes nothing', async () => {
+  test('a stop after the end of a kept call changes nothing', async () => {
     const key = randomUUID()
     const original = await answerOf(await client.ask('chat', key, { stream: true }))
     for (let time = 0; time < 2; time += 1) {
@@ -437,7 +439,7 @@ describe('with the usual settings', () => {
     expect(await answerOf(await client.ask('chat', key, { stream: true }))).toEqual(original)
   })
 
-  test('to leave is not to stop', async () => {
+  test('to leave a kept call is not to stop it', async () => {
     const [key, query] = [randomUUID(), `${SLOW} ${randomUUID()}`]
     const leave = new AbortController()
     const response = await client.ask('chat', key, { query, stream: true, signal: leave.signal })

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 
+// A process, because a kill -9 must find nothing in memory that the database lacks.
+
 // Starting a process takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 

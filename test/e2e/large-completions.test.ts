@@ -13,6 +13,8 @@ import {
 } from '../support/files-in-chats.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 
+// A process, because a large body must be refused before it is sent, which is seen on the socket.
+
 const MIB = 1024 * 1024
 
 let system: GatewayWithSandbox
@@ -39,7 +41,7 @@ test.each(['dify', 'coze', 'openai'])('%s receives 19 MiB of data that a request
   expect([status, reply]).toEqual([200, expect.stringContaining(traceOf(file))])
 })
 
-test('a body of 21 MiB is refused', async () => {
+test('a completion with a body of 21 MiB is refused', async () => {
   const asked = () => client.ask({ agent: 'dify', way: 'completions', parts: [partOf(21 * MIB).part] })
   const { result, uploads, chats } = await client.during('dify', asked)
   expect([result.status, result.body.error.code]).toEqual([413, 'body_too_large'])

@@ -5,6 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { chatBody } from '../support/api.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 
+// A process, because addresses and proxies are those of connections, and the defaults are those of a started gateway.
+
 let system: GatewayWithSandbox
 /** Another address of this machine, which the gateway trusts as its proxy. */
 const proxy = new Agent({ localAddress: '127.0.0.2' })

@@ -6,6 +6,8 @@ import { freePort } from '../support/free-port.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
 
+// A process, because the kernel's queue of connections fills while the process is stopped by a signal.
+
 /** More than Node lets wait by default, which is 511, and than the queue of a listener with 511 holds by the way. */
 const CONNECTIONS = 1_500
 

@@ -5,6 +5,8 @@ import { configOf, sendChat } from '../support/load.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 import { until } from '../support/until.ts'
 
+// A process, because the standard output of a process is what a collector of logs reads.
+
 /** The embedded database has one process. */
 const WORKERS = process.env.E2E_DATABASE_URL === undefined ? [1] : [1, 2]
 

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 
+// A process, because everything that it prints from its start to its stop is searched for secrets.
+
 const QUERY = 'zebra crossing at midnight'
 const REPLY = 'giraffe in the rain'
 const SECRET = 'hunter2-hunter2'

@@ -7,6 +7,8 @@ import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { type ScriptedPlatform, sse, startScriptedPlatform, written } from '../support/scripted-platform.ts'
 import { until } from '../support/until.ts'
 
+// A process, because it is given less memory than the answers have, and would run out of it.
+
 /** Enough memory for the gateway, but not for two of the answers. */
 const HEAP_MIB = 140
 const STALLED_MS = 2_000

@@ -5,6 +5,8 @@ import { freePort } from '../support/free-port.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 import { sendFile, uploadFile } from '../support/uploads.ts'
 
+// A process, because the ops port, the memory and the event loop that are measured are those of a process.
+
 let system: GatewayWithSandbox
 let ops: string
 
@@ -44,7 +46,7 @@ test('health and metrics are served on OPS_PORT and not on PORT', async () => {
   expect((await fetch(`${ops}/api/v1/agents`)).status).toBe(404)
 })
 
-test('the build is named', async () => {
+test('the metrics name the build', async () => {
   const names = Object.keys(await samples())
   expect(names.filter((name) => name.startsWith('trunkline_build_info'))).toEqual([
     expect.stringMatching(/\{version="\d+\.\d+\.\d+[^"]*",commit="[0-9a-f]{40}"\}/),

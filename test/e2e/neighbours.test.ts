@@ -7,6 +7,8 @@ import { readerOf } from '../support/stream.ts'
 import { until } from '../support/until.ts'
 import { END_OF_FORM, formUpToFile, type OpenUpload, openUpload } from '../support/upload-client.ts'
 
+// A process, because what neighbours share are the places, the turns and the sockets of one process.
+
 /** What one user may take of what all share, however many keys it has. */
 const IN_FLIGHT_MAX = 20
 const READS_A_MINUTE = 5

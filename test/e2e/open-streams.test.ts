@@ -5,6 +5,8 @@ import { apiOf } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 
+// A process, because it is given less memory than the prompts have, and would run out of it.
+
 const STREAMS = 150
 const PROMPT_BYTES = 900 * 1024
 /** Less memory than the prompts of all streams, and more than a gateway needs to serve them one after another. */

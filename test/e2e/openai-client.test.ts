@@ -6,6 +6,8 @@ import { Stream } from 'openai/streaming'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 
+// A process, because the reader of the openai package must get the pieces as a connection divides them.
+
 let system: GatewayWithSandbox
 
 beforeAll(async () => {
@@ -56,7 +58,7 @@ test.each(['fastgpt', 'openai', 'dify', 'coze', 'hiagent'])(
   },
 )
 
-test('it throws on a failure amid the stream, after delivering the text before it', async () => {
+test('the openai package throws on a failure amid the stream, after delivering the text before it', async () => {
   for (const agent of ['fastgpt', 'openai']) {
     const response = await system.api.chat(system.key, agent, {
       stream: true,
@@ -69,7 +71,7 @@ test('it throws on a failure amid the stream, after delivering the text before i
   }
 })
 
-test('it reads any text of a platform unchanged, however the text is divided into chunks', async () => {
+test('the openai package reads any text of a platform unchanged, however the text is divided into chunks', async () => {
   const anyUnit = fc.integer({ max: 0xffff }).map((code) => String.fromCharCode(code))
   const fragments = fc.array(
     fc.oneof(fc.string({ unit: anyUnit }), fc.constantFrom('\r\n', 'data: x\n\n', '\ud83d', '\udc4b')),

@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { launch, startGateway, trunkline } from '../support/gateway.ts'
 
+// A process, because what is tested is how a start fails: one line, and an exit code.
+
 // Starting a process takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 

@@ -5,6 +5,8 @@ import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { type ScriptedPlatform, sse, startScriptedPlatform } from '../support/scripted-platform.ts'
 import { payloadsOf, readerOf } from '../support/stream.ts'
 
+// A process, because a bad id must reach neither the database nor another call of the same process.
+
 /** Ids that can neither be stored nor be sent back unchanged. */
 const BAD_IDS: readonly (readonly [string, string])[] = [
   ['a NUL', 'conversation\0 1'],

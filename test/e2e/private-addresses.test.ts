@@ -5,6 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createFullKey, type FilesInChats, filesInChats, type Question } from '../support/files-in-chats.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 
+// A process, because a call must be refused before the gateway or a platform connects to this machine, and nothing may stand in for these.
+
 /** Listens on every address of this machine. The emulators would read a file from it. */
 let canary: Server
 let connections = 0
@@ -59,7 +61,7 @@ test.each(['fastgpt', 'hiagent', 'dify', 'coze', 'openai'] as const)(
   },
 )
 
-test('the error names the field of the URL', async () => {
+test('the refusal of a private URL names its field', async () => {
   const [url = ''] = urls
   for (const agent of ['dify', 'openai']) {
     const { body } = await client.ask({ agent, files: [EXTERNAL, url] })
@@ -71,7 +73,7 @@ test('the error names the field of the URL', async () => {
   }
 })
 
-test('nothing has connected to this machine', () => {
+test('after all of these calls, nothing has connected to this machine', () => {
   expect(connections).toBe(0)
 })
 

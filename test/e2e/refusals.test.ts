@@ -6,6 +6,8 @@ import { readerOf } from '../support/stream.ts'
 import { until } from '../support/until.ts'
 import { sendFile } from '../support/uploads.ts'
 
+// A process, because the record, the counts and the log of one process must agree, and the log is its output.
+
 interface Key {
   readonly id: string
   readonly full_key: string
@@ -162,11 +164,11 @@ async function refusedOf(
   expected.set(id, recorded)
 }
 
-describe.each(NAMES)('on %s', (name) => {
+describe.each(NAMES)('on %s, refusals', (name) => {
   const { agentField, textField } = FACES[name]
   const isOpenAi = name === 'openai' || name === 'responses'
 
-  test('mistakes and unknown agents', async () => {
+  test('of mistakes and unknown agents are recorded', async () => {
     const key = await newKey()
     await refused(
       name,
@@ -180,7 +182,7 @@ describe.each(NAMES)('on %s', (name) => {
     await refused(name, key, { ...unknown, agent: 'other', field: agentField }, { agent: 'nobody' })
   })
 
-  test('keys that are revoked, have expired or have a suspended owner', async () => {
+  test('of keys that are revoked, have expired or have a suspended owner are recorded', async () => {
     const revoked = await newKey()
     await system.api.call('POST', `/api/v1/api-keys/${revoked.id}/revoke`, { token: system.token })
     await refused(name, revoked, { reason: 'key_revoked', status: 401 })
@@ -198,14 +200,14 @@ describe.each(NAMES)('on %s', (name) => {
     await refused(name, expired, { reason: 'key_expired', status: 401 })
   })
 
-  test('keys without the permission or the agent', async () => {
+  test('of keys without the permission or the agent are recorded', async () => {
     const permissions = await newKey({ permissions: ['upload'] })
     await refused(name, permissions, { reason: 'permission_denied', status: 403 })
     const allowed = await newKey({ allowed_agents: ['dify'] })
     await refused(name, allowed, { reason: 'agent_denied', status: 403 })
   })
 
-  test('limits: of the key, of the quota, and of the slots of an agent', async () => {
+  test('by the limits of the key, of the quota, and of the slots of an agent are recorded', async () => {
     const limited = await newKey({ limits: { chat_per_minute: 1 } })
     await ask(name, `${name}-within`, limited.full_key)
     absent.add(`${name}-within`)
@@ -237,14 +239,14 @@ describe.each(NAMES)('on %s', (name) => {
     )
   })
 
-  test('a call that fails is in the ledger, and is no refusal', async () => {
+  test('do not include a call that fails, which is in the ledger', async () => {
     const key = await newKey()
     const { text } = await ask(name, `${name}-failed`, key.full_key, 'openai', 'sandbox:error=server')
     expect(text).toContain('agent_error')
     absent.add(`${name}-failed`)
   })
 
-  test('unknown keys are counted and not kept', async () => {
+  test('of unknown keys are counted and not kept', async () => {
     const { full_key } = await newKey()
     const { makeApiKey } = await import('@trunkline/gateway/src/core/keys/key-format.ts')
     const { randomBytes } = await import('node:crypto')
@@ -255,8 +257,8 @@ describe.each(NAMES)('on %s', (name) => {
   })
 })
 
-describe('other requests', () => {
-  test('a second stream of a key that may hold one', async () => {
+describe('refusals of other requests are recorded:', () => {
+  test('of a second stream of a key that may hold one', async () => {
     const key = await newKey()
     const leave = new AbortController()
     const more = { stream: true, query: 'sandbox:silence' }
@@ -276,7 +278,7 @@ describe('other requests', () => {
     leave.abort()
   })
 
-  test('bodies that are too large, no JSON, or of another type', async () => {
+  test('of bodies that are too large, no JSON, or of another type', async () => {
     const key = await newKey()
     const common = { key_id: key.id, owner_id: key.owner_id, face: 'openai', limit: '' }
     const post = ['POST', '/api/v1/chat/completions'] as const
@@ -311,7 +313,7 @@ describe('other requests', () => {
     )
   })
 
-  test('an Idempotency-Key that stands for another request', async () => {
+  test('of an Idempotency-Key that stands for another request', async () => {
     const key = await newKey()
     const send = (id: string, query: string) =>
       fetch(`${system.gateway.url}/api/v1/chat`, {
@@ -327,7 +329,7 @@ describe('other requests', () => {
     expected.set('mismatch', { key_id: key.id, owner_id: key.owner_id, reason, status: 422, agent: 'openai' })
   })
 
-  test('uploads: the limit, the permission, the form', async () => {
+  test('of uploads, for the limit, the permission and the form', async () => {
     const key = await newKey({ permissions: ['upload'], limits: { upload_per_minute: 1 } })
     const common = { key_id: key.id, owner_id: key.owner_id, face: 'rest', route: '/api/v1/upload' }
     expect((await sendFile(system.gateway.url, key.full_key, 'a text')).status).toBe(200)
@@ -352,7 +354,7 @@ describe('other requests', () => {
     ['reports', '/api/v1/usage'],
     ['calls', '/api/v1/calls'],
     ['reads', '/api/v1/api-keys'],
-  ])('the limit %s', async (limit, path) => {
+  ])('of requests over the limit %s', async (limit, path) => {
     const key = await newKey({ permissions: ['admin'] })
     const first = await fetch(system.gateway.url + path, {
       headers: { authorization: `Bearer ${key.full_key}` },
@@ -362,7 +364,7 @@ describe('other requests', () => {
     await refusedOf(`limit-${limit}`, key.full_key, ['GET', path], { ...recorded, route: path })
   })
 
-  test('tokens that were revoked or whose user is suspended', async () => {
+  test('of tokens that were revoked or whose user is suspended', async () => {
     const user = await system.api.createUser(system.token, 'leaving')
     const ofUser = { key_id: null, owner_id: user.id, status: 401 }
     const token = await system.api.login(user.username, user.password)
@@ -375,14 +377,14 @@ describe('other requests', () => {
     await refusedOf('token-suspended', other, get, { ...ofUser, reason: 'owner_suspended' })
   })
 
-  test('users who may not do what they ask', async () => {
+  test('of users who may not do what they ask', async () => {
     const user = await system.api.createUser(system.token, 'curious')
     const token = await system.api.login(user.username, user.password)
     const denied = { key_id: null, owner_id: user.id, status: 403, reason: 'role_denied' }
     await refusedOf('role', token, ['GET', '/api/v1/users'], denied)
   })
 
-  test('documents of GraphQL that are refused before they run', async () => {
+  test('of documents of GraphQL before they run', async () => {
     const key = await newKey({ permissions: ['admin'] })
     const send = async (id: string, query: string, variables?: object) => {
       const options = { as: key.full_key, headers: { 'x-request-id': id }, ...(variables && { variables }) }

@@ -4,6 +4,8 @@ import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { configOf } from '../support/load.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 
+// A process, because the reports must not block the event loop of the gateway, and that of the test is not the one that counts.
+
 const ROLLUPS = 200_000
 const REPORTS = 150
 const REPORTS_A_MINUTE = 60

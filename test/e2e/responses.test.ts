@@ -6,6 +6,8 @@ import { type Replicas, startReplicas } from '../support/replicas.ts'
 import { readerOf } from '../support/stream.ts'
 import { until } from '../support/until.ts'
 
+// A process, because a response is continued over several connections, and replicas on one database must agree on it.
+
 /** Sends a request of the Responses API and returns its reply as JSON. */
 function respond(api: Api, key: string, body: object, headers: Record<string, string> = {}) {
   return api.call('POST', '/api/v1/responses', { token: key, headers, body: { input: 'Hello', ...body } })
@@ -134,7 +136,7 @@ describe('with one gateway', () => {
     stop.abort()
   })
 
-  test('a failed turn can be repeated at once', async () => {
+  test('the failed turn of a response can be repeated at once', async () => {
     const model = 'openai'
     const { id } = (await respond(system.api, system.key, { model })).body
     const next = (input: string) =>
@@ -145,7 +147,7 @@ describe('with one gateway', () => {
     expect((await next('Hello')).status).toBe(200)
   })
 
-  test('what is refused before the call is not counted', async () => {
+  test('a response that is refused before its call is not counted', async () => {
     const { id, full_key: key } = await system.api.createKey(system.token)
     for (const body of [
       { model: 'dify', tools: [{ type: 'function', name: 'f', parameters: {} }] },

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { inOneYear } from '../support/api.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 
+// A process, because the command line revokes a key beside a gateway that runs, and the next call must know.
+
 // Starting a process takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 

@@ -12,6 +12,8 @@ import { canMount, mountSmallDisk, type SmallDisk } from '../support/small-disk.
 import { until } from '../support/until.ts'
 import { CREATED_BY, filePart, formOf, sendForm } from '../support/upload-client.ts'
 
+// A process, because its data directory is a disk of its own, which fills up, and which a restart must find usable.
+
 // Starting a process takes long on a busy machine.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 

@@ -7,6 +7,8 @@ import { halfRequest } from '../support/half-request.ts'
 import { contentOf, readerOf } from '../support/stream.ts'
 import { until } from '../support/until.ts'
 
+// A process, because signals begin a stop, and closed sockets and its exit show how it goes on.
+
 // Starting a process takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 

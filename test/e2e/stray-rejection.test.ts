@@ -5,6 +5,8 @@ import { configOf } from '../support/load.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 import { payloadsOf, readerOf } from '../support/stream.ts'
 
+// A process, because an unhandled rejection ends a process unless something is done about it.
+
 let platform: Platform
 let gateway: TestGateway
 

@@ -7,6 +7,8 @@ import { type GatewayOptions, startGateway, type TestGateway } from '../support/
 import { type ScriptedPlatform, sse, startScriptedPlatform } from '../support/scripted-platform.ts'
 import { startTraceCollector, type TraceCollector } from '../support/trace-collector.ts'
 
+// A process, because traces are configured by the environment, sent to a collector and flushed by the stop.
+
 const TRACE = 'ab'.repeat(16)
 const PARENT = 'cd'.repeat(8)
 const traceparent = (flags: '00' | '01') => `00-${TRACE}-${PARENT}-${flags}`
@@ -185,7 +187,7 @@ test('without a collector nothing is traced and nothing is passed on', async () 
   expect(await gateway.query('SELECT trace_id FROM calls')).toEqual([{ trace_id: null }])
 })
 
-test('the gateway does not start with a setting that it does not understand, and names it', async () => {
+test('the gateway does not start with a setting of traces that it does not understand, and names it', async () => {
   const started = start({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', OTEL_TRACES_SAMPLER: 'xray' })
   await expect(started).rejects.toThrow(/OTEL_TRACES_SAMPLER: expected one of always_on/)
 })

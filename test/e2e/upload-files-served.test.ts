@@ -6,6 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type GatewayWithUploads, startGatewayWithUploads } from '../support/gateway-with-uploads.ts'
 import { CREATED_BY, filePart } from '../support/upload-client.ts'
 
+// A process, because ranges, conditions and types are read from the socket as browsers and caches read them.
+
 let system: GatewayWithUploads
 
 /** Files of a local disk are served by the gateway; those of S3 by S3. */

@@ -13,6 +13,8 @@ import {
   sendForm,
 } from '../support/upload-client.ts'
 
+// A process, because uploads are held open at the same time, each on its connection, to compete for the last bytes.
+
 let system: GatewayWithUploads
 
 const SPACE_BYTES = 1_000_000

@@ -12,6 +12,8 @@ import { type GatewayWithUploads, startGatewayWithUploads } from '../support/gat
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { CREATED_BY, END_OF_FORM, filePart, formUpToFile, openUpload } from '../support/upload-client.ts'
 
+// A process, because the storage fails under a running upload, and a gateway that starts again must clean up.
+
 // Starting a process takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 

@@ -6,6 +6,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type GatewayWithUploads, startGatewayWithUploads } from '../support/gateway-with-uploads.ts'
 import { CREATED_BY, END_OF_FORM, filePart, formUpToFile, openUpload } from '../support/upload-client.ts'
 
+// A process, because a client, or the gateway itself, goes away in the middle of a file.
+
 // Starting a process takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -167,7 +169,7 @@ describe('a gateway that is stopped', () => {
   })
 })
 
-test('after all of this no bytes are counted for anyone', async () => {
+test('after all interrupted uploads, no bytes are counted for anyone', async () => {
   const { gateway } = system
   await gateway.stop()
   expect(await gateway.query('SELECT DISTINCT upload_bytes::int FROM users')).toEqual([{ upload_bytes: 0 }])

@@ -15,6 +15,8 @@ import {
   sendForm,
 } from '../support/upload-client.ts'
 
+// A process, because a file is refused while it is being sent, and the connection is closed before its end.
+
 let system: GatewayWithUploads
 
 /** More than one part of a multipart upload to S3, so that one has been stored when the file is refused. */
@@ -236,7 +238,7 @@ describe('a broken form', () => {
   })
 })
 
-test('after all of this no bytes are counted for anyone', async () => {
+test('after all refused uploads, no bytes are counted for anyone', async () => {
   const { gateway } = system
   await gateway.stop()
   expect(await gateway.query('SELECT DISTINCT upload_bytes::int FROM users')).toEqual([{ upload_bytes: 0 }])

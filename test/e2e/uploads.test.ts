@@ -8,6 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type GatewayWithUploads, startGatewayWithUploads } from '../support/gateway-with-uploads.ts'
 import { CREATED_BY, filePart, formOf, sendForm } from '../support/upload-client.ts'
 
+// A process, because curl and other senders divide the same file in their own ways, and its bytes are compared on the disk.
+
 let system: GatewayWithUploads
 
 beforeAll(async () => {
@@ -139,7 +141,7 @@ test.each([
     403,
     'permission_denied',
   ],
-])('%s is refused before the body is read', async (_, credential, status, reason) => {
+])('an upload with %s is refused before the body is read', async (_, credential, status, reason) => {
   const { url } = system.gateway
   const answer = await sendForm(url, await credential(), formOf(CREATED_BY, filePart('text')))
   expect([answer.status, answer.body.reason]).toEqual([status, reason])

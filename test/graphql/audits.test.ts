@@ -2,6 +2,8 @@ import { serverAudits } from 'graphql-http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 
+// A process, because the audits are those of a server, and ask it over HTTP.
+
 let gateway: TestGateway
 
 beforeAll(async () => {

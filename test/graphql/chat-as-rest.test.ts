@@ -5,6 +5,8 @@ import { follow, type GraphqlResult, graphql } from '../support/graphql.ts'
 import { payloadsOf } from '../support/stream.ts'
 import { until } from '../support/until.ts'
 
+// A process, because both faces of one running gateway meet the same faults of a platform's connection.
+
 const PLATFORMS = ['fastgpt', 'openai', 'dify', 'coze', 'hiagent'] as const
 
 /** Every word of the sandbox, with numbers that make it quick, and no word at all. */

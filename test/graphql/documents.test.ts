@@ -6,6 +6,8 @@ import { createClient } from 'graphql-sse'
 import { expect, test } from 'vitest'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 
+// A process, because the documents are read from a file when a gateway starts, and every way to send one must obey.
+
 const AGENTS = '{ agents { id } }'
 const hash = createHash('sha256').update(AGENTS).digest('hex')
 const persistedQuery = { version: 1, sha256Hash: hash }

@@ -5,6 +5,8 @@ import { EVENT_STREAM, follow, graphql, resultsOf, sendGraphql } from '../suppor
 import { readerOf } from '../support/stream.ts'
 import { until } from '../support/until.ts'
 
+// A process, because the graphql-sse client shares and closes connections, and a drain ends what they carry.
+
 const CHAT = `subscription ($input: ChatInput!) { chat(input: $input) {
   __typename ... on ChatStarted { callId } ... on ChatText { text }
 } }`
@@ -157,7 +159,7 @@ test('closing a shared stream ends every operation on it', async () => {
   await allEnded()
 })
 
-test('silence is filled with comments, as on REST', async () => {
+test('silence in a stream is filled with comments, as on REST', async () => {
   const variables = variablesOf('sandbox:hang Hello')
   const leave = new AbortController()
   const request = { variables, as: system.key, headers: EVENT_STREAM, signal: leave.signal }

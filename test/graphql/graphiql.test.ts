@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER, launchBrowser } from '../support/browser.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 
+// A browser, because the page must work under its policy, with its own files alone, and follow a subscription.
+
 let system: GatewayWithSandbox
 beforeAll(async () => {
   system = await startGatewayWithSandbox()
@@ -11,7 +13,7 @@ afterAll(() => system?.remove())
 
 const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 
-describe('the page', () => {
+describe('the page of GraphiQL', () => {
   test('is for browsers alone: a client of GraphQL gets no HTML', async () => {
     const url = `${system.gateway.url}/graphql`
     const page = await fetch(url, { headers: HTML })
@@ -41,7 +43,7 @@ describe('the page', () => {
   })
 })
 
-describe.runIf(HAS_BROWSER)('in a browser', () => {
+describe.runIf(HAS_BROWSER)('GraphiQL in a browser', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await launchBrowser()
@@ -124,7 +126,7 @@ describe.runIf(HAS_BROWSER)('in a browser', () => {
   })
 })
 
-test('nothing of it is served where graphql.graphiql is false', async () => {
+test('nothing of GraphiQL is served where graphql.graphiql is false', async () => {
   const gateway = await startGatewayWithSandbox({ settings: { graphql: { graphiql: false } } })
   try {
     const page = await fetch(`${gateway.gateway.url}/graphql`, { headers: HTML })

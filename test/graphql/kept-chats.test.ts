@@ -8,6 +8,8 @@ import { type Replicas, startReplicas } from '../support/replicas.ts'
 import { readerOf } from '../support/stream.ts'
 import { until } from '../support/until.ts'
 
+// A process, because chats are cut, resumed at another gateway, and interrupted by the death of one.
+
 const PLATFORMS = ['fastgpt', 'openai', 'dify', 'coze', 'hiagent'] as const
 
 const DETAIL =

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 import { graphql, sendGraphql } from '../support/graphql.ts'
 
+// A process, because production is a variable of the environment, and the log that is read is the output of the gateway.
+
 const ORIGIN = 'https://app.example.com'
 const ME = '{ me { username } }'
 
@@ -44,7 +46,7 @@ describe('a request that a page of another site can send without a preflight is 
     })
   })
 
-  test('a mutation over GET', async () => {
+  test('as a mutation over GET', async () => {
     const query = 'mutation { login(input: { username: "a", password: "b" }) { accessToken } }'
     const response = await fetch(`${url()}?${new URLSearchParams({ query })}`)
     expect(response.headers.get('allow')).toBe('POST')

@@ -5,6 +5,8 @@ import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gat
 import { type Replicas, startReplicas } from '../support/replicas.ts'
 import { readerOf } from '../support/stream.ts'
 
+// A process, because live usage is an open connection, told by other calls and ended by the stop of the gateway.
+
 const DOCUMENT = 'subscription { usageUpdated { day totals { calls totalTokens } quota { remaining } } }'
 
 async function subscribe(url: string, credential: string, signal?: AbortSignal) {
@@ -54,7 +56,7 @@ describe('with one gateway', () => {
     expect(usageUpdated.quota.remaining).toBeLessThan(1_000_000)
   })
 
-  test('it ends with the reason when the key is revoked, the token logs out or its user is suspended', async () => {
+  test('live usage ends with the reason when the key is revoked, the token logs out or its user is suspended', async () => {
     const { api, gateway, token } = scene
     const { id, full_key: key } = await api.createKey(token)
     const user = await api.createUser(token, 'suspended-later')
@@ -82,14 +84,14 @@ describe('with one gateway', () => {
     }
   })
 
-  test('a refused credential ends it with its reason', async () => {
+  test('a refused credential ends live usage with its reason', async () => {
     const text = await (await subscribe(scene.gateway.url, 'tl_nothing')).rest()
     expect(itemsOf(text).items).toMatchObject([
       { errors: [{ extensions: { code: 'credential_malformed' } }] },
     ])
   })
 
-  test('it ends when its token expires, and goes on with a new one', async () => {
+  test('live usage ends when its token expires, and goes on with a new one', async () => {
     const short = await startGatewayWithSandbox({ settings: { tokens: { lifetimeSeconds: 5 } } })
     try {
       const updates = await subscribe(short.gateway.url, await short.api.login())
@@ -104,7 +106,7 @@ describe('with one gateway', () => {
     }
   })
 
-  test('it ends with draining when the gateway stops', async () => {
+  test('live usage ends with draining when the gateway stops', async () => {
     const updates = await subscribe(scene.gateway.url, scene.token)
     await updates.until(/"calls"/)
     const [text, code] = await Promise.all([updates.rest(), scene.gateway.stop()])

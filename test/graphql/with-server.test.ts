@@ -9,6 +9,8 @@ import { readerOf } from '../support/stream.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 
+// A process, because two workers and a database server that goes away are what a subscription must outlive.
+
 const server = process.env.E2E_DATABASE_URL ?? ''
 
 const REPLY = 'mutation ($input: ChatInput!) { chat(input: $input) { text } }'

@@ -10,6 +10,8 @@ import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 import { uploadFile } from '../support/uploads.ts'
 
+// A process, because a real Prometheus scrapes two gateways, and answers what the panels ask.
+
 const redisUrl = process.env.E2E_REDIS_URL ?? ''
 const hasServices = process.env.E2E_DATABASE_URL !== undefined && redisUrl !== ''
 

@@ -15,6 +15,8 @@ import {
 } from '../support/operator-pages.ts'
 import { hasPrometheus, promtool } from '../support/prometheus.ts'
 
+// A process, because promtool, which is a program, decides when an alert fires.
+
 describe.skipIf(!hasPrometheus())('promtool', () => {
   test('accepts the rules and the example of a configuration', async () => {
     const { code, output } = await promtool(['check', 'config', 'prometheus.example.yaml'], {

@@ -16,6 +16,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
+// A process, because an installation is what the package manager writes into an empty folder.
+
 const ROOT = join(import.meta.dirname, '../..')
 /** What `start` may put on the disk, without the few megabytes of the sources and of the built console. */
 const BYTES_MAX = 540e6

@@ -8,6 +8,8 @@ import { parse } from 'yaml'
 import { namedExamples, typeErrors, writeExamples } from '../support/examples.ts'
 import { type PackedPackage, packPackage } from '../support/packed-package.ts'
 
+// A process, because readers copy the examples beside an installed package and run them.
+
 const run = promisify(execFile)
 const readme = await readFile(join(import.meta.dirname, '../../packages/sandbox/README.md'), 'utf8')
 const EXAMPLES = namedExamples(readme)
@@ -22,11 +24,11 @@ afterAll(async () => {
   await sandbox?.remove()
 })
 
-test('the examples have the types of the package', async () => {
+test("the examples of the sandbox's README have the types of the package", async () => {
   expect(await typeErrors(home)).toBe('')
 })
 
-test.each([...EXAMPLES.keys()])('%s runs', async (name) => {
+test.each([...EXAMPLES.keys()])("the example %s of the sandbox's README runs", async (name) => {
   const { stdout } = await run(process.execPath, ['--test', name], { cwd: home })
   expect(stdout).toMatch(/ pass [1-9]\d*\n.* fail 0\n/s)
 })

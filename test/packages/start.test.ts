@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { until } from '../support/until.ts'
 
+// A process, because the command of the README is a launcher with a gateway below it, and signals reach both.
+
 const ROOT = join(import.meta.dirname, '../..')
 
 let home: string

@@ -12,6 +12,8 @@ import { freePort } from '../support/free-port.ts'
 import { type Finished, launch, startGateway, trunkline } from '../support/gateway.ts'
 import { probeGateway } from '../support/probe-gateway.ts'
 
+// A process, because what npm installs must start, be stopped through npx, and serve as the sources do.
+
 // An installation, and several starts on a busy machine.
 vi.setConfig({ testTimeout: 240_000 })
 
@@ -111,7 +113,7 @@ describe('the command line of what npm installs', () => {
     ['config', ['check'], expect.stringMatching(/^The configuration is good/m)],
     ['migrate', [], 'The database is up to date.\n'],
     ['users', ['list'], expect.stringMatching(/^admin +admin +active /m)],
-  ])('%s %j', async (name, args, output) => {
+  ])('answers trunkline %s %j', async (name, args, output) => {
     expect(await command([name, ...args])).toEqual({ code: 0, output })
   })
 

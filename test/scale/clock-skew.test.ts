@@ -6,6 +6,8 @@ import { countByReason, sendChat } from '../support/load.ts'
 import { query } from '../support/query.ts'
 import { type Replicas, startReplicas } from '../support/replicas.ts'
 
+// A process, because only a process can have a clock of its own.
+
 const server = process.env.E2E_DATABASE_URL ?? ''
 const HOUR_MS = 3_600_000
 

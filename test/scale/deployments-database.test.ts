@@ -6,6 +6,8 @@ import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 
+// A process, because the database hangs below a whole gateway, whose answer must come in time all the same.
+
 const server = process.env.E2E_DATABASE_URL ?? ''
 
 describe.skipIf(server === '')('a database that hangs while the place of a conversation is looked up', () => {

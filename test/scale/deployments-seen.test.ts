@@ -7,6 +7,8 @@ import { type Api, apiOf } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { query } from '../support/query.ts'
 
+// A process, because each process has breakers of its own, and an administrator sees those of all.
+
 const server = process.env.E2E_DATABASE_URL ?? ''
 
 /** So long that no heartbeat comes during the test, which writes what a gateway would have told at its last one. */

@@ -11,6 +11,8 @@ import { configOf, sendChat } from '../support/load.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 import { query } from '../support/query.ts'
 
+// A process, because pg_dump and pg_restore are programs, and a gateway must go on from what they write.
+
 const server = process.env.E2E_DATABASE_URL ?? ''
 const run = promisify(execFile)
 

@@ -16,6 +16,8 @@ import { query } from '../support/query.ts'
 import { canMount, fillDisk } from '../support/small-disk.ts'
 import { until } from '../support/until.ts'
 
+// A process, because the disk of a server fills up, and the gateway must tell that from a lost connection.
+
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const server = process.env.E2E_DATABASE_URL ?? ''

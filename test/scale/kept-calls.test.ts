@@ -27,6 +27,8 @@ import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { PLATFORMS } from '../support/turn-faults.ts'
 import { until } from '../support/until.ts'
 
+// A process, because replicas share nothing but a database and Redis, and one of them is killed.
+
 const server = process.env.E2E_DATABASE_URL ?? ''
 const redisUrl = process.env.E2E_REDIS_URL ?? ''
 

@@ -6,6 +6,8 @@ import { type Replay, replayOf, startReplay } from '../conformance/replay.ts'
 import { eventsOf, KEPT_FACES, type KeptFace, withoutComments } from '../support/kept-calls.ts'
 import { type KeptReplicas, startKeptReplicas } from '../support/kept-replicas.ts'
 
+// A process, because a reply is read at two replicas, which share nothing but a database.
+
 const server = process.env.E2E_DATABASE_URL ?? ''
 const FOLDERS = new URL('../../apps/gateway/src/core/agents/platforms/', import.meta.url)
 

@@ -6,6 +6,8 @@ import { configOf, sendChat } from '../support/load.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 import { until } from '../support/until.ts'
 
+// A process, because a kill -9 under load must lose no call, and a restart must be quick.
+
 const server = process.env.E2E_DATABASE_URL
 const ROUNDS = process.env.SOAK ? (server === undefined ? 30 : 100) : 5
 const CALLS = 40

@@ -7,6 +7,8 @@ import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { type ScriptedPlatform, startScriptedPlatform } from '../support/scripted-platform.ts'
 import { canMount } from '../support/small-disk.ts'
 
+// A process, because its /etc/resolv.conf is one of its own, and the threads that resolve names are a process's.
+
 /** A system that asks for the dead name would wait for 10 s, and for as long for each name after it. */
 const ANSWERED_WITHIN_MS = 2_500
 const DEAD_CALLS = 8

@@ -7,6 +7,8 @@ import { configOf } from '../support/load.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
+// A process, because a start must succeed without Redis and S3, and its log says what is missing.
+
 const redisUrl = process.env.E2E_REDIS_URL ?? ''
 
 describe.skipIf(redisUrl === '')('a start whose Redis and S3', () => {

@@ -11,6 +11,8 @@ import { query } from '../support/query.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 
+// A process, because readiness, time limits and recovery are those of a process whose database server goes away.
+
 const server = process.env.E2E_DATABASE_URL ?? ''
 
 describe.skipIf(server === '')('a database server', () => {

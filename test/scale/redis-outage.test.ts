@@ -10,6 +10,8 @@ import { query } from '../support/query.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 
+// A process, because replicas share a limit through Redis, and each must go on alone without it.
+
 const server = process.env.E2E_DATABASE_URL ?? ''
 const redisUrl = process.env.E2E_REDIS_URL ?? ''
 const LEASE_MS = 3_000

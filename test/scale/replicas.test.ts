@@ -5,6 +5,8 @@ import { type ChatResult, countByReason, sendChat } from '../support/load.ts'
 import { query } from '../support/query.ts'
 import { type Replicas, startReplicas } from '../support/replicas.ts'
 
+// A process, because replicas share nothing but PostgreSQL and Redis, so nothing may be hidden in the memory of one.
+
 const server = process.env.E2E_DATABASE_URL ?? ''
 const redisUrl = process.env.E2E_REDIS_URL ?? ''
 

@@ -9,6 +9,8 @@ import { launch, prepareGateway, startGateway, type TestGateway, trunkline } fro
 import { until } from '../support/until.ts'
 import { ON_DISK, type UploadRecord, uploadFile } from '../support/uploads.ts'
 
+// A process, because an import is killed half way, and the data directory belongs to one process at a time.
+
 // Every command starts a process, which takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 

@@ -7,6 +7,8 @@ import { RollingLoad } from '../support/rolling/rolling-load.ts'
 import { type RollingReplica, startRollingReplica } from '../support/rolling/rolling-replicas.ts'
 import { until } from '../support/until.ts'
 
+// A process, because a proxy chooses between replicas while they stop and start.
+
 const server = process.env.E2E_DATABASE_URL ?? ''
 const ROLLS = 3
 /** Longer than HAProxy needs to see that a replica stops: two checks. */

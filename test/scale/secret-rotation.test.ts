@@ -5,6 +5,8 @@ import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { query } from '../support/query.ts'
 import { type ScriptedPlatform, sse, startScriptedPlatform } from '../support/scripted-platform.ts'
 
+// A process, because replicas start with different secrets in their environments.
+
 const server = process.env.E2E_DATABASE_URL ?? ''
 const OLD = `old-${'o'.repeat(32)}`
 const NEW = `new-${'n'.repeat(32)}`

@@ -12,6 +12,8 @@ import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 import { inBucket, sendFile, type UploadRecord, uploadFile } from '../support/uploads.ts'
 
+// A process, because probes, uploads and sweeps of one process must go on while S3 does not.
+
 /** How long the storage may accept nothing before an upload fails. */
 const STALLED_MS = 2_000
 /** Probes give up after a second; the rest is for a busy machine. */

@@ -4,6 +4,8 @@ import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { configOf } from '../support/load.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 
+// A process, because a process that is too old must say so at a heartbeat, and neither start again nor run a command.
+
 const server = process.env.E2E_DATABASE_URL ?? ''
 /** No build knows it. */
 const NEEDED = '29991231235959_contract'

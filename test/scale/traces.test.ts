@@ -5,6 +5,8 @@ import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gat
 import { type CollectedSpan, startTraceCollector, type TraceCollector } from '../support/trace-collector.ts'
 import { SECRETS, STRANGE_TRACE, tracedCalls, tracedRefusals } from '../support/traced-calls.ts'
 
+// A process, because the spans and log lines of a run are compared with its ledger, after it has flushed and stopped.
+
 const CALLS = process.env.SOAK ? 1_000 : 156
 
 const [INTERNAL, SERVER, CLIENT] = [1, 2, 3]
@@ -66,7 +68,7 @@ afterAll(async () => {
 
 const spansOf = ({ trace_id }: CallRow) => byTrace.get(trace_id ?? '') ?? []
 
-test('calls have come in every way, and have ended in many', () => {
+test('the calls of this run have come in every way, and have ended in many', () => {
   expect(new Set(calls.map(({ kind }) => kind))).toEqual(new Set(['chat', 'upload']))
   const outcomes = new Set(calls.map(({ outcome }) => outcome))
   for (const outcome of ['done', 'upstream_error', 'client_gone']) expect(outcomes).toContain(outcome)
@@ -151,7 +153,7 @@ test('the trace that a stranger names is only a link', () => {
   expect(new Set(links.map(({ traceId }) => traceId))).toEqual(new Set([STRANGE_TRACE]))
 })
 
-test('names are those of the list, of routes and of the configuration', () => {
+test('the names in traces are those of the list, of routes and of the configuration', () => {
   const attributes = new Set<string>([...Object.values(CONVENTIONAL), ...Object.values(OWN)])
   const events = new Set<string>(Object.values(EVENTS))
   const unknown = collector.spans.flatMap((span) => [

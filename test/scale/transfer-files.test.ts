@@ -18,6 +18,8 @@ import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 import { inBucket, ON_DISK, type UploadRecord, uploadFile } from '../support/uploads.ts'
 
+// A process, because the commands of a transfer are killed and repeated, and gateways serve from both ends of it.
+
 // Every command starts a process, which takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 

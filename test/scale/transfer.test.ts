@@ -8,6 +8,8 @@ import { apiOf, chatBody } from '../support/api.ts'
 import { startGateway, type TestGateway, trunkline } from '../support/gateway.ts'
 import { query } from '../support/query.ts'
 
+// A process, because the commands of a transfer move a database between two gateways that are started on it.
+
 const server = process.env.E2E_DATABASE_URL ?? ''
 /** Contains U+2028, which some line readers treat as a line end. */
 const QUESTION = 'Two\nlines\u2028and "more" \\ 你好'

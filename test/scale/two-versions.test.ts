@@ -16,6 +16,8 @@ import { query } from '../support/query.ts'
 import { until } from '../support/until.ts'
 import { uploadFile } from '../support/uploads.ts'
 
+// A process, because the last release runs beside this version, from its own sources.
+
 const server = process.env.E2E_DATABASE_URL ?? ''
 const releaseName = server === '' ? undefined : nameOfLastRelease()
 

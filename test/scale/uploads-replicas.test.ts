@@ -16,6 +16,8 @@ import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { query } from '../support/query.ts'
 import { inBucket, ON_DISK, sendFile, type UploadRecord, uploadFile } from '../support/uploads.ts'
 
+// A process, because what one gateway stores the other must serve, and each has only the storage in common.
+
 const server = process.env.E2E_DATABASE_URL ?? ''
 const s3 = s3TestServer()
 /** What the outside calls both gateways, as behind a load balancer. */

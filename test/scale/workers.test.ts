@@ -7,6 +7,8 @@ import { type Platform, startPlatform } from '../support/platform.ts'
 import { query } from '../support/query.ts'
 import { until } from '../support/until.ts'
 
+// A process, because workers are processes on one port, which are killed and replaced.
+
 const WORKERS = 3
 const LEASE_MS = 3_000
 

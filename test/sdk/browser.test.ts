@@ -9,6 +9,8 @@ import { HAS_BROWSER, launchBrowser } from '../support/browser.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 import { type PackedPackage, packPackage } from '../support/packed-package.ts'
 
+// A browser, because the package must load, stream and upload in a page of another origin.
+
 describe.runIf(HAS_BROWSER)('the built package in a page of another origin', () => {
   let sdk: PackedPackage
   let server: Server

@@ -13,6 +13,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 import { until } from '../support/until.ts'
 
+// A process, because leaving a stream closes a connection, which the gateway must notice and settle.
+
 const PLATFORMS = ['fastgpt', 'openai', 'dify', 'coze', 'hiagent'] as const
 
 let system: GatewayWithSandbox
@@ -118,7 +120,7 @@ test('a refusal throws the error of its status, to everybody who waits', async (
 test.each([
   ['before the response', 'sandbox:hang Hello'],
   ['between chunks', 'sandbox:slow=20 sandbox:long Hello'],
-])('abort() and the signal end it %s', async (_, query) => {
+])('abort() and the signal end a stream %s', async (_, query) => {
   const own = client.chat.stream(message(query))
   const text = own.text()
   own.on('text', () => own.abort())

@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { expectedOutcome, type Outcome, outcomeOf } from '../support/chat-stream-outcome.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 
+// A process, because the streams are the bytes that a gateway sends, in every scenario of every platform.
+
 /** The sandbox's README is the list of its scenarios, so that a new one is tested without being named here. */
 const README = readFileSync(join(import.meta.dirname, '../../packages/sandbox/README.md'), 'utf8')
 const WORDS = Array.from(README.matchAll(/^\| `(sandbox:[a-z0-9-]+)` /gm), ([, word = '']) => word)

@@ -14,6 +14,8 @@ import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gat
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 
+// A process, because connections are cut at every place, and the gateway itself is killed in the middle of a stream.
+
 // The waits before attempts to resume are real, and so is the start of a process.
 vi.setConfig({ testTimeout: 60_000 })
 

@@ -10,6 +10,8 @@ import { freePort } from '../support/free-port.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 import { type PackedPackage, packPackage } from '../support/packed-package.ts'
 
+// A process, because readers copy the examples beside an installed package and run them.
+
 const run = promisify(execFile)
 const ROOT = join(import.meta.dirname, '../..')
 const readme = await readFile(join(ROOT, 'packages/sdk/README.md'), 'utf8')
@@ -63,12 +65,12 @@ test('every example of the README is run', () => {
   expect([...Object.keys(PROGRAMS), ...MODULES].sort()).toEqual([...EXAMPLES.keys()].sort())
 })
 
-test('the examples have the types of the package', async () => {
+test("the examples of the SDK's README have the types of the package", async () => {
   expect(await typeErrors(home)).toBe('')
 })
 
 test.each([...EXAMPLES.keys()].filter((name) => !MODULES.includes(name)))(
-  '%s runs',
+  "the example %s of the SDK's README runs",
   { timeout: 180_000 },
   async (name) => {
     // One of them starts a gateway on an empty database, which takes long where the machine is busy.

@@ -7,6 +7,8 @@ import { Trunkline } from '@trunkline/sdk'
 import { expect, test } from 'vitest'
 import { startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 
+// A process, because what is recorded anew, where the file is missing, are the responses of a gateway as it is started.
+
 /** Responses of a gateway, as they were sent. They are recorded again where the file is missing. */
 const RECORDED = join(import.meta.dirname, '../fixtures/sdk/recorded.json')
 

@@ -9,6 +9,8 @@ import { type PackedPackage, packPackage } from '../support/packed-package.ts'
 import { PASSWORD, programOf } from '../support/reference-program.ts'
 import { type DocumentedName, readSdkReference } from '../support/sdk-reference.ts'
 
+// A process, because the examples of the reference are run as programs, beside an installed package.
+
 const run = promisify(execFile)
 const { complaints, names } = await readSdkReference()
 
@@ -60,11 +62,11 @@ test('every function, class and method that is exported has an example', () => {
   expect(required.filter(({ examples }) => examples.length === 0).map(({ path }) => path)).toEqual([])
 })
 
-test('the examples have the types of the package', async () => {
+test("the examples of the SDK's reference have the types of the package", async () => {
   expect(await typeErrors(home)).toBe('')
 })
 
-test.each([...PROGRAMS])('%s runs', async (name, program) => {
+test.each([...PROGRAMS])("the example %s of the SDK's reference runs", async (name, program) => {
   const endsToken = /\.(logout|changePassword)\(/.test(program)
   const { stdout, stderr } = await run(process.execPath, [name], {
     cwd: home,

@@ -12,6 +12,8 @@ import { ChatClient } from '@trunkline/sdk/chat'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 
+// A process, because the SDK knows a gateway by its address alone, and must understand what it sends for every resource.
+
 let scene: GatewayWithSandbox
 let admin: Trunkline
 
@@ -168,7 +170,7 @@ describe('users', () => {
     await expect(again).rejects.toBeInstanceOf(ConflictError)
   })
 
-  test('refusals: unknown ids, short passwords, a wrong current password', async () => {
+  test('are refused for unknown ids, short passwords and a wrong current password', async () => {
     const none = '019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10'
     await expect(admin.users.get(none)).rejects.toBeInstanceOf(NotFoundError)
     await expect(admin.users.setPassword(none, { password: 'short' })).rejects.toBeInstanceOf(BadRequestError)
@@ -182,7 +184,7 @@ describe('users', () => {
 })
 
 describe('chat', () => {
-  test('the JSON reply, with end user and variables, of the agent of the call or of the client', async () => {
+  test('is a JSON reply, with end user and variables, of the agent of the call or of the client', async () => {
     const client = clientOf({ apiKey: scene.key, agent: 'fastgpt' })
     const { data, response } = await client.chat
       .create({
@@ -202,7 +204,7 @@ describe('chat', () => {
     expect(reply.choices[0]?.message.content).not.toBe('')
   })
 
-  test('the client of the sub-path chats as well', async () => {
+  test('works with the client of the sub-path as well', async () => {
     const { chat } = new ChatClient({
       baseURL: `${scene.gateway.url}/api/v1/`,
       apiKey: scene.key,
@@ -211,7 +213,7 @@ describe('chat', () => {
     expect((await chat.create({ query: 'Hello' })).choices).toHaveLength(1)
   })
 
-  test('refusals keep their reason and name the request', async () => {
+  test('that is refused keeps its reason and names the request', async () => {
     const client = clientOf({ apiKey: scene.key })
     const headers = { 'x-request-id': 'sdk-request-1' }
     const unknown = client.chat.create({ agent: 'none', query: 'Hello' }, { headers })
@@ -224,7 +226,7 @@ describe('chat', () => {
     )
   })
 
-  test('a used-up quota is a RateLimitError that is not repeated', async () => {
+  test('over a used-up quota is a RateLimitError that is not repeated', async () => {
     const password = 'a long passphrase'
     const carol = await admin.users.create({ username: 'carol', password, max_api_calls: 0 })
     const { full_key } = await admin.apiKeys.create({ ...newKey('carol'), owner_id: carol.id })
@@ -244,7 +246,7 @@ describe('chat', () => {
 })
 
 describe('usage', () => {
-  test('reports and pages the ledger', async () => {
+  test('is a report, and the ledger in pages', async () => {
     const report = await admin.usage.query({
       granularity: 'hour',
       group_by: ['agent', 'outcome'],
@@ -269,7 +271,7 @@ describe('usage', () => {
     expect(ledger.match(/^[0-9a-f-]{36}(?=,)/gm)).toEqual(ids)
   })
 
-  test('an unknown time zone is a BadRequestError', async () => {
+  test('in an unknown time zone is a BadRequestError', async () => {
     await expect(admin.usage.query({ timezone: 'Nowhere' })).rejects.toBeInstanceOf(BadRequestError)
     await expect(admin.usage.calls({ limit: 1000 })).rejects.toBeInstanceOf(BadRequestError)
     await expect(admin.usage.csv({ timezone: 'Nowhere' })).rejects.toBeInstanceOf(BadRequestError)

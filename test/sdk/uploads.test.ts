@@ -17,6 +17,8 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type GatewayWithUploads, startGatewayWithUploads } from '../support/gateway-with-uploads.ts'
 
+// A process, because a refused upload closes the connection while a source is still being read.
+
 const BYTES_MAX = 300_000
 const TEXT = 'grüezi, a text to keep\n'.repeat(5000)
 const BYTES = new TextEncoder().encode(TEXT)
@@ -81,7 +83,7 @@ test('uploads are listed over all pages, read and deleted', async () => {
   await expect(client.uploads.delete(data.id)).rejects.toMatchObject({ reason: 'upload_not_found' })
 })
 
-describe('refusals', () => {
+describe('an upload is refused for', () => {
   test('a type that is not accepted', async () => {
     const program = new Uint8Array([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0])
     await expect(client.uploads.create(program, { created_by: 'sdk' })).rejects.toBeInstanceOf(

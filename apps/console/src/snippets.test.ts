@@ -1,6 +1,9 @@
 import { execFileSync } from 'node:child_process'
+import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { chatSnippets, type SnippetChat } from './snippets.ts'
+
+// A process, because only a shell knows what a shell makes of a quoted argument.
 
 const CHAT: SnippetChat = {
   baseURL: 'https://gateway.example.com',
@@ -36,14 +39,11 @@ test.each([CHAT.query, 'say "hi"', "it's", 'back\\slash', 'both \' and "'])(
   (query) => {
     const { sdk, openai } = chatSnippets({ ...CHAT, query, files: [] })
     const literals = [/ {2}query: (.*),$/m.exec(sdk)?.[1], /content: (.*) \}\],$/m.exec(openai)?.[1]]
-    for (const literal of literals)
-      expect(execFileSync(process.execPath, ['-p', `JSON.stringify(${literal})`], { encoding: 'utf8' })).toBe(
-        `${JSON.stringify(query)}\n`,
-      )
+    expect(literals.map((literal = '') => runInNewContext(literal))).toEqual([query, query])
   },
 )
 
-test('what a chat does not have is left out', () => {
+test('the code of a chat leaves out what the chat does not have', () => {
   const { sdk, openai } = chatSnippets({ ...CHAT, app: '', conversationId: '', files: [], detail: false })
   expect(sdk).not.toMatch(/app_id|chat_id|conversation_id|files|detail/)
   expect(openai).toContain("model: 'fastgpt',")

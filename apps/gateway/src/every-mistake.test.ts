@@ -75,7 +75,7 @@ async function inputsOf(...request: Parameters<typeof errorOf>): Promise<readonl
 }
 
 describe('REST names every mistake of a form, in the order of its schema', () => {
-  test('types, missing fields and rules together', async () => {
+  test('for types, missing fields and rules together', async () => {
     const user = { quota_period: 'week', role: 'root', max_api_calls: -1, username: '?' }
     expect(await fieldsOf('POST', '/api/v1/users', user)).toEqual([
       'body.username',
@@ -86,7 +86,7 @@ describe('REST names every mistake of a form, in the order of its schema', () =>
     ])
   })
 
-  test('rules alone', async () => {
+  test('for rules alone', async () => {
     const limits = { chat_per_minute: 0, upload_per_minute: 10_000 }
     const expires_at = '2020-01-01T00:00:00Z'
     const body = {
@@ -118,7 +118,7 @@ describe('REST names every mistake of a form, in the order of its schema', () =>
     ])
   })
 
-  test('a chat', async () => {
+  test('for a chat', async () => {
     const chat = {
       app_id: '',
       chat_id: 'a\nb',
@@ -151,7 +151,7 @@ describe('REST names every mistake of a form, in the order of its schema', () =>
     expect((await send('POST', '/api/v1/chat', body, headers)).reason).toBe('unknown_agent')
   })
 
-  test('the parameters of a report and of a list', async () => {
+  test('for the parameters of a report and of a list', async () => {
     const report = 'from=2026-02-30&to=soon&timezone=Atlantis&granularity=year&group_by=colour&extra=1'
     expect(await fieldsOf('GET', `/api/v1/usage?${report}`)).toEqual(
       expect.arrayContaining(
@@ -202,19 +202,19 @@ describe('GraphQL names every mistake of a form, in the order of its schema', ()
   const CREATE_USER = 'mutation ($input: CreateUserInput!) { createUser(input: $input) { __typename } }'
   const INPUTS = ['input.username', 'input.password', 'input.role', 'input.maxApiCalls']
 
-  test('types and rules of variables together', async () => {
+  test('for types and rules of variables together', async () => {
     const input = { maxApiCalls: 'many', role: 'ROOT', password: 'short', username: '?' }
     expect(await inputsOf(CREATE_USER, { input })).toEqual(INPUTS)
   })
 
-  test('types of literals and variables, and rules, together', async () => {
+  test('for types of literals and variables, and rules, together', async () => {
     const document = `mutation ($name: String!, $role: Role) {
       createUser(input: { maxApiCalls: "many", role: $role, password: "short", username: $name }) { __typename }
     }`
     expect(await inputsOf(document, { name: '?', role: 'ROOT' })).toEqual(INPUTS)
   })
 
-  test('rules alone', async () => {
+  test('for rules alone', async () => {
     const input = { maxApiCalls: -1, password: 'short', username: '?' }
     expect(await inputsOf(CREATE_USER, { input })).toEqual([
       'input.username',
@@ -223,7 +223,7 @@ describe('GraphQL names every mistake of a form, in the order of its schema', ()
     ])
   })
 
-  test('a chat', async () => {
+  test('for a chat', async () => {
     const document = 'mutation ($input: ChatInput!) { chat(input: $input) { __typename } }'
     const input = { agentId: 'models', query: ' ', files: ['ftp://a'], conversationId: 'a\nb' }
     const both = ['input.query', 'input.conversationId', 'input.files[0]']

@@ -53,21 +53,24 @@ const READS = {
   ],
 }
 
-test.each(Object.keys(CHANGES) as (keyof typeof CHANGES)[])('every change of %s is refused', async (name) => {
-  const { services, processTasks } = gateway
-  if ((await processTasks.firstStart.usersExist()) === false) {
-    await processTasks.firstStart.createFirstAdmin({ username: 'admin', password: 'correct horse' })
-    await gateway.prepare()
-  }
-  expect([...CHANGES[name], ...READS[name]].sort()).toEqual(Object.keys(services[name]).sort())
-  for (const method of CHANGES[name]) {
-    const change: unknown = Reflect.get(services[name], method)
-    if (typeof change !== 'function') throw new Error(`${method} is no method`)
-    await expect(change(), method).rejects.toMatchObject({ reason: 'unavailable', status: 503 })
-  }
-})
+test.each(Object.keys(CHANGES) as (keyof typeof CHANGES)[])(
+  'a full disk refuses every change of %s',
+  async (name) => {
+    const { services, processTasks } = gateway
+    if ((await processTasks.firstStart.usersExist()) === false) {
+      await processTasks.firstStart.createFirstAdmin({ username: 'admin', password: 'correct horse' })
+      await gateway.prepare()
+    }
+    expect([...CHANGES[name], ...READS[name]].sort()).toEqual(Object.keys(services[name]).sort())
+    for (const method of CHANGES[name]) {
+      const change: unknown = Reflect.get(services[name], method)
+      if (typeof change !== 'function') throw new Error(`${method} is no method`)
+      await expect(change(), method).rejects.toMatchObject({ reason: 'unavailable', status: 503 })
+    }
+  },
+)
 
-test('a login succeeds and writes nothing', async () => {
+test('on a full disk a login succeeds and writes nothing', async () => {
   const { services, health } = gateway
   const { user, accessToken } = await services.login.login(
     { username: 'admin', password: 'correct horse' },

@@ -55,7 +55,7 @@ test('REST groups a report by an outcome that it does not know, and does not tak
   expect(parked).toMatchObject([{ group: { outcome: 'parked' }, totals: { calls: 1, failed_calls: 0 } }])
 })
 
-test('GraphQL shows them as OTHER, and a reason that it does not know as null', async () => {
+test('GraphQL shows words of the ledger that it does not know as OTHER, and such a reason as null', async () => {
   const fields = 'kind face outcome reason'
   const result = await face.query(
     'admin',

@@ -10,14 +10,14 @@ const of = (name: string, license: string, ...texts: string[]) => ({
   texts,
 })
 
-test('has each text once, below the names of all packages that it applies to', () => {
+test('the notices have each text once, below the names of all packages that it applies to', () => {
   const notices = thirdPartyNotices([of('b', 'ISC', 'A text'), of('c', 'ISC', 'A text', 'A notice')], MIT)
   expect(notices).toContain('\nb 1.0.0 (ISC)\nc 1.0.0 (ISC)\n\nA text\n')
   expect(notices).toContain('\nc 1.0.0 (ISC)\n\nA notice\n')
   expect(notices.match(/A text/g)).toHaveLength(1)
 })
 
-test('completes packages that name a licence without its text', () => {
+test('the notices complete packages that name a licence without its text', () => {
   const packages = [
     of('a', 'MIT'),
     of('b', 'MIT'),
@@ -30,7 +30,7 @@ test('completes packages that name a licence without its text', () => {
   expect(notices).toContain('\nc 1.0.0 (Apache-2.0)\nd 1.0.0 (Apache-2.0)\n\nApache License\n')
 })
 
-test('refuses a package of whose licence there is no text', () => {
+test('a package of whose licence there is no text is refused', () => {
   expect(() => thirdPartyNotices([of('a', 'Apache-2.0')], MIT)).toThrow(
     'a is under Apache-2.0, of which there is no text.',
   )

@@ -7,6 +7,8 @@ import type { Reply } from '@trunkline/examples/reply.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 
+// A process, because the examples reach a gateway by its address alone, as the programs of readers do.
+
 const ROOT = join(import.meta.dirname, '../../..')
 
 type Input = Parameters<typeof plain.ask>[1]
@@ -39,7 +41,7 @@ const EXAMPLES: readonly Example[] = [
 
 const QUESTION = { agentId: 'fastgpt', appId: 'app-1', query: 'Hello' }
 
-describe.each(EXAMPLES)('$file', ({ logIn, callsByAgent, ask }) => {
+describe.each(EXAMPLES)('the example $file:', ({ logIn, callsByAgent, ask }) => {
   test('a chat grows item by item to the text that REST gives', async () => {
     const shown: Reply[] = []
     await ask(system.key, QUESTION, (reply) => shown.push(reply))
@@ -73,7 +75,7 @@ describe.each(EXAMPLES)('$file', ({ logIn, callsByAgent, ask }) => {
     },
   )
 
-  test.runIf(callsByAgent !== undefined)('the calls of a time, by agent', async () => {
+  test.runIf(callsByAgent !== undefined)('the calls of a time are counted by agent', async () => {
     const [from, to] = [-1, 1].map((days) => new Date(Date.now() + days * 86_400_000).toISOString())
     const groups = await callsByAgent?.(system.token, from ?? '', to ?? '')
     expect(groups).toEqual([

@@ -6,10 +6,12 @@ import { HAS_BROWSER, launchBrowser } from '../../support/browser.ts'
 import { freePort } from '../../support/free-port.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 
+// A browser, because only its rendering shows whether the caches of Apollo and urql agree with what the gateway sends.
+
 const ROOT = join(import.meta.dirname, '../../../examples/react')
 const KEYS_A_PAGE = 10
 
-describe.runIf(HAS_BROWSER)('the example pages in a browser', () => {
+describe.runIf(HAS_BROWSER)('the example page in a browser', () => {
   let system: GatewayWithSandbox
   let server: ViteDevServer
   let browser: Browser
@@ -35,7 +37,7 @@ describe.runIf(HAS_BROWSER)('the example pages in a browser', () => {
     await system?.remove()
   })
 
-  describe.each(['apollo', 'urql'])('%s', (client) => {
+  describe.each(['apollo', 'urql'])('with %s', (client) => {
     let page: Page
     let user: Awaited<ReturnType<GatewayWithSandbox['api']['createUser']>>
     const sent = new Map<string, number>()
@@ -131,7 +133,7 @@ describe.runIf(HAS_BROWSER)('the example pages in a browser', () => {
       await expect.poll(callsOf).toMatchObject([{ reason: 'agent_truncated' }, { outcome: 'done' }])
     })
 
-    test('the usage of a month and that of today', async () => {
+    test('shows the usage of a month and that of today', async () => {
       const now = new Date().toISOString()
       await page.getByLabel('Month').fill(now.slice(0, 7))
       await page.getByRole('row', { name: 'fastgpt 2 1' }).waitFor()

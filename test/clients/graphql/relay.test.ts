@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 
+// A process, because Relay's compiler is a program of its own, which reads a schema and documents from the disk.
+
 const COMPILER = createRequire(import.meta.url).resolve('relay-compiler/cli.js')
 const ROOT = join(import.meta.dirname, '../../..')
 const SCHEMA = join(ROOT, 'schema.graphql')

@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER, launchBrowser } from '../../support/browser.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 
+// A browser, because the page draws its chart itself, and only a reader of the page sees what is wrong with it.
+
 const ROOT = join(import.meta.dirname, '../../../examples/usage-page')
 
 describe.runIf(HAS_BROWSER)('the example page in a browser', () => {

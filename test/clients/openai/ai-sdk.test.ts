@@ -5,6 +5,8 @@ import { collect } from '../../support/collect.ts'
 import type { GatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 import { MODELS, PLATFORM_NAMES, startModels, THOUGHTS, WEATHER } from '../../support/models.ts'
 
+// A process, because the package brings its own client of HTTP and reader of streams, which must accept what crosses a socket.
+
 let system: GatewayWithSandbox
 
 beforeAll(async () => {
@@ -23,7 +25,7 @@ function modelOf(name: string, conversation?: string) {
   return provider(name)
 }
 
-describe.each(PLATFORM_NAMES)('%s', (platform) => {
+describe.each(PLATFORM_NAMES)('the AI SDK with an agent of %s', (platform) => {
   const name = MODELS[platform]
 
   test('generates a reply, and remembers the first turn in the second', async () => {
@@ -50,7 +52,7 @@ describe.each(PLATFORM_NAMES)('%s', (platform) => {
   })
 })
 
-test('a tool is called and its result is used in the answer, both generated and streamed', async () => {
+test('a tool of the AI SDK is called and its result is used in the answer, both generated and streamed', async () => {
   const toolInputs: unknown[] = []
   const request = {
     prompt: 'Please use the tool',
@@ -73,7 +75,7 @@ test('a tool is called and its result is used in the answer, both generated and 
   expect(toolInputs).toEqual([WEATHER.sample, WEATHER.sample])
 })
 
-test('reasoning is separate from the text', async () => {
+test('the AI SDK keeps reasoning separate from the text', async () => {
   const generated = await generateText({ model: modelOf('thinker'), prompt: 'Hello' })
   const streamed = streamText({ model: modelOf('thinker'), prompt: 'Hello' })
   for (const reasoning of [generated.reasoningText, await streamed.reasoningText])
@@ -81,7 +83,7 @@ test('reasoning is separate from the text', async () => {
   expect(generated.text).toMatch(/^Hello from the HiAgent emulator/)
 })
 
-test('a failure amid the stream yields an error part and no finish part', async () => {
+test('a failure amid the stream of the AI SDK yields an error part and no finish part', async () => {
   const streamed = streamText({
     model: modelOf('dify'),
     prompt: 'sandbox:error-midstream Hello',

@@ -10,6 +10,8 @@ import { type CountedKey, createCountedKey } from '../../support/calls-of-key.ts
 import { failuresOf, startWithImpatientAgents } from '../../support/failures.ts'
 import type { GatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 
+// A process, because Codex is a program, which finds the gateway by its configuration file.
+
 const ROOT = join(import.meta.dirname, '../../..')
 const PROGRAM = join(ROOT, 'test/clients/node_modules/codex/vendor/x86_64-unknown-linux-musl/bin/codex')
 const isInstalled = existsSync(PROGRAM) || Boolean(process.env.REQUIRE_SERVICES)

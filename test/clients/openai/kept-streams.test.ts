@@ -9,6 +9,8 @@ import type { GatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 import { MODELS, PLATFORM_NAMES, startModels } from '../../support/models.ts'
 import { langChain, openai } from '../support/responses-clients.ts'
 
+// A process, because each package sends its header and reads its stream by its own means, over a real connection.
+
 let system: GatewayWithSandbox
 
 beforeAll(async () => {

@@ -4,6 +4,8 @@ import { collect } from '../../support/collect.ts'
 import type { GatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 import { MODELS, PLATFORM_NAMES, startModels, WEATHER } from '../../support/models.ts'
 
+// A process, because LangChain sends its own requests, and only a gateway behind a socket shows whether they are accepted.
+
 let system: GatewayWithSandbox
 
 beforeAll(async () => {
@@ -23,7 +25,7 @@ function modelOf(name: string, conversation?: string): ChatOpenAI {
   })
 }
 
-describe.each(PLATFORM_NAMES)('%s', (platform) => {
+describe.each(PLATFORM_NAMES)('LangChain with an agent of %s', (platform) => {
   test('answers with unique message ids, and remembers the first turn in the second', async () => {
     const model = modelOf(MODELS[platform], `${platform}-langchain`)
     const first = await model.invoke('My name is Ada.')
@@ -44,7 +46,7 @@ describe.each(PLATFORM_NAMES)('%s', (platform) => {
   })
 })
 
-test('a bound tool is called, and its result is used in the answer', async () => {
+test('a bound tool of LangChain is called, and its result is used in the answer', async () => {
   const { name, description, parameters } = WEATHER
   const model = modelOf('openai').bindTools([
     { type: 'function', function: { name, description, parameters } },

@@ -6,6 +6,8 @@ import { collect } from '../../support/collect.ts'
 import type { GatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 import { MODELS, PLATFORM_NAMES, startModels, THOUGHTS, WEATHER } from '../../support/models.ts'
 
+// A process, because the package retries, aborts and reads streams on its own connections, which nothing else does as it does.
+
 let system: GatewayWithSandbox
 let client: OpenAI
 
@@ -19,7 +21,7 @@ function inConversation(id: string) {
   return { headers: { 'x-conversation-id': id } }
 }
 
-describe.each(PLATFORM_NAMES)('%s', (platform) => {
+describe.each(PLATFORM_NAMES)('an agent of %s, asked by the openai package,', (platform) => {
   const model = MODELS[platform]
 
   test('answers, and remembers the first turn in the second', async () => {
@@ -181,7 +183,7 @@ test('tools are accepted for such agents if tool_choice forbids calling them', a
   expect(choices[0]?.finish_reason).toBe('stop')
 })
 
-test('errors use the field names of this API', async () => {
+test('errors of the OpenAI-compatible interface use its field names', async () => {
   const ask = (more: object, headers: Record<string, string> = {}) =>
     client.chat.completions
       .create({ model: 'dify', messages: [{ role: 'user', content: 'Hello' }], ...more }, { headers })
@@ -328,7 +330,7 @@ test('the SDK retries only what may be retried', async () => {
   }
 })
 
-test('an abort before the reply throws an abort error', async () => {
+test('an abort before the reply throws an abort error of the SDK', async () => {
   const leaving = new AbortController()
   const { seen } = system.sandbox.agents.openai
   const content = 'sandbox:hang and goodbye'

@@ -5,6 +5,8 @@ import type { GatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 import { MODELS, PLATFORM_NAMES } from '../../support/models.ts'
 import { RESPONSES_CLIENTS } from '../support/responses-clients.ts'
 
+// A process, because each package sends its own requests of the Responses API and reads the stream by its own parser.
+
 let system: GatewayWithSandbox
 
 beforeAll(async () => {
@@ -15,7 +17,7 @@ afterAll(() => system.remove())
 const QUESTIONS = ['My name is Ada.', 'What is my name?'] as const
 
 describe.each(RESPONSES_CLIENTS)('$name', (client) => {
-  describe.each(PLATFORM_NAMES)('%s', (platform) => {
+  describe.each(PLATFORM_NAMES)('with an agent of %s', (platform) => {
     test('remembers the first turn in the second, and both are counted', async () => {
       const { apiKey, calls } = await createCountedKey(system)
       const connection = { baseURL: `${system.gateway.url}/api/v1`, apiKey }

@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { GatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 import { MODELS, PLATFORM_NAMES, startModels, WEATHER } from '../../support/models.ts'
 
+// A process, because the standard is about what a server sends over HTTP, down to the lines of its event stream.
+
 /*
  * The requests with which Open Responses (https://www.openresponses.org) tests a server, and further ones of every
  * kind. Replies and events are decoded with the schemas that @effect/ai-openai generates from OpenAI's description.

@@ -8,6 +8,8 @@ import type { GatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 import { MODELS, PLATFORM_NAMES, startModels, THOUGHTS, WEATHER } from '../../support/models.ts'
 import { type Connection, langChain, openai, runner } from '../support/responses-clients.ts'
 
+// A process, because each package runs the loop of a tool by its own requests, and leaves streams by closing connections.
+
 let system: GatewayWithSandbox
 let connection: Connection
 
@@ -23,7 +25,7 @@ const QUESTION = 'Please use the tool'
 const ANSWER = /^The tool answered: .*21 degrees/
 
 describe('a tool is called, and its result is used in the answer', () => {
-  test.each([false, true])('openai (stream helper: %s)', async (isStream) => {
+  test.each([false, true])('by the openai package (stream helper: %s)', async (isStream) => {
     const { responses } = openai(connection)
     const input: ResponseInput = [{ role: 'user', content: QUESTION }]
     const respond = async () => {
@@ -40,7 +42,7 @@ describe('a tool is called, and its result is used in the answer', () => {
     expect((await respond()).output_text).toMatch(ANSWER)
   })
 
-  test('AI SDK, generated and streamed', async () => {
+  test('by the AI SDK, generated and streamed', async () => {
     const inputs: unknown[] = []
     const request = {
       model: createOpenAI(connection)('openai'),
@@ -63,7 +65,7 @@ describe('a tool is called, and its result is used in the answer', () => {
     expect(inputs).toEqual([sample, sample])
   })
 
-  test('AI SDK, in the second turn of a conversation, to whose first it refers', async () => {
+  test('by the AI SDK, in the second turn of a conversation, to whose first it refers', async () => {
     const execute = async () => '21 degrees'
     const inputSchema = jsonSchema<{ city: string }>(parameters)
     const request = {
@@ -84,7 +86,7 @@ describe('a tool is called, and its result is used in the answer', () => {
     expect(await say('What is my name?')).toContain('Your name is Ada;')
   })
 
-  test.each([false, true])('OpenAI Agents SDK (stream: %s)', async (isStream) => {
+  test.each([false, true])('by the OpenAI Agents SDK (stream: %s)', async (isStream) => {
     const inputs: unknown[] = []
     const weather = agentTool({
       name,
@@ -108,7 +110,7 @@ describe('a tool is called, and its result is used in the answer', () => {
     expect(inputs).toEqual([sample])
   })
 
-  test('LangChain', async () => {
+  test('by LangChain', async () => {
     const model = langChain(connection, 'openai').bindTools([
       { type: 'function', function: { name, description, parameters } },
     ])

@@ -3,6 +3,8 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 
+// A process, because the script is a program to be run by hand, and starts a gateway itself.
+
 test('the two-turn script reports that every platform remembers the first turn in every way of calling', async () => {
   const script = new URL('../support/two-turns.ts', import.meta.url).pathname
   const child = spawn(process.execPath, ['--conditions=@trunkline/source', script], {

@@ -5,6 +5,8 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type PackedPackage, packPackage } from '../../support/packed-package.ts'
 
+// A process, because the files are those that the package manager packs, and the tools that judge them are programs.
+
 const run = promisify(execFile)
 const BIN = join(import.meta.dirname, '../node_modules/.bin')
 
@@ -19,7 +21,7 @@ describe.each(['sdk', 'sandbox'] as const)('@trunkline/%s', (name) => {
     await packed?.remove()
   })
 
-  test('publint finds nothing', async () => {
+  test('has no mistake that publint finds', async () => {
     const { stdout } = await run(join(BIN, 'publint'), ['--strict', packed.tarball])
     expect(stdout).toMatch(/All good!/)
   })
@@ -29,7 +31,7 @@ describe.each(['sdk', 'sandbox'] as const)('@trunkline/%s', (name) => {
     expect(stdout).toMatch(/No problems found/)
   })
 
-  test('it depends on nothing, may be shaken, and is published in public and with its provenance', () => {
+  test('depends on nothing, may be shaken, and is published in public and with its provenance', () => {
     expect(manifest).toMatchObject({
       name: `@trunkline/${name}`,
       license: 'MIT',

@@ -7,6 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type PackedPackage, packPackage } from '../../support/packed-package.ts'
 import { RUNTIMES } from '../support/runtimes.ts'
 
+// A process, because other versions of Node must run the package as it is installed.
+
 const run = promisify(execFile)
 
 /** The versions of Node that the package promises; it is no part of what runs in browsers or elsewhere. */
@@ -61,7 +63,7 @@ describe.each(NODES)('in $name', ({ command, args, isInstalled }) => {
     [['--delay=soon'], '--delay: expected a whole number from 0 to 60000, but it is "soon".\n'],
     [['--port=1'], /^Unknown option '--port'.*\n$/],
     [['--host=192.0.2.1'], /^listen EADDRNOTAVAIL: address not available 192\.0\.2\.1.*\n$/],
-  ])('%j is refused with one line', async (options, message) => {
+  ])('the command with %j is refused with one line', async (options, message) => {
     const bin = join(sandbox.project, 'node_modules/.bin/trunkline-sandbox')
     const failed = await run(command, [...args, bin, ...options]).catch((error) => error)
     expect([failed.code, failed.stderr]).toEqual([1, expect.stringMatching(message)])

@@ -10,6 +10,8 @@ import { type GatewayWithSandbox, startGatewayWithSandbox } from '../../support/
 import { type PackedPackage, packPackage } from '../../support/packed-package.ts'
 import { RUNTIMES } from '../support/runtimes.ts'
 
+// A process, because other runtimes and bundlers must take the package as it is installed, and reach a gateway with it.
+
 const run = promisify(execFile)
 
 let sdk: PackedPackage

@@ -5,6 +5,8 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type PackedPackage, packPackage } from '../../support/packed-package.ts'
 
+// A process, because each version of the compiler is a program, and reads the package as it is installed.
+
 const run = promisify(execFile)
 const ROOT = join(import.meta.dirname, '../../..')
 const TEST_MODULES = join(import.meta.dirname, '../node_modules')

@@ -10,6 +10,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { HAS_BROWSER, launchBrowser } from '../../support/browser.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 
+// A browser, because the page of the example keeps a conversation with the hook of the AI SDK, which renders into a page.
+
 const ROOT = join(import.meta.dirname, '../../../examples/ai-sdk')
 
 let system: GatewayWithSandbox
@@ -48,7 +50,7 @@ async function messageIn(response: Response) {
 const partsOf = (message: UIMessage | undefined, type: string) =>
   (message?.parts ?? []).flatMap((part) => (part.type === type && 'text' in part ? [part.text] : []))
 
-test.each(['route.ts', 'chat.tsx'])('docs/ai-sdk.md has %s as it is', async (file) => {
+test.each(['route.ts', 'chat.tsx'])('docs/ai-sdk.md quotes %s as it is', async (file) => {
   const page = await readFile(join(ROOT, '../../docs/ai-sdk.md'), 'utf8')
   expect(page).toContain(`// examples/ai-sdk/${file}\n${await readFile(join(ROOT, file), 'utf8')}`)
 })
@@ -142,7 +144,7 @@ describe.runIf(HAS_BROWSER)('the example page with useChat, in a browser', () =>
     expect(await answers().textContent()).not.toBe('')
   })
 
-  test('Stop stops the agent', async () => {
+  test('stops the agent when Stop is pressed', async () => {
     await send('Hello sandbox:silence')
     await page.getByRole('button', { name: 'Stop' }).click()
     await page.getByRole('button', { name: 'Send' }).waitFor()

@@ -5,6 +5,8 @@ import { readChatStream } from '@trunkline/sdk/chat'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 
+// A process, because the worker is a program that reads lines and ends, and both examples find the gateway by its address.
+
 const WORKER = join(import.meta.dirname, '../../../examples/worker.ts')
 
 let system: GatewayWithSandbox
@@ -27,7 +29,7 @@ beforeEach(() => {
 const ask = (body: object) =>
   POST(new Request('http://page.test/api/chat', { method: 'POST', body: JSON.stringify(body) }))
 
-test('the worker answers each line, also after one that failed', async () => {
+test('the example worker answers each line, also after one that failed', async () => {
   const output = await new Promise<string>((resolve, reject) => {
     const args = ['--conditions=@trunkline/source', WORKER]
     const child = execFile(process.execPath, args, (error, stdout) =>
@@ -42,7 +44,7 @@ test('the worker answers each line, also after one that failed', async () => {
   ])
 })
 
-test('the route handler streams the reply', async () => {
+test('the example route handler streams the reply', async () => {
   const response = await ask({ query: 'Hello' })
   expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/)
   let streamed = ''
@@ -50,12 +52,12 @@ test('the route handler streams the reply', async () => {
   expect(streamed).toBe(text)
 })
 
-test('the route handler refuses a question that is empty', async () => {
+test('the example route handler refuses a question that is empty', async () => {
   const response = await ask({ query: ' ' })
   expect([response.status, await response.json()]).toEqual([400, { reason: expect.any(String) }])
 })
 
-test('the route handler tells nothing of its key', async () => {
+test('the example route handler tells nothing of its key', async () => {
   vi.stubEnv('TRUNKLINE_API_KEY', 'tl_wrong')
   vi.spyOn(console, 'error').mockImplementation(() => undefined)
   const response = await ask({ query: 'Hello' })

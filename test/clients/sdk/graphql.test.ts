@@ -4,6 +4,8 @@ import { withGraphQL } from '@trunkline/sdk/graphql'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
 
+// A process, because the SDK must understand what a gateway sends over a connection, and stop an agent by closing it.
+
 let system: GatewayWithSandbox
 beforeAll(async () => {
   system = await startGatewayWithSandbox()
@@ -101,7 +103,7 @@ test('a subscription that is refused, or fails after its first text, throws with
   expect(await failureOf(closed.next())).toMatchObject({ name: 'ConnectionError' })
 })
 
-test('leaving the loop stops the agent, and aborting throws', async () => {
+test('leaving the loop over a subscription stops the agent, and aborting it throws', async () => {
   const outcomes = async () => {
     const page = await clientOf().usage.calls({ limit: 2 })
     return page.items.map(({ outcome }) => outcome)

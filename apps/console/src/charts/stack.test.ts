@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { stack } from './stack.ts'
 
-it('puts each layer on top of those before it', () => {
+it('a stack puts each layer on top of those before it', () => {
   expect(
     stack([
       [1, 2, null],

@@ -7,7 +7,7 @@ function hours(from: string, count: number): string[] {
   return Array.from({ length: count }, (_, hour) => new Date(Date.parse(from) + hour * HOUR_MS).toISOString())
 }
 
-describe('ticks', () => {
+describe('the axis of time', () => {
   it('names every hour where there is room, and every third where there is less', () => {
     const starts = hours('2026-11-22T00:00:00Z', 24)
     expect(ticks({ starts, granularity: 'HOUR', zone: 'UTC' }, 24)).toHaveLength(24)

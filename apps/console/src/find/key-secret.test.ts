@@ -29,7 +29,7 @@ test.each([
   'html_report',
   'etl_transformation_daily',
   'tl_ab of alice',
-])('%j contains no secret', (text) => {
+])('the text %j contains no secret and stays as it is', (text) => {
   expect(keyPrefixIn(text)).toBeUndefined()
   expect(withoutKeySecret(text)).toBe(text)
 })

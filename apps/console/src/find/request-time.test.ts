@@ -20,6 +20,6 @@ test.each([
   // 1970 and 10889: no clock made these.
   '00000000-0000-774b-bcce-b302099a8057',
   'ffffffff-ffff-774b-bcce-b302099a8057',
-])('%s carries no time', (id) => {
+])('the request id %s carries no time to look around', (id) => {
   expect(timesOfRequest(id, NOW)).toBeUndefined()
 })

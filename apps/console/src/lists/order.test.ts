@@ -12,9 +12,12 @@ test.each([
   expect(orderIn({ order: text, other: 1 }, FIELDS)).toEqual({ order: text })
 })
 
-test.each([undefined, '', '-', '--name', 'NAME', 'hash', 7, ['name']])('%j is no order', (text) => {
-  expect(orderIn({ order: text }, FIELDS)).toEqual({})
-})
+test.each([undefined, '', '-', '--name', 'NAME', 'hash', 7, ['name']])(
+  'an address with %j names no order',
+  (text) => {
+    expect(orderIn({ order: text }, FIELDS)).toEqual({})
+  },
+)
 
 test('a head turns its own order around, and takes the place of another one', () => {
   const byName = { field: 'NAME', direction: 'ASC' } as const

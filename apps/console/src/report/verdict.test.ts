@@ -22,7 +22,7 @@ describe('failures', () => {
     ['with few', [100, 4], [100, 0]],
     ['with nothing to compare with', [100, 30], [0, 0]],
     ['with nothing now', [0, 0], [100, 30]],
-  ])('are neither %s', (_how, now, before) => {
+  ])('are neither better nor worse %s', (_how, now, before) => {
     expect([judge(now, before), judge(before, now)]).toEqual([undefined, undefined])
   })
 })

@@ -4,7 +4,7 @@ import { fromWallTime, isReportable, startOfDay, startOfMonth, toWallTime } from
 const NOW = new Date('2026-11-22T15:30:00Z')
 
 describe('isReportable', () => {
-  it.each(['UTC', 'Asia/Shanghai', 'America/New_York'])('holds for whole hours: %s', (zone) => {
+  it.each(['UTC', 'Asia/Shanghai', 'America/New_York'])('holds for zones of whole hours: %s', (zone) => {
     expect(isReportable(zone, NOW)).toBe(true)
   })
 

@@ -103,7 +103,7 @@ test('a renewed token reaches the tabs of the same login, once', async () => {
 })
 
 test.each([null, 'x', {}, { kind: 'session', session: { accessToken: 'x' } }, { kind: 'end' }])(
-  '%j of another version changes nothing',
+  'the message %j of a page of another version changes nothing',
   (message) => {
     const { store } = open(alice)
     for (const { listener } of listeners) listener({ data: message })

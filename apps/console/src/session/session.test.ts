@@ -73,13 +73,16 @@ test('a renewed session keeps its items and does not end, and late refusals of t
   expect(store.hasReplacedToken).toBe(false)
 })
 
-test.each(['', 'null', '{', '{"accessToken":1}', '{"accessToken":"x"}'])('%j is no session', (stored) => {
-  const storage = memory()
-  storage.setItem('trunkline.session', stored)
-  expect(new SessionStore(storage).current).toBeUndefined()
-})
+test.each(['', 'null', '{', '{"accessToken":1}', '{"accessToken":"x"}'])(
+  'the stored text %j is no session',
+  (stored) => {
+    const storage = memory()
+    storage.setItem('trunkline.session', stored)
+    expect(new SessionStore(storage).current).toBeUndefined()
+  },
+)
 
-test('items are there again after a reload, and end with the session, of which others may still read them', () => {
+test('items of a session are there again after a reload, and end with it, when others may still read them', () => {
   const storage = memory()
   const store = new SessionStore(storage)
   store.set(session)
@@ -105,7 +108,7 @@ test('a new session finds no items of one that ended while no page was open', ()
   expect(new SessionStore(storage).getItem('chat')).toBeUndefined()
 })
 
-test('an item that does not fit says so, and is no failure', () => {
+test('an item of a session that does not fit says so, and is no failure', () => {
   const store = new SessionStore(memory(200))
   store.set(session)
   expect([store.setItem('chat', 'x'.repeat(201)), store.setItem('chat', 'x')]).toEqual([false, true])

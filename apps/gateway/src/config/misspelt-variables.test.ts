@@ -20,7 +20,7 @@ test.each([
   ['ADMIN_USER_NAME', 'ADMIN_USERNAME'],
   ['AWS_ACCES_KEY_ID', 'AWS_ACCESS_KEY_ID'],
   ['WOKERS', 'WORKERS'],
-])('%s looks like %s', (name, meant) => {
+])('the variable %s looks like a misspelt %s', (name, meant) => {
   expect(findMisspeltVariables({ [name]: '1' })).toEqual([{ name, meant }])
 })
 

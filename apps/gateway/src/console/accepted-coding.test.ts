@@ -12,7 +12,7 @@ test.each([
   ['', undefined],
   ['br;q=nonsense', undefined],
   [undefined, undefined],
-])('%j leads to %j', (header, coding) => {
+])('the Accept-Encoding %j leads to the codings %j', (header, coding) => {
   expect(acceptedCoding(header, CODINGS)).toBe(coding)
 })
 

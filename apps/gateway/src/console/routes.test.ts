@@ -66,7 +66,7 @@ afterAll(async () => {
 
 const get = (url: string, headers: Record<string, string> = {}) => app.inject({ url, headers })
 
-describe('the page', () => {
+describe('the page of the console', () => {
   test.each([
     '/console',
     '/console/',
@@ -129,7 +129,7 @@ describe('the page', () => {
   })
 })
 
-describe('a file', () => {
+describe('a file of the console', () => {
   const ASSET = '/console/assets/index-1a2b.js'
 
   test('is sent in the coding that the client accepts, and caches keep the codings apart', async () => {
@@ -194,7 +194,7 @@ test('the API document has no route of the console', async () => {
   expect((await get('/openapi.json')).body).not.toContain('/console')
 })
 
-test('without a build, its paths say how to make one, and the root leads to the API reference', async () => {
+test('without a build of the console, its paths say how to make one, and the root leads to the API reference', async () => {
   expect(readBuiltConsole(join(folder, 'nothing'))).toBeUndefined()
   const bare = await serverWith({})
   for (const url of ['/console', '/console/usage', '/console/assets/index-1a2b.js']) {
@@ -210,7 +210,7 @@ test('without a build, its paths say how to make one, and the root leads to the 
   await bare.close()
 })
 
-test('where it is switched off, its paths are unknown like any other', async () => {
+test('where the console is switched off, its paths are unknown like any other', async () => {
   const without = await serverWith({ console: false })
   const { statusCode, body } = await without.inject('/console')
   expect([statusCode, JSON.parse(body)]).toMatchObject([404, { detail: 'GET /console is not a route.' }])

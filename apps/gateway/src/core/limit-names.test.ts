@@ -39,7 +39,7 @@ test.each<[ErrorReason, string | undefined]>([
   ['upload_space_used_up', 'upload_space'],
   ['draining', 'draining'],
   ['invalid_request', undefined],
-])('%s is by itself refused by %s', (reason, limit) => {
+])('the reason %s alone names the limit %s', (reason, limit) => {
   expect(new Problem(reason).limit).toBe(limit)
 })
 
@@ -62,6 +62,6 @@ test('what is known of the requester is completed and never replaced', () => {
   })
 })
 
-test('the names are distinct', () => {
+test('the names of limits are distinct', () => {
   expect(new Set(LIMIT_NAMES).size).toBe(LIMIT_NAMES.length)
 })

@@ -20,7 +20,7 @@ const here = (port: number, opsPort?: number) => ({ host: '0.0.0.0', port, ...(o
 const json = (status: number, body: object) =>
   serve((_, response) => response.writeHead(status).end(JSON.stringify(body)))
 
-test('asks the operations port where there is one, for the state that is in question', async () => {
+test('the health check asks the operations port where there is one, for the state that is in question', async () => {
   const asked: unknown[] = []
   const port = await serve(({ url }, response) => {
     asked.push(url)
@@ -32,7 +32,7 @@ test('asks the operations port where there is one, for the state that is in ques
   expect(asked).toEqual(['/readyz', '/healthz'])
 })
 
-test('says what is missing', async () => {
+test('the health check says what is missing', async () => {
   const port = await json(503, {
     status: 'not_ready',
     dependencies: { database: { ok: false, detail: 'connection refused' }, redis: { ok: true } },
@@ -45,7 +45,7 @@ test.each([
   ['another program', 200, { hello: 'world' }],
   ['a page that was not found', 404, { status: 'ready' }],
   ['a proxy in front of nothing', 503, {}],
-])('takes %s for no gateway', async (_, status, body) => {
+])('the health check takes %s for no gateway', async (_, status, body) => {
   const { isGood, line } = await checkHealth(here(await json(status, body)), 'ready')
   expect([isGood, line]).toEqual([
     false,
@@ -53,7 +53,7 @@ test.each([
   ])
 })
 
-test('waits only so long', async () => {
+test('the health check waits only so long', async () => {
   vi.spyOn(AbortSignal, 'timeout').mockReturnValue(
     AbortSignal.abort(new DOMException('late', 'TimeoutError')),
   )
@@ -62,6 +62,6 @@ test('waits only so long', async () => {
   expect(await checkHealth(here(port), 'ready')).toEqual({ isGood: false, line })
 })
 
-test('refuses a port that nobody can know', async () => {
+test('the health check refuses a port that nobody can know', async () => {
   await expect(checkHealth(here(0), 'ready')).rejects.toThrow('PORT: is 0')
 })

@@ -44,7 +44,7 @@ describe.each(['/api/v1/login', '/api/v1/login/', '/api/v1/auth/login'])('POST %
   })
 })
 
-test('all failures have the same body, byte for byte', async () => {
+test('all failures of a login have the same body, byte for byte', async () => {
   await setup.join('user', 'alice')
   const bodies = await Promise.all(
     ['alice', 'nobody', 'not a name'].map(async (username) => {
@@ -61,13 +61,16 @@ test.each([
   [{ username: 1, password: 'x' }, 'body.username: expected a string of 1 to 256 characters.'],
   [{ username: 'a', password: 'x'.repeat(257) }, 'body.password: expected a string of 1 to 256 characters.'],
   [undefined, 'body: expected an object.'],
-])('an invalid body gets 400 and does not count as a failed attempt (case %#)', async (body, detail) => {
-  const response = await setup.call(undefined, 'POST', '/api/v1/login', body)
-  expect(response.statusCode).toBe(400)
-  expect(response.json()).toMatchObject({ reason: 'invalid_request', detail })
-})
+])(
+  'an invalid body of a login gets 400 and does not count as a failed attempt (case %#)',
+  async (body, detail) => {
+    const response = await setup.call(undefined, 'POST', '/api/v1/login', body)
+    expect(response.statusCode).toBe(400)
+    expect(response.json()).toMatchObject({ reason: 'invalid_request', detail })
+  },
+)
 
-test('too many failures get 429 with Retry-After', async () => {
+test('too many failures of a login get 429 with Retry-After', async () => {
   await setup.join('user', 'mallory')
   const login = (password: string) =>
     setup.call(undefined, 'POST', '/api/v1/login', { username: 'mallory', password })

@@ -200,7 +200,7 @@ test.each([
   ['to=2026-01-01T00:00:00', /^query\.to/],
   ['timezone=Asia/Kolkata', /^query\.timezone/],
   ['outcome=running', /^query\.outcome/],
-])('%s is rejected', async (query, detail) => {
+])('a report with %s is rejected', async (query, detail) => {
   const reply = await setup.call(owner, 'GET', `/api/v1/usage?${query}`)
   expect(reply.statusCode).toBe(400)
   expect(reply.json().detail).toMatch(detail)

@@ -46,7 +46,7 @@ test('an admin creates, reads, changes and suspends a user', async () => {
   ).toBe(200)
 })
 
-test('lists are returned in pages', async () => {
+test('lists of users are returned in pages', async () => {
   const user = await setup.join('user')
   const first = (await setup.call(admin, 'GET', '/api/v1/users?limit=1')).json().data
   expect(first.items).toMatchObject([{ id: user.userId }])
@@ -60,7 +60,7 @@ test.each([
   ['limit=101', 'query.limit: expected an integer of 1 to 100.'],
   ['limit=x', 'query.limit: expected an integer of 1 to 100.'],
   ['cursor=x', 'query.cursor: expected the cursor of a previous page.'],
-])('?%s gets 400', async (query, detail) => {
+])('a list of users with ?%s gets 400', async (query, detail) => {
   const response = await setup.call(admin, 'GET', `/api/v1/users?${query}`)
   expect(response.json()).toMatchObject({ code: 400, detail })
 })
@@ -77,7 +77,7 @@ test.each<[object, string]>([
   expect(response.json()).toMatchObject({ code: 400, detail })
 })
 
-test('conflicts get 409', async () => {
+test('a username that is taken and the role of the last admin get 409', async () => {
   const taken = await setup.call(admin, 'POST', '/api/v1/users', { username: 'ADMIN', password: PASSWORD })
   expect(taken.json()).toMatchObject({ code: 409, reason: 'username_taken' })
   const last = await setup.call(admin, 'PATCH', `/api/v1/users/${admin.userId}`, { role: 'user' })

@@ -70,12 +70,12 @@ test.each<[number, InjectOptions]>([
   [201, { method: 'PUT', url: '/graphql/stream' }],
   [200, { ...GET, url: '/healthz' }],
   [200, { ...GET, url: '/readyz' }],
-])('%i for %j is not stored by any cache', async (status, { headers, ...request }) => {
+])('the answer %i for %j is not stored by any cache', async (status, { headers, ...request }) => {
   const answer = await app.inject({ ...request, headers: { authorization: `Bearer ${token}`, ...headers } })
   expect([answer.statusCode, answer.headers['cache-control']]).toEqual([status, 'no-store'])
 })
 
-test('health on a port of its own is not stored either', async () => {
+test('health on a port of its own is not stored by any cache either', async () => {
   for (const url of ['/healthz', '/readyz', '/metrics', '/nothing'])
     expect((await ops.inject({ url })).headers['cache-control'], url).toBe('no-store')
 })

@@ -51,7 +51,7 @@ test('a response that had begun keeps its promise while the server listens', asy
   expect(received.match(/^connection: .*$/gim)).toEqual(['Connection: keep-alive', 'connection: close'])
 })
 
-test('it ends with its connection if the server has closed meanwhile', async () => {
+test('a response that had begun ends with its connection if the server has closed meanwhile', async () => {
   const begun = await ask()
   begun.write('a')
   responses.endConnections()
@@ -61,7 +61,7 @@ test('it ends with its connection if the server has closed meanwhile', async () 
   expect(received).toMatch(/\r\n0\r\n\r\n$/)
 })
 
-test('the wait is over when the last one has ended, however that was', async () => {
+test('the wait for open responses is over when the last one has ended, however that was', async () => {
   const open = await ask()
   let isOver = false
   const ended = responses.ended().then(() => {

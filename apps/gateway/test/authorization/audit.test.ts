@@ -30,7 +30,7 @@ const FORBIDDEN: readonly (string | undefined)[] = [
 
 const eventsOf = (requestId: string) => all.database.prisma.auditEvent.findMany({ where: { requestId } })
 
-test('a refused field of GraphQL is named', async () => {
+test('a refused field of GraphQL is named by its event', async () => {
   await app.inject({
     method: 'POST',
     url: '/graphql',
@@ -54,7 +54,7 @@ const changing = [...readOperations()]
   .map(([operationId]) => operationId)
   .filter((operationId) => !IN_THE_LEDGER.includes(operationId))
 
-test('the operations that are in the ledger exist', () => {
+test('every operation that is said to be in the ledger exists', () => {
   for (const operationId of IN_THE_LEDGER) expect(readOperations().has(operationId), operationId).toBe(true)
 })
 
@@ -104,6 +104,6 @@ test.each(['usage', 'calls', 'refusals', 'refusals/counts', 'audit'])(
   },
 )
 
-test('the chain holds', async () => {
+test('the chain of events holds after all of these operations', async () => {
   expect(await verifyChain(all.database.sql)).toMatchObject({ faults: [] })
 })

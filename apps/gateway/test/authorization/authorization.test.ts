@@ -24,16 +24,19 @@ afterAll(async () => {
   await all?.close()
 })
 
-describe('the services without any face', () => {
-  test('every method that a face can call is in the table', () => {
+describe('called without any face, the services', () => {
+  test('have every method that a face can call in the table', () => {
     expect([...rows.keys()].sort()).toEqual(methodsOf(all.gateway.services).sort())
   })
 
-  test.each([...rows].filter(([, row]) => row.kind !== 'open'))('%s', async (_method, row) => {
-    expect(await forEach(callersOf(row), (name) => outcomeOf(row, name))).toEqual(
-      row.kind === 'open' ? {} : row.cells,
-    )
-  })
+  test.each([...rows].filter(([, row]) => row.kind !== 'open'))(
+    'allow each caller of %s what the table says, and nothing else',
+    async (_method, row) => {
+      expect(await forEach(callersOf(row), (name) => outcomeOf(row, name))).toEqual(
+        row.kind === 'open' ? {} : row.cells,
+      )
+    },
+  )
 })
 
 test('a chat call without an API key does not reveal which agents exist', async () => {
@@ -57,19 +60,22 @@ test('every operation of the contract is in the list', () => {
   expect([...Object.keys(OPERATIONS), ...OPEN_OPERATIONS].sort()).toEqual([...operations.keys()].sort())
 })
 
-describe.each(['with its hooks', 'without any hook'])('over HTTP, %s', (hooks) => {
+describe.each(['with its hooks', 'without any hook'])('over HTTP, %s,', (hooks) => {
   const app = () => (hooks === 'with its hooks' ? complete : withoutHooks)
 
-  test.each(Object.keys(OPERATIONS))('%s', async (operationId) => {
-    const row = rows.get(OPERATIONS[operationId]?.method ?? '')
-    const expected = await forEach(CALLERS, async (name) => {
-      const cell = row === undefined ? undefined : cellOf(row, name)
-      // The hook sees that there is no credential; the service gets an empty one.
-      if (cell === 'credential_malformed' && hooks === 'with its hooks') return 'credential_missing'
-      return cell !== undefined && Object.hasOwn(ERRORS, cell) ? cell : 'allowed'
-    })
-    expect(await forEach(CALLERS, (name) => answerTo(app(), operationId, name))).toEqual(expected)
-  })
+  test.each(Object.keys(OPERATIONS))(
+    '%s allows each caller what the table says, and nothing else',
+    async (operationId) => {
+      const row = rows.get(OPERATIONS[operationId]?.method ?? '')
+      const expected = await forEach(CALLERS, async (name) => {
+        const cell = row === undefined ? undefined : cellOf(row, name)
+        // The hook sees that there is no credential; the service gets an empty one.
+        if (cell === 'credential_malformed' && hooks === 'with its hooks') return 'credential_missing'
+        return cell !== undefined && Object.hasOwn(ERRORS, cell) ? cell : 'allowed'
+      })
+      expect(await forEach(CALLERS, (name) => answerTo(app(), operationId, name))).toEqual(expected)
+    },
+  )
 })
 
 /** The result of calling the method as this caller. */

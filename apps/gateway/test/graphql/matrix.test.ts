@@ -39,7 +39,7 @@ test('every field that a caller can ask for is in the matrix, and no other', () 
 describe.each(Object.keys(MATRIX))('%s', (name) => {
   const row = MATRIX[name] as MatrixRow
 
-  test('as every kind of caller', async () => {
+  test('gives each kind of caller what the matrix says, and nothing else', async () => {
     const seen: Record<string, string> = {}
     for (const caller of CALLERS) seen[caller] = await outcomeOf(name, row, caller)
     expect(seen).toEqual(row.cells)

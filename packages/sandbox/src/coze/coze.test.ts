@@ -16,7 +16,7 @@ afterAll(() => sandbox.close())
 
 const frame = (event: string, data: string) => `event:${event}\ndata:${data}\n\n`
 
-test('the cloud’s stream', async () => {
+test('a stream has the events of Coze’s cloud, byte for byte', async () => {
   const bytes = await (await ask.coze(agent, 'sandbox:echo 2\n⭐')).text()
   const ids = '"conversation_id":"SNOWFLAKE","bot_id":"SNOWFLAKE"'
   const chat = (status: string, rest = '', usage = '{"token_count":0,"output_count":0,"input_count":0}') =>
@@ -49,7 +49,7 @@ test('the cloud’s stream', async () => {
   )
 })
 
-test('coze-studio’s stream: Go’s escapes, no last_error, an end without data', async () => {
+test('a stream of coze-studio has Go’s escapes, no last_error and an end without data', async () => {
   const bytes = await (await ask.coze(agent, 'sandbox:echo <b>&\u2028', studio)).text()
   expect(bytes).toContain('"content":"\\u003cb\\u003e\\u0026\\u2028"')
   expect(bytes).not.toContain('last_error')
@@ -57,7 +57,7 @@ test('coze-studio’s stream: Go’s escapes, no last_error, an end without data
   expect(bytes.endsWith('event:conversation.stream.done\ndata:\n\n')).toBe(true)
 })
 
-test('without stream: created at once, polled, listed', async () => {
+test('a chat of Coze without stream is created at once, polled and listed', async () => {
   const created = await readJson(await ask.coze(agent, 'sandbox:echo 你好', { stream: false }))
   const { id, conversation_id, status } = asRecord(created.data)
   expect([created.code, status]).toEqual([0, 'in_progress'])
@@ -187,7 +187,7 @@ test.each([
   [{ body: { additional_messages: [] } }, 4000],
   [{ body: { bot_id: '1' } }, 4200],
   [{ body: { bot_id: '7379462189365198899' } }, 4015],
-])('%j is rejected with code %d, status 200 and a log id', async (question, code) => {
+])('a question of Coze with %j is rejected with code %d, status 200 and a log id', async (question, code) => {
   const refused = await ask.coze(agent, 'x', question)
   expect(refused.status).toBe(200)
   const body = await readJson(refused)
@@ -206,7 +206,7 @@ test.each([
   ['filtered', 4105, 500],
   ['misconfigured', 4015, 103000001],
   ['server', 5000, 500],
-])('error=%s is %d, and %d of coze-studio', async (kind, cloudCode, studioCode) => {
+])('error=%s has the code %d of Coze’s cloud, and %d of coze-studio', async (kind, cloudCode, studioCode) => {
   expect((await readJson(await ask.coze(agent, `sandbox:error=${kind}`))).code).toBe(cloudCode)
   const refused = await ask.coze(agent, `sandbox:error=${kind}`, studio)
   expect((await readJson(refused)).code).toBe(studioCode)
@@ -223,7 +223,7 @@ test('a failed run is reported in its chat, or by coze-studio in a final error e
   expect([last?.event, last?.data.includes('"code":103100001')]).toEqual(['error', true])
 })
 
-test('multi divides the text between two answers', async () => {
+test('multi divides the text between two answers of Coze', async () => {
   const frames = framesOf(await (await ask.coze(agent, 'sandbox:multi sandbox:echo a b c d')).text())
   const answers = frames
     .filter(
@@ -234,7 +234,7 @@ test('multi divides the text between two answers', async () => {
   expect(new Set(answers.map(({ id }) => id)).size).toBe(2)
 })
 
-test('requires-action ends the run with the requested tool', async () => {
+test('requires-action ends the run of Coze with the requested tool', async () => {
   const frames = framesOf(await (await ask.coze(agent, 'sandbox:requires-action')).text())
   expect(frames.at(-2)?.event).toBe('conversation.chat.requires_action')
   expect(frames.at(-2)?.data).toContain('"function":{"name":"get_order"')
@@ -265,7 +265,7 @@ test('a conversation runs one chat at a time; cancelling changes its state and l
   expect(agent.seen.stops.map(({ runId }) => runId)).toEqual([run.id, undefined])
 })
 
-test('probes: the token’s user, and the bot', async () => {
+test('the probes of Coze tell the token’s user and the bot', async () => {
   expect((await readJson(await get(agent, '/v1/users/me'))).code).toBe(0)
   expect((await readJson(await get(agent, '/v1/users/me', 'pat_wrong'))).code).toBe(4100)
   expect((await readJson(await get(agent, `/v1/bots/${agent.appId}`))).code).toBe(0)

@@ -23,7 +23,7 @@ const RESOURCE =
 const USAGE =
   '{"prompt_tokens":8,"prompt_unit_price":"0.001","prompt_price_unit":"0.001","prompt_price":"0.0000330","completion_tokens":3,"completion_unit_price":"0.002","completion_price_unit":"0.001","completion_price":"0.0000200","total_tokens":11,"total_price":"0.0000530","currency":"USD","latency":1.2}'
 
-test('a chat app’s stream', async () => {
+test('a chat app of Dify sends the stream of the platform, byte for byte', async () => {
   const response = await ask.dify(agent, 'sandbox:echo 你好\n🌍')
   expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
   const message = (answer: string) =>
@@ -33,7 +33,7 @@ test('a chat app’s stream', async () => {
   )
 })
 
-test('blocking: one body in ASCII', async () => {
+test('a blocking chat of Dify is one body in ASCII', async () => {
   const response = await ask.dify(agent, 'sandbox:echo 你好🎉', { stream: false })
   const body = normalise(await response.text())
   expect(body).toMatch(
@@ -175,7 +175,7 @@ test.each([
     'invalid_param',
     'does not support blocking',
   ],
-])('%s is rejected', async (_, question, status, code, message) => {
+])('Dify rejects a question with %s', async (_, question, status, code, message) => {
   const refused = await ask.dify(agent, 'x', question)
   expect(refused.status).toBe(status)
   const body = await readJson(refused)
@@ -194,12 +194,12 @@ test.each([
   ['filtered', 400, 'completion_request_error'],
   ['misconfigured', 400, 'app_unavailable'],
   ['server', 500, 'internal_server_error'],
-])('error=%s is status %d, code %s', async (kind, status, code) => {
+])('error=%s has the status %d and the code %s of Dify', async (kind, status, code) => {
   const refused = await ask.dify(agent, `sandbox:error=${kind}`)
   expect([refused.status, (await readJson(refused)).code]).toEqual([status, code])
 })
 
-describe('files', () => {
+describe('files for Dify', () => {
   const send = (file: File, user = 'ada', key = agent.apiKey) =>
     upload(agent, '/files/upload', file, { key, fields: { user } })
   const local = async (file: File, type: string) => ({
@@ -347,7 +347,7 @@ test('a failed node is an error frame in 2025, a status in 2026 and an error bod
   expect((await ask.dify(agent, 'sandbox:node-failed', blocking)).status).toBe(400)
 })
 
-test('an error in mid-stream has no task_id', async () => {
+test('an error of Dify in mid-stream has no task_id', async () => {
   const last = framesOf(await streamOf('chat', 'sandbox:error-midstream')).at(-1)
   expect(normalise(last?.data ?? '')).toBe(
     '{"event":"error","conversation_id":"UUID","message_id":"UUID","created_at":TIME,"code":"internal_server_error","message":"Internal Server Error, please contact support.","status":500}',
@@ -361,7 +361,7 @@ test('a replacement precedes the end of a stream and is the whole text of a body
   expect(body.answer).toBe('抱歉，我不能回答。Sorry, I cannot answer that.')
 })
 
-test('a heartbeat is an event without data', async () => {
+test('a heartbeat of Dify is an event without data', async () => {
   const response = await ask.dify(agent, 'sandbox:pings=1')
   const { value } = await (response.body?.getReader().read() ?? {})
   expect(new TextDecoder().decode(value)).toMatch(/^event: ping\n\n/)
@@ -397,7 +397,7 @@ test('a run whose client disconnected before the first byte can still be stopped
   expect(run.state).toBe('stopped')
 })
 
-test('probes: the app behind the key, its parameters, the server’s health', async () => {
+test('the probes of Dify tell the app behind the key, its parameters and the server’s health', async () => {
   const modeOf = async (kind: string) => asText((await readJson(await get(agent, '/info', keyOf(kind)))).mode)
   expect(await Promise.all(Object.keys(agent.keys).map(modeOf))).toEqual([
     ...['chat', 'agent-chat', 'agent', 'advanced-chat', 'advanced-chat', 'completion', 'workflow'],

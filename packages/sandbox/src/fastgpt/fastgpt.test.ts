@@ -36,24 +36,24 @@ const hello = (path: string, key: string, detail: boolean) =>
     { key },
   )
 
-test('without detail: bare frames, a stop, [DONE]', async () => {
+test('FastGPT’s stream without detail is bare frames, a stop and [DONE]', async () => {
   const response = await hello('/v1/chat/completions', agent.apiKey, false)
   expect(response.headers.get('content-type')).toBe('text/event-stream;charset=utf-8')
   expect(await response.text()).toBe(`${plain('你好') + plain('🚀') + plain(null, 'stop')}data: [DONE]\n\n`)
 })
 
-test('v1 of 2025 with detail: flowResponses come after [DONE]', async () => {
+test('with detail, v1 of FastGPT’s 2025 sends flowResponses after [DONE]', async () => {
   const bytes = await (await hello('/v1/chat/completions', agent.apiKey, true)).text()
   expect(bytes).toBe(running('流程开始') + running('AI 对话') + TEXT + STOP + DONE + RESPONSES)
 })
 
-test('v1 of 2026 with detail: a title, and flowResponses before [DONE]', async () => {
+test('with detail, v1 of FastGPT’s 2026 sends a title, and flowResponses before [DONE]', async () => {
   const bytes = await (await hello('/v1/chat/completions', agent.keys['2026'] ?? '', true)).text()
   const title = 'event: chatTitle\ndata: {"title":"sandbox:echo 你好🚀"}\n\n'
   expect(bytes).toBe(running('流程开始') + running('AI 对话') + TEXT + title + STOP + RESPONSES + DONE)
 })
 
-test('v2 with detail: one flowNodeResponse a node, and a duration', async () => {
+test('with detail, v2 of FastGPT sends one flowNodeResponse a node, and a duration', async () => {
   const bytes = await (await hello('/v2/chat/completions', agent.apiKey, true)).text()
   const finished = (node: string) => `event: flowNodeResponse\ndata: ${node}\n\n`
   const duration = 'event: workflowDuration\ndata: {"durationSeconds":2.31}\n\n'
@@ -69,13 +69,13 @@ test('v2 with detail: one flowNodeResponse a node, and a duration', async () => 
   )
 })
 
-test('variables are returned as updateVariables', async () => {
+test('FastGPT returns variables as updateVariables', async () => {
   const body = { detail: true, variables: { topic: '电影' } }
   const bytes = await (await ask.fastgpt(agent, 'sandbox:echo x', { body })).text()
   expect(bytes).toContain('event: updateVariables\ndata: {"topic":"电影"}\n\n')
 })
 
-test('blocking: the chat’s id, a usage of ones, nodes with detail only', async () => {
+test('a blocking reply of FastGPT has the chat’s id, a usage of ones, and nodes with detail only', async () => {
   const question = { stream: false, body: { chatId: 'chat-7f3a' } }
   expect(await readJson(await ask.fastgpt(agent, 'sandbox:echo 你好', question))).toEqual({
     id: 'chat-7f3a',
@@ -109,7 +109,7 @@ test('without a chatId the sent messages are the context', async () => {
   expect(textOf('fastgpt', bytes)).toContain('Your name is Ada')
 })
 
-test('images and files are read from the content parts', async () => {
+test('FastGPT reads images and files from the content parts', async () => {
   await using files = await startFileServer()
   const content = [
     { type: 'text', text: 'Look' },
@@ -187,7 +187,7 @@ test.each([
   ['x', 'messages is not array'],
   [[], 'messages is empty'],
   [[{ role: 'user', content: '' }], 'User question is empty'],
-])('messages %j: %s', async (messages, message) => {
+])('FastGPT rejects the messages %j: %s', async (messages, message) => {
   const refused = await ask.fastgpt(agent, '', { stream: false, body: { messages } })
   expect(await readJson(refused)).toMatchObject({ code: 500, message })
 })
@@ -203,7 +203,7 @@ test.each([
   ['filtered', 500, 500],
   ['misconfigured', 511, 500],
   ['server', 500, 500],
-])('error=%s is code %d with status %d', async (kind, code, status) => {
+])('error=%s has the code %d of FastGPT with the status %d', async (kind, code, status) => {
   const refused = await ask.fastgpt(agent, `sandbox:error=${kind}`, { stream: false })
   expect([refused.status, (await readJson(refused)).code]).toEqual([status, code])
 })
@@ -211,7 +211,7 @@ test.each([
 test.each([
   ['rate-limit', 429, 'Please try again in 23 seconds.'],
   ['rejected', 400, 'Invalid input'],
-])('%s answers a stream with JSON', async (kind, status, message) => {
+])('error=%s answers a stream of FastGPT with JSON', async (kind, status, message) => {
   const refused = await ask.fastgpt(agent, `sandbox:error=${kind}`)
   expect(refused.status).toBe(status)
   expect((await readJson(refused)).message).toContain(message)
@@ -270,7 +270,7 @@ test('a second run in a chat is rejected in 2026 and accepted in 2025', async ()
   }
 })
 
-test('the probe needs no key, and an unknown path returns a web page', async () => {
+test('FastGPT’s probe needs no key, and an unknown path returns a web page', async () => {
   expect((await readJson(await get(agent, '/common/system/getInitData'))).code).toBe(200)
   const unknown = await get(agent, '/nowhere')
   expect([unknown.status, unknown.headers.get('content-type')]).toEqual([404, 'text/html'])

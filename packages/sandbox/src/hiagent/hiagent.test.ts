@@ -17,7 +17,7 @@ const errorOf = async (response: Response) => {
   return [response.status, asRecord(asRecord(ResponseMetadata).Error).Code]
 }
 
-test('a stream sends thought, text, cost, suggestion and end, each named in its JSON', async () => {
+test('a stream of HiAgent sends thought, text, cost, suggestion and end, each named in its JSON', async () => {
   const bytes = await (await ask.hiagent(agent, 'sandbox:echo 你好\n🌏')).text()
   const frame = (event: string, rest = '') =>
     `event:text\ndata:{"event":"${event}","task_id":"HEX","id":"HEX","conversation_id":"inner-HEX"${rest}}\n\n`
@@ -44,7 +44,7 @@ test('a stream sends thought, text, cost, suggestion and end, each named in its 
   )
 })
 
-test('a literal null follows a blocking body', async () => {
+test('a literal null follows a blocking body of HiAgent', async () => {
   const body = await (await ask.hiagent(agent, 'sandbox:echo 你好', { stream: false })).text()
   expect(normalise(body)).toBe(
     '{"event":"message","task_id":"HEX","id":"HEX","conversation_id":"inner-HEX","answer":"你好","created_at":TIME,"think_messages":null,"tool_messages":null}null',
@@ -60,7 +60,7 @@ test('a conversation keeps its context and belongs to one user', async () => {
   expect(await errorOf(foreign)).toEqual([200, 'ConversationNotFound'])
 })
 
-test('files are listed by their names', async () => {
+test('HiAgent lists files by their names', async () => {
   await using files = await startFileServer()
   const Files = [
     { Name: 'a.png', Path: '', Size: 1, Url: `${files.origin}/7f3a` },
@@ -81,7 +81,7 @@ test.each([
   ['an unknown conversation', { body: { AppConversationID: 'x' } }, 'ConversationNotFound'],
   ['no query', { body: { Query: '' } }, 'InvalidParameter'],
   ['a user of 21 characters', { body: { UserID: 'u'.repeat(21) } }, 'InvalidParameter'],
-])('%s is rejected', async (_, question, code) => {
+])('HiAgent rejects a question with %s', async (_, question, code) => {
   expect(await errorOf(await ask.hiagent(agent, 'x', question))).toEqual([200, code])
 })
 
@@ -96,7 +96,7 @@ test.each([
   ['filtered', 'SensitiveContent'],
   ['misconfigured', 'AppNotPublished'],
   ['server', 'InternalError'],
-])('error=%s is %s', async (kind, code) => {
+])('error=%s has the code %s of HiAgent', async (kind, code) => {
   expect(await errorOf(await ask.hiagent(agent, `sandbox:error=${kind}`))).toEqual([200, code])
 })
 
@@ -114,7 +114,7 @@ test('stop_message ends a run with its usual last frames, but not another user�
   expect(run?.state).toBe('stopped')
 })
 
-test('the probe requires the key', async () => {
+test('the probe of HiAgent requires the key', async () => {
   const probe = (AppKey: string) => post(agent, '/get_app_config_preview', { AppKey, UserID: 'probe' })
   expect(asText((await readJson(await probe(agent.apiKey))).Name)).toBe('sandbox')
   expect(await errorOf(await probe('wrong'))).toEqual([200, 'AuthFailed'])

@@ -13,7 +13,7 @@ afterAll(() => sandbox.close())
 
 const HEAD = '"id":"chatcmpl-HEX","object":"chat.completion.chunk","created":TIME,"model":'
 
-test('a stream with usage: a role, the text, a reason, the usage, [DONE]', async () => {
+test('a stream of OpenAI with usage is a role, the text, a reason, the usage and [DONE]', async () => {
   const body = { stream_options: { include_usage: true } }
   const bytes = await (await ask.openai(agent, 'sandbox:echo 你好\n🙂', { body })).text()
   const chunk = (choices: string, usage = 'null') =>
@@ -35,7 +35,7 @@ test('without include_usage no chunk has a usage', async () => {
   expect(await (await ask.openai(agent, 'sandbox:echo x')).text()).not.toContain('usage')
 })
 
-test('Ollama: reasoning in delta.reasoning, an empty content at the end', async () => {
+test('Ollama sends reasoning in delta.reasoning, and an empty content at the end', async () => {
   const body = { model: 'sandbox-ollama' }
   const frames = framesOf(normalise(await (await ask.openai(agent, 'sandbox:echo 好', { body })).text()))
   const head = `{${HEAD}"sandbox-ollama","system_fingerprint":"fp_ollama","choices":[{"index":0,"delta":{"role":"assistant",`
@@ -47,19 +47,19 @@ test('Ollama: reasoning in delta.reasoning, an empty content at the end', async 
   ])
 })
 
-test('vLLM: reasoning in delta.reasoning_content', async () => {
+test('vLLM sends reasoning in delta.reasoning_content', async () => {
   const bytes = await (await ask.openai(agent, 'sandbox:echo 好', { body: { model: 'sandbox-vllm' } })).text()
   expect(bytes).toContain('"delta":{"reasoning_content":"')
 })
 
-test('blocking', async () => {
+test('a blocking reply of OpenAI has the text, a reason and the usage', async () => {
   const body = await (await ask.openai(agent, 'sandbox:echo 你好', { stream: false })).text()
   expect(normalise(body)).toBe(
     '{"id":"chatcmpl-HEX","object":"chat.completion","created":TIME,"model":"sandbox","choices":[{"index":0,"message":{"role":"assistant","content":"你好","refusal":null},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":8,"completion_tokens":1,"total_tokens":9}}',
   )
 })
 
-test('the messages are the only context', async () => {
+test('the messages are the only context of OpenAI', async () => {
   const messages = [
     { role: 'user', content: 'My name is Ada' },
     { role: 'assistant', content: 'Hello' },
@@ -69,7 +69,7 @@ test('the messages are the only context', async () => {
   expect(textOf('openai', bytes)).toContain('Your name is Ada')
 })
 
-test('images and files are read from the content parts', async () => {
+test('OpenAI reads images and files from the content parts', async () => {
   await using files = await startFileServer()
   const content = [
     { type: 'text', text: 'Look' },
@@ -96,7 +96,7 @@ test('images and files are read from the content parts', async () => {
   )
 })
 
-test('the log keeps no large files', async () => {
+test('the log of requests keeps no large files', async () => {
   const send = async (bytes: number) => {
     const url = dataUrl('image/png', Buffer.alloc(bytes))
     const content = [
@@ -149,7 +149,7 @@ test('blocking tool calls are sent whole', async () => {
   })
 })
 
-test('length is a reason to finish', async () => {
+test('a reply of OpenAI can finish for its length', async () => {
   expect(await (await ask.openai(agent, 'sandbox:length')).text()).toContain('"finish_reason":"length"')
 })
 
@@ -164,13 +164,13 @@ test.each([
   ['filtered', 400, 'content_filter'],
   ['misconfigured', 403, 'model_not_found'],
   ['server', 500, null],
-])('error=%s is status %d, code %s', async (kind, status, code) => {
+])('error=%s has the status %d and the code %s of OpenAI', async (kind, status, code) => {
   const refused = await ask.openai(agent, `sandbox:error=${kind}`)
   expect(refused.status).toBe(status)
   expect(await refused.json()).toMatchObject({ error: { param: null, code } })
 })
 
-test('a rate limit sends Retry-After', async () => {
+test('a rate limit of OpenAI sends Retry-After', async () => {
   expect((await ask.openai(agent, 'sandbox:error=rate-limit')).headers.get('retry-after')).toBe('20')
 })
 
@@ -188,7 +188,7 @@ test.each([
   ],
   ['sandbox-vllm', 'data: [DONE]'],
   ['sandbox-ollama', '"content":""},"finish_reason":null}]}'],
-])('%s fails in mid-stream its own way', async (model, last) => {
+])('the model %s fails in mid-stream its own way', async (model, last) => {
   const bytes = await (await ask.openai(agent, 'sandbox:error-midstream', { body: { model } })).text()
   expect(bytes.trimEnd().endsWith(last)).toBe(true)
   expect(bytes).not.toContain('"finish_reason":"stop"')
@@ -203,7 +203,7 @@ test('a wrong key, an unknown model and an empty request are rejected', async ()
   expect(codes).toEqual([401, 404, 400])
 })
 
-test('models are listed and found', async () => {
+test('models of OpenAI are listed and found', async () => {
   const { data } = (await (await get(agent, '/models')).json()) as { data: { id: string }[] }
   expect(data.map(({ id }) => id)).toEqual(['sandbox', 'sandbox-vllm', 'sandbox-ollama'])
   expect((await get(agent, '/models/sandbox')).status).toBe(200)

@@ -32,7 +32,7 @@ test.each([
   ['What is my name?', 'My name is Ada', 'Your name is Ada'],
   ['What did I say first?', 'My name is Ada', 'The first thing you said to me was: “My name is Ada”'],
   ['我叫什么？', '我叫小明', '你叫小明'],
-])('%s is answered from the earlier %s', (question, earlier, answer) => {
+])('the question %s is answered from the earlier %s', (question, earlier, answer) => {
   expect(textOf(question, [earlier])).toContain(answer)
   expect(textOf(question)).not.toContain(answer)
 })
@@ -43,11 +43,11 @@ test('from the second turn on every reply names the turn and how it began', () =
   )
 })
 
-test('files are listed', () => {
+test('a reply lists the files that it has received', () => {
   expect(textOf('Look', [], ['a.png', 'b.pdf'])).toContain('I received 2 files:\n- a.png\n- b.pdf')
 })
 
-test('fragments join to the text and split no code point', () => {
+test('the fragments of a reply join to its text and split no code point', () => {
   const odd = 'naïve 你好，世界。\n\n👩‍👩‍👧 data: [DONE]\r\n\u2028\t\u0000 end'
   expect(splitFragments(odd).join('')).toBe(odd)
   expect(splitFragments(odd).every((fragment) => fragment.isWellFormed())).toBe(true)

@@ -32,7 +32,7 @@ describe.each(platforms)('%s', (platform) => {
     expect(lastRun()).toMatchObject({ state: 'finished' })
   })
 
-  test('preserves unusual characters', async () => {
+  test('preserves unusual characters of a text', async () => {
     const odd = 'data: x\n\nevent: y\r\n"\\ \u2028\u2029\u0000 <b>&</b> 👩‍👧 [DONE]\ud800 end'
     expect(textOf(platform, await stream(`sandbox:echo ${odd}`))).toBe(odd)
   })
@@ -159,7 +159,7 @@ describe.each(platforms)('%s', (platform) => {
   })
 })
 
-describe.each(['fastgpt', 'hiagent', 'dify', 'openai'] as const)('%s, blocking', (platform) => {
+describe.each(['fastgpt', 'hiagent', 'dify', 'openai'] as const)('%s unstreamed', (platform) => {
   const whole = (query: string) => ask[platform](sandbox.agents[platform], query, { stream: false })
 
   test('answers in one body', async () => {
@@ -167,15 +167,15 @@ describe.each(['fastgpt', 'hiagent', 'dify', 'openai'] as const)('%s, blocking',
     expect(JSON.stringify(body)).toContain(JSON.stringify(TEXT))
   })
 
-  test.each(['sandbox:truncate', 'sandbox:malformed'])('%s is half a body', async (word) => {
+  test.each(['sandbox:truncate', 'sandbox:malformed'])('answers %s with half a body', async (word) => {
     await expect(readJson(await whole(`${word} ${ECHO}`))).rejects.toThrow(SyntaxError)
   })
 
-  test('reset breaks the connection', async () => {
+  test('breaks the connection at reset', async () => {
     await expect(whole(`sandbox:reset ${ECHO}`).then((response) => response.text())).rejects.toThrow()
   })
 
-  test('error-midstream is an error instead of the answer', async () => {
+  test('answers error-midstream with an error, not a text', async () => {
     const body = JSON.stringify(await readJson(await whole(`sandbox:error-midstream ${ECHO}`)))
     expect(body).toMatch(/error/i)
     expect(body).not.toContain('two')
@@ -197,7 +197,7 @@ test.each(['dify', 'coze', 'hiagent'] as const)('%s ends a run without its conne
   await agent.seen.waitFor(() => run.state === 'finished')
 })
 
-test('closing ends open streams and their runs at once', async () => {
+test('closing a sandbox ends open streams and their runs at once', async () => {
   const own = await startSandbox({ delayMs: 0 })
   const timers = pendingTimers()
   const { dify, openai } = own.agents
@@ -218,12 +218,12 @@ test('closing ends open streams and their runs at once', async () => {
   ])
 })
 
-test('starting rejects and closes everything if a port is in use', async () => {
+test('the start of a sandbox rejects and closes everything if a port is in use', async () => {
   const port = Number(new URL(sandbox.agents.dify.baseUrl).port)
   await expect(startSandbox({ ports: { dify: port } })).rejects.toThrow('EADDRINUSE')
 })
 
-test('received requests are logged with method, path, query, headers and body', async () => {
+test('a sandbox logs received requests with method, path, query, headers and body', async () => {
   const { coze } = sandbox.agents
   await post(coze, '/v1/conversation/create?a=b', { meta_data: { c: 'd' } })
   expect(coze.seen.requests.at(-1)).toMatchObject({

@@ -34,7 +34,7 @@ test('an emulator fails as it is told, and recovers', async () => {
 })
 
 test.each(['{"fault":"sleep"}', '{"fault":"toString"}', '{"fault":503}', '{}', 'null', 'refuse', ''])(
-  'the body %j is refused with the words that exist',
+  'a fault of %j is refused with the words that exist',
   async (body) => {
     expect(await send('/dify/fail', body)).toEqual([
       400,
@@ -52,7 +52,7 @@ test.each([
   ['/toString/fail', '{"fault":"hang"}'],
   ['/dify', '{"fault":"hang"}'],
   ['/dify/fail', undefined],
-])('%s with the body %j is refused with the names that exist', async (path, body) => {
+])('the request %s with the body %j is refused with the names that exist', async (path, body) => {
   expect(await send(path, body)).toEqual([
     404,
     { error: 'Expected GET / or POST /<name>/fail, where the name is one of dify, dify-2.' },

@@ -23,7 +23,7 @@ test.each([
   ['/100%.txt', '', '100%.txt'],
   ['/moved', '', 'moved'],
   ['/7f3a', 'report.pdf', 'report.pdf'],
-])('%s with the name “%s” is listed as %s with its size and hash', async (path, name, listed) => {
+])('a file at %s with the name “%s” is listed as %s with its size and hash', async (path, name, listed) => {
   expect(await line({ url: files.origin + path, name })).toBe(lineOf(listed))
 })
 
@@ -43,14 +43,14 @@ test.each([
   ['data:image/png;base64,A*', 'data:image/png;base64,…', 'not base64'],
   ['data:,%ff', 'data:,…', 'URI malformed'],
   ['data:image/png', 'data:image/png', 'no comma'],
-])('%s is not readable', async (url, listed, reason) => {
+])('the data URL %s is not readable', async (url, listed, reason) => {
   expect(await line({ url, mayBeData: true })).toBe(`- ${listed} (not readable: ${reason})`)
 })
 
 test.each([
   ['/missing', 'status 404'],
   ['/cut', 'UND_ERR_SOCKET'],
-])('%s is not readable: %s', async (path, reason) => {
+])('a file at %s is not readable: %s', async (path, reason) => {
   const url = files.origin + path
   expect(await line({ url })).toBe(`- ${url} (not readable: ${reason})`)
 })
@@ -64,17 +64,20 @@ test('a server that refuses connections is named by the system’s error', async
 })
 
 test.each(['https://files.example.com/a.pdf', 'http://EXAMPLE.org./a.pdf', 'http://x.invalid/a.pdf'])(
-  '%s is not looked up',
+  'the example address %s is not looked up',
   async (url) => {
     expect(await line({ url })).toBe(`- ${url} (not readable: a name for examples)`)
   },
 )
 
-test.each(['', 'a.txt', 'http://', 'file:///etc/hostname'])('“%s” is no URL of a file', async (url) => {
-  expect(await line({ url })).toContain('(not readable: ')
-})
+test.each(['', 'a.txt', 'http://', 'file:///etc/hostname'])(
+  'the text “%s” is no URL of a file',
+  async (url) => {
+    expect(await line({ url })).toContain('(not readable: ')
+  },
+)
 
-test('a file has a time limit and a size limit', async () => {
+test('a file that is read has a time limit and a size limit', async () => {
   const url = `${files.origin}/silent`
   expect(await line({ url }, { ...limits, timeoutMs: 20 })).toBe(`- ${url} (not readable: not within 20 ms)`)
   const bytesMax = CONTENT.length - 1
@@ -84,7 +87,7 @@ test('a file has a time limit and a size limit', async () => {
   expect(await line({ url: `${files.origin}/a` }, { ...limits, bytesMax: CONTENT.length })).toBe(lineOf('a'))
 })
 
-test('reading ends when the client disconnects', async () => {
+test('the reading of a file ends when the client disconnects', async () => {
   const response = new EventEmitter()
   const url = `${files.origin}/silent`
   const requested = files.requested()
@@ -94,7 +97,7 @@ test('reading ends when the client disconnects', async () => {
   expect(await lines).toEqual([`${url} (not readable: the client has disconnected)`])
 })
 
-test('each file is one line, in order', async () => {
+test('each file of a list is one line, in order', async () => {
   const sent = [
     { url: `${files.origin}/missing`, name: '' },
     { url: `${files.origin}/a%0A-%20b`, name: '' },

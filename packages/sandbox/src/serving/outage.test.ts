@@ -33,7 +33,7 @@ describe.each(platforms)('%s', (platform) => {
     expect([control.outage, await chat()]).toEqual([undefined, 'Hello'])
   })
 
-  test('refuses connections', async () => {
+  test('refuses connections while it is told to', async () => {
     await chat()
     await agent().control.fail('refuse')
     expect(await codeOf(get(agent(), '/'))).toBe('ECONNREFUSED')
@@ -70,7 +70,7 @@ describe.each(platforms)('%s', (platform) => {
   })
 })
 
-test('resets the connection of a request that it has read', async () => {
+test('an emulator resets the connection of a request that it has read', async () => {
   const { control, seen } = sandbox.agents.openai
   await control.fail('reset')
   const before = seen.requests.length
@@ -143,7 +143,7 @@ test('a sandbox that refuses connections can be closed', async () => {
   await expect(other.close()).resolves.toBeUndefined()
 })
 
-test('the README has the faults of an emulator as they are', async () => {
+test('the README of the sandbox has the faults of an emulator as they are', async () => {
   const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
   const [, table = ''] = readme.split('| fault ')
   const rows = [

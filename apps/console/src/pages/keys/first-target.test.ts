@@ -15,6 +15,6 @@ test.each([
   ],
   ['the app that is allowed', ['dify/sales'], { agent: 'dify', app: 'sales', conversationId: '' }],
   ['nothing without an agent', ['old'], undefined],
-])('an example has %s', (_, allowed, expected) => {
+])('the example beside a new key has %s', (_, allowed, expected) => {
   expect(firstTarget([FASTGPT, HIAGENT, DIFY], allowed)).toEqual(expected)
 })

@@ -7,7 +7,7 @@ function live(calls: number, failedCalls: number, totalTokens: number | null, da
   return { day, totals: { calls, failedCalls, totalTokens } } as LiveUsage
 }
 
-it('adds what was counted since the report was read', () => {
+it('live usage adds to a report what was counted since it was read', () => {
   expect(addLive(TOTALS, live(10, 1, 50), live(13, 2, 80))).toEqual({
     calls: 103,
     failedCalls: 6,
@@ -16,17 +16,17 @@ it('adds what was counted since the report was read', () => {
   })
 })
 
-it('adds all of a new day', () => {
+it('live usage adds all of a new day', () => {
   const next = live(2, 0, 7, '2026-11-23')
   expect(addLive(TOTALS, live(10, 1, 50), next)).toMatchObject({ calls: 102, totalTokens: 1_007 })
 })
 
-it('keeps unknown tokens unknown', () => {
+it('live usage keeps unknown tokens unknown', () => {
   const unknown = { ...TOTALS, totalTokens: null }
   expect(addLive(unknown, live(1, 0, null), live(2, 0, null)).totalTokens).toBeNull()
   expect(addLive(unknown, live(1, 0, null), live(2, 0, 9)).totalTokens).toBe(9)
 })
 
-it('leaves a report alone without live usage', () => {
+it('a report without live usage stays as it is', () => {
   expect(addLive(TOTALS, undefined, live(1, 0, 0))).toBe(TOTALS)
 })

@@ -3,7 +3,7 @@ import { overviewQueries, overviewSearch } from './overview-range.ts'
 
 const NOW = new Date('2026-11-22T15:30:00Z')
 
-it('compares today with the same hours of yesterday', () => {
+it('the overview compares today with the same hours of yesterday', () => {
   expect(overviewQueries('today', 'UTC', NOW)).toEqual({
     report: { from: '2026-11-22T00:00:00.000Z', granularity: 'HOUR', timezone: 'UTC' },
     before: {
@@ -15,7 +15,7 @@ it('compares today with the same hours of yesterday', () => {
   })
 })
 
-it('begins days in the time zone, also in the last hour of a day', () => {
+it('the overview begins days in the time zone, also in the last hour of a day', () => {
   const { report, before } = overviewQueries('7d', 'Asia/Shanghai', NOW)
   expect(report.from).toBe('2026-11-15T16:00:00.000Z')
   expect(before.from).toBe('2026-11-08T16:00:00.000Z')
@@ -23,13 +23,13 @@ it('begins days in the time zone, also in the last hour of a day', () => {
   expect(before.to).toBe('2026-11-15T16:00:00.000Z')
 })
 
-it('compares 30 days with whole days', () => {
+it('the overview compares 30 days with whole days', () => {
   const { report, before } = overviewQueries('30d', 'UTC', NOW)
   expect(report.from).toBe('2026-10-24T00:00:00.000Z')
   expect(before).toMatchObject({ from: '2026-09-24T00:00:00.000Z', to: report.from, granularity: 'DAY' })
 })
 
-it('takes a known range from the address', () => {
+it('the overview takes a known range from the address', () => {
   expect(overviewSearch({ range: '7d' })).toEqual({ range: '7d' })
   expect(overviewSearch({ range: 'century' })).toEqual({ range: 'today' })
 })

@@ -19,7 +19,7 @@ test.each([
   [{ reason: 'token_invalid', status: 401 }, 'credential'],
   [{ reason: 'agent_denied', status: 403, field: 'Agent' }, 'agent_denied'],
   [{ reason: 'upload_not_found', status: 404 }, 'notFound'],
-] as const)('what to do about %j', (refusal, advice) => {
+] as const)('the refusal %j has the advice %s', (refusal, advice) => {
   expect(adviceOf({ ...refused, ...refusal })).toBe(advice)
 })
 

@@ -10,7 +10,7 @@ function group(given: Partial<GroupNameFragment>): GroupNameFragment {
   return { ...nothing, ownerId: null, owner: null, endUser: null, outcome: null, ...given }
 }
 
-it('joins the names of what the group has in common', () => {
+it('the name of a group joins the names of what its calls have in common', () => {
   expect(
     groupNames(
       [
@@ -23,13 +23,13 @@ it('joins the names of what the group has in common', () => {
   ).toEqual(['Dify · done', 'gone · timeout', '(none) · done'])
 })
 
-it('tells keys with the same name apart', () => {
+it('names of groups tell keys with the same name apart', () => {
   const bot = (keyPrefix: string) => group({ keyId: keyPrefix, key: { name: 'bot', keyPrefix } })
   const wiki = group({ keyId: 'c', key: { name: 'wiki', keyPrefix: 'tl_c' } })
   expect(groupNames([bot('tl_a'), bot('tl_b'), wiki], WORDS)).toEqual(['bot (tl_a)', 'bot (tl_b)', 'wiki'])
 })
 
-it('leads to the calls of a group, if a list can have just these', () => {
+it('a group leads to its calls, if a list can have just these', () => {
   expect(groupFilter(group({ agentId: 'dify', appId: '', outcome: 'TIMEOUT' }))).toEqual({
     agent: 'dify',
     app: '',

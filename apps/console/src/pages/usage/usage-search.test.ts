@@ -3,7 +3,7 @@ import { granularitiesOf, groupsOf, rangeOf, usageSearch } from './usage-search.
 
 const NOW = new Date('2026-11-22T15:30:00Z')
 
-describe('usageSearch', () => {
+describe('the address of the usage page', () => {
   it('shows the last 30 days by default', () => {
     expect(usageSearch({ zone: 'UTC' }, NOW)).toEqual({
       range: '30d',
@@ -41,17 +41,17 @@ describe('usageSearch', () => {
   })
 })
 
-it('begins presets with the days and months of the zone', () => {
+it('a preset begins with the days and months of the zone', () => {
   expect(rangeOf({ range: '7d' }, 'Asia/Shanghai', NOW)[0]).toEqual(new Date('2026-11-15T16:00:00Z'))
   expect(rangeOf({ range: '12m' }, 'UTC', NOW)[0]).toEqual(new Date('2025-12-01T00:00:00Z'))
 })
 
-it('groups apps by their agents as well', () => {
+it('a report by app is grouped by agent as well', () => {
   expect(groupsOf('app')).toEqual(['agent', 'app'])
   expect(groupsOf('outcome,agent')).toEqual(['agent', 'outcome'])
 })
 
-it('offers no granularity with more buckets than a response may have', () => {
+it('the controls offer no granularity with more buckets than a response may have', () => {
   const from = new Date('2020-01-01T00:00:00Z')
   expect(granularitiesOf(from, new Date('2020-01-31T00:00:00Z'))).toEqual(['hour', 'day', 'month'])
   expect(granularitiesOf(from, new Date('2021-01-01T00:00:00Z'))).toEqual(['day', 'month'])

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { InFlight } from './in-flight.ts'
 
-test('contains the items that were added and not removed, after any order of operations', () => {
+test('what is in flight are the items that were added and not removed, after any order of operations', () => {
   fc.assert(
     fc.property(fc.array(fc.option(fc.nat())), (steps) => {
       const inFlight = new InFlight<number>()
@@ -18,7 +18,7 @@ test('contains the items that were added and not removed, after any order of ope
   )
 })
 
-test('items may be removed during iteration', () => {
+test('items in flight may be removed during an iteration over them', () => {
   const inFlight = new InFlight<string>()
   const leave = new Map(['a', 'b', 'c'].map((item) => [item, inFlight.add(item)]))
   const seen: string[] = []

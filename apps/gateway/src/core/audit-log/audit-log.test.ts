@@ -72,7 +72,7 @@ describe.each(['embedded', 'server'] as const)('%s', (kind) => {
     expect(batches).toEqual(exported)
   })
 
-  test('every condition selects', async () => {
+  test('every condition selects events of the audit log', async () => {
     const log = logOn(kind)
     const wanted = {
       operation: `users.${kind}`,
@@ -132,7 +132,7 @@ test('a state that is no JSON object is shown as the text that it is', () => {
   expect(stateOf('not JSON')).toEqual({ text: 'not JSON' })
 })
 
-test('only administrators read it, whatever the query is', async () => {
+test('only administrators read the audit log, whatever the query is', async () => {
   const log = logOn('server')
   const { caller: key } = await services.keyOf(admin, { permissions: ['chat'] })
   for (const [caller, reason] of [
@@ -147,7 +147,7 @@ test('only administrators read it, whatever the query is', async () => {
   }
 })
 
-test('mistakes name their fields, all at once, and take no point', async () => {
+test('mistakes in a query of the audit log name their fields, all at once, and take no point', async () => {
   const log = logOn('server', { limits: limitsOf({ points: 1, windowSeconds: 60 }) })
   const input = { userId: 'me', keyId: 'mine', operation: '\0', result: 'lost', target: '\0', from: 'never' }
   const error = await log.list(admin, input, { take: 1 }).catch((cause: unknown) => cause)

@@ -103,7 +103,7 @@ describe(kind, () => {
       '11',
     ],
     ['a cut end, whose head was left', 'DELETE FROM audit_events WHERE n > 8', '9'],
-  ])('%s is found', async (_name, statement, n) => {
+  ])('in a chain that was changed, %s is found', async (_name, statement, n) => {
     await tenEvents()
     await tamper(statement)
     expect(await faults()).toContain(n)

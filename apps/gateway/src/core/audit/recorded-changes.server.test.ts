@@ -48,7 +48,7 @@ describe(kind, () => {
     expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
   }
 
-  test('a new user, with who made it, and without its password', async () => {
+  test('a new user is recorded with who made it, and without its password', async () => {
     const { id } = await services.users.create(admin, {
       username: 'new-one',
       password: 'not on record',
@@ -72,7 +72,7 @@ describe(kind, () => {
     })
   })
 
-  test('a changed user, with the state before and after', async () => {
+  test('a changed user is recorded with the state before and after', async () => {
     const { userId } = await services.join('user', 'alice')
     first = (await newest())?.n ?? 0n
     await services.users.update(admin, userId, { status: 'suspended', role: 'premium' })
@@ -86,7 +86,7 @@ describe(kind, () => {
     })
   })
 
-  test('new passwords, set by an administrator and by the user, which are in no event', async () => {
+  test('new passwords are recorded, whether an administrator or the user sets them, and are in no event', async () => {
     const { userId } = await services.join('user', 'alice')
     first = (await newest())?.n ?? 0n
     await services.users.setPassword(admin, userId, 'a new password')
@@ -107,7 +107,7 @@ describe(kind, () => {
       ).not.toContain(secret)
   })
 
-  test('a key from its creation to its revocation; what changes nothing leaves no event', async () => {
+  test('a key is recorded from its creation to its revocation, and what changes nothing leaves no event', async () => {
     const { key, fullKey } = await services.keys.create(admin, newKey)
     await services.keys.update(admin, key.id, { name: 'other' })
     await services.keys.resetUsage(admin, key.id, 'total')
@@ -167,7 +167,7 @@ describe(kind, () => {
     })
   })
 
-  test('logins, failed ones without an unknown name, and the logout', async () => {
+  test('logins and the logout are recorded, and of failed logins no name that is unknown', async () => {
     const { userId } = await services.join('user', 'alice')
     await services.tokens.prepare()
     first = (await newest())?.n ?? 0n
@@ -207,7 +207,7 @@ describe(kind, () => {
     expect(session).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('signing keys that are replaced, without their private keys', async () => {
+  test('signing keys that are replaced are recorded without their private keys', async () => {
     const { prisma } = services.database
     const administration = createSigningKeyAdministration({ prisma, runtime: services.runtime }, TOKEN_CONFIG)
     await services.tokens.prepare()
@@ -269,7 +269,7 @@ describe(kind, () => {
     expect(await verifyChain(services.database.sql)).toMatchObject({ faults: [] })
   })
 
-  test('the chain holds after all that', async () => {
+  test('the chain of events holds after all of these changes', async () => {
     expect(await verifyChain(services.database.sql)).toMatchObject({ faults: [] })
   })
 })

@@ -70,7 +70,7 @@ test('a file system that fails or hangs leaves the state as it was, and is asked
   space.stop()
 })
 
-test('0 switches the watch off', async () => {
+test('a minimum of 0 switches the watch of the disk off', async () => {
   const { space, disk } = watched(0)
   disk.free = async () => 0
   await space.start()

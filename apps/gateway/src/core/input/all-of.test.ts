@@ -12,7 +12,7 @@ function refusalOf(work: () => unknown): Problem {
   throw new Error('nothing was refused')
 }
 
-test('every rule is applied, and the problem is that of the first that fails', () => {
+test('every rule of an input is applied, and the problem is that of the first that fails', () => {
   const problem = refusalOf(() =>
     allOf({
       name: () => 'fine',
@@ -32,7 +32,7 @@ test('every rule is applied, and the problem is that of the first that fails', (
   ])
 })
 
-test('what the rules return is returned where all hold', () => {
+test('what the rules of an input return is returned where all hold', () => {
   expect(allOf({ one: () => 1, two: () => 'b' })).toEqual({ one: 1, two: 'b' })
 })
 

@@ -9,7 +9,7 @@ test.each([
   ['2028-02-29T00:00:00Z', '2028-02-29T00:00:00.000Z'],
   ['1970-01-01T00:00:00Z', '1970-01-01T00:00:00.000Z'],
   ['9999-12-31T23:59:59Z', '9999-12-31T23:59:59.000Z'],
-])('%s is a timestamp', (text, iso) => {
+])('the text %s is a timestamp', (text, iso) => {
   expect(parseTimestamp(text)?.toISOString()).toBe(iso)
 })
 
@@ -29,7 +29,7 @@ test.each([
   '9999-12-31T23:59:59-01:00',
   '+010000-01-01T00:00:00Z',
   '',
-])('%j is not a timestamp', (text) => {
+])('the value %j is not a timestamp', (text) => {
   expect(parseTimestamp(text)).toBeUndefined()
 })
 

@@ -20,7 +20,7 @@ test('every generated key is well-formed', () => {
   )
 })
 
-test('a single wrong character is detected', () => {
+test('a single wrong character of a key is detected', () => {
   const key = makeApiKey(randomBytes)
   fc.assert(
     fc.property(
@@ -34,9 +34,12 @@ test('a single wrong character is detected', () => {
   )
 })
 
-test.each(['', 'tl_', ZERO, `${ZERO}000000`, `${ZERO}zzzzzz`, 'x'.repeat(52)])('%j is not a key', (text) => {
-  expect(isWellFormedKey(text)).toBe(false)
-})
+test.each(['', 'tl_', ZERO, `${ZERO}000000`, `${ZERO}zzzzzz`, 'x'.repeat(52)])(
+  'the text %j is not a key',
+  (text) => {
+    expect(isWellFormedKey(text)).toBe(false)
+  },
+)
 
 test('the stored hash is SHA-256 of the whole key', () => {
   expect(hashKey('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')

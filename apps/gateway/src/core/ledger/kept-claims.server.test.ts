@@ -45,11 +45,11 @@ describe(kind, () => {
   const updateKey = (data: Prisma.ApiKeyUpdateInput) =>
     database.prisma.apiKey.update({ where: { id: key.id }, data })
 
-  test('finds the earlier call, with its key and owner', async () => {
+  test('the look-up of a claim finds the earlier call, with its key and owner', async () => {
     expect(await lookUp(earlier)).toEqual(attached())
   })
 
-  test('leaves to the admission what has no claim: a free key, that of another API key, and an unknown API key', async () => {
+  test('the look-up of a claim leaves to the admission what has none: a free key, that of another API key, and an unknown API key', async () => {
     const { kept } = earlier
     const sibling = await fixture.keyOf(key.ownerId)
     expect(await lookUp(keptCall(key))).toBeUndefined()
@@ -59,12 +59,12 @@ describe(kind, () => {
     expect(await lookUp(keptCall(key))).toBeUndefined()
   })
 
-  test('refuses a request that asks something else', async () => {
+  test('the look-up of a claim refuses a request that asks something else', async () => {
     const other = { ...earlier, kept: { ...earlier.kept, fingerprint: randomHash() } }
     await expect(lookUp(other)).rejects.toMatchObject({ reason: 'idempotency_mismatch', status: 422 })
   })
 
-  test('refuses an API key that may not make the call any more, for the first of several reasons', async () => {
+  test('the look-up of a claim refuses an API key that may not make the call any more, for the first of several reasons', async () => {
     const updateOwner = (data: Prisma.UserUpdateInput) =>
       database.prisma.user.update({ where: { id: key.ownerId }, data })
     await updateKey({
@@ -135,7 +135,7 @@ describe(kind, () => {
     expect(mixed.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
   })
 
-  test('does not wait for a database that hangs longer than 1.5 s', async () => {
+  test('the look-up of a claim does not wait for a database that hangs longer than 1.5 s', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate'] })
     try {
       const find = createClaimLookUp({ sql: { query: () => new Promise(() => undefined) } })

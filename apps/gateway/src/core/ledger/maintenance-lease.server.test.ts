@@ -56,7 +56,7 @@ test('of many that try at once, one process gets the maintenance, and none while
   expect(again.filter(({ isClaimed }) => isClaimed)).toEqual([])
 })
 
-test('after its end, the next process that asks gets it when the period is over', async () => {
+test('after the end of the maintenance, the next process that asks gets it when the period is over', async () => {
   const [one, other] = [await joined(), await joined()]
   expect(await one.lease.claim()).toMatchObject({ isClaimed: true })
   await one.lease.end({ orphans: false })
@@ -67,7 +67,7 @@ test('after its end, the next process that asks gets it when the period is over'
   expect([await one.lease.isHeld(), await other.lease.isHeld()]).toEqual([false, true])
 })
 
-test.each(['kill', 'leave'] as const)('it is taken over from a process that ended by %s', async (how) => {
+test.each(['kill', 'leave'] as const)('maintenance is taken from a process that ended by %s', async (how) => {
   const [one, other] = [await joined(), await joined()]
   await one.lease.claim()
   expect(await other.lease.claim()).toMatchObject({ isClaimed: false })

@@ -106,7 +106,7 @@ test('a live process tells its calls in progress and the breakers that are not c
   for (const process of [older, lost]) expect(process).toMatchObject({ inFlight: null, breakers: [] })
 })
 
-test('at most a thousand are listed, and an unknown state is refused', async () => {
+test('at most a thousand processes are listed, and an unknown state is refused', async () => {
   await database.sql.query(
     `INSERT INTO instances (id, started_at, lease_until)
      SELECT gen_random_uuid(), now(), now() - interval '1 day' FROM generate_series(1, 1001)`,

@@ -15,6 +15,6 @@ test.each([
   ['::1', '0:0:0:0::/64'],
   ['not an address', 'not an address'],
   ['', ''],
-])('%j counts as %j', (address, network) => {
+])('the address %j counts as the network %j', (address, network) => {
   expect(networkOf(address)).toBe(network)
 })

@@ -120,7 +120,7 @@ describe('what is written', () => {
     ['reply_gone', false],
     ['agent_error', false],
     ['internal_error', false],
-  ])('whether %s is a refusal: %s', async (reason, isRefusal) => {
+  ])('a problem with the reason %s is a refusal: %s', async (reason, isRefusal) => {
     recorder.record(refusal(reason))
     await afterGathering()
     expect(query).toHaveBeenCalledTimes(isRefusal ? 1 : 0)
@@ -223,8 +223,8 @@ describe('bounds', () => {
   })
 })
 
-describe('the end', () => {
-  test('what is left is written', async () => {
+describe('a recorder that ends', () => {
+  test('writes what is left', async () => {
     recorder.record(refusal())
     await recorder.close(1_000)
     expect(written().counts).toHaveLength(1)
@@ -234,7 +234,7 @@ describe('the end', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('a database that hangs delays it no longer than it may, and what is left is counted', async () => {
+  test('waits for a database that hangs no longer than it may, and counts what is left', async () => {
     query.mockReturnValue(new Promise(() => undefined))
     recorder.record(refusal())
     await afterGathering()

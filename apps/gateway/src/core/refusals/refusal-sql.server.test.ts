@@ -79,7 +79,7 @@ test('counts add up over statements, and single ones have all that is known', as
   ])
 })
 
-describe('at most 20 of a reason, a credential and an hour', () => {
+describe('at most 20 single refusals of a reason, a credential and an hour are kept', () => {
   test('within one statement, the first ones', async () => {
     const singles = many(KEPT_AN_HOUR + 10, (n) =>
       single({ at: new Date(Date.parse(NOON) + n).toISOString() }),
@@ -115,7 +115,7 @@ describe('at most 20 of a reason, a credential and an hour', () => {
     expect(await query('SELECT DISTINCT count::int FROM refusal_counts')).toEqual([{ count: 30 }])
   })
 
-  test('other reasons, credentials and hours have their own', async () => {
+  test('beside those of other reasons, credentials and hours', async () => {
     const full = many(KEPT_AN_HOUR, () => single())
     await write([], full)
     await write(
@@ -130,7 +130,7 @@ describe('at most 20 of a reason, a credential and an hour', () => {
     expect(await kept()).toBe(KEPT_AN_HOUR + 3)
   })
 
-  test('a flood writes no allowance again that is used up', async () => {
+  test('and a flood writes no allowance again that is used up', async () => {
     await write(
       [],
       many(KEPT_AN_HOUR, () => single()),
@@ -146,7 +146,7 @@ describe('at most 20 of a reason, a credential and an hour', () => {
   })
 })
 
-describe('at most 1,000 of a credential and a day', () => {
+describe('at most 1,000 single refusals of a credential and a day are kept', () => {
   const ofDay = (n: number) => {
     const hour = String(n % 24).padStart(2, '0')
     return single({ reason: `reason_${n % 7}`, at: `2026-11-20T${hour}:00:00.000Z` })

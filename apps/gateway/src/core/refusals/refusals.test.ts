@@ -68,7 +68,7 @@ describe.each(['embedded', 'server'] as const)('single refusals, %s', (kind) => 
     await expect(seen(owner, { userId: foreign.ownerId })).rejects.toMatchObject({ reason: 'user_not_found' })
   })
 
-  test('every condition selects, for the list, the count and the export', async () => {
+  test('every condition selects refusals, for the list, the count and the export', async () => {
     const refusals = refusalsOn(kind)
     const at = NOON
     const wanted = { agent: 'dify', reason: 'quota_exceeded', limit: 'quota', requestId: 'wanted', at }

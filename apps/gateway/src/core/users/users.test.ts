@@ -64,7 +64,7 @@ test.each([
   [{ username: 'alice', password: PASSWORD, maxApiCalls: -1 }, 'maxApiCalls: '],
   [{ username: 'alice', password: PASSWORD, maxApiCalls: 0.5 }, 'maxApiCalls: '],
   [{ username: 'alice', password: PASSWORD, maxApiCalls: 2 ** 53 }, 'maxApiCalls: '],
-])('%o is rejected', async (input, detail) => {
+])('a new user with %o is rejected', async (input, detail) => {
   await expect(users.create(admin, input)).rejects.toMatchObject({ detail: expect.stringContaining(detail) })
 })
 

@@ -20,7 +20,7 @@ test.each<[string, CallerName, string, string, Record<string, string>]>([
   ['a user', 'premium', '/api/v1/users/me', 'me', {}],
   ['an API key', 'premium', '/api/v1/api-keys/KEY', 'apiKey(id: "KEY")', KEY_NAMES],
   ['an upload', 'premium', '/api/v1/uploads/UPLOAD', 'upload(id: "UPLOAD")', {}],
-])('%s', async (_what, as, path, field, names) => {
+])('%s has the same fields over GraphQL as over REST', async (_what, as, path, field, names) => {
   const ids = { KEY: await face.newKey(ownerId()), UPLOAD: await face.newUpload(ownerId()) }
   const withIds = (text: string) => text.replace('KEY', ids.KEY).replace('UPLOAD', ids.UPLOAD)
   const record = (await face.get(as, withIds(path))).json().data
@@ -29,13 +29,13 @@ test.each<[string, CallerName, string, string, Record<string, string>]>([
   expect(data.record).toEqual(inGraphql(record, names))
 })
 
-test('the agents', async () => {
+test('the agents have the same fields over GraphQL as over REST', async () => {
   const records = (await face.get('premium', '/api/v1/agents')).json().data.items
   const { data } = await face.query('premium', `{ agents ${selectionOf(records[0], {})} }`)
   expect(data.agents).toEqual(records.map((record: Any) => inGraphql(record, {})))
 })
 
-test('the API key of a request', async () => {
+test('the API key of a request has the same fields over GraphQL as over REST', async () => {
   const { rate_limits, quota, ...record } = (await face.get('chat key', '/api/v1/key')).json().data
   const { data } = await face.query(
     'chat key',
@@ -52,7 +52,7 @@ test('the API key of a request', async () => {
 test.each([
   ['apiKeys', '/api/v1/api-keys'],
   ['uploads', '/api/v1/uploads'],
-])('%s are in the same order, page by page', async (field, path) => {
+])('%s are in the same order over GraphQL as over REST, page by page', async (field, path) => {
   for (let count = 0; count < 3; count += 1) {
     await face.newKey(ownerId())
     await face.newUpload(ownerId())

@@ -42,7 +42,7 @@ test.each([
   ['{"10":1,"9":2,"a":3}', '{"a":3,"9":2,"10":1}'],
   ['{"a":1.0,"b":1e2,"c":-0}', '{"c":0,"b":100,"a":1}'],
   ['"\\u0041\\n"', '"A\\u000a"'],
-])('%s is the same as %s', (one, other) => {
+])('the body %s has the same hash as %s', (one, other) => {
   expect(bodyHash(JSON.parse(one))).toBe(bodyHash(JSON.parse(other)))
 })
 
@@ -61,11 +61,11 @@ test.each([
   ['"\\ud800"', '"\\ufffd"'],
   ['["a",["b"]]', '["a","b"]'],
   ['{"a":{"b":1},"c":2}', '{"a":{"b":1,"c":2}}'],
-])('%s is not the same as %s', (one, other) => {
+])('the body %s has another hash than %s', (one, other) => {
   expect(bodyHash(JSON.parse(one))).not.toBe(bodyHash(JSON.parse(other)))
 })
 
-test('it is the SHA-256 of the JSON of the body with sorted keys', () => {
+test('the hash of a body is the SHA-256 of its JSON with sorted keys', () => {
   const json = '{"a":[1,true,null,"x\\"y"],"b":{"c":"文"}}'
   expect(bodyHash({ b: { c: '文' }, a: [1, true, null, 'x"y'] })).toBe(hash('sha256', json, 'hex'))
 })

@@ -20,7 +20,7 @@ const error = {
 }
 
 test.each(['rest', 'openai'] as const)(
-  'on the face %s it is one event in OpenAI’s form of an error',
+  'on the face %s a failure in a stream is one event in OpenAI’s form of an error',
   (face) => {
     expect(eventsOf(failureFrame(face, new Problem('interrupted'), 5))).toEqual([
       { event: undefined, id: '5', data: { error } },
@@ -28,7 +28,7 @@ test.each(['rest', 'openai'] as const)(
   },
 )
 
-test('on the Responses face it is an error event with the next number of its events', () => {
+test('on the Responses face a failure in a stream is an error event with the next number of its events', () => {
   const { message, code, param } = error
   expect(eventsOf(failureFrame('responses', new Problem('interrupted'), 5))).toEqual([
     { event: 'error', id: '5', data: { type: 'error', sequence_number: 4, code, message, param, error } },

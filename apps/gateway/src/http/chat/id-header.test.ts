@@ -20,8 +20,14 @@ test('any percent-encoded character of a header is decoded', () => {
   expect(idOfHeader('x-id', 'a%20b c')).toBe('a b c')
 })
 
-test.each(['100%', '%zz', '%ff', '%E4%BC', '\u00fc', '\u00c3\u00bc'])('%j is rejected as an id', (header) => {
-  expect(() => idOfHeader('x-id', header)).toThrow(
-    expect.objectContaining({ reason: 'invalid_request', detail: expect.stringMatching(/^headers\.x-id: /) }),
-  )
-})
+test.each(['100%', '%zz', '%ff', '%E4%BC', '\u00fc', '\u00c3\u00bc'])(
+  'the header %j is rejected as an id',
+  (header) => {
+    expect(() => idOfHeader('x-id', header)).toThrow(
+      expect.objectContaining({
+        reason: 'invalid_request',
+        detail: expect.stringMatching(/^headers\.x-id: /),
+      }),
+    )
+  },
+)

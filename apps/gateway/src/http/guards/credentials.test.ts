@@ -53,7 +53,7 @@ test.each<[string, string[], string]>([
   ['two tokens', ['Bearer a b'], 'credential_malformed'],
   ['a credential of 4,097 characters', [`Bearer ${'x'.repeat(4097)}`], 'credential_malformed'],
   ['letters beyond ASCII', ['Bearer é'], 'credential_malformed'],
-])('%s gets 401', async (_name, authorization, reason) => {
+])('a request with %s gets 401', async (_name, authorization, reason) => {
   const { status, body } = await getMe(authorization)
   expect(status).toBe(401)
   expect(JSON.parse(body)).toMatchObject({ code: 401, reason })

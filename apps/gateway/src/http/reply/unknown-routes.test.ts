@@ -47,7 +47,7 @@ test.each<[Method, string]>([
   ['POST', '/api/v1/things/7/axb'],
   ['GET', '/api/v1/things/7/8/9'],
   ['POST', '/api/v1'],
-])('%s %s gets 404', async (method, url) => {
+])('an unknown route, as %s %s, gets 404', async (method, url) => {
   const response = await createApp().inject({ method, url })
   expect(response.headers).not.toHaveProperty('allow')
   expect(response.json()).toMatchObject({ code: 404, reason: 'route_not_found' })

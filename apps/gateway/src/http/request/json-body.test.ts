@@ -34,7 +34,7 @@ const BODIES = {
 test.each([
   ['/json', 'json', { a: 1 }],
   ['/upload', 'multipart', '--x--'],
-] as const)('%s takes %s and refuses every other type', async (url, own, parsed) => {
+] as const)('the route %s takes %s and refuses every other type', async (url, own, parsed) => {
   const app = await createApp()
   for (const [type, request] of Object.entries(BODIES)) {
     const response = await app.inject({ method: 'POST', url, ...request })

@@ -18,7 +18,7 @@ test('a timer that comes in time is late by nothing, and one that is held up by 
   expect(seen).toEqual([0, 0, 500])
 })
 
-test('it is started once, and leaves no timer behind', () => {
+test('the watch of the event loop is started once, and leaves no timer behind', () => {
   const watch = new EventLoopWatch(() => undefined)
   watch.start()
   watch.start()

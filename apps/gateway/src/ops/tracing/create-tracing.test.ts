@@ -74,7 +74,7 @@ test('the span of a request ends with its last call, if that is later than its r
   expect(spans[0]?.attributes[OWN.call]).toBe('call-1')
 })
 
-test('it does not wait for calls that were refused, of which it may be told twice', async () => {
+test('the span of a request does not wait for calls that were refused, of which it may be told twice', async () => {
   const { request, ended } = start()
   const span = request()
   const call = span.forCall()
@@ -87,7 +87,7 @@ test('it does not wait for calls that were refused, of which it may be told twic
   expect(await ended()).toHaveLength(1)
 })
 
-test('it waits for work that goes on after the response, however that ends', async () => {
+test('the span of a request waits for work that goes on after the response, however that ends', async () => {
   for (const end of ['resolve', 'reject'] as const) {
     const { request, ended } = start()
     const work = Promise.withResolvers<void>()
@@ -100,7 +100,7 @@ test('it waits for work that goes on after the response, however that ends', asy
   }
 })
 
-test('of a client that left before anything began it waits for what may still become a call', async () => {
+test('the span of a request whose client left before anything began waits for what may still become a call', async () => {
   const { tracing, request, ended } = start()
   const [without, late] = [request(), request()]
   for (const span of [without, late]) span.answered(GONE)
@@ -124,18 +124,21 @@ test.each<[TracingSettings['sampler'], number, string | undefined, boolean]>([
   ['parentbased_always_off', 1, undefined, false],
   ['parentbased_traceidratio', 0, '01', true],
   ['parentbased_traceidratio', 0, undefined, false],
-])('%s with %d, and flags %s of a trusted proxy', async (sampler, ratio, flags, isSampled) => {
-  const { tracing, request, ended } = start({ sampler, ratio })
-  const traceparent = `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-${flags}`
-  const span = request(flags === undefined ? {} : { traceparent })
-  const call = recordOf(span)
-  tracing.ledgerBatch('admit', [call], 1)
-  expect(span.traceId !== undefined).toBe(isSampled)
-  expect(call.trace?.headers().traceparent?.slice(-2)).toBe(isSampled ? '01' : '00')
-  tracing.call({ type: 'settled', call, settled: DONE })
-  span.answered(OK)
-  expect(await ended()).toEqual(isSampled ? ['ledger admit', 'POST /api/v1/chat'] : [])
-})
+])(
+  'the sampler %s with the ratio %d and the flags %s of a trusted proxy samples a request: %s',
+  async (sampler, ratio, flags, isSampled) => {
+    const { tracing, request, ended } = start({ sampler, ratio })
+    const traceparent = `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-${flags}`
+    const span = request(flags === undefined ? {} : { traceparent })
+    const call = recordOf(span)
+    tracing.ledgerBatch('admit', [call], 1)
+    expect(span.traceId !== undefined).toBe(isSampled)
+    expect(call.trace?.headers().traceparent?.slice(-2)).toBe(isSampled ? '01' : '00')
+    tracing.call({ type: 'settled', call, settled: DONE })
+    span.answered(OK)
+    expect(await ended()).toEqual(isSampled ? ['ledger admit', 'POST /api/v1/chat'] : [])
+  },
+)
 
 test('the second of two attempts has a span of its own, also if it fails before its request is sent', async () => {
   const { tracing, request, ended, spans } = start()

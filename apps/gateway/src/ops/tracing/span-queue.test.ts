@@ -39,7 +39,7 @@ function start() {
 const SUCCESS: ExportResult = { code: ExportResultCode.SUCCESS }
 const FAILURE: ExportResult = { code: ExportResultCode.FAILED, error: new Error('refused') }
 
-test('holds as many spans as it may beside the batch that is being sent, and counts the others', () => {
+test('the queue holds as many spans as it may beside the batch that is being sent, and counts the others', () => {
   const traced = start()
   traced.record(100)
   expect(traced.sent).toHaveLength(1)
@@ -49,7 +49,7 @@ test('holds as many spans as it may beside the batch that is being sent, and cou
   expect(traced.dropped).toBe(100 - 5 - 10)
 })
 
-test('counts what the collector does not take, and tells once that it does not answer, and once that it does', async () => {
+test('the queue counts the spans that the collector does not take, and tells once that it does not answer, and once that it does', async () => {
   const traced = start()
   traced.record(10)
   traced.sent[0]?.done(FAILURE)
@@ -62,7 +62,7 @@ test('counts what the collector does not take, and tells once that it does not a
   expect([traced.dropped, traced.answers]).toEqual([10, [false, true]])
 })
 
-test('at its end it sends what waits, and waits for the batch that is being sent', async () => {
+test('at its end the queue sends the spans that wait, and waits for the batch that is being sent', async () => {
   const traced = start()
   traced.record(8)
   let isClosed = false
@@ -80,7 +80,7 @@ test('at its end it sends what waits, and waits for the batch that is being sent
   expect(traced.dropped).toBe(1)
 })
 
-test('its end does not wait for a collector that does not answer, and counts what is lost', async () => {
+test('the end of the queue does not wait for a collector that does not answer, and counts the spans that are lost', async () => {
   const traced = start()
   traced.record(8)
   await traced.queue.close(1)

@@ -31,7 +31,7 @@ describe.each(['/openapi.json', '/docs/', '/docs/js/scalar.js'])('%s', (url) => 
   })
 })
 
-test('the document is built and serialised once', async () => {
+test('the document of the API is built and serialised once', async () => {
   const swagger = vi.spyOn(app, 'swagger')
   const stringify = vi.spyOn(JSON, 'stringify')
   const bodies = await Promise.all(Array.from({ length: 5 }, () => get('/openapi.json')))
@@ -40,7 +40,7 @@ test('the document is built and serialised once', async () => {
   expect(stringify).not.toHaveBeenCalled()
 })
 
-describe('the page has a strict policy', () => {
+describe('the page of the reference has a strict policy', () => {
   const policyOf = ({ headers }: { headers: Record<string, unknown> }) =>
     new Map(
       String(headers['content-security-policy'])
@@ -77,6 +77,6 @@ describe('the page has a strict policy', () => {
   })
 })
 
-test('other routes have no tag', async () => {
+test('routes that are not of the reference have no tag', async () => {
   expect((await get('/elsewhere')).headers.etag).toBeUndefined()
 })

@@ -6,7 +6,7 @@ test.each([
   ['expired', { isActive: false, revokedAt: null }],
   ['revoked', { isActive: false, revokedAt: '2026-11-22T10:00:00Z' }],
   ['suspended', { isActive: true, revokedAt: null, owner: { status: 'SUSPENDED' as const } }],
-] as const)('a key is %s', (state, key) => {
+] as const)('a key is shown as %s', (state, key) => {
   expect(keyState(key)).toBe(state)
 })
 

@@ -160,7 +160,7 @@ test.each([
   ['not found', problem(404, 'call_not_found'), { state: 'missing', text: '' }],
   ['gone', problem(410, 'reply_gone'), { state: 'gone', text: '' }],
   ['a key that is over', problem(401, 'key_expired'), { state: 'gone', text: '' }],
-] as const)('a reply that is resumed and %s', async (_name, answer, expected) => {
+] as const)('a reply that is resumed ends as the gateway says: %s', async (_name, answer, expected) => {
   const { open, stored } = chatWith(
     () => new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } }),
     answer,
@@ -261,6 +261,9 @@ test('of the messages before, the newest are carried', () => {
   expect(carriedMessages([{ ...EMPTY_TURN, query: 'unanswered' }])).toBe('')
 })
 
-test.each([undefined, null, 1, '', {}, { id: 'a', query: 1, text: '' }])('%j is no turn', (stored) => {
-  expect(restoredTurn(stored)).toBeUndefined()
-})
+test.each([undefined, null, 1, '', {}, { id: 'a', query: 1, text: '' }])(
+  'of a stored chat, %j is no turn',
+  (stored) => {
+    expect(restoredTurn(stored)).toBeUndefined()
+  },
+)

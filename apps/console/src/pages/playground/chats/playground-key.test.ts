@@ -104,7 +104,7 @@ test('a pasted key is used as it is, and is not stored', async () => {
   expect(key.refused(new TrunklineError('revoked', { status: 401, reason: 'key_revoked' }))).toBe(false)
 })
 
-test.each(['{', 'null', '[1, {"id": "x"}]'])('%j holds no keys', (text) => {
+test.each(['{', 'null', '[1, {"id": "x"}]'])('an item of the session with %j holds no keys', (text) => {
   const store = items()
   store.setItem('keys', text)
   expect(new SessionKeys(store).all).toEqual([])

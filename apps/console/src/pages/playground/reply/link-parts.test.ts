@@ -10,13 +10,14 @@ test.each([
   ['请看https://example.com/路径。然后', 'https://example.com/路径'],
   ['“And https://example.com/”', 'https://example.com/'],
   ['**http://example.com**', 'http://example.com'],
-])('%s', (text, href) => expect(links(text)).toEqual([href]))
+])('of the text %s the link is %s', (text, href) => expect(links(text)).toEqual([href]))
 
-test.each(['javascript:alert(1)', 'data:text/html,x', 'https://', '<b>bold</b>'])('%s has no link', (text) =>
-  expect(links(text)).toEqual([]),
+test.each(['javascript:alert(1)', 'data:text/html,x', 'https://', '<b>bold</b>'])(
+  'the text %s has no link',
+  (text) => expect(links(text)).toEqual([]),
 )
 
-test('the parts put together are the text', () => {
+test('the parts of a text with links, put together, are the text', () => {
   const text = 'a https://example.com/x, b\nhttp://example.org/y!'
   expect(
     linkParts(text)

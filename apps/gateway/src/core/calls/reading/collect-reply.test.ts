@@ -129,7 +129,7 @@ describe('a reply that grows beyond its size', () => {
   })
 })
 
-test('the problem of the call is passed on', async () => {
+test('a reply that fails rejects with the problem of its call', async () => {
   const problem = new Problem('agent_timeout')
   async function* failing() {
     yield [{ type: 'text', text: 'Hi' }] as const

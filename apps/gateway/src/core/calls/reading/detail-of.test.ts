@@ -23,7 +23,7 @@ test.each<[ChatEvent, DetailEvent]>([
     },
     { type: 'replaced', status: 'moderation', data: { text: 'good' } },
   ],
-])('%j is a detail', (event, detail) => {
+])('the event %j is a detail of its reply', (event, detail) => {
   expect(detailsOf(event)).toEqual([detail])
 })
 
@@ -57,6 +57,6 @@ test.each<ChatEvent>([
   { type: 'usage', usage: { promptTokens: 1, completionTokens: 1, totalTokens: 2 } },
   { type: 'end', reason: 'stop' },
   { type: 'error', failure: { reason: 'agent_error' } },
-])('%j is not a detail', (event) => {
+])('the event %j is not a detail of its reply', (event) => {
   expect(detailsOf(event)).toEqual([])
 })

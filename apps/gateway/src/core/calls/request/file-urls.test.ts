@@ -15,7 +15,7 @@ test.each([
   'https://svc.example.com/',
   'https://1.2.3.4.example.com/',
   'https://files.example.com./a.pdf',
-])('%s may be attached', (url) => {
+])('a file at the URL %s may be attached', (url) => {
   expect(fileUrlProblem(url)).toBeUndefined()
 })
 
@@ -37,7 +37,7 @@ test.each([
   ['https://user@files.example.com/', 'a URL without credentials'],
   ['https://user:password@files.example.com/', 'a URL without credentials'],
   [`https://files.example.com/${'a'.repeat(2048)}`, 'a URL of at most 2048 characters'],
-])('%s is rejected: expected %s', (url, expected) => {
+])('a file at the URL %s is rejected: expected %s', (url, expected) => {
   expect(fileUrlProblem(url)).toBe(expected)
 })
 
@@ -117,7 +117,7 @@ const LOCAL_HOSTS = {
   ],
 }
 
-test.each(Object.entries(LOCAL_HOSTS))('%s are not public hosts', (_kind, hosts) => {
+test.each(Object.entries(LOCAL_HOSTS))('hosts that are %s are not public', (_kind, hosts) => {
   const passing = hosts.filter(
     (host) => fileUrlProblem(`http://${host}/a.pdf`) !== 'a publicly reachable URL',
   )
@@ -127,7 +127,7 @@ test.each(Object.entries(LOCAL_HOSTS))('%s are not public hosts', (_kind, hosts)
   expect(withPort).toEqual([])
 })
 
-test('no spelling of this machine passes, wherever the URL is', () => {
+test('no spelling of this machine passes in any field for URLs', () => {
   const urls = loopbackUrls(8080)
   expect(new Set(urls).size).toBeGreaterThan(90)
   expect(urls.filter((url) => fileUrlProblem(url) === undefined)).toEqual([])

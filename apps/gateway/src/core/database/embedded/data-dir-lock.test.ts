@@ -7,6 +7,8 @@ import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { DataDirBusyError, DataDirError, lockDataDir } from './data-dir-lock.ts'
 
+// A process, because the lock is between processes, and must be free when its owner was killed.
+
 vi.setConfig({ testTimeout: 30_000 })
 
 let dataDir: string

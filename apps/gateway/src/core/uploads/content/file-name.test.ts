@@ -30,7 +30,7 @@ test.each([
   ['NUL.txt', '_NUL.txt'],
   ['Com1 .tar.gz', '_Com1 .tar.gz'],
   ['console.txt', 'console.txt'],
-])('%j is shown as %j', (raw, shown) => {
+])('a file that is named %j is shown as %j', (raw, shown) => {
   expect(shownName(raw)).toBe(shown)
 })
 
@@ -54,7 +54,7 @@ test.each([
   ['notes', 'md', 'notes.md'],
   ['pdf', 'pdf', 'pdf.pdf'],
   ['a.png', 'jpg', 'a.png.jpg'],
-])('%s of type %s has the URL name %s', (shown, extension, name) => {
+])('a file named %s of type %s has the name %s in its URL', (shown, extension, name) => {
   expect(urlName(shown, extension)).toBe(name)
 })
 

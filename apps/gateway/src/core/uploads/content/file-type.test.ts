@@ -50,7 +50,7 @@ const FIXTURES = [
 
 const BROWSERS_SHOW = /^(?:image\/(?!tiff)|audio\/|video\/)/
 
-test.each(FIXTURES)('%s is %s', async (name, mediaType, extension) => {
+test.each(FIXTURES)('the file %s has the type %s', async (name, mediaType, extension) => {
   const type = await check(fixture(name), name)
   expect(type).toStrictEqual({ mediaType, extension, isAttachment: !BROWSERS_SHOW.test(mediaType) })
 })
@@ -73,7 +73,7 @@ test.each([
   '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>',
   '<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>',
   '\ufeff<?xml version="1.0"?><x/>',
-])('%s is plain text, even where every type is accepted', async (markup) => {
+])('the document %s is plain text, even where every type is accepted', async (markup) => {
   const lenient = createTypeCheck(['*/*', 'image/*', 'text/*', 'application/*', 'image/svg+xml', 'text/html'])
   for (const name of ['a.svg', 'a.html', 'a.xml', 'a']) {
     expect(await lenient(bytes(markup), name)).toMatchObject({
@@ -95,7 +95,7 @@ test.each([
   ['a.yaml', 'text/plain; charset=utf-8', 'txt'],
   ['a.ics', 'text/plain; charset=utf-8', 'txt'],
   ['a', 'text/plain; charset=utf-8', 'txt'],
-])('text named %s is %s', async (name, mediaType, extension) => {
+])('a text that is named %s has the type %s', async (name, mediaType, extension) => {
   const type = await check(bytes('{"a": 1}\n'), name)
   expect(type).toMatchObject({ mediaType, extension, isAttachment: extension !== 'txt' })
 })
@@ -143,7 +143,7 @@ test.each([
   ],
   ['bytes', Uint8Array.of(1, 2, 3, 4), 'a file of no known type'],
   ['a single byte', Uint8Array.of(0), 'a file of no known type'],
-])('%s is refused under every name', async (_, content, found) => {
+])('a file that is %s is refused under every name', async (_, content, found) => {
   for (const name of ['a.txt', 'a.png', 'a.pdf', 'a']) {
     const refused = await problemOf(check(content, name))
     expect(refused).toMatchObject({ reason: 'file_type_not_accepted', field: ['file'] })
@@ -196,7 +196,7 @@ test('what docs/uploads.md says of macros: a package counts as what its list of 
 })
 
 test.each(FIXTURES.filter(([name]) => /\.(?:docx|xlsx|pptx|od.)$/.test(name)))(
-  '%s is recognized by its beginning',
+  'the document %s is recognized by its beginning',
   async (name, mediaType) => {
     const content = fixture(name)
     const half = content.subarray(0, content.length / 2)
@@ -231,7 +231,7 @@ test.each([
   ['image/x-ms-bmp', 'pillow.bmp'],
   ['video/x-matroska', 'ffmpeg.mkv'],
   ['video/mpeg', 'ffmpeg.mpg'],
-])('a list with %s accepts %s', async (listed, name) => {
+])('a list of accepted types with %s accepts %s', async (listed, name) => {
   await createTypeCheck([listed])(fixture(name), name)
   await expect(createTypeCheck(['image/tiff'])(fixture(name), name)).rejects.toThrow(Problem)
 })

@@ -22,6 +22,8 @@ import {
 } from './storage.test-support.ts'
 import { FileMissing, StorageError } from './storage.ts'
 
+// A process, because one must be killed in the middle of a file, and another one mounts a disk that fails.
+
 let folder: string
 let storage: DiskStorage
 

@@ -23,6 +23,8 @@ import {
 } from './storage.test-support.ts'
 import { FileMissing, type FileStorage, StorageError } from './storage.ts'
 
+// A process, because what the client of S3 warns of is printed to the standard error of one.
+
 const server = s3TestServer()
 
 describe.skipIf(server === undefined)('files in a bucket of S3', () => {

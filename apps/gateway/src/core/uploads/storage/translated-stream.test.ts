@@ -6,7 +6,7 @@ import { translatedStream } from './translated-stream.ts'
 
 const translate = (error: unknown) => new Error('translated', { cause: error })
 
-test('the content is passed on', async () => {
+test('a translated stream has the content of its source', async () => {
   const content = Buffer.alloc(1_000_000, 'report')
   const passed = translatedStream(Readable.from([content], { objectMode: false }), translate)
   expect(Buffer.from(await buffer(passed)).equals(content)).toBe(true)
@@ -15,7 +15,7 @@ test('the content is passed on', async () => {
 test.each([
   ['an error', new Error('disk')],
   ['an end that comes too early', undefined],
-])('%s is translated', async (_what, error) => {
+])('a translated stream translates %s of its source', async (_what, error) => {
   const source = new PassThrough()
   const reading = buffer(translatedStream(source, translate))
   source.write('rep')
@@ -27,7 +27,7 @@ test.each([
 })
 
 test.each(['before anything was read', 'while a read is pending'])(
-  'destroying it %s destroys the source',
+  'destroying a translated stream %s destroys its source',
   async (when) => {
     const source = new PassThrough()
     const passed = translatedStream(source, translate)
