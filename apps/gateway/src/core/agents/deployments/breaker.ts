@@ -75,6 +75,11 @@ export class Breaker {
     return refusal === 'tried' ? 'half_open' : 'open'
   }
 
+  /** Whether calls of others pass than of those who have called lately. */
+  get servesOthers(): boolean {
+    return this.#outage === undefined
+  }
+
   /** Whether an attempt may begin. */
   mayBegin({ owner, key }: Caller, nowMs: number): boolean {
     if (this.#outage !== undefined) return this.#outage.mayBegin(owner, nowMs)

@@ -162,13 +162,7 @@ export class AgentRoutes {
       agent: this.agent.id,
       inFlight: this.#held.all,
       waiting: this.queue.size,
-      deployments: this.#states.map(({ deployment, breaker, inFlight, opened }) => ({
-        id: deployment.id,
-        breaker: breaker.state,
-        inFlight,
-        ...(opened !== undefined &&
-          breaker.state !== 'closed' && { openSince: opened.at, reason: opened.reason }),
-      })),
+      deployments: this.#states.map((state) => state.load()),
     }
   }
 

@@ -236,7 +236,7 @@ describe('what one owner causes', () => {
     expect(test.changes).toMatchObject([{ breaker: 'open' }])
     expect(test.refusedOwners).toEqual([])
     expect(test.routes.load()[0]).toMatchObject({
-      deployments: [{ breaker: 'open', openSince: 1_000, reason: 'agent_error' }],
+      deployments: [{ breaker: 'open', servesOthers: true, openSince: 1_000, reason: 'agent_error' }],
     })
     succeed(test, bob)
     expect(test.changes).toMatchObject([{ breaker: 'open' }, { breaker: 'closed' }])
