@@ -149,7 +149,7 @@ describe('a deployment that cannot be connected to', () => {
 })
 
 describe('failures that an input may have caused', () => {
-  test('five in a row, or at once, refuse their owner and nobody else', () => {
+  test('refuse their owner and nobody else after five in a row, or five at once', () => {
     const test = breakerOf()
     test.ask(['ada'], 'succeeded')
     const atOnce = times(10, 'eve').map(test.begin)
@@ -163,7 +163,7 @@ describe('failures that an input may have caused', () => {
     expect(test.mayBegin('eve')).toBe(false)
   })
 
-  test('five of two owners without a success refuse all that have failed, and let others try one at a time', () => {
+  test('refuse all that have failed after five of two owners without a success, and let others try one at a time', () => {
     const test = breakerOf()
     test.ask(['ada', 'bob', 'ada', 'bob'], 'failed')
     expect([test.breaker.state, test.mayBegin('ada')]).toEqual(['closed', true])
@@ -182,7 +182,7 @@ describe('failures that an input may have caused', () => {
     expect([test.breaker.state, test.mayBegin('ada')]).toEqual(['closed', true])
   })
 
-  test('not if anybody has succeeded since the first of them, and not of more than 30 s', () => {
+  test('refuse nobody else if anybody has succeeded since the first of them, or over more than 30 s', () => {
     const test = breakerOf()
     test.ask(['ada', 'bob', 'ada', 'bob'], 'failed')
     test.ask(['eve'], 'succeeded')
@@ -192,7 +192,7 @@ describe('failures that an input may have caused', () => {
     expect(test.breaker.state).toBe('closed')
   })
 
-  test('the trial after an opening is not one of those who have caused it while others come', () => {
+  test('leave the trial after an opening to those who have not caused it, while others come', () => {
     const test = breakerOf()
     test.ask(['ada', 'bob', 'ada', 'bob', 'ada'], 'failed')
     test.nowMs = 4_999
@@ -209,7 +209,7 @@ describe('failures that an input may have caused', () => {
     expect(test.mayBegin('zoe')).toBe(true)
   })
 
-  test('an owner that calls alone is judged by its keys, and all of them only concern that owner', () => {
+  test('are kept by key for an owner that calls alone, and never concern another owner then', () => {
     const test = breakerOf()
     test.ask(times(5, 'eve/1'), 'failed')
     expect(['eve/1', 'eve/2'].map(test.mayBegin)).toEqual([false, true])
@@ -225,7 +225,7 @@ describe('failures that an input may have caused', () => {
     expect(test.mayBegin('eve/3')).toBe(false)
   })
 
-  test('an owner that calls alone after another one has gone begins anew', () => {
+  test('do not concern an owner that calls alone after the one that had them has gone', () => {
     const test = breakerOf()
     test.ask(['eve/1', 'eve/2', 'eve/1', 'eve/2', 'eve/1'], 'failed')
     expect(test.breaker.state).toBe('open')
@@ -236,7 +236,7 @@ describe('failures that an input may have caused', () => {
     }
   })
 
-  test('a refused owner tries again as soon as the platform answers probes again', () => {
+  test('let a refused owner try again as soon as the platform answers probes again', () => {
     const test = breakerOf()
     test.ask(times(5, 'ada'), 'failed')
     for (const ms of [5_000, 15_000, 35_000]) {
