@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
 import { generate as generateDocuments } from '@graphql-codegen/cli'
@@ -14,6 +14,9 @@ import codegen from '../codegen.ts'
  * functions with which the console checks its forms.
  *
  * With `--check` nothing is written, and the exit code is 1 where a committed file differs from what would be.
+ *
+ * They are written beside the committed ones, and only files that differ are replaced, each in one step: a gateway that starts
+ * from the same checkout in the meantime finds every file.
  */
 
 const root = fileURLToPath(new URL('../', import.meta.url))
@@ -28,20 +31,29 @@ const run = promisify(execFile)
 const { values } = parseArgs({ options: { check: { type: 'boolean' } } })
 // Codegen reads and writes relative to the current directory.
 process.chdir(root)
-if (values.check === true) {
-  await mkdir(join(root, 'node_modules/.cache'), { recursive: true })
-  const target = await mkdtemp(join(root, 'node_modules/.cache/generated-'))
-  try {
-    await generate(target)
-    const stale = await differences(target)
+await mkdir(join(root, 'node_modules/.cache'), { recursive: true })
+const target = await mkdtemp(join(root, 'node_modules/.cache/generated-'))
+try {
+  await generate(target)
+  const stale = await differences(target)
+  if (values.check === true) {
     for (const file of stale) console.error(`${file} is not what \`pnpm generate\` writes`)
     if (stale.length > 0) process.exitCode = 1
-  } finally {
-    await rm(target, { recursive: true, force: true })
+  } else {
+    for (const file of stale) await replace(file, target)
   }
-} else {
-  for (const folder of FOLDERS) await rm(join(root, folder), { recursive: true, force: true })
-  await generate(root)
+} finally {
+  await rm(target, { recursive: true, force: true })
+}
+
+/** Replaces a file by the one that was written beside it, or removes it if none was. */
+async function replace(file: string, target: string): Promise<void> {
+  if ((await textOf(target, file)) === undefined) return await rm(join(root, file), { force: true })
+  const path = join(root, file)
+  await mkdir(dirname(path), { recursive: true })
+  // First copied, since the cache may be on another file system.
+  await copyFile(join(target, file), `${path}.new`)
+  await rename(`${path}.new`, path)
 }
 
 async function generate(target: string): Promise<void> {
@@ -52,7 +64,7 @@ async function generate(target: string): Promise<void> {
 async function generatePrismaClient(target: string): Promise<void> {
   const schema = join(target, 'prisma/schema.prisma')
   // The schema names the folders of the generated sources relative to itself.
-  if (target !== root) await cp(join(root, 'prisma/schema.prisma'), schema)
+  await cp(join(root, 'prisma/schema.prisma'), schema)
   const tools = join(root, 'tools/prisma')
   const manifest = createRequire(join(tools, 'package.json')).resolve('prisma/package.json')
   const { bin } = JSON.parse(await readFile(manifest, 'utf8')) as { bin: { prisma: string } }

@@ -180,22 +180,47 @@ describe('the agent', () => {
     },
   )
 
-  test('must be named exactly once', async () => {
-    const body = JSON.stringify(chatBody())
-    const head = [
-      'POST /api/v1/chat HTTP/1.1',
-      'Host: localhost',
-      'Connection: close',
-      `Authorization: Bearer ${gateway.key.full_key}`,
-      'Content-Type: application/json',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-    ]
-    for (const agents of [[], ['Agent: fastgpt', 'Agent: fastgpt']]) {
-      const answer = await exchange(gateway.url, `${[...head, ...agents].join('\r\n')}\r\n\r\n${body}`)
-      expect(answer.body).toMatchObject({ code: 400, reason: 'unknown_agent' })
-    }
+  test('must be named', async () => {
+    expect((await chatWith()).body).toMatchObject({ code: 400, reason: 'unknown_agent' })
   })
 })
+
+describe('a header of the interface', () => {
+  test('that is sent more than once is refused, also if it says the same', async () => {
+    const twice = (name: string, value: string) => [`${name}: ${value}`, `${name}: ${value}`]
+    const sent = (...lines: string[]) => chatWith('Agent: fastgpt', ...lines)
+    const detail = expect.stringContaining(': was sent more than once.')
+    expect((await chatWith(...twice('Agent', 'fastgpt'))).body).toMatchObject({
+      code: 400,
+      reason: 'unknown_agent',
+      detail,
+    })
+    for (const line of [
+      twice('Idempotency-Key', 'order-17'),
+      twice('IDEMPOTENCY-KEY', 'a'),
+      twice('Last-Event-ID', '1'),
+    ])
+      expect((await sent(...line)).body).toMatchObject({ code: 400, reason: 'invalid_request', detail })
+    // A key may contain what Node joins with.
+    expect((await sent('Idempotency-Key: a, b')).status).toBe(200)
+    expect((await sent(...twice('X-Request-Id', 'a'))).status).toBe(200)
+  })
+})
+
+/** A chat with exactly these headers beside the usual ones. */
+function chatWith(...lines: string[]) {
+  const body = JSON.stringify(chatBody())
+  const head = [
+    'POST /api/v1/chat HTTP/1.1',
+    'Host: localhost',
+    'Connection: close',
+    `Authorization: Bearer ${gateway.key.full_key}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...lines,
+  ]
+  return exchange(gateway.url, `${head.join('\r\n')}\r\n\r\n${body}`)
+}
 
 describe('the order of the checks', () => {
   const refused = async (change: Record<string, unknown>, more: OperationRequest) =>

@@ -12,8 +12,8 @@ export interface GatewayWithSandbox {
   /** An API key of the administrator that may chat with every agent. */
   readonly key: string
   /**
-   * Sends calls that succeed, so that the breaker of an agent stays closed while a test provokes one failure after the other: it
-   * opens after five in a row, and when half of the latest calls have failed, so there must be more of these than failures.
+   * Sends calls that succeed, while a test provokes one failure after the other: a caller is refused after five in a row, and
+   * everybody when half of the latest calls have found no connection, so there must be more of these than such failures.
    */
   succeed(agent: string, calls?: number): Promise<void>
   remove(): Promise<void>

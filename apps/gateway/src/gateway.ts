@@ -144,6 +144,9 @@ export async function createGateway({
             'the deployment does not work: its calls go elsewhere, or are refused',
           )
       },
+      ownerRefused({ failure, ...which }) {
+        log.warn({ ...which, ...failure }, 'the deployment fails calls of one owner, which it gets no more')
+      },
     },
   })
   metrics.watchLoad(routes)

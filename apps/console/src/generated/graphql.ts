@@ -311,6 +311,8 @@ export type ErrorReason =
   | 'token_revoked'
   /** This user has too many active API keys. */
   | 'too_many_keys'
+  /** Too many API keys were made for this user today. */
+  | 'too_many_new_keys'
   /** A part that this call needs is not available. */
   | 'unavailable'
   /** The Agent header names no configured agent. */

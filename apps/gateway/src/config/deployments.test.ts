@@ -354,9 +354,22 @@ test.each<[string, object, readonly string[]]>([
     ['concurrency.perKey: expected at most 1, which is concurrency.max, got 2'],
   ],
   [
+    'more calls of an owner than in all, and of a key than of its owner',
+    { concurrency: { max: 3, perOwner: 4, perKey: 5 } },
+    [
+      'concurrency.perOwner: expected at most 3, which is concurrency.max, got 4',
+      'concurrency.perKey: expected at most 3, which is concurrency.max, got 5',
+    ],
+  ],
+  [
+    'more calls of a key than of its owner',
+    { concurrency: { perOwner: 4, perKey: 5 } },
+    ['concurrency.perKey: expected at most 4, which is concurrency.perOwner, got 5'],
+  ],
+  [
     'limits that limit nothing',
     { concurrency: { queue: 5 } },
-    ['concurrency: limits nothing: expected max or perKey, or the max of a deployment'],
+    ['concurrency: limits nothing: expected max, perOwner or perKey, or the max of a deployment'],
   ],
   [
     'wrong limits',

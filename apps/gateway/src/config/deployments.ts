@@ -63,10 +63,12 @@ function toDeployment(entry: DeploymentEntry, agent: Agent): Deployment {
   }
 }
 
+const UNLIMITED = { max: undefined, perOwner: undefined, perKey: undefined }
+
 /** A limit of a deployment makes calls wait as well. */
 function concurrencyOf({ concurrency, deployments = [] }: AgentEntry): Concurrency | undefined {
   const isLimited = concurrency !== undefined || deployments.some(({ max }) => max !== undefined)
-  return isLimited ? { max: undefined, perKey: undefined, ...QUEUE_STANDARD, ...concurrency } : undefined
+  return isLimited ? { ...UNLIMITED, ...QUEUE_STANDARD, ...concurrency } : undefined
 }
 
 /** The deployment to which conversations from the time before the list belong. */
@@ -161,13 +163,22 @@ export function findContradictionsOfLimits(entry: AgentEntry, path: string): Con
     issues.push({ path: `${path}.retry.firstByteMs`, problem })
   }
   if (concurrency === undefined) return issues
-  const { max, perKey } = concurrency
-  if (max !== undefined && perKey !== undefined && perKey > max) {
-    const problem = `expected at most ${max}, which is concurrency.max, got ${perKey}`
-    issues.push({ path: `${path}.concurrency.perKey`, problem })
-  }
-  if (max === undefined && perKey === undefined && deployments.every((each) => each.max === undefined)) {
-    const problem = 'limits nothing: expected max or perKey, or the max of a deployment'
+  const { max, perOwner, perKey } = concurrency
+  const bounds = [
+    ['max', max],
+    ['perOwner', perOwner],
+    ['perKey', perKey],
+  ] as const
+  // Each is part of those before it.
+  bounds.forEach(([name, bound], index) => {
+    const outer = bounds.slice(0, index).find(([, most]) => most !== undefined && (bound ?? 0) > most)
+    if (outer === undefined) return
+    const problem = `expected at most ${outer[1]}, which is concurrency.${outer[0]}, got ${bound}`
+    issues.push({ path: `${path}.concurrency.${name}`, problem })
+  })
+  const limits = [max, perOwner, perKey, ...deployments.map((each) => each.max)]
+  if (limits.every((limit) => limit === undefined)) {
+    const problem = 'limits nothing: expected max, perOwner or perKey, or the max of a deployment'
     issues.push({ path: `${path}.concurrency`, problem })
   }
   return issues

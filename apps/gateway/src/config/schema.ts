@@ -78,7 +78,7 @@ const ENTRY = {
   breaker: flag({
     default: true,
     description:
-      'Whether a deployment that fails gets no calls until it answers again. Without it every call is sent, and waits for what becomes of it.',
+      'Whether a deployment that fails gets no calls until it answers again, and none of an owner whose own calls fail there. Without it every call is sent, and waits for what becomes of it.',
   }),
   retry: section(
     {
@@ -102,6 +102,11 @@ const ENTRY = {
     {
       max: Type.Optional(
         wholeNumber({ description: 'The most calls in progress in one process. Further ones wait.' }),
+      ),
+      perOwner: Type.Optional(
+        wholeNumber({
+          description: 'The most calls in progress of one user in one process, with all of its API keys.',
+        }),
       ),
       perKey: Type.Optional(
         wholeNumber({

@@ -17,6 +17,7 @@ import { installProblems, sendProblem, toProblem } from '#http/reply/problem.ts'
 import { ErrorBodySchema } from '#http/reply/schemas.ts'
 import { installJsonBody, refuseBodies } from '#http/request/json-body.ts'
 import { installMultipartBody } from '#http/request/multipart-body.ts'
+import { refuseRepeatedHeaders } from '#http/request/repeated-headers.ts'
 import { requestIdOf, requirePlainHost } from '#http/request/request-identity.ts'
 import { installValidation } from '#http/request/validation.ts'
 import { openAiRoutes } from '#openai/routes.ts'
@@ -90,6 +91,7 @@ export async function mountRoutes(
 ): Promise<void> {
   installProblems(app, refusals)
   refuseBodies(app)
+  refuseRepeatedHeaders(app)
   installValidation(app)
   app.addSchema(ErrorBodySchema)
   await installOpenApi(app, config.publicUrl)

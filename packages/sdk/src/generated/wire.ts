@@ -1964,7 +1964,7 @@ export interface components {
             /** How long the probe took, in milliseconds. */
             probe_ms: number;
             /**
-             * The worst state among the processes: `closed` if calls go to the deployment, `half_open` if one call tries it, `open` if none do.
+             * The worst state among the processes: `closed` if calls go to the deployment, though those of an owner whose own calls fail there may be refused, `half_open` if one call tries it, `open` if none do.
              * @enum {string}
              */
             breaker: "closed" | "half_open" | "open";
@@ -1986,7 +1986,7 @@ export interface components {
                 /** Its version. */
                 version: string | null;
                 /**
-                 * Whether the process sends calls to the deployment: `closed` if it does, `half_open` if one call tries it, `open` if it does not.
+                 * Whether the process sends calls to the deployment: `closed` if it does, though those of an owner whose own calls fail there may be refused, `half_open` if one call tries it, `open` if it does not.
                  * @enum {string}
                  */
                 breaker: "closed" | "half_open" | "open";

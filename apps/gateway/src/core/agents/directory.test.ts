@@ -247,6 +247,13 @@ test.each<[string, string, readonly ProcessLoad[], (agent: Agent) => ReturnType<
     good,
     twice(),
   ],
+  [
+    'both are open to those who have called, and one would serve others',
+    'degraded',
+    processesWith({ eu: open, us: { ...open, servesOthers: true } }),
+    good,
+    twice(),
+  ],
   ['both probes fail', 'unavailable', processesWith({ eu: closed, us: closed }), down(EU, US), twice()],
   [
     'the one that answers is open everywhere',

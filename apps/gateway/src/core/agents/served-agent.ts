@@ -47,6 +47,8 @@ export interface Retry {
 export interface Concurrency {
   /** The most calls in progress; undefined for no limit. */
   readonly max: number | undefined
+  /** The most calls in progress of one user, with all of its API keys; undefined for no limit. */
+  readonly perOwner: number | undefined
   /** The most calls in progress of one API key; undefined for no limit. */
   readonly perKey: number | undefined
   /** The most calls that wait. */

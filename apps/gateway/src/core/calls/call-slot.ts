@@ -80,7 +80,7 @@ function routeOf(deps: RouteOfDeps, arrival: Arrival): Route | Promise<Route> {
     deps.routes.enter({
       agent: call.agent,
       app: call.app,
-      keyHash,
+      caller: { owner: key.ownerId, key: keyHash },
       residence,
       signal,
       confirmKey: () => confirmKey(key, call),

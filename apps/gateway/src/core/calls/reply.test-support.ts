@@ -87,13 +87,13 @@ export function routeTo(agent: ServedAgent, upstream: Upstream): Route {
     catalog: { current: () => new Map([[agent.id, agent]]) },
     upstream,
     runtime: systemRuntime,
-    observer: { deploymentChanged: () => undefined },
+    observer: { deploymentChanged: () => undefined, ownerRefused: () => undefined },
     random: () => 0.5,
   })
   const route = routes.enter({
     agent,
     app: undefined,
-    keyHash: 'key-1',
+    caller: { owner: 'owner-1', key: 'key-1' },
     residence: undefined,
     signal: new AbortController().signal,
     confirmKey: () => undefined,

@@ -18,6 +18,7 @@ import { guardLargeBodies } from '../guards/large-bodies.ts'
 import { showLimitOfCall } from '../reply/limit-headers.ts'
 import { abortedWith } from '../request/aborted-with.ts'
 import { type FieldPlace, type FieldPlaces, inBody, inHeader } from '../request/field-place.ts'
+import { requireOnce } from '../request/repeated-headers.ts'
 import { bodyHash } from './body-hash.ts'
 import type { ChunkEncoder } from './chunk-encoder.ts'
 import { type StreamTimes, sendEventStream } from './event-stream.ts'
@@ -269,7 +270,9 @@ export function endUserOf(
   user: string | null | undefined,
 ): string {
   const value = headerOf(request, endUserHeader)
-  return endUserHeader === undefined || value === undefined ? (user ?? '') : idOfHeader(endUserHeader, value)
+  if (endUserHeader === undefined || value === undefined) return user ?? ''
+  requireOnce(request, endUserHeader)
+  return idOfHeader(endUserHeader, value)
 }
 
 /** The place from which {@link endUserOf} takes the end user, for error messages. */

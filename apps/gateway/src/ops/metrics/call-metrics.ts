@@ -116,7 +116,7 @@ function watchLoad({ gauges }: Instruments): (load: LoadReader) => void {
     )
   gauges(
     'trunkline_breaker_state',
-    'Whether calls go to a deployment: 0 they do (closed), 1 one call tries it (half open), 2 they do not (open); of several workers the worst.',
+    'Whether calls go to a deployment: 0 they do (closed), though those of an owner whose own calls fail there may be refused, 1 one call tries it (half open), 2 they do not (open); of several workers the worst.',
     ['agent', 'deployment'],
     () => deployments().map(({ labels, breaker }) => [labels, BREAKER_STATES.indexOf(breaker)]),
     'max',

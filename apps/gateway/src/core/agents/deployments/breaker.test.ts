@@ -2,419 +2,333 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Breaker, type Ticket } from './breaker.ts'
+import type { Caller } from './caller.ts'
 
 /** Without spread: waits are exactly as long as they are on average. */
 const MIDDLE = () => 0.5
 
-function fail(breaker: Breaker, times: number, nowMs: number): void {
-  for (let time = 0; time < times; time += 1) breaker.failed(breaker.begin(nowMs), nowMs)
+type Result = 'succeeded' | 'failed' | 'wasUnreachable'
+
+/** The key `ada/1` is one of the owner `ada`. */
+function callerOf(key: string): Caller {
+  return { owner: key.split('/')[0] ?? key, key }
 }
 
-function succeed(breaker: Breaker, times: number, nowMs: number): void {
-  for (let time = 0; time < times; time += 1) breaker.succeeded(breaker.begin(nowMs), nowMs)
-}
-
-function answerProbe(breaker: Breaker, nowMs: number): void {
-  breaker.probeBegan(nowMs)
-  breaker.probed(true, nowMs)
-}
-
-/** When the next probe is due, to the millisecond. */
-function probeDueMs(breaker: Breaker, fromMs: number): number {
-  let ms = fromMs
-  while (!breaker.isProbeDue(ms)) ms += 1
-  return ms
-}
-
-function openedAt(nowMs: number, random = MIDDLE): Breaker {
+function breakerOf(random = MIDDLE) {
   const breaker = new Breaker(random)
-  fail(breaker, 5, nowMs)
-  expect(breaker.state).toBe('open')
-  return breaker
-}
-
-describe('opens', () => {
-  test('at the fifth failure in a row', () => {
-    const breaker = new Breaker(MIDDLE)
-    fail(breaker, 4, 0)
-    succeed(breaker, 1, 0)
-    fail(breaker, 4, 0)
-    expect(breaker.state).toBe('closed')
-    expect(breaker.openSinceMs).toBeUndefined()
-    fail(breaker, 1, 7)
-    expect(breaker.state).toBe('open')
-    expect(breaker.openSinceMs).toBe(7)
-    expect(breaker.mayBegin(7)).toBe(false)
-  })
-
-  test('when half of ten calls have failed, and not of nine', () => {
-    const breaker = new Breaker(MIDDLE)
-    succeed(breaker, 5, 0)
-    fail(breaker, 4, 0)
-    expect(breaker.state).toBe('closed')
-    fail(breaker, 1, 0)
-    expect(breaker.state).toBe('open')
-  })
-
-  test('not when fewer than half have failed', () => {
-    const breaker = new Breaker(MIDDLE)
-    for (let time = 0; time < 200; time += 1) {
-      fail(breaker, 1, time)
-      succeed(breaker, 2, time)
-    }
-    fail(breaker, 1, 200)
-    expect(breaker.state).toBe('closed')
-  })
-
-  test('not for failures before an idle time', () => {
-    const breaker = new Breaker(MIDDLE)
-    for (let time = 0; time < 4; time += 1) {
-      fail(breaker, 1, 0)
-      succeed(breaker, 1, 0)
-    }
-    fail(breaker, 1, 0)
-    fail(breaker, 1, 30_000)
-    expect(breaker.state).toBe('closed')
-  })
-
-  test('for failures that are spread over half a minute', () => {
-    const breaker = new Breaker(MIDDLE)
-    for (let time = 0; time < 9; time += 1) {
-      if (time % 2 === 0) fail(breaker, 1, time * 3_200)
-      else succeed(breaker, 1, time * 3_200)
-    }
-    fail(breaker, 1, 29_000)
-    expect(breaker.state).toBe('open')
-  })
-})
-
-describe('while open', () => {
-  test('a probe is due after 5 s ± 20 %, and again so long after one without an answer', () => {
-    const shares = [0, 0.5, 0.999_999]
-    expect(
-      shares.map((share) =>
-        probeDueMs(
-          openedAt(0, () => share),
-          0,
-        ),
-      ),
-    ).toEqual([4_000, 5_000, 6_000])
-    const breaker = openedAt(0)
-    breaker.probeBegan(6_000)
-    expect(breaker.isProbeDue(60_000)).toBe(false)
-    breaker.probed(false, 8_000)
-    expect(breaker.state).toBe('open')
-    expect(probeDueMs(breaker, 8_000)).toBe(13_000)
-  })
-
-  test('results of attempts that began before change nothing', () => {
-    const breaker = new Breaker(MIDDLE)
-    const [good, bad] = [breaker.begin(0), breaker.begin(0)]
-    fail(breaker, 5, 0)
-    breaker.succeeded(good, 0)
-    expect(breaker.state).toBe('open')
-    answerProbe(breaker, 5_000)
-    breaker.failed(bad, 5_000)
-    breaker.succeeded(good, 5_000)
-    breaker.withoutVerdict(bad, 5_000)
-    expect(breaker.state).toBe('half_open')
-    expect(breaker.mayBegin(5_000)).toBe(true)
-  })
-
-  test('an attempt that begins all the same counts for nothing, and keeps no place', () => {
-    const breaker = openedAt(0)
-    const ticket = breaker.begin(0)
-    answerProbe(breaker, 5_000)
-    breaker.succeeded(ticket, 5_000)
-    breaker.failed(ticket, 5_000)
-    expect(breaker.state).toBe('half_open')
-    expect(breaker.mayBegin(5_000)).toBe(true)
-  })
-
-  test('a refused caller is told to come when the probe is due, within 1 to 59 seconds', () => {
-    const breaker = openedAt(0)
-    expect([0, 2_500, 4_500, 99_000].map((ms) => breaker.retryAfterMs(ms))).toEqual([
-      5_000, 2_500, 1_000, 1_000,
-    ])
-    let ms = 0
-    for (let trial = 0; trial < 6; trial += 1) {
-      ms += 80_000
-      answerProbe(breaker, ms)
-      fail(breaker, 1, ms)
-    }
-    expect(probeDueMs(breaker, ms) - ms).toBe(60_000)
-    expect(breaker.retryAfterMs(ms)).toBe(59_000)
-  })
-})
-
-describe('while half open', () => {
-  test('one call at a time tries, and the next if that one ends without a verdict', () => {
-    const breaker = openedAt(0)
-    answerProbe(breaker, 5_000)
-    const trial = breaker.begin(5_000)
-    expect(breaker.mayBegin(5_000)).toBe(false)
-    const beside = breaker.begin(5_000)
-    breaker.withoutVerdict(beside, 5_000)
-    expect(breaker.mayBegin(5_000)).toBe(false)
-    breaker.withoutVerdict(trial, 5_000)
-    expect(breaker.mayBegin(5_000)).toBe(true)
-    const next = breaker.begin(5_000)
-    breaker.failed(trial, 5_000)
-    expect(breaker.state).toBe('half_open')
-    breaker.succeeded(next, 5_000)
-    expect(breaker.state).toBe('closed')
-  })
-
-  test('each trial call that fails doubles the wait from 5 s to 60 s, and a success forgets it', () => {
-    const breaker = openedAt(0)
-    let ms = 0
-    const waits = () =>
-      Array.from({ length: 6 }, () => {
-        ms += 100_000
-        answerProbe(breaker, ms)
-        fail(breaker, 1, ms)
-        return probeDueMs(breaker, ms) - ms
-      })
-    expect(waits()).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000])
-    expect(breaker.openSinceMs).toBe(0)
-    ms += 100_000
-    answerProbe(breaker, ms)
-    succeed(breaker, 1, ms)
-    fail(breaker, 5, ms)
-    expect(breaker.openSinceMs).toBe(ms)
-    expect(waits()[0]).toBe(5_000)
-  })
-
-  test('once closed, what came before is forgotten', () => {
-    const breaker = new Breaker(MIDDLE)
-    const before = breaker.begin(0)
-    succeed(breaker, 5, 0)
-    fail(breaker, 5, 0)
-    expect(breaker.state).toBe('open')
-    answerProbe(breaker, 5_000)
-    succeed(breaker, 1, 5_000)
-    expect(breaker.state).toBe('closed')
-    fail(breaker, 4, 5_000)
-    breaker.failed(before, 5_000)
-    expect(breaker.state).toBe('closed')
-  })
-})
-
-/** What is known of the breaker without knowing how it is built. */
-interface Model {
-  nowMs: number
-  state: Breaker['state']
-  /** The number of the period. */
-  period: number
-  /** Results of this closed period, the oldest first. */
-  results: { hasFailed: boolean; atMs: number }[]
-  attempts: { ticket: Ticket; period: number; counts: boolean }[]
-  /** How often in a row a trial call has failed. */
-  failedTrials: number
-  isProbing: boolean
-  /** Between which times the next probe becomes due. */
-  dueFromMs: number
-  dueToMs: number
-  openedMs: number | undefined
-}
-
-function newModel(): Model {
-  return {
+  const test = {
+    breaker,
     nowMs: 0,
-    state: 'closed',
-    period: 0,
-    results: [],
-    attempts: [],
-    failedTrials: 0,
-    isProbing: false,
-    dueFromMs: 0,
-    dueToMs: 0,
-    openedMs: undefined,
-  }
-}
-
-type Command = fc.Command<Model, Breaker>
-
-function openModel(model: Model, waitMs: number): void {
-  model.state = 'open'
-  model.period += 1
-  model.openedMs ??= model.nowMs
-  wait(model, waitMs)
-}
-
-function wait(model: Model, waitMs: number): void {
-  model.dueFromMs = model.nowMs + 0.8 * waitMs
-  model.dueToMs = model.nowMs + 1.2 * waitMs
-}
-
-function hasFailedOften({ results, nowMs }: Model): boolean {
-  const inARow = results.slice(-5)
-  if (inARow.length === 5 && inARow.every(({ hasFailed }) => hasFailed)) return true
-  const firstSecond = Math.floor(nowMs / 1_000) - 29
-  const recent = results.filter(({ atMs }) => Math.floor(atMs / 1_000) >= firstSecond)
-  return recent.length >= 10 && 2 * recent.filter(({ hasFailed }) => hasFailed).length >= recent.length
-}
-
-const isTrial =
-  (model: Model) =>
-  ({ period, counts }: Model['attempts'][number]) =>
-    counts && period === model.period
-const mayBegin = (model: Model) =>
-  model.state === 'closed' || (model.state === 'half_open' && !model.attempts.some(isTrial(model)))
-
-/** By `assert`, which is much faster than `expect` and is called thousands of times. */
-function compare(model: Model, breaker: Breaker): void {
-  const { nowMs, state, isProbing } = model
-  assert.equal(breaker.state, state)
-  assert.equal(breaker.openSinceMs, model.openedMs)
-  assert.equal(breaker.mayBegin(nowMs), mayBegin(model))
-  const isDue = breaker.isProbeDue(nowMs)
-  if (state !== 'open' || isProbing || nowMs < model.dueFromMs) assert.equal(isDue, false)
-  else if (nowMs > model.dueToMs) assert.equal(isDue, true)
-  const retryAfterMs = breaker.retryAfterMs(nowMs)
-  assert.ok(retryAfterMs >= 1_000 && retryAfterMs <= 59_000)
-}
-
-/** A command that can always be run. */
-function command(name: string, run: (model: Model, breaker: Breaker) => void): Command {
-  return {
-    check: () => true,
-    run(model, breaker) {
-      run(model, breaker)
-      compare(model, breaker)
+    begin: (key: string) => breaker.begin(callerOf(key), test.nowMs),
+    mayBegin: (key: string) => breaker.mayBegin(callerOf(key), test.nowMs),
+    /** Whether a call that arrives is let through; one that is refused may send a probe. */
+    arrives: (key: string) => {
+      if (test.mayBegin(key)) return true
+      if (breaker.refused(callerOf(key), test.nowMs)) test.probes += 1
+      return false
     },
-    toString: () => name,
+    end: (ticket: Ticket, result: Result) => breaker[result](ticket, test.nowMs),
+    /** One attempt after the other. */
+    ask(keys: readonly string[], result: Result) {
+      for (const key of keys) test.end(test.begin(key), result)
+    },
+    probe(hasAnswered: boolean) {
+      breaker.probeBegan()
+      breaker.probed(hasAnswered, test.nowMs)
+    },
+    probes: 0,
   }
+  return test
 }
 
-/** Ends the attempt that is so far from the oldest. */
-const ending = (
-  name: string,
-  at: number,
-  end: (model: Model, breaker: Breaker, attempt: { ticket: Ticket; counts: boolean }) => void,
-) =>
-  command(`${name}(${at})`, (model, breaker) => {
-    const [attempt] = model.attempts.splice(at % Math.max(1, model.attempts.length), 1)
-    if (attempt === undefined) return
-    const { ticket, period, counts } = attempt
-    end(model, breaker, { ticket, counts: counts && period === model.period })
+const times = (number: number, ...keys: string[]) => Array.from({ length: number }, () => keys).flat()
+
+describe('a deployment that cannot be connected to', () => {
+  test('is refused to everybody at the fifth failure in a row, whoever has called', () => {
+    const test = breakerOf()
+    test.ask(times(4, 'ada'), 'wasUnreachable')
+    test.ask(['bob'], 'failed')
+    test.ask(['ada', 'bob', 'eve', 'zoe'], 'wasUnreachable')
+    expect(test.breaker.state).toBe('closed')
+    test.ask(['bob'], 'wasUnreachable')
+    expect(test.breaker.state).toBe('open')
+    expect(['ada', 'bob', 'new'].map(test.mayBegin)).toEqual([false, false, false])
   })
 
-const pass = (ms: number) =>
-  command(`pass(${ms})`, (model) => {
-    model.nowMs += ms
+  test('is refused when half of ten calls of 30 s have found no connection, and not of nine', () => {
+    const test = breakerOf()
+    test.ask(times(5, 'ada'), 'succeeded')
+    test.ask(times(4, 'ada'), 'wasUnreachable')
+    expect(test.breaker.state).toBe('closed')
+    test.ask(['bob'], 'wasUnreachable')
+    expect(test.breaker.state).toBe('open')
+
+    const idle = breakerOf()
+    for (let time = 0; time < 4; time += 1) {
+      idle.ask(['ada'], 'wasUnreachable')
+      idle.ask(['ada'], 'succeeded')
+    }
+    idle.ask(['ada'], 'wasUnreachable')
+    idle.nowMs = 30_000
+    idle.ask(['ada'], 'wasUnreachable')
+    expect(idle.breaker.state).toBe('closed')
+
+    const connected = breakerOf()
+    for (let time = 0; time < 200; time += 1) {
+      connected.ask(['ada'], 'wasUnreachable')
+      connected.ask(['ada', 'bob'], 'succeeded')
+    }
+    expect(connected.breaker.state).toBe('closed')
   })
 
-const begin = command('begin', (model, breaker) => {
-  const counts = mayBegin(model)
-  model.attempts.push({ ticket: breaker.begin(model.nowMs), period: model.period, counts })
+  test('is tried by one call, once a probe was answered, and a success ends it', () => {
+    const test = breakerOf()
+    test.ask(times(5, 'ada'), 'wasUnreachable')
+    const late = breakerOf(() => 0.999_999)
+    late.ask(times(5, 'ada'), 'wasUnreachable')
+    test.nowMs = late.nowMs = 5_000
+    expect([test.arrives('ada'), test.probes, late.arrives('ada'), late.probes]).toEqual([false, 1, false, 0])
+    test.breaker.probeBegan()
+    expect([test.arrives('ada'), test.probes]).toEqual([false, 1])
+    test.breaker.probed(true, 5_000)
+    expect(test.breaker.state).toBe('half_open')
+    const trial = test.begin('ada')
+    expect(['ada', 'bob'].map(test.mayBegin)).toEqual([false, false])
+    test.breaker.withoutVerdict(trial)
+    test.end(test.begin('bob'), 'succeeded')
+    expect([test.breaker.state, test.mayBegin('ada')]).toEqual(['closed', true])
+  })
+
+  test('each trial that finds no connection doubles the wait for the next from 5 s to 60 s', () => {
+    const test = breakerOf()
+    test.ask(times(5, 'ada'), 'wasUnreachable')
+    const waits = Array.from({ length: 6 }, () => {
+      test.nowMs += 100_000
+      test.probe(true)
+      test.ask(['ada'], 'wasUnreachable')
+      return [test.breaker.retryAfterMs(callerOf('ada'), test.nowMs), test.breaker.state]
+    })
+    expect(waits).toEqual([5_000, 10_000, 20_000, 40_000, 59_000, 59_000].map((ms) => [ms, 'open']))
+  })
+
+  test('a trial that fails after it was connected ends it, since its input may be the cause', () => {
+    const test = breakerOf()
+    test.ask(times(5, 'ada'), 'wasUnreachable')
+    test.nowMs = 5_000
+    test.probe(true)
+    test.ask(['eve'], 'failed')
+    expect([test.breaker.state, test.mayBegin('ada')]).toEqual(['closed', true])
+  })
+
+  test('a trial that hangs holds up its own owner, and others no longer than 5 s', () => {
+    const test = breakerOf()
+    test.ask(times(5, 'ada'), 'wasUnreachable')
+    test.nowMs = 5_000
+    test.probe(true)
+    test.begin('eve')
+    test.nowMs = 9_999
+    expect(test.mayBegin('ada')).toBe(false)
+    test.nowMs = 10_000
+    expect([test.mayBegin('ada'), test.mayBegin('eve')]).toEqual([true, false])
+  })
+
+  test('results of attempts that began before change nothing, when it is open and when it is closed again', () => {
+    const test = breakerOf()
+    const [good, bad] = [test.begin('ada'), test.begin('ada')]
+    test.ask(times(5, 'ada'), 'wasUnreachable')
+    test.end(good, 'succeeded')
+    expect(test.breaker.state).toBe('open')
+    test.probe(true)
+    test.nowMs = 5_000
+    test.probe(true)
+    test.ask(['ada'], 'succeeded')
+    test.ask(times(4, 'ada'), 'wasUnreachable')
+    test.end(bad, 'wasUnreachable')
+    expect(test.breaker.state).toBe('closed')
+  })
 })
 
-const succeeded = (at: number) =>
-  ending('succeeded', at, (model, breaker, { ticket, counts }) => {
-    breaker.succeeded(ticket, model.nowMs)
-    if (!counts) return
-    if (model.state === 'closed') {
-      model.results.push({ hasFailed: false, atMs: model.nowMs })
-      return
-    }
-    model.state = 'closed'
-    model.period += 1
-    model.results = []
-    model.failedTrials = 0
-    model.openedMs = undefined
+describe('failures that an input may have caused', () => {
+  test('refuse their owner and nobody else after five in a row, or five at once', () => {
+    const test = breakerOf()
+    test.ask(['ada'], 'succeeded')
+    const atOnce = times(10, 'eve').map(test.begin)
+    const other = test.begin('ada')
+    for (const ticket of atOnce) test.end(ticket, 'failed')
+    expect([test.mayBegin('eve'), test.mayBegin('ada'), test.breaker.state]).toEqual([false, true, 'closed'])
+    test.end(other, 'succeeded')
+    test.nowMs = 5_000
+    expect(test.mayBegin('eve')).toBe(true)
+    test.begin('eve')
+    expect(test.mayBegin('eve')).toBe(false)
   })
 
-const failed = (at: number) =>
-  ending('failed', at, (model, breaker, { ticket, counts }) => {
-    breaker.failed(ticket, model.nowMs)
-    if (!counts) return
-    if (model.state === 'half_open') {
-      openModel(model, Math.min(60_000, 5_000 * 2 ** model.failedTrials))
-      model.failedTrials += 1
-      return
-    }
-    model.results.push({ hasFailed: true, atMs: model.nowMs })
-    if (hasFailedOften(model)) openModel(model, 5_000)
+  test('refuse all that have failed after five of two owners without a success, and let others try one at a time', () => {
+    const test = breakerOf()
+    test.ask(['ada', 'bob', 'ada', 'bob'], 'failed')
+    expect([test.breaker.state, test.mayBegin('ada')]).toEqual(['closed', true])
+    test.ask(['ada'], 'failed')
+    expect(test.breaker.state).toBe('open')
+    expect(['ada', 'bob', 'eve'].map(test.mayBegin)).toEqual([false, false, true])
+    const trial = test.begin('eve')
+    expect([test.breaker.state, test.mayBegin('zoe'), test.mayBegin('eve')]).toEqual([
+      'half_open',
+      false,
+      false,
+    ])
+    test.end(trial, 'failed')
+    expect([test.mayBegin('eve'), test.mayBegin('zoe')]).toEqual([false, true])
+    test.ask(['zoe'], 'succeeded')
+    expect([test.breaker.state, test.mayBegin('ada')]).toEqual(['closed', true])
   })
 
-const withoutVerdict = (at: number) =>
-  ending('withoutVerdict', at, (model, breaker, { ticket }) => breaker.withoutVerdict(ticket, model.nowMs))
+  test('refuse nobody else if anybody has succeeded since the first of them, or over more than 30 s', () => {
+    const test = breakerOf()
+    test.ask(['ada', 'bob', 'ada', 'bob'], 'failed')
+    test.ask(['eve'], 'succeeded')
+    test.ask(['ada', 'bob', 'ada', 'bob'], 'failed')
+    test.nowMs = 30_000
+    test.ask(['bob', 'ada'], 'failed')
+    expect(test.breaker.state).toBe('closed')
+  })
 
-const probe: Command = {
-  check: (model) => model.state === 'open' && !model.isProbing && model.nowMs > model.dueToMs,
-  run(model, breaker) {
-    breaker.probeBegan(model.nowMs)
-    model.isProbing = true
-    compare(model, breaker)
-  },
-  toString: () => 'probe',
-}
+  test('leave the trial after an opening to those who have not caused it, while others come', () => {
+    const test = breakerOf()
+    test.ask(['ada', 'bob', 'ada', 'bob', 'ada'], 'failed')
+    test.nowMs = 4_999
+    const other = test.begin('zoe')
+    test.nowMs = 5_000
+    test.probe(true)
+    expect([test.mayBegin('ada'), test.mayBegin('bob')]).toEqual([false, false])
+    test.nowMs = 9_999
+    expect(test.mayBegin('ada')).toBe(true)
+    test.begin('ada')
+    // It has a place of its own, so that those who have not caused it are not held up.
+    expect(test.mayBegin('bob')).toBe(false)
+    test.breaker.withoutVerdict(other)
+    expect(test.mayBegin('zoe')).toBe(true)
+  })
 
-const probed = (hasAnswered: boolean): Command => ({
-  check: (model) => model.isProbing,
-  run(model, breaker) {
-    breaker.probed(hasAnswered, model.nowMs)
-    model.isProbing = false
-    if (hasAnswered) {
-      model.state = 'half_open'
-      model.period += 1
-    } else {
-      wait(model, 5_000)
+  test('are kept by key for an owner that calls alone, and never concern another owner then', () => {
+    const test = breakerOf()
+    test.ask(times(5, 'eve/1'), 'failed')
+    expect(['eve/1', 'eve/2'].map(test.mayBegin)).toEqual([false, true])
+    expect(test.breaker.state).toBe('open')
+    test.ask(['eve/2'], 'failed')
+    expect(['eve/1', 'eve/2', 'eve/3'].map(test.mayBegin)).toEqual([false, false, true])
+    // Nobody else is held up, however many calls come at once.
+    for (let call = 0; call < 5; call += 1) {
+      expect(test.mayBegin('ada')).toBe(true)
+      test.begin('ada')
     }
-    compare(model, breaker)
-  },
-  toString: () => `probed(${hasAnswered})`,
+    expect(test.breaker.state).toBe('closed')
+    expect(test.mayBegin('eve/3')).toBe(false)
+  })
+
+  test('do not concern an owner that calls alone after the one that had them has gone', () => {
+    const test = breakerOf()
+    test.ask(['eve/1', 'eve/2', 'eve/1', 'eve/2', 'eve/1'], 'failed')
+    expect(test.breaker.state).toBe('open')
+    test.nowMs = 31_000
+    for (let call = 0; call < 5; call += 1) {
+      expect(test.mayBegin('ada/1')).toBe(true)
+      test.begin('ada/1')
+    }
+  })
+
+  test('let a refused owner try again as soon as the platform answers probes again', () => {
+    const test = breakerOf()
+    test.ask(times(5, 'ada'), 'failed')
+    for (const ms of [5_000, 15_000, 35_000]) {
+      test.nowMs = ms
+      test.ask(['ada'], 'failed')
+    }
+    expect([test.arrives('ada'), test.probes]).toEqual([false, 1])
+    test.probe(true)
+    expect(test.mayBegin('ada')).toBe(false)
+    test.nowMs = 41_000
+    expect([test.arrives('ada'), test.probes]).toEqual([false, 2])
+    test.probe(false)
+    test.nowMs = 47_000
+    test.probe(true)
+    expect(test.mayBegin('ada')).toBe(true)
+  })
 })
 
-/** However it stands, a probe that is answered and a call that succeeds close it. */
-function closes(breaker: Breaker, model: Model): void {
-  let nowMs = model.nowMs
-  for (const { ticket } of model.attempts) breaker.withoutVerdict(ticket, nowMs)
-  if (breaker.state === 'open') {
-    if (!model.isProbing) {
-      nowMs += 72_000
-      expect(breaker.isProbeDue(nowMs)).toBe(true)
-      breaker.probeBegan(nowMs)
-    }
-    breaker.probed(true, nowMs)
-  }
-  expect(breaker.mayBegin(nowMs)).toBe(true)
-  breaker.succeeded(breaker.begin(nowMs), nowMs)
-  expect(breaker.state).toBe('closed')
-}
+/** What the platform makes of a call: of the attackers' it may fail any, of the others' none. */
+const ATTACKER = 'eve'
 
-test('in any order of events it is open, half open and closed when it has to be, and can be closed', () => {
-  const at = fc.nat({ max: 5 })
-  const commands = [
-    fc.oneof(fc.nat({ max: 3_000 }), fc.nat({ max: 100_000 })).map(pass),
-    fc.constant(begin),
-    fc.constant(begin),
-    at.map(succeeded),
-    // Twice as often as successes, or it would seldom open.
-    at.map(failed),
-    at.map(failed),
-    at.map(withoutVerdict),
-    fc.constant(probe),
-    fc.boolean().map(probed),
-  ]
-  const share = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
-  /** Whether the commands have reached what the test is about. */
-  const seen = new Set<string>()
+test('whatever one owner causes, no call of another one is refused', () => {
+  const key = fc.constantFrom('eve/1', 'eve/1', 'eve/2', 'eve/3', 'ada/1', 'ada/2', 'bob/1')
+  const step = fc.oneof(
+    { weight: 6, arbitrary: fc.record({ kind: fc.constant('call' as const), key }) },
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        kind: fc.constant('end' as const),
+        at: fc.nat({ max: 5 }),
+        works: fc.constantFrom(false, false, false, true),
+      }),
+    },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('leave' as const), at: fc.nat({ max: 5 }) }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('pass' as const), ms: fc.nat({ max: 40_000 }) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('probe' as const), answers: fc.boolean() }) },
+  )
+  let refusals = 0
   fc.assert(
-    fc.property(
-      fc.commands(commands, { maxCommands: 150, size: 'max' }),
-      fc.infiniteStream(share),
-      (run, shares) => {
-        const breaker = new Breaker(() => shares.next().value ?? 0)
-        const model = newModel()
-        fc.modelRun(() => ({ model, real: breaker }), run)
-        seen.add(model.state)
-        if (model.failedTrials > 1) seen.add('several trials')
-        closes(breaker, model)
-      },
-    ),
+    fc.property(fc.array(step, { maxLength: 150, size: 'max' }), (steps) => {
+      const test = breakerOf()
+      const running: Ticket[] = []
+      for (const each of steps) {
+        if (each.kind === 'pass') test.nowMs += each.ms
+        else if (each.kind === 'probe') test.probe(each.answers)
+        else if (each.kind === 'call') {
+          const passes = test.arrives(each.key)
+          if (passes) running.push(test.begin(each.key))
+          else refusals += 1
+          assert.ok(passes || each.key.startsWith(ATTACKER), 'refused by the fault of another')
+        } else {
+          const [ticket] = running.splice(each.at % Math.max(1, running.length), 1)
+          if (ticket === undefined) continue
+          const hasFailed = each.kind === 'end' && !each.works && ticket.caller.owner === ATTACKER
+          if (each.kind === 'leave') test.breaker.withoutVerdict(ticket)
+          else test.end(ticket, hasFailed ? 'failed' : 'succeeded')
+        }
+      }
+    }),
     { numRuns: process.env.SOAK ? 50_000 : 400 },
   )
-  expect([...seen].sort()).toEqual(['closed', 'half_open', 'open', 'several trials'])
+  expect(refusals).toBeGreaterThan(100)
+})
+
+test('a deployment that fails for everybody is soon asked by no more than trials, and used again once it works', () => {
+  const owner = fc.constantFrom('ada', 'bob', 'eve', 'zoe', 'max')
+  const result = fc.constantFrom('failed' as const, 'wasUnreachable' as const)
+  const call = fc.record({ owner, result, passMs: fc.nat({ max: 4_000 }) })
+  fc.assert(
+    fc.property(fc.array(call, { minLength: 100, maxLength: 200 }), (calls) => {
+      const test = breakerOf()
+      let asked = 0
+      for (const each of calls) {
+        test.nowMs += each.passMs
+        if (test.arrives(each.owner)) {
+          asked += 1
+          test.ask([each.owner], each.result)
+        }
+        if (test.probes > 0) test.probe(true)
+        test.probes = 0
+      }
+      // At most nine until it is open, whatever the mixture, one of each owner, and a trial in 5 s at most.
+      assert.ok(asked <= 9 * 5 + test.nowMs / 4_000, `${asked} of ${calls.length} calls in ${test.nowMs} ms`)
+      test.nowMs += 80_000
+      for (const each of ['ada', 'bob', 'eve', 'zoe', 'max']) {
+        if (!test.arrives(each)) test.probe(true)
+        test.nowMs += 5_000
+        if (test.arrives(each)) test.ask([each], 'succeeded')
+      }
+      assert.deepEqual(['ada', 'bob', 'eve', 'zoe', 'max'].map(test.mayBegin), [true, true, true, true, true])
+      assert.equal(test.breaker.state, 'closed')
+    }),
+    { numRuns: process.env.SOAK ? 20_000 : 200 },
+  )
 })

@@ -1,123 +1,166 @@
+import type { Caller } from './caller.ts'
+import { LatestCallers } from './latest-callers.ts'
+import type { BreakerState } from './load.ts'
+import { type AttemptNumber, Opening, PROBE_EVERY_MS, spread } from './opening.ts'
+import { Parties, type RefusedFromNow } from './parties.ts'
 import { RecentCalls } from './recent-calls.ts'
 
-/** `closed`: calls pass. `open`: calls are refused. `half_open`: one call at a time tries whether the deployment works again. */
-export type BreakerState = 'closed' | 'open' | 'half_open'
+/** An attempt that has begun, whose result is to be told. */
+export interface Ticket {
+  readonly number: AttemptNumber
+  readonly caller: Caller
+}
 
-/** Tells which period of the breaker an attempt belongs to. */
-export type Ticket = number
+/** The keys of an owner that calls alone, or was the last one to do so. */
+interface KeysOfOwner {
+  readonly owner: string
+  readonly keys: Parties
+  readonly latest: LatestCallers
+}
 
-const CONSECUTIVE_FAILURES_MAX = 5
+const CONSECUTIVE_MAX = 5
 const RECENT_CALLS_MIN = 10
-const RECENT_FAILURES_SHARE = 0.5
-
-const PROBE_EVERY_MS = 5_000
-const WAIT_AFTER_TRIAL_MS_MAX = 60_000
-/** Waits differ by up to this share, so that many processes do not ask a platform at the same moment. */
-const SPREAD = 0.2
+const RECENT_SHARE = 0.5
 
 const RETRY_AFTER_MS_MIN = 1_000
 /** Common clients (openai 4 and 5, the AI SDK) honor only a `Retry-After` below 60 seconds and retry almost at once otherwise. */
 const RETRY_AFTER_MS_MAX = 59_000
 
-/** The ticket of attempts whose result counts for nothing. */
-const UNCOUNTED: Ticket = -1
-/** No ticket has this number. */
-const NOBODY: Ticket = 0
-
 /**
- * Refuses calls to a deployment that fails, and finds out when it works again. It opens after 5 failures in a row, or when at
- * least half of at least 10 calls of the last 30 seconds have failed. While it is open, a probe that the platform answers makes
- * it half open; then the first success closes it.
+ * Refuses calls to a deployment that fails, and finds out when it works again.
  *
- * It has no timers: refused callers ask {@link Breaker.isProbeDue} and send the probe. All times are milliseconds of one
- * monotonic clock.
+ * That it cannot be connected to is nobody's fault: after 5 such failures in a row, or when at least half of at least 10 calls of
+ * the last 30 seconds have failed so, calls of everybody are refused. Any other failure may have been caused by what was asked, or
+ * the calls of one owner would take the deployment from all: these failures are kept by owner ({@link Parties}), and by the keys
+ * of an owner while nobody else calls.
+ *
+ * It has no timers: refused callers ask {@link Breaker.refused} and send the probe. All times are milliseconds of one monotonic
+ * clock.
  */
 export class Breaker {
   readonly #random: () => number
+  readonly #attempts = { latest: 0 }
   readonly #recent = new RecentCalls()
-  #state: BreakerState = 'closed'
-  /** The latest ticket. */
-  #issued: Ticket = 1
-  /**
-   * The ticket of the attempts whose results count now: all that began in this closed period, or the trial call of a half-open
-   * one. Results of earlier periods say nothing about the deployment as it is now.
-   */
-  #counted: Ticket = this.#issued
-  #consecutiveFailures = 0
-  #openSinceMs: number | undefined
+  readonly #callers = new LatestCallers()
+  #unreachableInARow = 0
+  /** Attempts that began before this one say nothing about the deployment as it is now. */
+  #after: AttemptNumber = 0
+  /** While no connection can be made. */
+  #outage: Opening | undefined
+  #owners: Parties
+  #ownKeys: KeysOfOwner | undefined
   #isProbing = false
-  #probeDueMs = 0
-  /** How long to wait if the next trial call fails. */
-  #waitAfterTrialMs = PROBE_EVERY_MS
+  #hasProbeFailed = false
+  /** When the next probe is due for parties that are refused by their own fault. */
+  #probeDueMs = Number.NEGATIVE_INFINITY
 
   /** @param random - returns numbers from 0 up to 1 */
   constructor(random: () => number) {
     this.#random = random
-  }
-
-  get state(): BreakerState {
-    return this.#state
-  }
-
-  /** When calls were last known to pass: since then it has been open or half open. Undefined while it is closed. */
-  get openSinceMs(): number | undefined {
-    return this.#openSinceMs
-  }
-
-  /** Whether an attempt may begin. */
-  mayBegin(_nowMs: number): boolean {
-    return this.#state === 'closed' || (this.#state === 'half_open' && this.#counted === NOBODY)
+    this.#owners = new Parties(this.#attempts, random)
   }
 
   /**
-   * Begins an attempt, which must end with one of {@link Breaker.succeeded}, {@link Breaker.failed} and
-   * {@link Breaker.withoutVerdict}. While half open it takes the only place. An attempt that begins although it may not, since
-   * the breaker has opened after it was asked, counts for nothing.
+   * Of the deployment as a whole. That single parties are refused does not show, unless the one that calls alone is refused:
+   * then no call goes there.
    */
-  begin(nowMs: number): Ticket {
-    if (this.#state === 'closed') return this.#counted
-    if (!this.mayBegin(nowMs)) return UNCOUNTED
-    this.#counted = this.#nextTicket()
-    return this.#counted
+  get state(): BreakerState {
+    const sole = this.#callers.sole
+    const ownKeys = sole !== undefined && this.#ownKeys?.owner === sole ? this.#ownKeys : undefined
+    const opening = this.#outage ?? this.#owners.opening ?? ownKeys?.keys.opening
+    if (opening !== undefined) return opening.isHalfOpen ? 'half_open' : 'open'
+    const key = ownKeys?.latest.sole
+    const refusal = key === undefined ? undefined : ownKeys?.keys.refusalOf(key)
+    if (refusal === undefined) return 'closed'
+    return refusal === 'tried' ? 'half_open' : 'open'
+  }
+
+  /** Whether calls of others pass than of those who have called lately. */
+  get servesOthers(): boolean {
+    return this.#outage === undefined
+  }
+
+  /** Whether an attempt may begin. */
+  mayBegin({ owner, key }: Caller, nowMs: number): boolean {
+    if (this.#outage !== undefined) return this.#outage.mayBegin(owner, nowMs)
+    if (!this.#callers.isAlone(owner, nowMs)) return this.#owners.mayBegin(owner, nowMs)
+    return this.#keysOf(owner)?.mayBegin(key, nowMs) ?? true
+  }
+
+  /**
+   * Begins an attempt, which must end with one of {@link Breaker.succeeded}, {@link Breaker.failed},
+   * {@link Breaker.wasUnreachable} and {@link Breaker.withoutVerdict}; what follows changes nothing.
+   */
+  begin(caller: Caller, nowMs: number): Ticket {
+    const { owner, key } = caller
+    if (this.#ownKeys?.owner !== owner && this.#callers.isAlone(owner, nowMs))
+      this.#ownKeys = { owner, keys: new Parties(this.#attempts, this.#random), latest: new LatestCallers() }
+    this.#note(caller, nowMs)
+    this.#attempts.latest += 1
+    const number = this.#attempts.latest
+    this.#outage?.begin(owner, number, nowMs)
+    this.#owners.begin(owner, number, nowMs)
+    this.#keysOf(owner)?.begin(key, number, nowMs)
+    return { number, caller }
   }
 
   /** The deployment has answered the attempt. */
-  succeeded(ticket: Ticket, nowMs: number): void {
-    if (ticket !== this.#counted) return
-    if (this.#state === 'half_open') {
-      this.#close()
-      return
-    }
-    this.#consecutiveFailures = 0
-    this.#recent.add(false, nowMs)
+  succeeded({ number, caller: { owner, key } }: Ticket, nowMs: number): void {
+    if (!this.#wasConnected(number, nowMs)) return
+    this.#owners.succeeded(owner, number)
+    this.#keysOf(owner)?.succeeded(key, number)
   }
 
-  /** The deployment has failed the attempt. */
-  failed(ticket: Ticket, nowMs: number): void {
-    if (ticket !== this.#counted) return
-    if (this.#state === 'half_open') {
-      const waitMs = this.#waitAfterTrialMs
-      this.#waitAfterTrialMs = Math.min(2 * waitMs, WAIT_AFTER_TRIAL_MS_MAX)
-      this.#open(nowMs, waitMs)
-      return
+  /**
+   * The deployment has failed the attempt after a connection was made.
+   *
+   * @returns who is refused from now on
+   */
+  failed({ number, caller: { owner, key } }: Ticket, nowMs: number): RefusedFromNow {
+    if (!this.#wasConnected(number, nowMs)) return undefined
+    const ofOwners = this.#owners.failed(owner, number, nowMs)
+    const ofKeys = this.#keysOf(owner)?.failed(key, number, nowMs)
+    const refused = this.#callers.isAlone(owner, nowMs) ? ofKeys : ofOwners
+    if (refused === 'party' && nowMs >= this.#probeDueMs)
+      this.#probeDueMs = nowMs + spread(PROBE_EVERY_MS, this.#random)
+    return refused
+  }
+
+  /** No connection could be made for the attempt. */
+  wasUnreachable({ number, caller: { owner, key } }: Ticket, nowMs: number): RefusedFromNow {
+    if (this.#outage !== undefined) {
+      this.#outage.failed(number, nowMs)
+      return undefined
     }
-    this.#consecutiveFailures += 1
+    if (number <= this.#after) return undefined
+    this.#owners.wasUnreachable(owner, number, nowMs)
+    this.#keysOf(owner)?.wasUnreachable(key, number, nowMs)
+    this.#unreachableInARow += 1
     this.#recent.add(true, nowMs)
-    if (this.#hasFailedOften()) this.#open(nowMs, PROBE_EVERY_MS)
+    if (!this.#isOftenUnreachable()) return undefined
+    this.#forget()
+    this.#outage = new Opening({ after: this.#attempts.latest, nowMs, random: this.#random })
+    return 'all'
   }
 
   /** The attempt has ended without showing whether the deployment works, so that the next call may try. */
-  withoutVerdict(ticket: Ticket, _nowMs: number): void {
-    if (ticket === this.#counted && this.#state === 'half_open') this.#counted = NOBODY
+  withoutVerdict({ number, caller: { owner, key } }: Ticket): void {
+    this.#outage?.withoutVerdict(number)
+    this.#owners.withoutVerdict(owner, number)
+    this.#keysOf(owner)?.withoutVerdict(key, number)
   }
 
-  /** Whether a refused caller should now probe the deployment. */
-  isProbeDue(nowMs: number): boolean {
-    return this.#state === 'open' && !this.#isProbing && nowMs >= this.#probeDueMs
+  /** Notes that a call was refused. Returns whether a probe should be sent now. */
+  refused(caller: Caller, nowMs: number): boolean {
+    this.#note(caller, nowMs)
+    if (this.#isProbing) return false
+    const parties = this.#callers.isAlone(caller.owner, nowMs) ? this.#keysOf(caller.owner) : this.#owners
+    const opening = this.#outage ?? parties?.opening
+    return opening === undefined ? nowMs >= this.#probeDueMs : opening.isProbeDue(nowMs)
   }
 
   /** A probe has been sent; {@link Breaker.probed} must follow. */
-  probeBegan(_nowMs: number): void {
+  probeBegan(): void {
     this.#isProbing = true
   }
 
@@ -125,45 +168,63 @@ export class Breaker {
   probed(hasAnswered: boolean, nowMs: number): void {
     if (!this.#isProbing) return
     this.#isProbing = false
-    if (this.#state !== 'open') return
-    if (hasAnswered) this.#state = 'half_open'
-    else this.#probeDueMs = nowMs + this.#spread(PROBE_EVERY_MS)
+    const all = [this.#owners, ...(this.#ownKeys === undefined ? [] : [this.#ownKeys.keys])]
+    for (const opening of [this.#outage, ...all.map(({ opening }) => opening)])
+      opening?.probed(hasAnswered, nowMs)
+    if (hasAnswered && this.#hasProbeFailed) for (const parties of all) parties.hasten(nowMs)
+    this.#hasProbeFailed = !hasAnswered
+    this.#probeDueMs = nowMs + spread(PROBE_EVERY_MS, this.#random)
   }
 
   /** How long a refused caller should wait: 1 to 59 seconds. */
-  retryAfterMs(nowMs: number): number {
-    if (this.#state !== 'open' || this.#isProbing) return RETRY_AFTER_MS_MIN
-    return Math.min(Math.max(this.#probeDueMs - nowMs, RETRY_AFTER_MS_MIN), RETRY_AFTER_MS_MAX)
+  retryAfterMs({ owner, key }: Caller, nowMs: number): number {
+    if (this.#isProbing) return RETRY_AFTER_MS_MIN
+    const waitMs =
+      this.#outage?.waitMs(nowMs) ??
+      (this.#callers.isAlone(owner, nowMs)
+        ? this.#keysOf(owner)?.waitMs(key, nowMs)
+        : this.#owners.waitMs(owner, nowMs))
+    return Math.min(Math.max(waitMs ?? 0, RETRY_AFTER_MS_MIN), RETRY_AFTER_MS_MAX)
   }
 
-  #hasFailedOften(): boolean {
-    if (this.#consecutiveFailures >= CONSECUTIVE_FAILURES_MAX) return true
+  #note(caller: Caller, nowMs: number): void {
+    const { owner, key } = caller
+    this.#callers.note(owner, nowMs)
+    if (this.#ownKeys?.owner === owner) this.#ownKeys.latest.note(key, nowMs)
+    this.#owners.opening?.noteCall(owner, nowMs)
+    this.#keysOf(owner)?.opening?.noteCall(key, nowMs)
+  }
+
+  /** The deployment could be connected to. Returns whether the result of the attempt counts for those who have called. */
+  #wasConnected(number: AttemptNumber, nowMs: number): boolean {
+    if (this.#outage !== undefined) {
+      // What has failed after it was connected does not show that nobody can be connected.
+      if (this.#outage.hasSeen(number)) this.#forget()
+      return false
+    }
+    if (number <= this.#after) return false
+    this.#unreachableInARow = 0
+    this.#recent.add(false, nowMs)
+    return true
+  }
+
+  #keysOf(owner: string): Parties | undefined {
+    return this.#ownKeys?.owner === owner ? this.#ownKeys.keys : undefined
+  }
+
+  #isOftenUnreachable(): boolean {
+    if (this.#unreachableInARow >= CONSECUTIVE_MAX) return true
     const { calls, failures } = this.#recent
-    return calls >= RECENT_CALLS_MIN && failures >= RECENT_FAILURES_SHARE * calls
+    return calls >= RECENT_CALLS_MIN && failures >= RECENT_SHARE * calls
   }
 
-  #open(nowMs: number, waitMs: number): void {
-    this.#state = 'open'
-    this.#counted = NOBODY
-    this.#openSinceMs ??= nowMs
-    this.#probeDueMs = nowMs + this.#spread(waitMs)
-  }
-
-  #close(): void {
-    this.#state = 'closed'
-    this.#counted = this.#nextTicket()
-    this.#openSinceMs = undefined
-    this.#consecutiveFailures = 0
+  /** Everybody begins anew. */
+  #forget(): void {
+    this.#outage = undefined
+    this.#after = this.#attempts.latest
+    this.#unreachableInARow = 0
     this.#recent.clear()
-    this.#waitAfterTrialMs = PROBE_EVERY_MS
-  }
-
-  #nextTicket(): Ticket {
-    this.#issued += 1
-    return this.#issued
-  }
-
-  #spread(ms: number): number {
-    return ms * (1 - SPREAD + 2 * SPREAD * this.#random())
+    this.#owners = new Parties(this.#attempts, this.#random)
+    this.#ownKeys = undefined
   }
 }

@@ -5,11 +5,15 @@ const RESTS_MAX = 1_000
 interface Rest {
   readonly sinceMs: number
   readonly untilMs: number
+  /** For whose calls it rests; undefined if it rests for all, since calls of several owners were refused. */
+  readonly owner: string | undefined
 }
 
 /**
  * The credentials of one agent that its platforms have refused, or whose quota or rate is used up. They rest, so that calls go to
- * other deployments, while other apps of the same deployment go on. All times are milliseconds of one monotonic clock.
+ * other deployments, while other apps of the same deployment go on. Platforms refuse some inputs in the same words, so a credential
+ * rests for the owner whose call was refused, and for all once it was refused to a second one as well. All times are milliseconds
+ * of one monotonic clock.
  */
 export class CredentialRests {
   readonly #restsMax: number
@@ -26,14 +30,27 @@ export class CredentialRests {
    *
    * @param deployment - the id of the deployment
    * @param key - the key as `agentKey` finds it for the app of the call; empty if there is none
+   * @param owner - whose call was refused
    */
-  rest(deployment: string, key: string, nowMs: number, retryAfterSeconds: number | undefined): void {
+  rest(
+    deployment: string,
+    key: string,
+    owner: string,
+    nowMs: number,
+    retryAfterSeconds: number | undefined,
+  ): void {
     const seconds = Math.min(retryAfterSeconds ?? REST_SECONDS, REST_SECONDS)
     const credential = credentialOf(deployment, key)
+    const before = this.#rests.get(credential)
+    const isOwners = before === undefined || before.untilMs <= nowMs || before.owner === owner
     // First deleted, so that it becomes the youngest.
     this.#rests.delete(credential)
     if (this.#rests.size >= this.#restsMax) this.#dropOldest()
-    this.#rests.set(credential, { sinceMs: nowMs, untilMs: nowMs + seconds * 1_000 })
+    this.#rests.set(credential, {
+      sinceMs: nowMs,
+      untilMs: nowMs + seconds * 1_000,
+      owner: isOwners ? owner : undefined,
+    })
   }
 
   /**
@@ -49,19 +66,18 @@ export class CredentialRests {
     if (rest !== undefined && rest.sinceMs <= beganMs) this.#rests.delete(credential)
   }
 
-  isResting(deployment: string, key: string, nowMs: number): boolean {
-    return this.restUntil(deployment, key, nowMs) !== undefined
-  }
-
-  /** When the rest of a credential ends; undefined if it does not rest. */
-  restUntil(deployment: string, key: string, nowMs: number): number | undefined {
+  /** When the rest of a credential ends for the calls of an owner; undefined if it does not rest for them. */
+  restUntil(deployment: string, key: string, owner: string, nowMs: number): number | undefined {
     // Every call asks, and hardly any credential rests.
     if (this.#rests.size === 0) return undefined
     const credential = credentialOf(deployment, key)
     const rest = this.#rests.get(credential)
-    if (rest === undefined || rest.untilMs > nowMs) return rest?.untilMs
-    this.#rests.delete(credential)
-    return undefined
+    if (rest === undefined) return undefined
+    if (rest.untilMs <= nowMs) {
+      this.#rests.delete(credential)
+      return undefined
+    }
+    return rest.owner === undefined || rest.owner === owner ? rest.untilMs : undefined
   }
 
   #dropOldest(): void {

@@ -24,7 +24,7 @@ export interface DeploymentRecord {
 /** What a process knows of a deployment. */
 export interface DeploymentProcess
   extends Omit<ProcessLoad, 'agents'>,
-    Pick<DeploymentLoad, 'breaker' | 'inFlight' | 'openSince' | 'reason'> {}
+    Pick<DeploymentLoad, 'breaker' | 'servesOthers' | 'inFlight' | 'openSince' | 'reason'> {}
 
 /** Whether an agent can serve calls, and what keeps it from doing so. */
 export interface AgentStanding {
@@ -62,8 +62,9 @@ export function describeDeployments(
 }
 
 /**
- * Whether an agent can serve calls, since when not, and why. It is `unavailable` only if no process has a way to any of its deployments, also to those that only
- * serve the conversations that they have. A process that says nothing of a deployment may have one.
+ * Whether an agent can serve calls, since when not, and why. It is `unavailable` only if no process has a way to any of its
+ * deployments, for anybody, also to those that only serve the conversations that they have. A process that says nothing of a
+ * deployment may have one.
  */
 export function standingOf(
   agentId: string,
@@ -72,7 +73,10 @@ export function standingOf(
 ): AgentStanding {
   const answering = deployments.filter(({ probe }) => probe.status !== 'unavailable')
   const hasWay = (process: ProcessLoad) =>
-    answering.some(({ id }) => knownBy(process, agentId, id)[0]?.breaker !== 'open')
+    answering.some(({ id }) => {
+      const [known] = knownBy(process, agentId, id)
+      return known?.breaker !== 'open' || known.servesOthers === true
+    })
   const isReached = processes.length === 0 ? answering.length > 0 : processes.some(hasWay)
   // It was unavailable only when its last deployment was.
   if (!isReached) return { status: 'unavailable', ...latest(deployments.map(whyOf)) }

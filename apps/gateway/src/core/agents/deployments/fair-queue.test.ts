@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { Caller } from './caller.ts'
 import { FairQueue, type Waiter } from './fair-queue.ts'
 
 interface TestWaiter extends Waiter {
@@ -15,11 +16,12 @@ function queueOf(max: number, names: readonly string[] = []) {
   const held = new Set<string>()
   const test = { queue, started, shed, held, slots: 0, asked: 0, waiter }
 
-  /** A call whose key is the first letter of its name. */
+  /** A call whose key is the first letter of its name; a capital letter before it is the owner, else each key has its own. */
   function waiter(name: string): TestWaiter {
+    const [, owner = '', key = ''] = /^([A-Z]?)([a-z])/.exec(name) ?? []
     return {
       name,
-      key: name.slice(0, 1),
+      caller: { owner: owner || key, key },
       tryStart() {
         test.asked += 1
         if (test.slots === 0 || held.has(name)) return false
@@ -44,6 +46,24 @@ describe('turns', () => {
     }
     expect(test.started).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3'])
     expect(test.queue.size).toBe(0)
+  })
+
+  test('owners take turns, whatever the number of their keys, and their keys take turns within them', () => {
+    const test = queueOf(9, ['Aa1', 'Aa2', 'Ab1', 'Ac1', 'Bd1', 'Bd2', 'Be1', 'f1'])
+    for (let slot = 0; slot < 8; slot += 1) {
+      test.slots = 1
+      test.queue.serve()
+    }
+    expect(test.started).toEqual(['Aa1', 'Bd1', 'f1', 'Ab1', 'Be1', 'Ac1', 'Bd2', 'Aa2'])
+  })
+
+  test('a key that may not start does not hold up the other keys of its owner', () => {
+    const test = queueOf(9, ['Aa1', 'Ab1', 'Ab2', 'Bd1'])
+    test.slots = 9
+    test.queue.serve(({ key }) => key !== 'a')
+    expect(test.started).toEqual(['Ab1', 'Bd1', 'Ab2'])
+    test.queue.serve()
+    expect(test.started).toEqual(['Ab1', 'Bd1', 'Ab2', 'Aa1'])
   })
 
   test('slots that become free at once are given in the same order', () => {
@@ -79,7 +99,7 @@ describe('turns', () => {
   test('calls of a key that may not start are not asked', () => {
     const test = queueOf(9, ['a1', 'a2', 'b1'])
     test.slots = 3
-    test.queue.serve((key) => key === 'b')
+    test.queue.serve(({ key }) => key === 'b')
     expect(test.started).toEqual(['b1'])
     expect(test.asked).toBe(1)
   })
@@ -88,7 +108,7 @@ describe('turns', () => {
     const test = queueOf(9)
     let isFree = true
     const take = (name: string, then: () => void) => ({
-      key: name,
+      caller: { owner: name, key: name },
       tryStart() {
         if (!isFree) return false
         isFree = false
@@ -148,6 +168,24 @@ describe('room', () => {
     expect(test.queue.size).toBe(4)
   })
 
+  test('many keys of one owner have no more places than one key', () => {
+    const test = queueOf(4, ['Aa1', 'Ab1', 'Ac1', 'Ac2'])
+    expect(test.queue.add(test.waiter('d1'))).toBe(true)
+    expect(test.queue.add(test.waiter('d2'))).toBe(true)
+    expect(test.queue.add(test.waiter('d3'))).toBe(false)
+    expect(test.queue.add(test.waiter('Ae1'))).toBe(false)
+    // The newest call of the key with most, and then of one of those with as many.
+    expect(test.shed[0]).toBe('Ac2')
+    expect(test.shed).toHaveLength(2)
+  })
+
+  test('a key cannot take all places of its owner from the other keys', () => {
+    const test = queueOf(4, ['Aa1', 'Aa2', 'Aa3', 'd1'])
+    expect(test.queue.add(test.waiter('Ab1'))).toBe(true)
+    expect(test.queue.add(test.waiter('Ab2'))).toBe(false)
+    expect(test.shed).toEqual(['Aa3'])
+  })
+
   test('two keys with as many calls do not push each other out', () => {
     const test = queueOf(3, ['a1', 'a2', 'b1'])
     expect(test.queue.add(test.waiter('b2'))).toBe(false)
@@ -183,29 +221,39 @@ interface Waiting extends Waiter {
   readonly number: number
 }
 
+/** Who waited at the last start of somebody, and who has started since. */
+interface SinceStart {
+  readonly waiting: Set<Waiting>
+  readonly started: Set<string>
+}
+
 /** What is known of the queue without knowing how it is built. By `assert`, which is much faster than `expect`. */
 class Model {
   readonly queue = new FairQueue(MAX)
   /** Those that wait, the oldest first. */
   readonly waiting: Waiting[] = []
   readonly free = [0, 0, 0]
-  /** The calls that waited at the last start of each key, and the keys that have started since. */
-  readonly #sinceStart = new Map<string, { waiting: Set<Waiting>; started: Set<string> }>()
+  readonly #sinceStart = { owner: new Map<string, SinceStart>(), key: new Map<string, SinceStart>() }
+  #newcomer: Caller | undefined
   #asked = new Set<Waiting>()
   #isServing = false
   #number = 0
 
-  add(key: string, place: number): void {
+  add(caller: Caller, place: number): void {
     const count = this.waiting.length
     this.#number += 1
     const waiter: Waiting = {
-      key,
+      caller,
       place,
       number: this.#number,
       tryStart: () => this.#tryStart(waiter),
       shed: () => this.#shed(waiter),
     }
-    const hasRoom = count < MAX || this.#countOf(key) + 1 < this.#longest()
+    this.#newcomer = caller
+    const hasRoom =
+      count < MAX ||
+      this.#takesFrom('owner', this.waiting, caller) ||
+      this.#takesFrom('key', this.#ofOwner(caller), caller)
     assert.equal(this.queue.add(waiter), hasRoom)
     if (hasRoom) this.waiting.push(waiter)
     assert.equal(this.waiting.length, hasRoom ? Math.min(count + 1, MAX) : count)
@@ -229,52 +277,75 @@ class Model {
     assert.ok(this.#isServing && this.waiting.includes(waiter))
     assert.ok(!this.#asked.has(waiter), 'each is asked once')
     this.#asked.add(waiter)
-    const { key, place } = waiter
+    const { caller, place } = waiter
     const free = this.free[place] ?? 0
     if (free === 0) return false
-    this.#requireFair(waiter)
+    const earlier = this.#ofKey(caller).filter(
+      (other) => other.place === place && other.number < waiter.number,
+    )
+    assert.equal(earlier.length, 0, 'the first of a key starts first')
+    this.#requireTurns('owner', waiter, this.waiting)
+    this.#requireTurns('key', waiter, this.#ofOwner(caller))
     this.free[place] = free - 1
     this.waiting.splice(this.waiting.indexOf(waiter), 1)
-    for (const { started } of this.#sinceStart.values()) started.add(key)
-    this.#sinceStart.set(key, { waiting: new Set(this.waiting), started: new Set() })
+    for (const level of LEVELS) {
+      for (const { started } of this.#sinceStart[level].values()) started.add(caller[level])
+      this.#sinceStart[level].set(caller[level], { waiting: new Set(this.waiting), started: new Set() })
+    }
     return true
   }
 
-  #requireFair({ key, place, number }: Waiting): void {
-    const since = this.#sinceStart.get(key)
-    for (const other of this.waiting) {
-      if (other.place !== place) continue
-      if (other.key === key) assert.ok(other.number >= number, 'the first of a key starts first')
-      else if (since?.waiting.has(other)) assert.ok(since.started.has(other.key), 'the others start between')
+  /** Between two starts of the same, all others start that could. */
+  #requireTurns(level: keyof Caller, { caller, place }: Waiting, among: readonly Waiting[]): void {
+    const since = this.#sinceStart[level].get(caller[level])
+    for (const other of among) {
+      if (other.place !== place || other.caller[level] === caller[level] || !since?.waiting.has(other))
+        continue
+      assert.ok(since.started.has(other.caller[level]), 'the others start between')
     }
   }
 
   #shed(waiter: Waiting): void {
-    assert.equal(
-      this.waiting.findLast(({ key }) => key === waiter.key),
-      waiter,
-      'the newest of its key',
-    )
-    assert.equal(this.#countOf(waiter.key), this.#longest(), 'of a key with most')
+    const { caller } = waiter
+    assert.equal(this.#ofKey(caller).at(-1), waiter, 'the newest of its key')
+    assert.equal(this.#ofKey(caller).length, longest('key', this.#ofOwner(caller)), 'of the key with most')
+    if (caller.owner !== this.#newcomer?.owner)
+      assert.equal(this.#ofOwner(caller).length, longest('owner', this.waiting), 'of an owner with most')
     this.waiting.splice(this.waiting.indexOf(waiter), 1)
   }
 
-  #countOf(of: string): number {
-    return this.waiting.filter(({ key }) => key === of).length
+  #takesFrom(level: keyof Caller, among: readonly Waiting[], caller: Caller): boolean {
+    return countOf(level, among, caller[level]) + 1 < longest(level, among)
   }
 
-  #longest(): number {
-    return Math.max(0, ...this.waiting.map(({ key }) => this.#countOf(key)))
+  #ofOwner({ owner }: Caller): readonly Waiting[] {
+    return this.waiting.filter(({ caller }) => caller.owner === owner)
+  }
+
+  #ofKey({ key }: Caller): readonly Waiting[] {
+    return this.waiting.filter(({ caller }) => caller.key === key)
   }
 }
 
 const MAX = 8
+const LEVELS = ['owner', 'key'] as const
+
+function countOf(level: keyof Caller, among: readonly Waiting[], name: string): number {
+  return among.filter(({ caller }) => caller[level] === name).length
+}
+
+function longest(level: keyof Caller, among: readonly Waiting[]): number {
+  return Math.max(0, ...among.map(({ caller }) => countOf(level, among, caller[level])))
+}
 
 test('in any order of events the queue is fair, bounded and leaves no slot unused', () => {
-  const key = fc.constantFrom('a', 'b', 'c', 'd')
+  const caller = fc.constantFrom('Aa', 'Ab', 'Ac', 'Bd', 'Be', 'Cf').map((name) => ({
+    owner: name.slice(0, 1),
+    key: name.slice(1),
+  }))
   const place = fc.nat({ max: 2 })
   const step = fc.oneof(
-    { weight: 5, arbitrary: fc.record({ kind: fc.constant('add' as const), key, place }) },
+    { weight: 5, arbitrary: fc.record({ kind: fc.constant('add' as const), caller, place }) },
     { weight: 3, arbitrary: fc.record({ kind: fc.constant('free' as const), place, serves: fc.boolean() }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove' as const), at: fc.nat({ max: 7 }) }) },
   )
@@ -282,7 +353,7 @@ test('in any order of events the queue is fair, bounded and leaves no slot unuse
     fc.property(fc.array(step, { maxLength: 150, size: 'max' }), (steps) => {
       const model = new Model()
       for (const each of steps) {
-        if (each.kind === 'add') model.add(each.key, each.place)
+        if (each.kind === 'add') model.add(each.caller, each.place)
         else if (each.kind === 'remove') model.remove(each.at)
         else {
           model.free[each.place] = (model.free[each.place] ?? 0) + 1

@@ -1,7 +1,10 @@
+import type { Caller } from './caller.ts'
+import { Longest } from './longest.ts'
+
 /** A call that waits for a slot. */
 export interface Waiter {
-  /** Calls of different keys take turns. */
-  readonly key: string
+  /** Calls of different owners take turns, and so do the keys of an owner. */
+  readonly caller: Caller
   /** Starts the call if it finds a slot. If this returns true, the call waits no longer. Must not throw. */
   tryStart(): boolean
   /** The call has lost its place in the queue. */
@@ -20,7 +23,8 @@ interface Place {
 
 /** The waiters of one key, in the order of their arrival. */
 interface Line {
-  readonly key: string
+  readonly caller: Caller
+  readonly owner: OwnerLines
   length: number
   first: Place | undefined
   last: Place | undefined
@@ -29,18 +33,30 @@ interface Line {
   round: number
 }
 
+/** The lines of one owner's keys. */
+interface OwnerLines {
+  readonly owner: string
+  /** How many calls wait. */
+  length: number
+  /** In the order of their turns. A line that has had one goes to the end. */
+  readonly lines: Map<string, Line>
+  readonly longest: Longest<Line>
+  /** The lines that are still to be asked in the current round, and the number of the round in which it was set. */
+  turns: Iterator<Line>
+  round: number
+}
+
 /**
- * Calls that wait for slots. Keys take turns, and within a key the first that came is the first that starts. No operation but
- * {@link FairQueue.serve} and {@link FairQueue.drain} looks at more than a few places, and nothing is kept of a key whose calls
- * wait no longer.
+ * Calls that wait for slots. Owners take turns, so that many keys of one get no more than its share; within an owner its keys take
+ * turns, and within a key the first that came is the first that starts. No operation but {@link FairQueue.serve} and
+ * {@link FairQueue.drain} looks at more than a few places, and nothing is kept of those whose calls wait no longer.
  */
 export class FairQueue {
   readonly #max: number
   readonly #places = new Map<Waiter, Place>()
-  /** In the order of their turns. A line that has had one goes to the end. */
-  readonly #lines = new Map<string, Line>()
-  readonly #linesByLength = new Map<number, Set<Line>>()
-  #longest = 0
+  /** In the order of their turns. An owner that has had one goes to the end. */
+  readonly #owners = new Map<string, OwnerLines>()
+  readonly #longest = new Longest<OwnerLines>()
   #round = 0
   #isServing = false
   #serveAgain = false
@@ -55,13 +71,14 @@ export class FairQueue {
   }
 
   /**
-   * Adds a call that has found no slot. Returns false if there is no room for it. If the queue is full, and another key has so
-   * many places that it still has at least as many as the newcomer's after giving one away, its newest call is shed.
+   * Adds a call that has found no slot. Returns false if there is no room for it. If the queue is full, and another owner has so
+   * many places that it still has at least as many as the newcomer's after giving one away, the newest call of its key with most is
+   * shed. Otherwise the same holds among the keys of the newcomer's owner.
    */
   add(waiter: Waiter): boolean {
     let shed: Waiter | undefined
     if (this.size >= this.#max) {
-      shed = this.#toShedFor(waiter.key)
+      shed = this.#toShedFor(waiter.caller)
       if (shed === undefined) return false
       this.remove(shed)
     }
@@ -81,8 +98,7 @@ export class FairQueue {
     if (behind === undefined) line.last = ahead
     else behind.ahead = ahead
     if (line.next === place) line.next = behind
-    this.#resize(line, line.length - 1)
-    if (line.length === 0) this.#lines.delete(line.key)
+    this.#resize(line, -1)
   }
 
   /**
@@ -91,7 +107,7 @@ export class FairQueue {
    *
    * @param mayStart - whether calls of a key may start at all, which is cheaper than to ask each of them
    */
-  serve(mayStart: (key: string) => boolean = ALWAYS): void {
+  serve(mayStart: (caller: Caller) => boolean = ALWAYS): void {
     if (this.#isServing) {
       this.#serveAgain = true
       return
@@ -113,18 +129,32 @@ export class FairQueue {
   }
 
   /** Returns whether any call has started. */
-  #serveRound(mayStart: (key: string) => boolean): boolean {
+  #serveRound(mayStart: (caller: Caller) => boolean): boolean {
     let hasStarted = false
     this.#round += 1
-    // The loop comes again to a line that goes to the end during it.
-    for (const line of this.#lines.values()) {
-      if (!mayStart(line.key) || !this.#startOneOf(line)) continue
+    // The loop comes again to an owner that goes to the end during it.
+    for (const owner of this.#owners.values()) {
+      if (!this.#startOneOfOwner(owner, mayStart)) continue
       hasStarted = true
-      if (line.length === 0) continue
-      this.#lines.delete(line.key)
-      this.#lines.set(line.key, line)
+      if (owner.length > 0) moveToEnd(this.#owners, owner.owner, owner)
     }
     return hasStarted
+  }
+
+  /** Asks the calls of an owner, from the first that was not asked in this round, until one starts. */
+  #startOneOfOwner(owner: OwnerLines, mayStart: (caller: Caller) => boolean): boolean {
+    if (owner.round !== this.#round) {
+      owner.round = this.#round
+      owner.turns = owner.lines.values()
+    }
+    // It comes again to a line that goes to the end.
+    for (let turn = owner.turns.next(); turn.done !== true; turn = owner.turns.next()) {
+      const line = turn.value
+      if (!mayStart(line.caller) || !this.#startOneOf(line)) continue
+      if (line.length > 0) moveToEnd(owner.lines, line.caller.key, line)
+      return true
+    }
+    return false
   }
 
   /** Asks the calls of a line, from the first that was not asked in this round, until one starts. */
@@ -144,40 +174,56 @@ export class FairQueue {
     return false
   }
 
-  #toShedFor(key: string): Waiter | undefined {
-    const length = this.#lines.get(key)?.length ?? 0
-    // If both had the same number, the two keys would only have changed places, and the next call would change them back.
-    if (length + 1 >= this.#longest) return undefined
-    const [longest] = this.#linesByLength.get(this.#longest) ?? []
-    return longest?.last?.waiter
+  #toShedFor({ owner, key }: Caller): Waiter | undefined {
+    const own = this.#owners.get(owner)
+    // If both had the same number, the two would only have changed places, and the next call would change them back.
+    if ((own?.length ?? 0) + 1 < this.#longest.length) return this.#longest.any?.longest.any?.last?.waiter
+    const length = own?.lines.get(key)?.length ?? 0
+    return own !== undefined && length + 1 < own.longest.length ? own.longest.any?.last?.waiter : undefined
   }
 
   #join(waiter: Waiter): void {
-    const { key } = waiter
-    let line = this.#lines.get(key)
-    if (line === undefined) {
-      line = { key, length: 0, first: undefined, last: undefined, next: undefined, round: 0 }
-      this.#lines.set(key, line)
-    }
+    const line = this.#lineOf(waiter.caller)
     const place: Place = { waiter, line, ahead: line.last, behind: undefined }
     this.#places.set(waiter, place)
     if (line.last === undefined) line.first = place
     else line.last.behind = place
     line.last = place
-    this.#resize(line, line.length + 1)
+    this.#resize(line, 1)
   }
 
-  /** Keeps the lines sorted by their lengths, which change by one. */
-  #resize(line: Line, length: number): void {
-    const before = this.#linesByLength.get(line.length)
-    before?.delete(line)
-    if (before?.size === 0) this.#linesByLength.delete(line.length)
-    const wasLongest = line.length === this.#longest && !this.#linesByLength.has(line.length)
-    line.length = length
-    if (length > this.#longest || wasLongest) this.#longest = length
-    if (length === 0) return
-    const lines = this.#linesByLength.get(length)
-    if (lines === undefined) this.#linesByLength.set(length, new Set([line]))
-    else lines.add(line)
+  #lineOf(caller: Caller): Line {
+    let owner = this.#owners.get(caller.owner)
+    if (owner === undefined) {
+      const lines = new Map<string, Line>()
+      owner = {
+        owner: caller.owner,
+        length: 0,
+        lines,
+        longest: new Longest(),
+        turns: lines.values(),
+        round: 0,
+      }
+      this.#owners.set(caller.owner, owner)
+    }
+    let line = owner.lines.get(caller.key)
+    if (line === undefined) {
+      line = { caller, owner, length: 0, first: undefined, last: undefined, next: undefined, round: 0 }
+      owner.lines.set(caller.key, line)
+    }
+    return line
   }
+
+  #resize(line: Line, by: 1 | -1): void {
+    const { owner, caller } = line
+    owner.longest.resize(line, line.length + by)
+    this.#longest.resize(owner, owner.length + by)
+    if (line.length === 0) owner.lines.delete(caller.key)
+    if (owner.length === 0) this.#owners.delete(caller.owner)
+  }
+}
+
+function moveToEnd<Value>(map: Map<string, Value>, name: string, value: Value): void {
+  map.delete(name)
+  map.set(name, value)
 }

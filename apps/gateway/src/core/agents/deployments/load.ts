@@ -7,6 +7,8 @@ export type BreakerState = (typeof BREAKER_STATES)[number]
 export interface DeploymentLoad {
   readonly id: string
   readonly breaker: BreakerState
+  /** Present if a breaker that is not closed would let calls of others pass than of those who have called lately. */
+  readonly servesOthers?: true
   /** Calls in progress. */
   readonly inFlight: number
   /** Since when the breaker is open, in milliseconds since the epoch. */

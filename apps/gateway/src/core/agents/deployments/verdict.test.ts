@@ -14,7 +14,7 @@ import { verdictOf } from './verdict.ts'
 const noHeader = () => undefined
 
 test.each<[Failure['reason'], number | undefined, string]>([
-  ['agent_unreachable', undefined, 'failed'],
+  ['agent_unreachable', undefined, 'unreachable'],
   ['agent_timeout', undefined, 'failed'],
   // Headers or pings have come, and no event.
   ['agent_timeout', 200, 'failed'],
@@ -44,6 +44,12 @@ test.each<[Failure['reason'], number | undefined, string]>([
 
 test('an attempt that the client or the gateway has ended says nothing', () => {
   expect(verdictOf({ failure: undefined, httpStatus: 200 })).toBe('none')
+})
+
+test('a time limit that passes before the request is begun tells that there is no connection', () => {
+  const judge = (wasBegun: boolean) =>
+    verdictOf({ failure: UpstreamError.timeout(wasBegun).failure, httpStatus: undefined })
+  expect([judge(false), judge(true)]).toEqual(['unreachable', 'failed'])
 })
 
 test('a call before the chat is judged by the status that its failure carries', () => {

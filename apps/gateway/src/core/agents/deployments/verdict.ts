@@ -2,10 +2,11 @@ import type { Failure } from '#core/agents/events.ts'
 import type { ErrorReason } from '#core/errors.ts'
 
 /**
- * What the end of an attempt says about its deployment. `failed`: it does not work. `credential`: it works, but the credential
- * has to rest. `works`: it works. `none`: nothing is known.
+ * What the end of an attempt says about its deployment. `unreachable`: it cannot be connected to, whatever was asked. `failed`: it
+ * does not work, at least for what was asked. `credential`: it works, but the credential has to rest. `works`: it works. `none`:
+ * nothing is known.
  */
-export type Verdict = 'failed' | 'credential' | 'works' | 'none'
+export type Verdict = 'unreachable' | 'failed' | 'credential' | 'works' | 'none'
 
 /** How an attempt has ended before the first event of its reply, which would already have shown that the deployment works. */
 export interface AttemptEnd {
@@ -20,7 +21,6 @@ export interface AttemptEnd {
 
 /** Nothing came that the platform's API could have sent. */
 const OF_DEPLOYMENT: ReadonlySet<ErrorReason> = new Set([
-  'agent_unreachable',
   'agent_timeout',
   'agent_malformed',
   'agent_truncated',
@@ -53,10 +53,16 @@ export function verdictOf({ failure, httpStatus }: AttemptEnd): Verdict {
   const { reason, isPage } = failure
   // What a caller asks for may be longer than the gateway takes.
   if (failure.isTooLarge === true) return 'works'
+  if (wasNeverConnected(failure)) return 'unreachable'
   if (OF_DEPLOYMENT.has(reason)) return 'failed'
   if (OF_CREDENTIAL.has(reason)) return 'credential'
   const status = httpStatus ?? failure.platformStatus
   if (reason === 'agent_error') return isPage === true || (status ?? 0) >= 500 ? 'failed' : 'works'
   // Without a response it is the gateway itself that has refused the call.
   return OF_CALL.has(reason) && status !== undefined ? 'works' : 'none'
+}
+
+/** A time limit says so only if it has passed before the request was begun. */
+function wasNeverConnected({ reason, turn }: Failure): boolean {
+  return reason === 'agent_unreachable' || (reason === 'agent_timeout' && turn === 'none')
 }

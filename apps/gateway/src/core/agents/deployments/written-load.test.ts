@@ -14,7 +14,7 @@ const down: AgentLoad = {
   waiting: 2,
   deployments: [
     { id: 'eu', breaker: 'open', inFlight: 0, openSince: 1_700_000_000_000, reason: 'agent_timeout' },
-    { id: 'us', breaker: 'half_open', inFlight: 3 },
+    { id: 'us', breaker: 'half_open', servesOthers: true, inFlight: 3 },
   ],
 }
 

@@ -46,7 +46,7 @@ export function readLoad(written: unknown): AgentLoad[] {
 
 function readDeployment(written: unknown): DeploymentLoad[] {
   if (!isObject(written)) return []
-  const { id, breaker = 'closed', inFlight, openSince, reason } = written
+  const { id, breaker = 'closed', servesOthers, inFlight, openSince, reason } = written
   const state = BREAKER_STATES.find((known) => known === breaker)
   if (typeof id !== 'string' || state === undefined) return []
   const since = countOf(openSince)
@@ -54,6 +54,7 @@ function readDeployment(written: unknown): DeploymentLoad[] {
     {
       id,
       breaker: state,
+      ...(servesOthers === true && { servesOthers }),
       inFlight: countOf(inFlight) ?? 0,
       ...(since !== undefined && { openSince: since }),
       ...(typeof reason === 'string' && { reason }),
@@ -67,13 +68,16 @@ function compact({ agent, inFlight, waiting, deployments }: AgentLoad): object {
     agent,
     inFlight: inFlight || undefined,
     waiting: waiting || undefined,
-    deployments: deployments.map(({ id, breaker, inFlight: ofDeployment, openSince, reason }) => ({
-      id,
-      breaker: breaker === 'closed' ? undefined : breaker,
-      inFlight: ofDeployment || undefined,
-      openSince: openSince === undefined ? undefined : Math.round(openSince),
-      reason: reason !== undefined && REASON.test(reason) ? reason : undefined,
-    })),
+    deployments: deployments.map(
+      ({ id, breaker, servesOthers, inFlight: ofDeployment, openSince, reason }) => ({
+        id,
+        breaker: breaker === 'closed' ? undefined : breaker,
+        servesOthers,
+        inFlight: ofDeployment || undefined,
+        openSince: openSince === undefined ? undefined : Math.round(openSince),
+        reason: reason !== undefined && REASON.test(reason) ? reason : undefined,
+      }),
+    ),
   }
 }
 

@@ -1,16 +1,20 @@
 import type { AgentApp } from '#core/agents/adapter.ts'
+import type { Caller } from '#core/agents/deployments/caller.ts'
 import { type Candidate, choose } from '#core/agents/deployments/choose.ts'
 import type { CredentialRests } from '#core/agents/deployments/credential-rests.ts'
 import { FairQueue } from '#core/agents/deployments/fair-queue.ts'
 import type { AgentLoad } from '#core/agents/deployments/load.ts'
+import type { RefusedFromNow } from '#core/agents/deployments/parties.ts'
 import type { Failure } from '#core/agents/events.ts'
 import type { ServedAgent } from '#core/agents/served-agent.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { DeploymentState } from './deployment-state.ts'
+import { HeldSlots } from './held-slots.ts'
 import { homesOf, type Residence } from './residence.ts'
 
 /** What a call is given to choose from. */
 export interface Wish {
+  readonly caller: Caller
   readonly app: AgentApp | undefined
   /** Where the conversation of the call lives; undefined if it may live anywhere. */
   readonly residence: Residence | undefined
@@ -20,7 +24,16 @@ export interface Wish {
   readonly refusedKeys?: readonly string[]
 }
 
-/** Why no deployment can be chosen: all of them are down, or those that work have no free slot. */
+/** How an attempt has ended. */
+export interface Judged {
+  readonly caller: Caller
+  readonly app: AgentApp | undefined
+  /** Undefined if the deployment works. */
+  readonly failure: Failure | undefined
+  readonly refused: RefusedFromNow
+}
+
+/** Why no deployment can be chosen: all of them are down for the caller, or those that work have no free slot. */
 export type NoWay = 'down' | 'full'
 
 export interface AgentRoutesDeps {
@@ -32,6 +45,8 @@ export interface AgentRoutesDeps {
   readonly probe: (state: DeploymentState, app: AgentApp | undefined) => void
   /** A breaker has opened or closed. */
   readonly changed: (deployment: string, breaker: 'closed' | 'open', failure: Failure | undefined) => void
+  /** The calls of an owner are refused at a deployment that serves others. */
+  readonly ownerRefused: (deployment: string, ownerId: string, failure: Failure | undefined) => void
 }
 
 const WITHOUT_QUEUE = 0
@@ -47,14 +62,14 @@ export class AgentRoutes {
   readonly #states: readonly DeploymentState[]
   /** The only deployment, which saves most agents the choice. */
   readonly #only: DeploymentState | undefined
-  readonly #heldByKey = new Map<string, number>()
-  #inFlight = 0
+  readonly #held: HeldSlots
   #repetitions = 0
 
   constructor(deps: AgentRoutesDeps) {
     this.#deps = deps
     this.agent = deps.agent
     this.queue = new FairQueue(deps.agent.concurrency?.queue ?? WITHOUT_QUEUE)
+    this.#held = new HeldSlots(deps.agent.concurrency)
     this.#states = deps.agent.deployments.map((each) => new DeploymentState(each, deps.random))
     this.#only = this.#states.length === 1 ? this.#states[0] : undefined
   }
@@ -82,7 +97,7 @@ export class AgentRoutes {
   choose(wish: Wish): DeploymentState | NoWay {
     const nowMs = this.elapsedMs
     if (this.#only !== undefined && wish.tried === undefined && wish.residence === undefined)
-      return this.#judge(this.#only, nowMs)
+      return this.#judge(this.#only, wish.caller, nowMs)
     let isFull = false
     const candidates: (Candidate & { readonly state: DeploymentState })[] = []
     for (const state of this.homes(wish)) {
@@ -90,7 +105,7 @@ export class AgentRoutes {
       const isNew = wish.residence === undefined
       if (isNew && deployment.weight === 0) continue
       if (wish.tried?.includes(state) || wish.refusedKeys?.includes(state.keyOf(wish.app))) continue
-      const judged = this.#judge(state, nowMs)
+      const judged = this.#judge(state, wish.caller, nowMs)
       if (judged === 'full') isFull = true
       if (typeof judged === 'string') continue
       candidates.push({
@@ -99,7 +114,7 @@ export class AgentRoutes {
         // What has the conversation itself is nearer than what shares its state.
         priority: deployment.id === wish.residence?.deployment ? -1 : deployment.priority,
         inFlight,
-        restsUntilMs: this.rests.restUntil(deployment.id, state.keyOf(wish.app), nowMs),
+        restsUntilMs: this.rests.restUntil(deployment.id, state.keyOf(wish.app), wish.caller.owner, nowMs),
       })
     }
     return choose(candidates, this.#deps.random)?.state ?? (isFull ? 'full' : 'down')
@@ -108,41 +123,32 @@ export class AgentRoutes {
   /** How long a caller should wait who finds all deployments down, of which there is one at least. */
   retryAfterSeconds(wish: Wish): number {
     const nowMs = this.elapsedMs
-    const waits = this.homes(wish).map(({ breaker }) => breaker.retryAfterMs(nowMs))
+    const waits = this.homes(wish).map(({ breaker }) => breaker.retryAfterMs(wish.caller, nowMs))
     return Math.ceil(Math.min(...waits) / 1_000)
   }
 
-  /** Whether the agent has a free slot for one more call of this key. */
-  hasSlot(keyHash: string): boolean {
-    const { max, perKey } = this.agent.concurrency ?? {}
-    if (max !== undefined && this.#inFlight >= max) return false
-    return perKey === undefined || (this.#heldByKey.get(keyHash) ?? 0) < perKey
+  /** Whether the agent has a free slot for one more call of this caller. */
+  hasSlot(caller: Caller): boolean {
+    return this.#held.hasRoom(caller)
   }
 
-  take(keyHash: string): void {
-    this.#inFlight += 1
-    if (this.agent.concurrency?.perKey !== undefined)
-      this.#heldByKey.set(keyHash, (this.#heldByKey.get(keyHash) ?? 0) + 1)
+  take(caller: Caller): void {
+    this.#held.take(caller)
   }
 
-  giveBack(keyHash: string): void {
-    this.#inFlight -= 1
-    if (this.agent.concurrency?.perKey !== undefined) {
-      const left = (this.#heldByKey.get(keyHash) ?? 0) - 1
-      if (left > 0) this.#heldByKey.set(keyHash, left)
-      else this.#heldByKey.delete(keyHash)
-    }
+  giveBack(caller: Caller): void {
+    this.#held.giveBack(caller)
     this.serveWaiting()
   }
 
   /** Lets calls go on that can, since a slot has become free or a deployment may be tried again. */
   serveWaiting(): void {
-    if (this.queue.size > 0) this.queue.serve((keyHash) => this.hasSlot(keyHash))
+    if (this.queue.size > 0) this.queue.serve((caller) => this.hasSlot(caller))
   }
 
   /** Takes one of the repetitions that may run at once; false if there is none left. */
   beginRepetition(): boolean {
-    if (this.#repetitions >= Math.max(REPETITIONS_MIN, REPETITIONS_SHARE * this.#inFlight)) return false
+    if (this.#repetitions >= Math.max(REPETITIONS_MIN, REPETITIONS_SHARE * this.#held.all)) return false
     this.#repetitions += 1
     return true
   }
@@ -154,33 +160,31 @@ export class AgentRoutes {
   load(): AgentLoad {
     return {
       agent: this.agent.id,
-      inFlight: this.#inFlight,
+      inFlight: this.#held.all,
       waiting: this.queue.size,
-      deployments: this.#states.map(({ deployment, breaker, inFlight, opened }) => ({
-        id: deployment.id,
-        breaker: breaker.state,
-        inFlight,
-        ...(opened !== undefined && { openSince: opened.at, reason: opened.reason }),
-      })),
+      deployments: this.#states.map((state) => state.load()),
     }
   }
 
   /** An attempt has told whether its deployment works. */
-  judged(state: DeploymentState, failure: Failure | undefined, app: AgentApp | undefined): void {
+  judged(state: DeploymentState, { caller, app, failure, refused }: Judged): void {
+    const { id } = state.deployment
     const isOpen = state.breaker.state !== 'closed'
     if (failure !== undefined) state.failedApp = app
-    if (isOpen === state.wasOpen) return
-    state.wasOpen = isOpen
-    const reason = failure?.reason ?? 'agent_error'
-    state.opened = isOpen ? { at: this.#deps.runtime.now().getTime(), reason } : undefined
-    this.#deps.changed(state.deployment.id, isOpen ? 'open' : 'closed', failure)
-    // Those that wait for an open deployment wait in vain, whether or not their keys have free slots.
-    this.queue.serve()
+    if (isOpen !== state.wasOpen) {
+      state.wasOpen = isOpen
+      const reason = failure?.reason ?? 'agent_error'
+      state.opened = isOpen ? { at: this.#deps.runtime.now().getTime(), reason } : undefined
+      this.#deps.changed(id, isOpen ? 'open' : 'closed', failure)
+    }
+    if (refused !== undefined && !isOpen) this.#deps.ownerRefused(id, caller.owner, failure)
+    // Those who are refused now wait in vain, whether or not they have free slots.
+    if (refused !== undefined) this.queue.serve()
   }
 
-  #judge(state: DeploymentState, nowMs: number): DeploymentState | NoWay {
-    if (!state.breaker.mayBegin(nowMs)) {
-      if (state.breaker.isProbeDue(nowMs)) this.#deps.probe(state, state.failedApp)
+  #judge(state: DeploymentState, caller: Caller, nowMs: number): DeploymentState | NoWay {
+    if (!state.breaker.mayBegin(caller, nowMs)) {
+      if (state.breaker.refused(caller, nowMs)) this.#deps.probe(state, state.failedApp)
       return 'down'
     }
     return state.isFull ? 'full' : state

@@ -1,5 +1,6 @@
 import type { AgentApp } from '#core/agents/adapter.ts'
 import { Breaker } from '#core/agents/deployments/breaker.ts'
+import type { DeploymentLoad } from '#core/agents/deployments/load.ts'
 import type { Deployment } from '#core/agents/served-agent.ts'
 import { agentKey } from '#core/agents/translate/agent-key.ts'
 import type { ErrorReason } from '#core/errors.ts'
@@ -25,6 +26,18 @@ export class DeploymentState {
   get isFull(): boolean {
     const { max } = this.deployment
     return max !== undefined && this.inFlight >= max
+  }
+
+  load(): DeploymentLoad {
+    const { deployment, breaker, inFlight, opened } = this
+    const { state } = breaker
+    const known = { id: deployment.id, breaker: state, inFlight }
+    if (state === 'closed') return known
+    return {
+      ...known,
+      ...(breaker.servesOthers && { servesOthers: true }),
+      ...(opened !== undefined && { openSince: opened.at, reason: opened.reason }),
+    }
   }
 
   /** The app as this deployment has it, with its keys and models. */

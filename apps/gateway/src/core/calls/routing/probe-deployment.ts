@@ -26,7 +26,7 @@ export function probeDeployment({ upstream, runtime, state, app, answered }: Pro
     request,
     read: (status, body) => ({ ok: status < 500 && !isPage(body) }),
   }
-  breaker.probeBegan(runtime.elapsedMs())
+  breaker.probeBegan()
   upstream.help(deployment.agent, call, PROBE_WITHIN_MS).then(
     (result) => {
       const isUp = 'ok' in result && result.ok

@@ -1,11 +1,13 @@
 import type { AgentApp } from '#core/agents/adapter.ts'
 import type { Ticket } from '#core/agents/deployments/breaker.ts'
+import type { Caller } from '#core/agents/deployments/caller.ts'
+import type { RefusedFromNow } from '#core/agents/deployments/parties.ts'
 import { type Verdict, verdictOf } from '#core/agents/deployments/verdict.ts'
 import type { Failure } from '#core/agents/events.ts'
 import type { Deployment } from '#core/agents/served-agent.ts'
 import type { TurnState } from '#core/calls/call-events.ts'
 import { Problem } from '#core/errors.ts'
-import type { AgentRoutes } from './agent-routes.ts'
+import type { AgentRoutes, Wish } from './agent-routes.ts'
 import type { DeploymentState } from './deployment-state.ts'
 import { repetitionOf } from './repeatable.ts'
 import { isHome, type Residence } from './residence.ts'
@@ -30,7 +32,7 @@ export class Route {
   /** How long the call has waited for its slot; undefined if it did not wait. */
   queuedMs: number | undefined
   readonly #routes: AgentRoutes
-  readonly #keyHash: string
+  readonly #caller: Caller
   readonly #app: AgentApp | undefined
   #residence: Residence | undefined
   #state: DeploymentState
@@ -48,16 +50,16 @@ export class Route {
   constructor(
     routes: AgentRoutes,
     state: DeploymentState,
-    call: { keyHash: string; app: AgentApp | undefined; residence: Residence | undefined },
+    call: { caller: Caller; app: AgentApp | undefined; residence: Residence | undefined },
   ) {
     this.#routes = routes
     this.#state = state
-    this.#keyHash = call.keyHash
+    this.#caller = call.caller
     this.#app = call.app
     this.#residence = call.residence
-    routes.take(call.keyHash)
+    routes.take(call.caller)
     state.inFlight += 1
-    this.#ticket = state.breaker.begin(routes.elapsedMs)
+    this.#ticket = state.breaker.begin(call.caller, routes.elapsedMs)
   }
 
   get deployment(): Deployment {
@@ -91,7 +93,7 @@ export class Route {
   beginAttempt(): void {
     this.#attempts += 1
     this.#beganMs = this.#routes.elapsedMs
-    this.#ticket ??= this.#state.breaker.begin(this.#routes.elapsedMs)
+    this.#ticket ??= this.#state.breaker.begin(this.#caller, this.#routes.elapsedMs)
   }
 
   /** The first event of the reply has come, or the first bytes of a whole reply: the deployment works. */
@@ -116,7 +118,7 @@ export class Route {
     this.#tried = [...(this.#tried ?? []), this.#state]
     const needsOtherKey = repetitionOf(failure) === 'other_credential'
     if (needsOtherKey) this.#refusedKeys = [...(this.#refusedKeys ?? []), this.#state.keyOf(this.#app)]
-    const wish = { app: this.#app, residence: this.#residence, refusedKeys: this.#refusedKeys ?? [] }
+    const wish = { ...this.#wish, refusedKeys: this.#refusedKeys ?? [] }
     const next = this.#routes.choose({ ...wish, tried: this.#tried })
     if (typeof next !== 'string') return this.#beginRepetition() ? this.#goTo(next, 0) : undefined
     // `unknown` may go elsewhere alone.
@@ -143,7 +145,7 @@ export class Route {
    */
   moveTo(residence: Residence): void {
     this.#residence = residence
-    const wish = { app: this.#app, residence, tried: [] }
+    const wish = { ...this.#wish, tried: [] }
     if (this.#routes.homes(wish).length === 0) throw new Problem('conversation_not_found')
     const next = this.#routes.choose(wish)
     if (typeof next === 'string') throw unavailable(next, this.#routes.retryAfterSeconds(wish), residence)
@@ -158,7 +160,11 @@ export class Route {
     this.#judge('none')
     this.#endRepetition()
     this.#state.inFlight -= 1
-    this.#routes.giveBack(this.#keyHash)
+    this.#routes.giveBack(this.#caller)
+  }
+
+  get #wish(): Wish {
+    return { caller: this.#caller, app: this.#app, residence: this.#residence }
   }
 
   get #keepsNothing(): boolean {
@@ -197,7 +203,7 @@ export class Route {
       this.#state = next
       this.#routes.serveWaiting()
     }
-    this.#ticket = next.breaker.begin(this.#routes.elapsedMs)
+    this.#ticket = next.breaker.begin(this.#caller, this.#routes.elapsedMs)
     return { delayMs }
   }
 
@@ -206,16 +212,32 @@ export class Route {
     const ticket = this.#ticket
     if (ticket === undefined) return
     this.#ticket = undefined
-    const { breaker, deployment } = this.#state
+    const { deployment } = this.#state
     const { rests, elapsedMs } = this.#routes
     const key = this.#state.keyOf(this.#app)
-    if (verdict === 'failed' && this.#routes.agent.hasBreaker) breaker.failed(ticket, elapsedMs)
-    else if (verdict === 'none' || verdict === 'failed') breaker.withoutVerdict(ticket, elapsedMs)
-    else breaker.succeeded(ticket, elapsedMs)
-    if (verdict === 'credential') rests.rest(deployment.id, key, elapsedMs, failure?.retryAfterSeconds)
+    const refused = this.#tellBreaker(verdict, ticket)
+    const { owner } = this.#caller
+    if (verdict === 'credential') rests.rest(deployment.id, key, owner, elapsedMs, failure?.retryAfterSeconds)
     else if (verdict === 'works') rests.end(deployment.id, key, this.#beganMs)
-    if (verdict !== 'none')
-      this.#routes.judged(this.#state, verdict === 'failed' ? failure : undefined, this.#app)
+    if (verdict === 'none') return
+    const hasFailed = verdict === 'failed' || verdict === 'unreachable'
+    this.#routes.judged(this.#state, {
+      caller: this.#caller,
+      app: this.#app,
+      failure: hasFailed ? failure : undefined,
+      refused,
+    })
+  }
+
+  #tellBreaker(verdict: Verdict, ticket: Ticket): RefusedFromNow {
+    const { breaker } = this.#state
+    const { elapsedMs, agent } = this.#routes
+    const hasFailed = verdict === 'failed' || verdict === 'unreachable'
+    if (verdict === 'none' || (hasFailed && !agent.hasBreaker)) breaker.withoutVerdict(ticket)
+    else if (verdict === 'unreachable') return breaker.wasUnreachable(ticket, elapsedMs)
+    else if (verdict === 'failed') return breaker.failed(ticket, elapsedMs)
+    else breaker.succeeded(ticket, elapsedMs)
+    return undefined
   }
 }
 

@@ -1,7 +1,14 @@
 import type { Agent, HelperCall } from '#core/agents/adapter.ts'
+import type { Caller } from '#core/agents/deployments/caller.ts'
 import { type Deployment, type ServedAgent, servedBySelf } from '#core/agents/served-agent.ts'
 import { agentOf } from '#core/agents/transcripts.test-support.ts'
-import { createRoutes, type DeploymentChange, type RouteRequest, type Routes } from './routes.ts'
+import {
+  createRoutes,
+  type DeploymentChange,
+  type OwnerRefusal,
+  type RouteRequest,
+  type Routes,
+} from './routes.ts'
 
 /** A deployment of a test, as a configuration names it. */
 export type DeploymentOptions = Partial<Omit<Deployment, 'agent'>> & {
@@ -42,17 +49,25 @@ export interface TestRoutes {
   /** What a probe gets. */
   answer: { status: number; body: unknown } | undefined
   readonly changes: DeploymentChange[]
+  readonly refusedOwners: OwnerRefusal[]
   enter(more?: Partial<RouteRequest>): ReturnType<Routes['enter']>
+}
+
+/** A call with the only key of an owner, or with another one. */
+export function callerOf(owner: string, key = `key of ${owner}`): Caller {
+  return { owner, key }
 }
 
 export function routesOf(agent: ServedAgent = servedBySelf(agentOf('dify'))): TestRoutes {
   const clock = { ms: 1_000 }
   const probes: string[] = []
   const changes: DeploymentChange[] = []
+  const refusedOwners: OwnerRefusal[] = []
   const test: TestRoutes = {
     clock,
     probes,
     changes,
+    refusedOwners,
     answer: { status: 200, body: {} },
     routes: createRoutes({
       catalog: { current: () => new Map([[agent.id, agent]]) },
@@ -65,14 +80,17 @@ export function routesOf(agent: ServedAgent = servedBySelf(agentOf('dify'))): Te
           return call.read(status, body, () => undefined) as ReturnType<HelperCall<Result>['read']>
         },
       },
-      observer: { deploymentChanged: (change) => changes.push(change) },
+      observer: {
+        deploymentChanged: (change) => changes.push(change),
+        ownerRefused: (refusal) => refusedOwners.push(refusal),
+      },
       random: seeded(1),
     }),
     enter: (more = {}) =>
       test.routes.enter({
         agent,
         app: undefined,
-        keyHash: 'key-1',
+        caller: callerOf('owner-1'),
         residence: undefined,
         signal: new AbortController().signal,
         confirmKey: () => undefined,

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Caller } from '#core/agents/deployments/caller.ts'
 import { Problem } from '#core/errors.ts'
 import type { FailedAttempt, Route } from './route.ts'
-import { agentWith, routesOf } from './routes.test-support.ts'
+import { agentWith, callerOf, routesOf } from './routes.test-support.ts'
 import type { RouteRequest } from './routes.ts'
 
 const REFUSED: FailedAttempt = {
@@ -36,6 +37,29 @@ async function refusal(entering: Route | Promise<Route>): Promise<Problem> {
   const entered = await Promise.resolve(entering).catch((error: unknown) => error)
   if (!(entered instanceof Problem)) throw new Error('the call is not refused')
   return entered
+}
+
+const BARE_500: FailedAttempt = { failure: { reason: 'agent_error' }, turn: 'unknown', httpStatus: 500 }
+
+/** Calls one after the other, all of which fail. */
+function fail(
+  { enter }: ReturnType<typeof routesOf>,
+  callers: readonly Caller[],
+  failed: FailedAttempt = BARE_500,
+) {
+  for (const caller of callers) {
+    const route = atOnce(enter({ caller }))
+    route.beginAttempt()
+    route.noteFailure(failed)
+    route.leave()
+  }
+}
+
+function succeed({ enter }: ReturnType<typeof routesOf>, caller: Caller) {
+  const route = atOnce(enter({ caller }))
+  route.beginAttempt()
+  route.answered()
+  route.leave()
 }
 
 /** Makes a deployment fail until its breaker opens. */
@@ -179,6 +203,72 @@ describe('the choice', () => {
   })
 })
 
+describe('what one owner causes', () => {
+  const [ada, bob, eve] = [callerOf('ada'), callerOf('bob'), callerOf('eve')]
+
+  test('is refused to that owner alone, also where it waits, and is told once', async () => {
+    const agent = agentWith([{ id: 'main' }], {
+      concurrency: { max: 6, perOwner: undefined, perKey: undefined, queue: 5, waitMs: 1_000 },
+    })
+    const test = routesOf(agent)
+    succeed(test, ada)
+    const attack = Array.from({ length: 6 }, () => atOnce(test.enter({ caller: eve })))
+    const waiting = [refusal(test.enter({ caller: eve })), test.enter({ caller: ada })] as const
+    for (const route of attack) {
+      route.beginAttempt()
+      route.noteFailure(BARE_500)
+    }
+    expect(await waiting[0]).toMatchObject({ reason: 'agent_unavailable', retryAfterSeconds: 5 })
+    for (const route of attack) route.leave()
+    ;(await waiting[1]).leave()
+    expect((await refusal(test.enter({ caller: eve }))).reason).toBe('agent_unavailable')
+    for (let call = 0; call < 20; call += 1) succeed(test, ada)
+    expect(test.changes).toEqual([])
+    expect(test.refusedOwners).toEqual([
+      { agent: 'dify', deployment: 'main', ownerId: 'eve', failure: BARE_500.failure },
+    ])
+    expect(test.routes.load()[0]).toMatchObject({ deployments: [{ breaker: 'closed' }] })
+  })
+
+  test('a single caller that is refused leaves no way to the deployment, which is told as open', async () => {
+    const test = routesOf()
+    fail(test, [ada, ada, ada, ada, ada])
+    expect(test.changes).toMatchObject([{ breaker: 'open' }])
+    expect(test.refusedOwners).toEqual([])
+    expect(test.routes.load()[0]).toMatchObject({
+      deployments: [{ breaker: 'open', servesOthers: true, openSince: 1_000, reason: 'agent_error' }],
+    })
+    succeed(test, bob)
+    expect(test.changes).toMatchObject([{ breaker: 'open' }, { breaker: 'closed' }])
+    const [deployment] = test.routes.load()[0]?.deployments ?? []
+    expect(deployment).toEqual({ id: 'main', breaker: 'closed', inFlight: 0 })
+  })
+
+  test('five calls of two owners that fail are seen, and one call of another one ends it', async () => {
+    const test = routesOf()
+    fail(test, [ada, bob, ada, bob, ada])
+    expect(test.changes).toMatchObject([{ breaker: 'open', failure: BARE_500.failure }])
+    for (const caller of [ada, bob])
+      expect((await refusal(test.enter({ caller }))).reason).toBe('agent_unavailable')
+    succeed(test, eve)
+    succeed(test, ada)
+    expect(test.changes).toMatchObject([{ breaker: 'open' }, { breaker: 'closed' }])
+  })
+
+  test('a refused credential rests for the owner whose call was refused, and others go on with it', () => {
+    const test = routesOf(agentWith([{ id: 'main' }, { id: 'spare', priority: 1 }]))
+    const placeOf = (caller: Caller) => {
+      const route = atOnce(test.enter({ caller }))
+      route.leave()
+      return route.deployment.id
+    }
+    fail(test, [eve], LIMITED)
+    expect([eve, ada].map(placeOf)).toEqual(['spare', 'main'])
+    fail(test, [ada], LIMITED)
+    expect([eve, ada, bob].map(placeOf)).toEqual(['spare', 'spare', 'spare'])
+  })
+})
+
 describe('another attempt', () => {
   function begun(test: ReturnType<typeof routesOf>, more: Partial<RouteRequest> = {}): Route {
     const route = atOnce(test.enter(more))
@@ -260,7 +350,7 @@ describe('another attempt', () => {
 describe('slots', () => {
   const bounded = (more: object = {}) =>
     agentWith([{ id: 'main' }], {
-      concurrency: { max: 2, perKey: undefined, queue: 2, waitMs: 1_000, ...more },
+      concurrency: { max: 2, perOwner: undefined, perKey: undefined, queue: 2, waitMs: 1_000, ...more },
     })
 
   test('a call waits for a slot, first come first served, and beyond the queue is refused at once', async () => {
@@ -291,14 +381,34 @@ describe('slots', () => {
 
   test('a key with many calls leaves slots to others', async () => {
     const test = routesOf(bounded({ max: 10, perKey: 2, queue: 5 }))
-    const loud = Array.from({ length: 20 }, () => test.enter({ keyHash: 'loud' }))
+    const loud = Array.from({ length: 20 }, () => test.enter({ caller: callerOf('loud') }))
     const outcomes = Promise.allSettled(loud)
-    expect(atOnce(test.enter({ keyHash: 'quiet' })).deployment.id).toBe('main')
-    atOnce(loud[0] ?? fail('no call')).leave()
-    atOnce(loud[1] ?? fail('no call')).leave()
+    expect(atOnce(test.enter({ caller: callerOf('quiet') })).deployment.id).toBe('main')
+    atOnce(loud[0] ?? missing()).leave()
+    atOnce(loud[1] ?? missing()).leave()
     await vi.advanceTimersByTimeAsync(1_000)
     const statuses = (await outcomes).map(({ status }) => status)
     expect(statuses.filter((status) => status === 'fulfilled')).toHaveLength(4)
+  })
+
+  test('an owner with many keys leaves slots and turns to others', async () => {
+    const test = routesOf(bounded({ max: 4, perOwner: 3, queue: 9 }))
+    const loud = [1, 2, 3, 4, 5, 6].map((key) => test.enter({ caller: callerOf('loud', `key ${key}`) }))
+    const held = loud.slice(0, 3).map(atOnce)
+    const quiet = atOnce(test.enter({ caller: callerOf('quiet') }))
+    const waiting = [test.enter({ caller: callerOf('quiet') }), test.enter({ caller: callerOf('other') })]
+    expect(test.routes.load()[0]).toMatchObject({ inFlight: 4, waiting: 5 })
+    quiet.leave()
+    await waiting[0]
+    held[0]?.leave()
+    // The owner with many keys has waited longer, and now comes before others.
+    await loud[3]
+    held[1]?.leave()
+    await waiting[1]
+    expect(test.routes.load()[0]).toMatchObject({ inFlight: 4, waiting: 2 })
+    const shed = Promise.all(loud.slice(4).map(refusal))
+    test.routes.drain()
+    expect((await shed).map(({ reason }) => reason)).toEqual(['draining', 'draining'])
   })
 
   test('a deployment with all the calls that it may have leaves them to the others', async () => {
@@ -308,7 +418,7 @@ describe('slots', () => {
         { id: 'us', max: 1 },
       ],
       {
-        concurrency: { max: undefined, perKey: undefined, queue: 1, waitMs: 1_000 },
+        concurrency: { max: undefined, perOwner: undefined, perKey: undefined, queue: 1, waitMs: 1_000 },
       },
     )
     const test = routesOf(agent)
@@ -348,6 +458,6 @@ describe('slots', () => {
   })
 })
 
-function fail(message: string): never {
-  throw new Error(message)
+function missing(): never {
+  throw new Error('no call')
 }

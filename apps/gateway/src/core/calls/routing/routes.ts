@@ -1,5 +1,6 @@
 import type { AgentApp } from '#core/agents/adapter.ts'
 import type { AgentCatalog } from '#core/agents/catalog.ts'
+import type { Caller } from '#core/agents/deployments/caller.ts'
 import { CredentialRests } from '#core/agents/deployments/credential-rests.ts'
 import type { FairQueue } from '#core/agents/deployments/fair-queue.ts'
 import type { AgentLoad, LoadReader } from '#core/agents/deployments/load.ts'
@@ -17,7 +18,7 @@ import { Route, unavailable } from './route.ts'
 export interface RouteRequest {
   readonly agent: ServedAgent
   readonly app: AgentApp | undefined
-  readonly keyHash: string
+  readonly caller: Caller
   /** Where the conversation of the call lives; undefined if it may live anywhere. */
   readonly residence: Residence | undefined
   /** Aborts when the client is gone. */
@@ -43,6 +44,16 @@ export interface Routes extends LoadReader {
 export interface RoutesObserver {
   /** A deployment does not answer calls any more, or again. */
   deploymentChanged(change: DeploymentChange): void
+  /** Only the calls of one owner, or of one of its keys, are refused at a deployment, since they alone have failed there. */
+  ownerRefused(refusal: OwnerRefusal): void
+}
+
+export interface OwnerRefusal {
+  readonly agent: string
+  readonly deployment: string
+  readonly ownerId: string
+  /** Of the attempt that was the last straw. */
+  readonly failure: Failure | undefined
 }
 
 export interface DeploymentChange {
@@ -83,6 +94,8 @@ export function createRoutes(deps: RoutesDeps): Routes {
         rests: new CredentialRests(),
         changed: (deployment, breaker, failure) =>
           observer.deploymentChanged({ agent: agent.id, deployment, breaker, failure }),
+        ownerRefused: (deployment, ownerId, failure) =>
+          observer.ownerRefused({ agent: agent.id, deployment, ownerId, failure }),
         probe: (state, app) =>
           probeDeployment({ upstream, runtime, state, app, answered: () => created.serveWaiting() }),
       })
@@ -96,7 +109,7 @@ export function createRoutes(deps: RoutesDeps): Routes {
   function tryEnter(routes: AgentRoutes, request: RouteRequest): Route | 'down' | 'full' {
     const state = routes.choose(request)
     if (state === 'down') return state
-    if (state === 'full' || !routes.hasSlot(request.keyHash)) return 'full'
+    if (state === 'full' || !routes.hasSlot(request.caller)) return 'full'
     return new Route(routes, state, request)
   }
 
@@ -129,13 +142,13 @@ export function createRoutes(deps: RoutesDeps): Routes {
   }
 
   function waitForSlot(routes: AgentRoutes, request: RouteRequest): Promise<Route> {
-    const { keyHash, signal, residence } = request
+    const { caller, signal, residence } = request
     const startedMs = runtime.elapsedMs()
     const { promise, resolve, reject } = Promise.withResolvers<Route>()
     const overloaded = () =>
       new Problem(isDraining ? 'draining' : 'agent_overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS })
     const waiter = {
-      key: keyHash,
+      caller,
       /** Whether the call waits no longer: because it can go on, or because it never will. */
       tryStart(): boolean {
         const entered = tryEnter(routes, request)

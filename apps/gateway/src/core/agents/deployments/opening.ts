@@ -1,0 +1,155 @@
+/** The number of an attempt: later attempts have larger ones. */
+export type AttemptNumber = number
+
+/** How often a platform that fails is probed, and how long the first trial call is waited for. */
+export const PROBE_EVERY_MS = 5_000
+export const WAIT_MS_MAX = 60_000
+/** So many parties are remembered; the oldest is forgotten. */
+export const PARTIES_MAX = 1_000
+/** Waits differ by up to this share, so that many processes do not ask a platform at the same moment. */
+const SPREAD = 0.2
+
+interface Trial {
+  readonly number: AttemptNumber
+  readonly party: string
+  readonly sinceMs: number
+}
+
+export interface OpeningOptions {
+  /** The latest attempt: only what has begun since tells whether the deployment works again. */
+  readonly after: AttemptNumber
+  readonly nowMs: number
+  /** Returns numbers from 0 up to 1. */
+  readonly random: () => number
+  /** Whose failures have caused it; undefined where no input can have caused them. */
+  readonly contributors?: ReadonlySet<string>
+}
+
+/**
+ * A time in which a deployment is taken to be broken for everybody. Its calls are refused, a probe finds out when it answers
+ * again, and then one call tries it.
+ *
+ * What was asked may be the cause of the failures. So that call is none of those who contributed to the opening, as long as
+ * others come; and who has not contributed does not wait for the probe, but tries one at a time. A call that takes longer than
+ * the interval of probes holds up nobody but its own party, because silence can be asked for as well.
+ */
+export class Opening {
+  readonly #after: AttemptNumber
+  readonly #random: () => number
+  readonly #contributors: Set<string> | undefined
+  /** When a probe was answered. Undefined while none was. */
+  #answeredMs: number | undefined
+  #probeDueMs: number
+  /** How long to wait if the next trial fails. */
+  #waitMs = PROBE_EVERY_MS
+  /** The call that was let through since a probe was answered. */
+  #trial: Trial | undefined
+  /** The call of one who has not contributed. */
+  #newcomer: Trial | undefined
+  #newcomerCalledMs = Number.NEGATIVE_INFINITY
+
+  constructor({ after, nowMs, random, contributors }: OpeningOptions) {
+    this.#after = after
+    this.#random = random
+    this.#contributors = contributors && new Set(contributors)
+    this.#probeDueMs = nowMs + this.#spread(PROBE_EVERY_MS)
+  }
+
+  get isHalfOpen(): boolean {
+    return this.#answeredMs !== undefined || this.#newcomer !== undefined
+  }
+
+  /** Whether an attempt has begun while it was open, so that it tells something about its end. */
+  hasSeen(number: AttemptNumber): boolean {
+    return number > this.#after
+  }
+
+  mayBegin(party: string, nowMs: number): boolean {
+    if (this.#isNewcomer(party)) return isFree(this.#newcomer, party, nowMs)
+    if (this.#answeredMs === undefined || this.#isLeftToOthers(this.#answeredMs, nowMs)) return false
+    return isFree(this.#trial, party, nowMs)
+  }
+
+  /** An attempt begins. It is a trial if it may begin. */
+  begin(party: string, number: AttemptNumber, nowMs: number): void {
+    const isTrial = this.mayBegin(party, nowMs)
+    this.noteCall(party, nowMs)
+    if (!isTrial) return
+    const trial = { number, party, sinceMs: nowMs }
+    if (this.#isNewcomer(party)) this.#newcomer = trial
+    else this.#trial = trial
+  }
+
+  /** A party calls, whether or not it is refused. */
+  noteCall(party: string, nowMs: number): void {
+    if (this.#isNewcomer(party)) this.#newcomerCalledMs = nowMs
+  }
+
+  /** An attempt has failed. Only the failure of a trial changes anything. */
+  failed(number: AttemptNumber, nowMs: number): void {
+    if (number === this.#newcomer?.number) {
+      const { party } = this.#newcomer
+      this.#newcomer = undefined
+      this.#contribute(party)
+    } else if (number === this.#trial?.number) {
+      this.#trial = undefined
+      this.#answeredMs = undefined
+      this.#probeDueMs = nowMs + this.#spread(this.#waitMs)
+      this.#waitMs = Math.min(2 * this.#waitMs, WAIT_MS_MAX)
+    }
+  }
+
+  /** An attempt has ended without telling anything, so that the next call may try. */
+  withoutVerdict(number: AttemptNumber): void {
+    if (number === this.#newcomer?.number) this.#newcomer = undefined
+    else if (number === this.#trial?.number) this.#trial = undefined
+  }
+
+  isProbeDue(nowMs: number): boolean {
+    return this.#answeredMs === undefined && nowMs >= this.#probeDueMs
+  }
+
+  /** A probe has ended that was sent when this or another opening needed one. */
+  probed(hasAnswered: boolean, nowMs: number): void {
+    if (!this.isProbeDue(nowMs)) return
+    if (hasAnswered) this.#answeredMs = nowMs
+    else this.#probeDueMs = nowMs + this.#spread(PROBE_EVERY_MS)
+  }
+
+  /** How long until it is worth to call again, as far as that is known. */
+  waitMs(nowMs: number): number {
+    return this.#answeredMs !== undefined ? 0 : this.#probeDueMs - nowMs
+  }
+
+  #isNewcomer(party: string): boolean {
+    return this.#contributors !== undefined && !this.#contributors.has(party)
+  }
+
+  /** For one interval, in which others must have called. Not longer, or one whose calls end without a verdict would keep it open. */
+  #isLeftToOthers(answeredMs: number, nowMs: number): boolean {
+    return nowMs - answeredMs < PROBE_EVERY_MS && nowMs - this.#newcomerCalledMs < PROBE_EVERY_MS
+  }
+
+  #contribute(party: string): void {
+    const contributors = this.#contributors
+    if (contributors === undefined) return
+    for (const oldest of contributors) {
+      if (contributors.size < PARTIES_MAX) break
+      contributors.delete(oldest)
+    }
+    contributors.add(party)
+  }
+
+  #spread(ms: number): number {
+    return spread(ms, this.#random)
+  }
+}
+
+/** @param random - returns numbers from 0 up to 1 */
+export function spread(ms: number, random: () => number): number {
+  return ms * (1 - SPREAD + 2 * SPREAD * random())
+}
+
+function isFree(trial: Trial | undefined, party: string, nowMs: number): boolean {
+  return trial === undefined || (trial.party !== party && nowMs - trial.sinceMs >= PROBE_EVERY_MS)
+}

@@ -1,0 +1,207 @@
+import { type AttemptNumber, Opening, PARTIES_MAX, PROBE_EVERY_MS, WAIT_MS_MAX } from './opening.ts'
+
+const FAILURES_MAX = 5
+const LATELY_MS = 30_000
+
+/** How many attempts have begun, for all who look at the same deployment. */
+export interface AttemptCount {
+  readonly latest: AttemptNumber
+}
+
+/** A party whose own calls fail is refused, but for a trial now and then. */
+interface Refusal {
+  dueMs: number
+  /** How long to wait if the next trial fails. */
+  waitMs: number
+  trial: AttemptNumber | undefined
+}
+
+/** What is known of a party whose latest call has failed, or which was refused. */
+interface Tally {
+  failuresInARow: number
+  /** Attempts that began before its refusal, or before the end of it, say nothing. */
+  after: AttemptNumber
+  refusal: Refusal | undefined
+}
+
+/** Who is refused from now on: everybody, or the party of the call. */
+export type RefusedFromNow = 'all' | 'party' | undefined
+
+/**
+ * Failures that may have been caused by what was asked, kept by party: by owner, or by the keys of an owner that calls alone.
+ *
+ * Five in a row of one party refuse that party: only its own trials are let through, after 5 s, and then after twice as long each
+ * time, up to 60 s. A deployment is taken to be broken for everybody ({@link Opening}) once five calls of at least two parties
+ * have failed within 30 s and nobody's call has succeeded since the first of them.
+ */
+export class Parties {
+  readonly #attempts: AttemptCount
+  readonly #random: () => number
+  /** The one that has failed last is the last. */
+  readonly #tallies = new Map<string, Tally>()
+  /** The times of the latest failures since anybody's call has succeeded; the party that has failed last is the last. */
+  readonly #failedMs = new Map<string, number[]>()
+  /** Attempts that began before this one say nothing. */
+  #after: AttemptNumber
+  #opening: Opening | undefined
+
+  constructor(attempts: AttemptCount, random: () => number) {
+    this.#attempts = attempts
+    this.#random = random
+    this.#after = attempts.latest
+  }
+
+  get opening(): Opening | undefined {
+    return this.#opening
+  }
+
+  /** Whether the party is refused, or is being tried, by its own fault. */
+  refusalOf(party: string): 'refused' | 'tried' | undefined {
+    const refusal = this.#tallies.get(party)?.refusal
+    if (refusal === undefined) return undefined
+    return refusal.trial === undefined ? 'refused' : 'tried'
+  }
+
+  mayBegin(party: string, nowMs: number): boolean {
+    if (this.#opening !== undefined) return this.#opening.mayBegin(party, nowMs)
+    const refusal = this.#tallies.get(party)?.refusal
+    return refusal === undefined || (refusal.trial === undefined && nowMs >= refusal.dueMs)
+  }
+
+  begin(party: string, number: AttemptNumber, nowMs: number): void {
+    this.#opening?.begin(party, number, nowMs)
+    const refusal = this.#tallies.get(party)?.refusal
+    if (refusal !== undefined && this.mayBegin(party, nowMs)) refusal.trial = number
+  }
+
+  succeeded(party: string, number: AttemptNumber): void {
+    if (this.#opening !== undefined) {
+      if (this.#opening.hasSeen(number)) this.#close()
+      return
+    }
+    if (number <= this.#after) return
+    this.#failedMs.clear()
+    const tally = this.#tallies.get(party)
+    if (tally === undefined || number <= tally.after) return
+    if (tally.refusal !== undefined) tally.after = this.#attempts.latest
+    if (tally.after === 0) this.#tallies.delete(party)
+    tally.refusal = undefined
+    tally.failuresInARow = 0
+  }
+
+  failed(party: string, number: AttemptNumber, nowMs: number): RefusedFromNow {
+    if (this.#opening !== undefined || number <= this.#after) {
+      this.#opening?.failed(number, nowMs)
+      return undefined
+    }
+    const tally = this.#tallies.get(party)
+    const isTrial = tally?.refusal?.trial === number
+    if (tally !== undefined && !isTrial && (tally.refusal !== undefined || number <= tally.after))
+      return undefined
+    this.#noteFailure(party, nowMs)
+    if (this.#haveSeveralFailed(nowMs)) {
+      this.#open(nowMs)
+      return 'all'
+    }
+    return this.#count(party, nowMs)
+  }
+
+  /** The attempt has found no connection, which is nobody's fault: only a trial is known to have failed. */
+  wasUnreachable(party: string, number: AttemptNumber, nowMs: number): void {
+    this.#opening?.failed(number, nowMs)
+    const refusal = this.#tallies.get(party)?.refusal
+    if (refusal?.trial === number) postpone(refusal, nowMs)
+  }
+
+  withoutVerdict(party: string, number: AttemptNumber): void {
+    this.#opening?.withoutVerdict(number)
+    const refusal = this.#tallies.get(party)?.refusal
+    if (refusal?.trial === number) refusal.trial = undefined
+  }
+
+  /** The platform answers probes again, after it had not: whoever is refused may try at once. */
+  hasten(nowMs: number): void {
+    for (const { refusal } of this.#tallies.values()) {
+      if (refusal === undefined) continue
+      refusal.dueMs = Math.min(refusal.dueMs, nowMs)
+      refusal.waitMs = PROBE_EVERY_MS
+    }
+  }
+
+  /** How long until it is worth for a refused party to call again, as far as that is known. */
+  waitMs(party: string, nowMs: number): number {
+    if (this.#opening !== undefined) return this.#opening.waitMs(nowMs)
+    const refusal = this.#tallies.get(party)?.refusal
+    return refusal === undefined || refusal.trial !== undefined ? 0 : refusal.dueMs - nowMs
+  }
+
+  #count(party: string, nowMs: number): RefusedFromNow {
+    const tally = this.#tallies.get(party) ?? { failuresInARow: 0, after: 0, refusal: undefined }
+    // First deleted, so that it becomes the youngest.
+    this.#tallies.delete(party)
+    forgetOldest(this.#tallies)
+    this.#tallies.set(party, tally)
+    if (tally.refusal !== undefined) {
+      postpone(tally.refusal, nowMs)
+      return undefined
+    }
+    tally.failuresInARow += 1
+    if (tally.failuresInARow < FAILURES_MAX) return undefined
+    tally.after = this.#attempts.latest
+    tally.refusal = { dueMs: nowMs + PROBE_EVERY_MS, waitMs: 2 * PROBE_EVERY_MS, trial: undefined }
+    return 'party'
+  }
+
+  #noteFailure(party: string, nowMs: number): void {
+    // With one failure of another party these are enough.
+    const latest = (this.#failedMs.get(party) ?? []).slice(2 - FAILURES_MAX)
+    this.#failedMs.delete(party)
+    forgetOldest(this.#failedMs)
+    this.#failedMs.set(party, [...latest, nowMs])
+  }
+
+  #haveSeveralFailed(nowMs: number): boolean {
+    const isLate = (atMs: number) => nowMs - atMs < LATELY_MS
+    for (const [party, times] of this.#failedMs) {
+      if (isLate(times.at(-1) ?? 0)) break
+      this.#failedMs.delete(party)
+    }
+    if (this.#failedMs.size < 2) return false
+    let failures = 0
+    for (const times of this.#failedMs.values()) {
+      failures += times.filter(isLate).length
+      if (failures >= FAILURES_MAX) return true
+    }
+    return false
+  }
+
+  #open(nowMs: number): void {
+    this.#opening = new Opening({
+      after: this.#attempts.latest,
+      nowMs,
+      random: this.#random,
+      contributors: new Set(this.#failedMs.keys()),
+    })
+    // What it was that has failed is not known: everybody begins anew when it closes.
+    this.#tallies.clear()
+    this.#failedMs.clear()
+  }
+
+  #close(): void {
+    this.#opening = undefined
+    this.#after = this.#attempts.latest
+  }
+}
+
+function postpone(refusal: Refusal, nowMs: number): void {
+  refusal.trial = undefined
+  refusal.dueMs = nowMs + refusal.waitMs
+  refusal.waitMs = Math.min(2 * refusal.waitMs, WAIT_MS_MAX)
+}
+
+function forgetOldest(parties: Map<string, unknown>): void {
+  for (const oldest of parties.keys()) {
+    if (parties.size < PARTIES_MAX) return
+    parties.delete(oldest)
+  }
+}

@@ -1,0 +1,43 @@
+import type { FastifyInstance, FastifyRequest, preValidationHookHandler } from 'fastify'
+import { fail } from '#core/errors.ts'
+import { inHeader, RequestProblem } from './field-place.ts'
+
+/**
+ * Refuses a request that sends a header more than once of those that its route reads. Node joins them to `a, b`, which for an
+ * `Idempotency-Key` would be another key, and a proxy in front may have looked at one of them alone. Headers that only accompany
+ * a request, such as `X-Request-Id`, are in no schema: proxies add them, and what is not valid there is replaced.
+ */
+export function refuseRepeatedHeaders(app: FastifyInstance): void {
+  app.addHook('onRoute', (route) => {
+    const names = Object.keys((route.schema?.headers as HeadersSchema | undefined)?.properties ?? {})
+    if (names.length === 0) return
+    const check: preValidationHookHandler = (request, _reply, done) => {
+      for (const name of names) requireOnce(request, name)
+      done()
+    }
+    route.preValidation = [check, ...[route.preValidation ?? []].flat()]
+  })
+}
+
+interface HeadersSchema {
+  readonly properties?: Readonly<Record<string, unknown>>
+}
+
+/**
+ * Requires that a header is not sent more than once.
+ *
+ * @throws Problem `invalid_request`, or `unknown_agent` for the header `Agent`
+ */
+export function requireOnce({ raw, headers }: FastifyRequest, name: string): void {
+  const value = headers[name]
+  // Only what was joined has to be counted.
+  if (typeof value !== 'string' || !value.includes(', ') || count(raw.rawHeaders, name) <= 1) return
+  if (name === 'agent') fail('unknown_agent', { field: ['agent'], detail: SENT_AGAIN })
+  throw new RequestProblem(inHeader(name), SENT_AGAIN)
+}
+
+const SENT_AGAIN = 'was sent more than once.'
+
+function count(rawHeaders: readonly string[], name: string): number {
+  return rawHeaders.filter((each, index) => index % 2 === 0 && each.toLowerCase() === name).length
+}
