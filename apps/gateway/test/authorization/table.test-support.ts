@@ -1,3 +1,4 @@
+import { fail } from '#core/errors.ts'
 import { drained } from '#core/lists/all-rows.test-support.ts'
 import type { RefusalsInput } from '#core/refusals/refusals-query.ts'
 import type { Services } from '#core/services/services.ts'
@@ -159,6 +160,9 @@ export const TABLE: {
     list: forCaller(ADMINS, (caller, { services }) => services.users.list(caller, { take: 1 })),
     count: forCaller(ADMINS, (caller, { services }) => services.users.count(caller)),
     find: forCaller(ADMINS, (caller, { services, all }) => services.users.find(caller, all.otherUserId)),
+    findManaged: forCaller(ADMINS, (caller, { services, all }) =>
+      services.users.findManaged(caller, [all.otherUserId]),
+    ),
     findMany: forCaller(
       {
         user: 'itself',
@@ -249,6 +253,10 @@ export const TABLE: {
     find: forCaller(KEY_READERS, async (caller, { services, ...call }) =>
       services.keys.find(caller, await call.all.newKey(call.caller.ownerId)),
     ),
+    findManaged: forCaller(KEY_READERS, async (caller, { services, ...call }) => {
+      const keys = await services.keys.findManaged(caller, [await call.all.newKey(call.caller.ownerId)])
+      return keys[0] ?? fail('key_not_found')
+    }),
     findMany: forCaller(KEYS_SEEN, async (caller, { services, all }) => {
       const asked = [...all.keyNames.keys()]
       const keys = await services.keys.findMany(caller, [...asked, 'no id'])
@@ -515,9 +523,9 @@ export const TABLE: {
     count: forCaller(COUNT_SEEN, async (caller, { services }) =>
       String(await services.refusals.count(caller, REFUSED)),
     ),
-    find: forCaller(REFUSAL_FOUND, async (caller, { services, all }) => {
-      const refusal = await services.refusals.find(caller, REFUSED_REQUEST)
-      return named(all.keyNames, callingKeys(all), keysOf(refusal === null ? [] : [refusal]))
+    findMany: forCaller(REFUSAL_FOUND, async (caller, { services, all }) => {
+      const refusals = await services.refusals.findMany(caller, [REFUSED_REQUEST])
+      return named(all.keyNames, callingKeys(all), keysOf([...refusals.values()]))
     }),
     counts: forCaller(CALLS_SEEN, async (caller, { services, all }) => {
       const counts = await services.refusals.counts(caller, { limitName: REFUSING_LIMIT, per: 'day' })
@@ -531,7 +539,7 @@ export const TABLE: {
   audit: {
     list: forCaller(ADMINS, (caller, { services }) => services.audit.list(caller, {}, { take: 1 })),
     count: forCaller(ADMINS, (caller, { services }) => services.audit.count(caller, {})),
-    find: forCaller(ADMINS, (caller, { services }) => services.audit.find(caller, 1)),
+    findMany: forCaller(ADMINS, (caller, { services }) => services.audit.findMany(caller, [1])),
     export: forCaller(ADMINS, (caller, { services }) => services.audit.export(caller, {})),
     exported: forCaller(EVERYBODY, (caller, { services }) => services.audit.exported(caller, 'calls', {})),
   },

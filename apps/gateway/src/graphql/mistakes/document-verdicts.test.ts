@@ -11,7 +11,9 @@ import { wrongRequests } from './wrong-inputs.test-support.ts'
 let face: Face
 let origin: string
 /** Two clients, each with one connection of its own. */
-const clients = [1, 2].map(() => new Agent({ keepAlive: true, maxSockets: 1 }))
+const first = new Agent({ keepAlive: true, maxSockets: 1 })
+const second = new Agent({ keepAlive: true, maxSockets: 1 })
+const clients = [first, second]
 
 beforeAll(async () => {
   face = await openFace()
@@ -89,14 +91,14 @@ describe('a document is refused alike on two connections, twice on each, and bes
   test.each(Object.entries(REFUSED))('%s', async (_name, [code, query]) => {
     const users = () => face.gateway.prisma.user.count()
     const before = await users()
-    const answers = []
+    const answers: Awaited<ReturnType<typeof send>>[] = []
     for (const client of [...clients, ...clients]) answers.push(await send(client, { query }))
     const others = Object.values(REFUSED).map(([, other]) => ({ query: other }))
     const batch = [{ query }, ...others, { query: '{ agents { id } }' }, { query }]
     const together = await Promise.all(
-      batch.map((each, index) => send(clients[index % 2] ?? clients[0], each)),
+      batch.map((each, index) => send(index % 2 === 0 ? first : second, each)),
     )
-    answers.push(together[0], together.at(-1))
+    answers.push(...together.slice(0, 1), ...together.slice(-1))
 
     const { data, errors }: Any = JSON.parse(answers[0]?.body ?? '')
     expect([data, errors[0].extensions.code, answers[0]?.statusCode]).toEqual([undefined, code, 400])

@@ -1,3 +1,4 @@
+import { fail } from '#core/errors.ts'
 import {
   allowedAgentsOf,
   callsThisMonth,
@@ -193,7 +194,8 @@ builder.queryFields((t) => ({
     description:
       'The API key with this id, which you created or own; administrators see all. Takes an access token, or an API key with the permission `ADMIN`.',
     args: { id: t.arg.id({ required: true, description: 'The id of the key.' }) },
-    resolve: (query, _root, { id }, context) => context.services.keys.find(callerOf(context), id, query),
+    resolve: async (query, _root, { id }, { loaders }) =>
+      (await loaders.managedKey(id, query)) ?? fail('key_not_found'),
   }),
   apiKeys: t.connection(
     {

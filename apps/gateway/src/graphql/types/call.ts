@@ -407,7 +407,7 @@ builder.queryField('call', (t) =>
     description:
       'The call with this id, which is also in the header `X-Call-Id` of a reply. Takes an access token or any API key.',
     args: { id: t.arg.id({ required: true, description: 'The id of the call.' }) },
-    resolve: async (query, _root, { id }, context) =>
-      (await context.services.usage.findCall(callerOf(context), id, query)) ?? fail('call_not_found'),
+    resolve: async (query, _root, { id }, { loaders }) =>
+      (await loaders.call(id, query)) ?? fail('call_not_found'),
   }),
 )

@@ -1,3 +1,4 @@
+import { fail } from '#core/errors.ts'
 import { UPLOAD_DESCRIPTIONS } from '#http/descriptions/upload-descriptions.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
@@ -76,7 +77,8 @@ builder.queryFields((t) => ({
     description:
       'The upload with this id, which belongs to you; an API key without `ADMIN` sees its own. Takes an access token, or an API key with the permission `UPLOAD` or `ADMIN`.',
     args: { id: t.arg.id({ required: true, description: UPLOAD_DESCRIPTIONS.id }) },
-    resolve: (query, _root, { id }, context) => context.services.uploads.find(callerOf(context), id, query),
+    resolve: async (query, _root, { id }, { loaders }) =>
+      (await loaders.upload(id, query)) ?? fail('upload_not_found'),
   }),
   uploads: t.prismaConnection(
     {

@@ -12,6 +12,7 @@ import { enumOf, knownOrOther } from '../enum-of.ts'
 import { conditionsOf } from '../reads/conditions-of.ts'
 import { relatedQuery } from '../reads/related-query.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
+import { COUNTS_AS_LIST } from '../serving/cost.ts'
 import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
 import { showLimit } from '../serving/show-limit.ts'
 import { Agent } from './agent.ts'
@@ -279,6 +280,7 @@ builder.objectField(ApiKey, 'usageReport', (t) =>
   t.field({
     type: UsageReport,
     nullable: true,
+    extensions: COUNTS_AS_LIST,
     description:
       'The usage of this key. The reports of all keys of a list are read together and count as one report towards the rate limit. Null for a key that you created for another user.',
     args: {

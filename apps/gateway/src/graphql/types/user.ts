@@ -1,3 +1,4 @@
+import { fail } from '#core/errors.ts'
 import { knownRole, ROLES } from '#core/principal.ts'
 import { apiCallsCount, maxApiCalls, quotaOf } from '#core/users/user.ts'
 import { knownPeriod, knownStatus, USER_STATUSES } from '#core/users/user-rules.ts'
@@ -102,7 +103,7 @@ builder.queryFields((t) => ({
     nullable: true,
     description:
       'The user of the credential; for an API key, its owner. Takes an access token, or an API key with the permission `ADMIN`.',
-    resolve: (query, _root, _args, context) => context.services.users.me(callerOf(context), query),
+    resolve: (query, _root, _args, { loaders }) => loaders.ownUser(query),
   }),
   user: t.prismaField({
     type: User,
@@ -110,7 +111,8 @@ builder.queryFields((t) => ({
     description:
       'The user with this id. Takes an access token of an administrator, or an API key of one with the permission `ADMIN`.',
     args: { id: t.arg.id({ required: true, description: USER_DESCRIPTIONS.id }) },
-    resolve: (query, _root, { id }, context) => context.services.users.find(callerOf(context), id, query),
+    resolve: async (query, _root, { id }, { loaders }) =>
+      (await loaders.managedUser(id, query)) ?? fail('user_not_found'),
   }),
   users: t.connection(
     {
