@@ -119,7 +119,7 @@ export function graphqlRoutes(
     method: ['GET', 'POST'],
     url: PATH,
     schema: { hide: true },
-    onRequest: createClosedDoor(services.refusedDocuments),
+    ...createClosedDoor(services.refusedDocuments),
     handler: async (request, reply) => {
       if (request.method === 'POST' && request.body === undefined) refuseField(['body'], BODY_EXPECTED)
       const canStream = acceptsEventStream(request.headers.accept)

@@ -142,8 +142,8 @@ export const TABLE: {
     requireKeyFormat: open('Only refuses malformed keys.'),
   },
   refusedDocuments: {
-    count: open('Counts what an address sent, whoever sent it.'),
-    closedSeconds: open('Says only whether an address has sent too much.'),
+    count: open('Counts what a sender has sent.'),
+    closedSeconds: open('Says only whether a sender has sent too much.'),
   },
   reads: {
     begin: open('Counts a read of whoever asks, and reads nothing itself.'),

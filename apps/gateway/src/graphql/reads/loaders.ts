@@ -18,6 +18,7 @@ import type { ApiKey, Call, Upload, User } from '#generated/prisma/client.ts'
 import { batched, batchedBy, batchedRows, type ReadMany } from './batched.ts'
 import type { RowQuery } from './columns-of-both.ts'
 import { type FoundNode, findNodes } from './find-nodes.ts'
+import { foundOr } from './found-or.ts'
 
 type Query = RowQuery
 type OwnedFilter = Omit<KeyFilter, 'ownerId'>
@@ -89,21 +90,28 @@ export function createLoaders(
     ({ query }: Page) =>
     (ids: readonly string[]) =>
       usage.callsOf(callerOf(), { parent, ids }, query, onLimit, signal)
+  /** A request without a caller is refused before it waits for a batch, so that errors come in the order of their fields. */
+  const atOnce =
+    <Asked extends readonly unknown[], Result>(read: (...asked: Asked) => Result) =>
+    (...asked: Asked): Result => {
+      callerOf()
+      return read(...asked)
+    }
   const ownUser = batchedRows(async (_ids, query) => [await users.me(callerOf(), query)])
   const auditEvent = batched((ns) => audit.findMany(callerOf(), ns.map(Number)))
   const quotaOf = batched(oneByOne(() => usage.quota(callerOf())))
   return {
     node: batched((ids) => findNodes(services, callerOf(), ids)),
     key: batchedRows((ids, query) => keys.findMany(callerOf(), ids, query)),
-    managedKey: batchedRows((ids, query) => keys.findManaged(callerOf(), ids, query)),
+    managedKey: atOnce(batchedRows((ids, query) => keys.findManaged(callerOf(), ids, query))),
     currentKey: once(() => keys.current(callerOf())),
     user: batchedRows((ids, query) => users.findMany(callerOf(), ids, query)),
-    managedUser: batchedRows((ids, query) => users.findManaged(callerOf(), ids, query)),
-    ownUser: async (query) => (await ownUser(callerOf().userId, query)) ?? fail('user_not_found'),
-    call: batchedRows((ids, query) => usage.findCalls(callerOf(), ids, query)),
-    upload: batchedRows((ids, query) => uploads.findMany(callerOf(), ids, query)),
-    refusal: batched((ids) => refusals.findMany(callerOf(), ids)),
-    auditEvent: async (n) => auditEvent(String(n)),
+    managedUser: atOnce(batchedRows((ids, query) => users.findManaged(callerOf(), ids, query))),
+    ownUser: (query) => foundOr(ownUser(callerOf().userId, query), 'user_not_found'),
+    call: atOnce(batchedRows((ids, query) => usage.findCalls(callerOf(), ids, query))),
+    upload: atOnce(batchedRows((ids, query) => uploads.findMany(callerOf(), ids, query))),
+    refusal: atOnce(batched((ids) => refusals.findMany(callerOf(), ids))),
+    auditEvent: atOnce((n) => auditEvent(String(n))),
     instance: batched(byId((ids) => usage.findInstances(callerOf(), ids))),
     agent: batched(byId(async (ids) => agents.findMany(callerOf(), ids))),
     keysOf: batchedBy(

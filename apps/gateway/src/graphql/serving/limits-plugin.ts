@@ -19,13 +19,17 @@ export function useOperationLimits({ admission, verdicts }: OperationLimitsDeps)
     if (operation == null) return
     const called = { schema, document, operation, variables: args.variableValues ?? {} }
     const wrongLiterals = verdicts.wrongLiteralsOf(document)
-    const error = await wrongInputs(called, wrongLiterals, args.contextValue as GraphqlContext)
-    if (error !== undefined) return setResultAndStopExecution({ errors: [toGraphqlError(error)] })
+    const context = args.contextValue as GraphqlContext
+    const error = await wrongInputs(called, wrongLiterals, context)
+    if (error !== undefined) {
+      await admission.countWrongInputs(context)
+      return setResultAndStopExecution({ errors: [toGraphqlError(error)] })
+    }
     try {
       requireSmallOperation(called)
     } catch (error) {
       if (!(error instanceof Problem)) throw error
-      await admission.refuse(args.contextValue as GraphqlContext, error)
+      await admission.refuse(context, error)
     }
   }
   return {
@@ -42,7 +46,7 @@ export function useOperationLimits({ admission, verdicts }: OperationLimitsDeps)
 const EVENT_STREAM_EXPECTED = 'accept: expected text/event-stream for a subscription.'
 
 interface OperationLimitsDeps {
-  readonly admission: Pick<DocumentAdmission, 'refuse'>
+  readonly admission: Pick<DocumentAdmission, 'refuse' | 'countWrongInputs'>
   readonly verdicts: Pick<DocumentVerdicts, 'wrongLiteralsOf'>
 }
 

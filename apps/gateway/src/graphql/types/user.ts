@@ -1,4 +1,3 @@
-import { fail } from '#core/errors.ts'
 import { knownRole, ROLES } from '#core/principal.ts'
 import { apiCallsCount, maxApiCalls, quotaOf } from '#core/users/user.ts'
 import { knownPeriod, knownStatus, USER_STATUSES } from '#core/users/user-rules.ts'
@@ -7,6 +6,7 @@ import { USER_DESCRIPTIONS } from '#http/descriptions/user-descriptions.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
+import { foundOr } from '../reads/found-or.ts'
 import { orderedConnection } from '../reads/ordered-connection.ts'
 import { TOTAL_COUNT } from '../reads/total-count.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
@@ -111,8 +111,7 @@ builder.queryFields((t) => ({
     description:
       'The user with this id. Takes an access token of an administrator, or an API key of one with the permission `ADMIN`.',
     args: { id: t.arg.id({ required: true, description: USER_DESCRIPTIONS.id }) },
-    resolve: async (query, _root, { id }, { loaders }) =>
-      (await loaders.managedUser(id, query)) ?? fail('user_not_found'),
+    resolve: (query, _root, { id }, { loaders }) => foundOr(loaders.managedUser(id, query), 'user_not_found'),
   }),
   users: t.connection(
     {
