@@ -95,9 +95,10 @@ export function createContext(parts: ContextParts, place: OperationPlace): Graph
     loggedIn,
     loaders,
     rereads: createRereads({ services, prisma, callerOf: caller, loggedIn }),
-    previousReports: new PreviousReports(loaders, (query) =>
-      services.usage.report(caller(), query, onLimit, signal),
-    ),
+    previousReports: new PreviousReports(loaders, {
+      before: (report) => services.usage.reportBefore(caller(), report, signal),
+      report: (query) => services.usage.report(caller(), query, onLimit, signal),
+    }),
     reportPoints: new ReportPoints(),
   }
   return context

@@ -246,7 +246,12 @@ test('the CSV of a report that is compared has the numbers of the other period b
   const today = new Date().toISOString().slice(0, 10)
   const ask = (query: string) =>
     setup.call(owner, 'GET', `/api/v1/usage?format=csv&rows=totals&group_by=outcome&${query}`)
-  const { body, statusCode } = await ask(`from=2020-01-01&to=2020-01-03&compare_from=${today}`)
+  const left = ({ headers }: Awaited<ReturnType<typeof ask>>) =>
+    Number(/r=(\d+)/.exec(String(headers.ratelimit))?.[1])
+  const leftBefore = left(await ask('from=2020-01-01'))
+  const response = await ask(`from=2020-01-01&to=2020-01-03&compare_from=${today}`)
+  const { body, statusCode } = response
+  expect(left(response)).toBe(leftBefore - 1)
   expect(statusCode, body).toBe(200)
   // Groups that called only in the other period have rows as well.
   const [, ...gone] = body.trimEnd().split('\r\n')

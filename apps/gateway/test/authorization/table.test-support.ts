@@ -1,6 +1,7 @@
 import { fail } from '#core/errors.ts'
 import { drained } from '#core/lists/all-rows.test-support.ts'
 import type { RefusalsInput } from '#core/refusals/refusals-query.ts'
+import type { Report } from '#core/reports/reports.ts'
 import type { Services } from '#core/services/services.ts'
 import type { Call } from '#generated/prisma/client.ts'
 import {
@@ -434,6 +435,22 @@ export const TABLE: {
       const ids = series.map(({ group }) => group.key ?? '')
       return named(all.keyNames, callingKeys(all), ids)
     }),
+    reportBefore: forCaller(CALLS_SEEN, async (caller, { services, all }) => {
+      const { series } = await services.usage.reportBefore(caller, await reportAfterAll(services, all))
+      const ids = series.map(({ group }) => group.key ?? '')
+      return named(all.keyNames, callingKeys(all), ids)
+    }),
+    reportsBeforeOfKeys: forCaller(CALLS_SEEN, async (caller, { services, all }) => {
+      const report = await reportAfterAll(services, all)
+      const asked = [...all.keyNames.keys(), 'no id']
+      const reports = await services.usage.reportsBeforeOfKeys(caller, asked, report)
+      const called = [...reports].filter(([, { totals }]) => totals.calls > 0)
+      return named(
+        all.keyNames,
+        callingKeys(all),
+        called.map(([id]) => id),
+      )
+    }),
     reportsOfKeys: forCaller(CALLS_SEEN, async (caller, { services, all }) => {
       const reports = await services.usage.reportsOfKeys(caller, [...all.keyNames.keys(), 'no id'], {})
       const called = [...reports].filter(([, { totals }]) => totals.calls > 0)
@@ -568,6 +585,15 @@ function shown(all: Callers, calls: readonly Pick<Call, 'keyId' | 'platformStatu
   const ids = calls.map(({ keyId }) => keyId)
   const seen = named(all.keyNames, callingKeys(all), ids)
   return calls.some(({ platformStatus }) => platformStatus !== null) ? withPlatform(seen) : seen
+}
+
+/** A report of an administrator, which is compared with the days of all calls. */
+function reportAfterAll(services: Services, { callers }: Callers): Promise<Report> {
+  const { principal } = callers.admin
+  if (principal === undefined) throw new Error('there is no administrator')
+  const [from, to] = [-1, 1].map((days) => new Date(Date.now() + days * 86_400_000).toISOString())
+  const input = { groupBy: ['key'], agent: FAILING_AGENT, compareFrom: from, compareTo: to }
+  return services.usage.report(principal, input)
 }
 
 function keysOf(refusals: readonly { readonly keyId: string | null }[]): string[] {

@@ -20,10 +20,14 @@ export function batched<Row>(read: ReadMany<Row>): Batcher<string, Row | null> {
 }
 
 /** One batch for each different argument, since one statement reads the same columns of all its rows. */
-export function batchedBy<Argument, Row>(readOf: (argument: Argument) => ReadMany<Row>) {
+export function batchedBy<Argument, Row>(
+  readOf: (argument: Argument) => ReadMany<Row>,
+  /** The part of the argument that makes a difference. */
+  differing: (argument: Argument) => unknown = (argument) => argument,
+) {
   const batches = new Map<string, Batcher<string, Row | null>>()
   return (id: string, argument: Argument): Promise<Row | null> => {
-    const name = JSON.stringify(argument)
+    const name = JSON.stringify(differing(argument))
     const batch = batches.get(name) ?? batched(readOf(argument))
     batches.set(name, batch)
     return batch(id)

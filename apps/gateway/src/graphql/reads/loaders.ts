@@ -69,6 +69,8 @@ export interface Loaders {
   uploadCountOfOwner(ownerId: string): Promise<number | null>
   /** The report of a key; those of one level with the same arguments take one point of the rate limit. */
   report(keyId: string, input: KeyReportInput): Promise<Report | null>
+  /** The report with which that of a key is compared; those of one level are read together. */
+  reportBefore(keyId: string, report: Report): Promise<Report | null>
   /** The quota of the caller's user, which every report of a level may ask for. */
   quota(): Promise<Quota>
 }
@@ -133,6 +135,10 @@ export function createLoaders(
     ),
     uploadCountOfOwner: batched(oneByOne((ownerId) => uploads.count(callerOf(), { ownerId }))),
     report: batchedBy((input) => (ids) => usage.reportsOfKeys(callerOf(), ids, input, onLimit, signal)),
+    reportBefore: batchedBy(
+      (report) => (ids) => usage.reportsBeforeOfKeys(callerOf(), ids, report, signal),
+      ({ totals: _totals, points: _points, series: _series, keyId: _keyId, ...query }) => query,
+    ),
     quota: async () => (await quotaOf(callerOf().userId)) ?? fail('user_not_found'),
   }
 }

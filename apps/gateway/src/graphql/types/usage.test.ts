@@ -270,8 +270,28 @@ test('the limit is in the headers, as on REST', async () => {
   expect(await headersOf('{ __typename }')).not.toHaveProperty('ratelimit')
 })
 
+test('the period before is in the price of a report, and what comes before that has its own', async () => {
+  const priceOf = async (selection: string, document = `{ usage { ${selection} } }`) => {
+    // The first answer of a limit shows what is left.
+    await face.query('user', '{ usage { from } }')
+    const before = face.pointsTaken()
+    const { errors } = await face.query('user', document)
+    expect(errors).toBeUndefined()
+    return face.pointsTaken() - before
+  }
+  expect(await priceOf('from')).toBe(1)
+  expect(
+    await priceOf(
+      'from previous { from } groups { previousTotals { calls } } missingGroups { totals { calls } }',
+    ),
+  ).toBe(1)
+  expect(await priceOf('previous { from previous { from } }')).toBe(2)
+  const ofKeys = 'usageReport { from previous { from totals { calls } } }'
+  expect(await priceOf('', `{ apiKeys { nodes { ${ofKeys} } } }`)).toBe(1)
+})
+
 test('reports count towards the limit of REST, each by itself', async () => {
-  const report = () => face.query('neighbour', '{ a: usage { from previous { from } } b: usage { from } }')
+  const report = () => face.query('neighbour', '{ a: usage { from } b: usage { from } }')
   let refused: Any
   for (let request = 0; refused === undefined && request < 100; request += 1) {
     refused = (await report()).errors?.[0]

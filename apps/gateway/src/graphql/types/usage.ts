@@ -221,9 +221,10 @@ UsageReport.implement({
     }),
     previous: t.field({
       type: UsageReport,
+      extensions: COUNTS_AS_LIST,
       nullable: true,
       description:
-        'The same report for the period with which this one is compared: the one of `compareFrom`, or else the period before, which is as long and ends where this one begins. It counts as a report of its own towards the rate limit.',
+        'The same report for the period with which this one is compared: the one of `compareFrom`, or else the period before, which is as long and ends where this one begins. It counts as one report with this one towards the rate limit; what comes before it counts by itself.',
       resolve: (report, _args, { previousReports }) => previousReports.reportBefore(report),
     }),
     quota: t.field({
