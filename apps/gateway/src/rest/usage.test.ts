@@ -127,7 +127,7 @@ test('a report counts only calls that have ended, grouped as requested, and its 
   const query = '/api/v1/usage?granularity=hour&group_by=outcome'
   const { data } = (await setup.call(owner, 'GET', query)).json()
   expect(data.totals).toMatchObject({ calls: 4, failed_calls: 1, token_coverage: 0, total_tokens: null })
-  expect(data.series.map((series: { group: object }) => series.group)).toEqual([
+  expect(data.groups.map(({ group }: { group: object }) => group)).toEqual([
     { outcome: 'done' },
     { outcome: 'timeout' },
   ])
@@ -136,7 +136,7 @@ test('a report counts only calls that have ended, grouped as requested, and its 
     .split('\r\n')
   const column = head.split(',').indexOf('calls')
   expect(lines.reduce((sum, line) => sum + Number(line.split(',')[column]), 0)).toBe(4)
-  expect(lines).toHaveLength(2 * data.series[0].points.length)
+  expect(lines).toHaveLength(2 * data.groups[0].points.length)
 })
 
 test.each([

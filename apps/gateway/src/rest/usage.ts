@@ -6,7 +6,7 @@ import { allOf } from '#core/input/all-of.ts'
 import { readPage } from '#core/input/pagination.ts'
 import { CALL_FACES, CALL_KINDS, FAILED_OUTCOMES, OUTCOMES } from '#core/ledger/call-kinds.ts'
 import { AMOUNT_MAX, parseCallsQuery } from '#core/reports/calls-query.ts'
-import { withMissingSeries } from '#core/reports/missing-series.ts'
+import { withMissingGroups } from '#core/reports/missing-groups.ts'
 import { GRANULARITIES } from '#core/reports/range/calendar.ts'
 import type { ReportInput } from '#core/reports/report-query.ts'
 import { GROUPS } from '#core/reports/report-rows.ts'
@@ -62,7 +62,7 @@ export function usageRoutes(
       const compared =
         report.compared === undefined ? undefined : await usage.reportBefore(caller, report, signal)
       const options = { rows, labels, compared }
-      const all = compared === undefined ? report : withMissingSeries(report, compared)
+      const all = compared === undefined ? report : withMissingGroups(report, compared)
       const names = labels ? await namesIn(services, caller, all) : {}
       await services.audit.exported(caller, 'usage', request.query)
       return sendCsv(reply, 'usage', reportHeader(all, options), reportRows(all, options, names))

@@ -428,16 +428,16 @@ export const TABLE: {
   usage: {
     checkReport: open('Judges the form of a query, and reads nothing.'),
     report: forCaller(CALLS_SEEN, async (caller, { services, all }) => {
-      const { series } = await services.usage.report(caller, {
+      const { groups } = await services.usage.report(caller, {
         groupBy: ['key'],
         agent: FAILING_AGENT,
       })
-      const ids = series.map(({ group }) => group.key ?? '')
+      const ids = groups.map(({ group }) => group.key ?? '')
       return named(all.keyNames, callingKeys(all), ids)
     }),
     reportBefore: forCaller(CALLS_SEEN, async (caller, { services, all }) => {
-      const { series } = await services.usage.reportBefore(caller, await reportAfterAll(services, all))
-      const ids = series.map(({ group }) => group.key ?? '')
+      const { groups } = await services.usage.reportBefore(caller, await reportAfterAll(services, all))
+      const ids = groups.map(({ group }) => group.key ?? '')
       return named(all.keyNames, callingKeys(all), ids)
     }),
     reportsBeforeOfKeys: forCaller(CALLS_SEEN, async (caller, { services, all }) => {

@@ -137,7 +137,7 @@ export function createLoaders(
     report: batchedBy((input) => (ids) => usage.reportsOfKeys(callerOf(), ids, input, onLimit, signal)),
     reportBefore: batchedBy(
       (report) => (ids) => usage.reportsBeforeOfKeys(callerOf(), ids, report, signal),
-      ({ totals: _totals, points: _points, series: _series, keyId: _keyId, ...query }) => query,
+      ({ totals: _totals, points: _points, groups: _groups, keyId: _keyId, ...query }) => query,
     ),
     quota: async () => (await quotaOf(callerOf().userId)) ?? fail('user_not_found'),
   }

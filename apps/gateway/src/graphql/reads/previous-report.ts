@@ -1,6 +1,6 @@
 import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { fail } from '#core/errors.ts'
-import { queryBefore, type Report, type Series } from '#core/reports/reports.ts'
+import { queryBefore, type Report, type ReportGroup } from '#core/reports/reports.ts'
 import { UsageAccumulator, type UsageMetrics } from '#core/reports/usage-accumulator.ts'
 import type { Loaders } from './loaders.ts'
 
@@ -39,7 +39,7 @@ export class PreviousReports {
   }
 
   /** The totals of a group in the period before. */
-  async totalsBefore(report: Report, { group }: Series): Promise<UsageMetrics> {
+  async totalsBefore(report: Report, { group }: ReportGroup): Promise<UsageMetrics> {
     return (await this.#previousOf(report)).totals.get(JSON.stringify(group)) ?? NOTHING
   }
 
@@ -53,7 +53,7 @@ export class PreviousReports {
     const isPaid = !this.#included.has(report)
     const before = await (isPaid ? this.#readIncluded(report) : this.#readOne(queryBefore(report)))
     if (isPaid) this.#included.add(before)
-    const totals = new Map(before.series.map((series) => [JSON.stringify(series.group), series.totals]))
+    const totals = new Map(before.groups.map(({ group, totals: own }) => [JSON.stringify(group), own]))
     return { report: before, totals }
   }
 

@@ -64,13 +64,13 @@ describe('a report has the numbers of REST', () => {
       const { data, errors } = await face.query(caller, `{ usage${given} { ${REPORT} } }`)
       expect(errors).toBeUndefined()
       const { points, groups, group_count, granularity, group_by, ...report } = asRest(data.usage)
-      const { series, ...expected } = rest
+      const { groups: ofRest, ...expected } = rest
       const words = (list: string[]) => list.map((word) => word.toLowerCase())
       expect({ ...report, granularity: granularity.toLowerCase(), group_by: words(group_by) }).toEqual(
         expected,
       )
-      expect(group_count).toBe(series.length)
-      for (const [index, { group, totals, points: ofGroup }] of series.entries()) {
+      expect(group_count).toBe(ofRest.length)
+      for (const [index, { group, totals, points: ofGroup }] of ofRest.entries()) {
         const one = groups[index]
         expect({ totals: one.totals, points: one.points }).toEqual({ totals, points: ofGroup })
         for (const [name, field] of Object.entries(GROUP_FIELDS)) {
@@ -78,7 +78,7 @@ describe('a report has the numbers of REST', () => {
           expect(value).toBe(group[name] ?? null)
         }
       }
-      if (series.length === 1) expect(points).toEqual(series[0].points)
+      if (ofRest.length === 1) expect(points).toEqual(ofRest[0].points)
     }
   })
 })
