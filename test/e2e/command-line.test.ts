@@ -60,7 +60,7 @@ test('the command line reads the reports and calls of REST, with the same filter
   const conditions = 'from=2026-10-01&to=2026-11-01&timezone=Asia/Shanghai&outcome=failed'
   const report = await json('usage', 'report', ...october, '--outcome', 'failed')
   expect(report).toEqual(await restData(`/api/v1/usage?${conditions}`))
-  expect(report.series[0].points).toHaveLength(31)
+  expect(report.groups[0].points).toHaveLength(31)
   expect(await json('calls', 'list', ...october, '--outcome', 'failed')).toEqual(
     await restData(`/api/v1/calls?${conditions}`),
   )

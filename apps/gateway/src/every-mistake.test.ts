@@ -7,6 +7,7 @@ import { MISTAKES_MAX } from '#core/errors.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { createLogger } from '#ops/logger.ts'
 import { createServer } from '#server/create-server.ts'
+import { sentAgain } from '#test/graphql/sent-again.test-support.ts'
 import { createGateway, type Gateway } from './gateway.ts'
 
 let database: Database
@@ -57,12 +58,9 @@ async function fieldsOf(...request: Parameters<typeof send>): Promise<readonly s
 }
 
 async function errorOf(query: string, variables: object = {}, credential = token) {
-  const { errors } = await send(
-    'POST',
-    '/graphql',
-    { query, variables },
-    { authorization: `Bearer ${credential}` },
-  )
+  const headers = { authorization: `Bearer ${credential}` }
+  const payload = { query, variables }
+  const { errors } = (await sentAgain(app, { method: 'POST', url: '/graphql', headers, payload })).json()
   expect(errors).toHaveLength(1)
   const { message, extensions } = errors[0]
   const [first] = extensions.fields
@@ -231,6 +229,16 @@ describe('GraphQL names every mistake of a form, in the order of its schema', ()
     const wrong = { ...input, detail: 'yes' }
     const all = [...both, 'input.detail']
     expect((await inputsOf(document, { input: wrong }, apiKey)).toSorted()).toEqual(all.toSorted())
+  })
+
+  test('an item of the wrong type does not hide the rules for its neighbours, nor changes their places', async () => {
+    const document = 'mutation ($input: UpdateApiKeyInput!) { updateApiKey(input: $input) { __typename } }'
+    const input = { keyId: 'k', allowedAgents: [5, 'x', 'models', null, 'y'] }
+    const places = [0, 1, 3, 4].map((index) => `input.allowedAgents[${index}]`)
+    expect((await inputsOf(document, { input })).toSorted()).toEqual(places)
+    const literals =
+      '{ usage(groupBy: [agent, KEY], timezone: "Atlantis", filter: { outcome: [FOO] }) { granularity } }'
+    expect(await inputsOf(literals)).toEqual(['filter.outcome[0]', 'groupBy[0]', 'timezone'])
   })
 
   test('rules that tell of the installation are applied for callers alone', async () => {

@@ -49,7 +49,7 @@ test('REST passes words of the ledger that it does not know, in lists and in CSV
 
 test('REST groups a report by an outcome that it does not know, and does not take it for a failure', async () => {
   const { data } = (await face.get('admin', '/api/v1/usage?group_by=outcome')).json()
-  const parked = data.series.filter(({ group }: { group: object }) =>
+  const parked = data.groups.filter(({ group }: { group: object }) =>
     JSON.stringify(group).includes('parked'),
   )
   expect(parked).toMatchObject([{ group: { outcome: 'parked' }, totals: { calls: 1, failed_calls: 0 } }])

@@ -77,12 +77,12 @@ function withConditions(command: Command): Command {
     .option('--outcome <list>', 'outcomes, separated by commas; failed stands for all failures', list)
 }
 
-function printReport({ group_by: groupBy, series, totals }: ReportRecord): void {
-  const grouped = series.map(({ group, totals }) => ({
+function printReport({ group_by: groupBy, groups, totals }: ReportRecord): void {
+  const grouped = groups.map(({ group, totals }) => ({
     ...totals,
     name: groupBy.map((name) => group[name] || '-'),
   }))
-  const points = (series[0]?.points ?? []).map(({ start, ...metrics }) => ({ ...metrics, name: [start] }))
+  const points = (groups[0]?.points ?? []).map(({ start, ...metrics }) => ({ ...metrics, name: [start] }))
   const headings = groupBy.length === 0 ? ['start'] : groupBy
   const rows: ReportLine[] = groupBy.length === 0 ? points : grouped
   const total = { ...totals, name: ['total'] }

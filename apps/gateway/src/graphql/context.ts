@@ -44,8 +44,8 @@ export interface OperationPlace {
   readonly canStream: boolean
   /** Has the results of an operation that are sent as an event stream, see {@link useEventStreams}. */
   readonly streamed: { results?: Results }
-  /** Has the document once it was admitted, and the errors of its literals once it was validated. */
-  readonly admitted: { document?: DocumentNode; wrongLiterals?: readonly GraphQLError[] }
+  /** Has the document once it was admitted. */
+  readonly admitted: { document?: DocumentNode }
   /** What is known of the credential; see {@link readCredential} and {@link callerOf}. */
   readonly credential: Credential
   /** The errors whose faults are in the log, see {@link useProblems}; weak, because a subscription may live for days. */
@@ -95,9 +95,10 @@ export function createContext(parts: ContextParts, place: OperationPlace): Graph
     loggedIn,
     loaders,
     rereads: createRereads({ services, prisma, callerOf: caller, loggedIn }),
-    previousReports: new PreviousReports(loaders, (query) =>
-      services.usage.report(caller(), query, onLimit, signal),
-    ),
+    previousReports: new PreviousReports(loaders, {
+      before: (report) => services.usage.reportBefore(caller(), report, signal),
+      report: (query) => services.usage.report(caller(), query, onLimit, signal),
+    }),
     reportPoints: new ReportPoints(),
   }
   return context

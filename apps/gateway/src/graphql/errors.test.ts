@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { ERRORS } from '#core/errors.ts'
 import { createServer } from '#server/create-server.ts'
 import { type Any, type Face, openFace } from '#test/graphql/face.test-support.ts'
+import { sentAgain } from '#test/graphql/sent-again.test-support.ts'
 import type { GraphqlContext, OperationPlace } from './context.ts'
 import { toGraphqlError } from './errors.ts'
 import { schema } from './schema.ts'
@@ -39,8 +40,12 @@ afterAll(async () => {
 const JSON_ONLY = 'application/json'
 const GRAPHQL = 'application/graphql-response+json'
 
-function post(payload: Any, headers: Record<string, string> = {}) {
-  return app.inject({ method: 'POST', url: '/graphql', headers: { accept: JSON_ONLY, ...headers }, payload })
+function posted(payload: Any, headers: Record<string, string> = {}): InjectOptions {
+  return { method: 'POST', url: '/graphql', headers: { accept: JSON_ONLY, ...headers }, payload }
+}
+
+function post(...[payload, headers]: Parameters<typeof posted>) {
+  return app.inject(posted(payload, headers))
 }
 
 const asPremium = () => ({ authorization: `Bearer ${face.callers.premium.credential}` })
@@ -153,7 +158,7 @@ describe('refusals', () => {
       [GRAPHQL, 400],
       [JSON_ONLY, 200],
     ] as const) {
-      const response = await post(payload, { ...asPremium(), accept })
+      const response = await sentAgain(app, posted(payload, { ...asPremium(), accept }))
       expect(response.json()).toMatchObject({ errors: [{ extensions: { ...extensions, status: 400 } }] })
       expect(response.body).not.toContain('secret')
       expect(response.json()).not.toHaveProperty('data')
@@ -221,7 +226,7 @@ describe('refusals', () => {
   test('a variable is named by the argument that it stands for', async () => {
     const query =
       'mutation ($mine: String!, $other: String!) { login(input: { username: $mine, password: $other }) { expiresIn } }'
-    const { errors } = (await post({ query, variables: { mine: 5 } })).json()
+    const { errors } = (await sentAgain(app, posted({ query, variables: { mine: 5 } }))).json()
     expect(errors).toMatchObject([
       {
         message: 'input.username: expected a string.',

@@ -18,6 +18,7 @@ import {
 } from './context.ts'
 import { graphqlErrorOf, nameRequest, toGraphqlError } from './errors.ts'
 import { graphiqlRoutes } from './graphiql/routes.ts'
+import { createVerdicts } from './mistakes/document-verdicts.ts'
 import { schema } from './schema.ts'
 import { useAuthentication } from './serving/authentication-plugin.ts'
 import { useOperationLimits } from './serving/limits-plugin.ts'
@@ -61,6 +62,7 @@ export function graphqlRoutes(
     bounds,
     trusts: documents.trusts,
   })
+  const verdicts = createVerdicts(schema, introspection)
   const yoga = createYoga<OperationPlace, GraphqlContext>({
     schema,
     graphqlEndpoint: PATH,
@@ -74,14 +76,14 @@ export function graphqlRoutes(
     landingPage: false,
     logging: false,
     maskedErrors: { maskError: toGraphqlError },
-    // Results of validations are remembered beside the documents that the admission keeps.
-    parserAndValidationCache: { documentCache: NO_CACHE, errorCache: NO_CACHE },
+    // The admission keeps documents, and the verdicts what is wrong with them. A cache of Yoga's would know half of it.
+    parserAndValidationCache: false,
     extraParamNames: ['documentId'],
     plugins: [
       useAdmission({ services, find: documents.find, admission, observer }),
       useEventStreams(),
-      useValidation(introspection),
-      useOperationLimits(admission),
+      useValidation(verdicts),
+      useOperationLimits({ admission, verdicts }),
       useAuthentication(),
       useReadTurns(),
       useSharedUpdates(),
@@ -117,7 +119,7 @@ export function graphqlRoutes(
     method: ['GET', 'POST'],
     url: PATH,
     schema: { hide: true },
-    onRequest: createClosedDoor(services.refusedDocuments),
+    ...createClosedDoor(services.refusedDocuments),
     handler: async (request, reply) => {
       if (request.method === 'POST' && request.body === undefined) refuseField(['body'], BODY_EXPECTED)
       const canStream = acceptsEventStream(request.headers.accept)
@@ -143,8 +145,6 @@ export function graphqlRoutes(
 function acceptOf({ headers }: FastifyRequest): Record<string, string> {
   return headers.accept === undefined ? {} : { accept: headers.accept }
 }
-
-const NO_CACHE = { get: () => undefined, set: () => undefined }
 
 const BODY_EXPECTED = 'expected a JSON object with query.'
 const RESULT_EXPECTED =

@@ -221,7 +221,7 @@ function commandsOf(
     'keys revoke': async ({ id }) => shownKey(await keys.revoke(operator(), id)),
     async 'usage report'({ username, ...input }) {
       const report = await reports.report(operator(), { ...input, ...(await userOf(username)) })
-      if (report.series.length * report.points.length > REPORT_POINTS_MAX)
+      if (report.groups.length * report.points.length > REPORT_POINTS_MAX)
         refuseField(['groupBy'], 'gives too many points; expected a shorter range or fewer groups.')
       return reportRecord(report)
     },

@@ -1,10 +1,10 @@
 import type { CallInstance } from '#core/reports/call-instances.ts'
-import type { Report, Series } from '#core/reports/reports.ts'
+import type { Report, ReportGroup } from '#core/reports/reports.ts'
 import type { UsageMetrics } from '#core/reports/usage-accumulator.ts'
 import type { Call } from '#generated/prisma/client.ts'
 
 /** A report as REST and the command line write it. */
-export function reportRecord({ from, to, timezone, granularity, groupBy, totals, series }: Report) {
+export function reportRecord({ from, to, timezone, granularity, groupBy, totals, groups }: Report) {
   return {
     timezone,
     granularity,
@@ -12,11 +12,11 @@ export function reportRecord({ from, to, timezone, granularity, groupBy, totals,
     from: from.toISOString(),
     to: to.toISOString(),
     totals: metricsRecord(totals),
-    series: series.map(seriesRecord),
+    groups: groups.map(groupRecord),
   }
 }
 
-export function seriesRecord({ group, totals, points }: Series) {
+export function groupRecord({ group, totals, points }: ReportGroup) {
   return {
     group,
     totals: metricsRecord(totals),

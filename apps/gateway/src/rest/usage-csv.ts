@@ -2,7 +2,7 @@ import type { Quantiles } from '#core/ledger/histogram.ts'
 import type { Principal } from '#core/principal.ts'
 import { type Granularity, timeZone } from '#core/reports/range/calendar.ts'
 import type { Group } from '#core/reports/report-rows.ts'
-import type { Report, Series } from '#core/reports/reports.ts'
+import type { Report, ReportGroup } from '#core/reports/reports.ts'
 import type { UsageMetrics } from '#core/reports/usage-accumulator.ts'
 import type { Services } from '#core/services/services.ts'
 import type { Cell } from '#http/reply/csv.ts'
@@ -46,16 +46,16 @@ export function* reportRows(
 ): Generator<Cell[]> {
   const { groupBy, granularity, timezone } = report
   const wallTime = wallTimeIn(timezone, granularity)
-  const before = new Map(compared?.series.map((series) => [JSON.stringify(series.group), series]))
-  for (const series of report.series) {
-    const group = groupBy.flatMap((name) => groupCells(series, name, labels ? names : undefined))
-    const other = before.get(JSON.stringify(series.group))
+  const before = new Map(compared?.groups.map((one) => [JSON.stringify(one.group), one]))
+  for (const one of report.groups) {
+    const group = groupBy.flatMap((name) => groupCells(one, name, labels ? names : undefined))
+    const other = before.get(JSON.stringify(one.group))
     if (rows === 'totals') {
       const totalsBefore = compared === undefined ? [] : metricCells(other?.totals)
-      yield [...group, ...metricCells(series.totals), ...totalsBefore]
+      yield [...group, ...metricCells(one.totals), ...totalsBefore]
       continue
     }
-    for (const [index, { start, ...metrics }] of series.points.entries()) {
+    for (const [index, { start, ...metrics }] of one.points.entries()) {
       const time = labels ? [start, wallTime(start)] : [start]
       // Periods of different lengths, such as two months, are compared day by day from their starts.
       const startBefore = compared?.points[index]?.start
@@ -71,7 +71,7 @@ export function* reportRows(
   }
 }
 
-function groupCells({ group }: Series, name: Group, names: Names | undefined): Cell[] {
+function groupCells({ group }: ReportGroup, name: Group, names: Names | undefined): Cell[] {
   const id = group[name] ?? ''
   const columns = names === undefined ? undefined : NAME_COLUMNS[name]
   if (columns === undefined) return [id]
@@ -132,10 +132,10 @@ export async function namesIn(
     agents,
   }: Pick<Services, 'keys' | 'users'> & { readonly agents: Pick<Services['agents'], 'findMany'> },
   caller: Principal,
-  { groupBy, series }: Report,
+  { groupBy, groups }: Report,
 ): Promise<Names> {
   const idsOf = (name: Group) =>
-    groupBy.includes(name) ? [...new Set(series.map(({ group }) => group[name] ?? ''))] : []
+    groupBy.includes(name) ? [...new Set(groups.map(({ group }) => group[name] ?? ''))] : []
   const names = { agent: new Map(), key: new Map(), user: new Map() } satisfies Names
   for (const { id, name } of agents.findMany(caller, idsOf('agent'))) names.agent.set(id, [name])
   for (const ids of chunked(idsOf('key'))) {

@@ -4,22 +4,22 @@ import type { Report } from '#core/reports/reports.ts'
 import type { Call } from '#generated/prisma/client.ts'
 import type { Cell } from '#http/reply/csv.ts'
 import { success } from '#http/reply/schemas.ts'
-import { callRecord, reportRecord, seriesRecord } from '#records/usage-record.ts'
+import { callRecord, groupRecord, reportRecord } from '#records/usage-record.ts'
 import { CallSchema } from './usage-schemas.ts'
 
 /**
- * The JSON of a report, series by series. A large report has 10 MB; to serialise it in one go would block the event loop,
+ * The JSON of a report, group by group. A large report has 10 MB; to serialise it in one go would block the event loop,
  * and with it every running call.
  */
 export async function* reportPieces(report: Report): AsyncGenerator<string> {
-  const { series } = report
+  const { groups } = report
   const yieldToEventLoop = createEventLoopYield()
-  const [before, after] = JSON.stringify(success(reportRecord({ ...report, series: [] }))).split(
-    '"series":[]',
+  const [before, after] = JSON.stringify(success(reportRecord({ ...report, groups: [] }))).split(
+    '"groups":[]',
   )
-  yield `${before}"series":[`
-  for (const [index, one] of series.entries()) {
-    yield `${index === 0 ? '' : ','}${JSON.stringify(seriesRecord(one))}`
+  yield `${before}"groups":[`
+  for (const [index, one] of groups.entries()) {
+    yield `${index === 0 ? '' : ','}${JSON.stringify(groupRecord(one))}`
     await yieldToEventLoop()
   }
   yield `]${after}`

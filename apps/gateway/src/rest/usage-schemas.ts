@@ -50,7 +50,7 @@ export const UsageReportSchema = Type.Object(
     granularity: oneOf(['hour', 'day', 'month'], USAGE_DESCRIPTIONS.granularity),
     group_by: Type.Array(Type.String(), { description: USAGE_DESCRIPTIONS.groupBy }),
     totals: Type.Object(metrics, { description: USAGE_DESCRIPTIONS.totals }),
-    series: Type.Array(
+    groups: Type.Array(
       Type.Object({
         group: Type.Record(Type.String(), Type.String(), {
           description: 'The value of each property of `group_by`; empty without `group_by`.',
@@ -62,7 +62,7 @@ export const UsageReportSchema = Type.Object(
       }),
       {
         description:
-          'One series for each group, that with the most calls first. Without `group_by` there is one series.',
+          'One item for each group, that with the most calls first. Without `group_by` there is one.',
       },
     ),
   },
@@ -77,7 +77,7 @@ export const UsageReportSchema = Type.Object(
         granularity: 'day',
         group_by: ['agent'],
         totals: METRICS_EXAMPLE,
-        series: [
+        groups: [
           {
             group: { agent: 'fastgpt' },
             totals: METRICS_EXAMPLE,

@@ -127,7 +127,7 @@ test('a report counts only calls that have ended, grouped as requested, and its 
   const query = '/api/v1/usage?granularity=hour&group_by=outcome'
   const { data } = (await setup.call(owner, 'GET', query)).json()
   expect(data.totals).toMatchObject({ calls: 4, failed_calls: 1, token_coverage: 0, total_tokens: null })
-  expect(data.series.map((series: { group: object }) => series.group)).toEqual([
+  expect(data.groups.map(({ group }: { group: object }) => group)).toEqual([
     { outcome: 'done' },
     { outcome: 'timeout' },
   ])
@@ -136,7 +136,7 @@ test('a report counts only calls that have ended, grouped as requested, and its 
     .split('\r\n')
   const column = head.split(',').indexOf('calls')
   expect(lines.reduce((sum, line) => sum + Number(line.split(',')[column]), 0)).toBe(4)
-  expect(lines).toHaveLength(2 * data.series[0].points.length)
+  expect(lines).toHaveLength(2 * data.groups[0].points.length)
 })
 
 test.each([
@@ -246,7 +246,12 @@ test('the CSV of a report that is compared has the numbers of the other period b
   const today = new Date().toISOString().slice(0, 10)
   const ask = (query: string) =>
     setup.call(owner, 'GET', `/api/v1/usage?format=csv&rows=totals&group_by=outcome&${query}`)
-  const { body, statusCode } = await ask(`from=2020-01-01&to=2020-01-03&compare_from=${today}`)
+  const left = ({ headers }: Awaited<ReturnType<typeof ask>>) =>
+    Number(/r=(\d+)/.exec(String(headers.ratelimit))?.[1])
+  const leftBefore = left(await ask('from=2020-01-01'))
+  const response = await ask(`from=2020-01-01&to=2020-01-03&compare_from=${today}`)
+  const { body, statusCode } = response
+  expect(left(response)).toBe(leftBefore - 1)
   expect(statusCode, body).toBe(200)
   // Groups that called only in the other period have rows as well.
   const [, ...gone] = body.trimEnd().split('\r\n')

@@ -6,11 +6,10 @@ import { allOf } from '#core/input/all-of.ts'
 import { readPage } from '#core/input/pagination.ts'
 import { CALL_FACES, CALL_KINDS, FAILED_OUTCOMES, OUTCOMES } from '#core/ledger/call-kinds.ts'
 import { AMOUNT_MAX, parseCallsQuery } from '#core/reports/calls-query.ts'
-import { withMissingSeries } from '#core/reports/missing-series.ts'
+import { withMissingGroups } from '#core/reports/missing-groups.ts'
 import { GRANULARITIES } from '#core/reports/range/calendar.ts'
 import type { ReportInput } from '#core/reports/report-query.ts'
 import { GROUPS } from '#core/reports/report-rows.ts'
-import { queryBefore } from '#core/reports/reports.ts'
 import type { Services } from '#core/services/services.ts'
 import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
 import { USAGE_DESCRIPTIONS } from '#http/descriptions/usage-descriptions.ts'
@@ -57,12 +56,13 @@ export function usageRoutes(
   routes.get('/api/v1/usage', reporting, async (request, reply) => {
     const { format, rows = 'points', labels = false } = request.query
     const caller = callerOf(request)
-    const read = (input: ReportInput) => usage.report(caller, input, showLimit(reply), abortedWith(reply))
-    const report = await read(reportInput(request.query))
+    const signal = abortedWith(reply)
+    const report = await usage.report(caller, reportInput(request.query), showLimit(reply), signal)
     if (format === 'csv') {
-      const compared = report.compared === undefined ? undefined : await read(queryBefore(report))
+      const compared =
+        report.compared === undefined ? undefined : await usage.reportBefore(caller, report, signal)
       const options = { rows, labels, compared }
-      const all = compared === undefined ? report : withMissingSeries(report, compared)
+      const all = compared === undefined ? report : withMissingGroups(report, compared)
       const names = labels ? await namesIn(services, caller, all) : {}
       await services.audit.exported(caller, 'usage', request.query)
       return sendCsv(reply, 'usage', reportHeader(all, options), reportRows(all, options, names))

@@ -1,5 +1,7 @@
+import { fail } from '#core/errors.ts'
 import { drained } from '#core/lists/all-rows.test-support.ts'
 import type { RefusalsInput } from '#core/refusals/refusals-query.ts'
+import type { Report } from '#core/reports/reports.ts'
 import type { Services } from '#core/services/services.ts'
 import type { Call } from '#generated/prisma/client.ts'
 import {
@@ -141,8 +143,8 @@ export const TABLE: {
     requireKeyFormat: open('Only refuses malformed keys.'),
   },
   refusedDocuments: {
-    count: open('Counts what an address sent, whoever sent it.'),
-    closedSeconds: open('Says only whether an address has sent too much.'),
+    count: open('Counts what a sender has sent.'),
+    closedSeconds: open('Says only whether a sender has sent too much.'),
   },
   reads: {
     begin: open('Counts a read of whoever asks, and reads nothing itself.'),
@@ -159,6 +161,9 @@ export const TABLE: {
     list: forCaller(ADMINS, (caller, { services }) => services.users.list(caller, { take: 1 })),
     count: forCaller(ADMINS, (caller, { services }) => services.users.count(caller)),
     find: forCaller(ADMINS, (caller, { services, all }) => services.users.find(caller, all.otherUserId)),
+    findManaged: forCaller(ADMINS, (caller, { services, all }) =>
+      services.users.findManaged(caller, [all.otherUserId]),
+    ),
     findMany: forCaller(
       {
         user: 'itself',
@@ -249,6 +254,10 @@ export const TABLE: {
     find: forCaller(KEY_READERS, async (caller, { services, ...call }) =>
       services.keys.find(caller, await call.all.newKey(call.caller.ownerId)),
     ),
+    findManaged: forCaller(KEY_READERS, async (caller, { services, ...call }) => {
+      const keys = await services.keys.findManaged(caller, [await call.all.newKey(call.caller.ownerId)])
+      return keys[0] ?? fail('key_not_found')
+    }),
     findMany: forCaller(KEYS_SEEN, async (caller, { services, all }) => {
       const asked = [...all.keyNames.keys()]
       const keys = await services.keys.findMany(caller, [...asked, 'no id'])
@@ -419,12 +428,28 @@ export const TABLE: {
   usage: {
     checkReport: open('Judges the form of a query, and reads nothing.'),
     report: forCaller(CALLS_SEEN, async (caller, { services, all }) => {
-      const { series } = await services.usage.report(caller, {
+      const { groups } = await services.usage.report(caller, {
         groupBy: ['key'],
         agent: FAILING_AGENT,
       })
-      const ids = series.map(({ group }) => group.key ?? '')
+      const ids = groups.map(({ group }) => group.key ?? '')
       return named(all.keyNames, callingKeys(all), ids)
+    }),
+    reportBefore: forCaller(CALLS_SEEN, async (caller, { services, all }) => {
+      const { groups } = await services.usage.reportBefore(caller, await reportAfterAll(services, all))
+      const ids = groups.map(({ group }) => group.key ?? '')
+      return named(all.keyNames, callingKeys(all), ids)
+    }),
+    reportsBeforeOfKeys: forCaller(CALLS_SEEN, async (caller, { services, all }) => {
+      const report = await reportAfterAll(services, all)
+      const asked = [...all.keyNames.keys(), 'no id']
+      const reports = await services.usage.reportsBeforeOfKeys(caller, asked, report)
+      const called = [...reports].filter(([, { totals }]) => totals.calls > 0)
+      return named(
+        all.keyNames,
+        callingKeys(all),
+        called.map(([id]) => id),
+      )
     }),
     reportsOfKeys: forCaller(CALLS_SEEN, async (caller, { services, all }) => {
       const reports = await services.usage.reportsOfKeys(caller, [...all.keyNames.keys(), 'no id'], {})
@@ -515,9 +540,9 @@ export const TABLE: {
     count: forCaller(COUNT_SEEN, async (caller, { services }) =>
       String(await services.refusals.count(caller, REFUSED)),
     ),
-    find: forCaller(REFUSAL_FOUND, async (caller, { services, all }) => {
-      const refusal = await services.refusals.find(caller, REFUSED_REQUEST)
-      return named(all.keyNames, callingKeys(all), keysOf(refusal === null ? [] : [refusal]))
+    findMany: forCaller(REFUSAL_FOUND, async (caller, { services, all }) => {
+      const refusals = await services.refusals.findMany(caller, [REFUSED_REQUEST])
+      return named(all.keyNames, callingKeys(all), keysOf([...refusals.values()]))
     }),
     counts: forCaller(CALLS_SEEN, async (caller, { services, all }) => {
       const counts = await services.refusals.counts(caller, { limitName: REFUSING_LIMIT, per: 'day' })
@@ -531,7 +556,7 @@ export const TABLE: {
   audit: {
     list: forCaller(ADMINS, (caller, { services }) => services.audit.list(caller, {}, { take: 1 })),
     count: forCaller(ADMINS, (caller, { services }) => services.audit.count(caller, {})),
-    find: forCaller(ADMINS, (caller, { services }) => services.audit.find(caller, 1)),
+    findMany: forCaller(ADMINS, (caller, { services }) => services.audit.findMany(caller, [1])),
     export: forCaller(ADMINS, (caller, { services }) => services.audit.export(caller, {})),
     exported: forCaller(EVERYBODY, (caller, { services }) => services.audit.exported(caller, 'calls', {})),
   },
@@ -560,6 +585,15 @@ function shown(all: Callers, calls: readonly Pick<Call, 'keyId' | 'platformStatu
   const ids = calls.map(({ keyId }) => keyId)
   const seen = named(all.keyNames, callingKeys(all), ids)
   return calls.some(({ platformStatus }) => platformStatus !== null) ? withPlatform(seen) : seen
+}
+
+/** A report of an administrator, which is compared with the days of all calls. */
+function reportAfterAll(services: Services, { callers }: Callers): Promise<Report> {
+  const { principal } = callers.admin
+  if (principal === undefined) throw new Error('there is no administrator')
+  const [from, to] = [-1, 1].map((days) => new Date(Date.now() + days * 86_400_000).toISOString())
+  const input = { groupBy: ['key'], agent: FAILING_AGENT, compareFrom: from, compareTo: to }
+  return services.usage.report(principal, input)
 }
 
 function keysOf(refusals: readonly { readonly keyId: string | null }[]): string[] {

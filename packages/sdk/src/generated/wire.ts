@@ -2744,7 +2744,7 @@ export interface components {
          *           "p99": 1200
          *         }
          *       },
-         *       "series": [
+         *       "groups": [
          *         {
          *           "group": {
          *             "agent": "fastgpt"
@@ -2849,8 +2849,8 @@ export interface components {
                     p99: number;
                 } | null;
             };
-            /** One series for each group, that with the most calls first. Without `group_by` there is one series. */
-            series: {
+            /** One item for each group, that with the most calls first. Without `group_by` there is one. */
+            groups: {
                 /** The value of each property of `group_by`; empty without `group_by`. */
                 group: {
                     [key: string]: string;

@@ -20,7 +20,7 @@ export type UsageQuery = Omit<
   from?: string | Date
   /** Only calls admitted before this time. */
   to?: string | Date
-  /** By what to group, with one series for each combination. */
+  /** By what to group, with one group for each combination. */
   group_by?: UsageProperty | readonly UsageProperty[]
   /** Only calls that ended in this way, or in one of these. */
   outcome?: OutcomeFilter | readonly OutcomeFilter[]

@@ -1,7 +1,6 @@
 import { whoIs } from '#core/audit/actor.ts'
 import type { Audit } from '#core/audit/audit.ts'
 import type { Database } from '#core/database/database.ts'
-import { refuseField } from '#core/errors.ts'
 import { rowsOf } from '#core/input/pagination.ts'
 import { type Limits, type OnLimit, requirePoint } from '#core/limits/limits.ts'
 import { allRows, BATCH_ROWS } from '#core/lists/all-rows.ts'
@@ -10,7 +9,7 @@ import { credentialId, type Principal, requireAdmin } from '#core/principal.ts'
 import type { Reads } from '#core/sharing/reads.ts'
 import { omitUndefined } from '#core/values/omit-undefined.ts'
 import { type AuditInput, parseAuditQuery } from './audit-query.ts'
-import { type AuditEvent, countEvents, findEvent, numberOfCursor, readEvents } from './audit-rows.ts'
+import { type AuditEvent, countEvents, findEvents, numberOfCursor, readEvents } from './audit-rows.ts'
 
 /**
  * The events of the audit log, for every face and only for administrators. Each page, count and export takes a point of the
@@ -29,8 +28,8 @@ export interface AuditLog {
   ): Promise<AuditEvent[]>
   /** How many events match; null for more than 10,000. It takes a point like a page. */
   count(caller: Principal, input: AuditInput, onLimit?: OnLimit, signal?: AbortSignal): Promise<number | null>
-  /** The event with this number; null if it was cut off or there is none yet. */
-  find(caller: Principal, n: number): Promise<AuditEvent | null>
+  /** The events with these numbers, by them, as far as they were not cut off and there are any yet. */
+  findMany(caller: Principal, ns: readonly number[]): Promise<ReadonlyMap<string, AuditEvent>>
   /** All events that match, newest first. The whole export takes one point. */
   export(
     caller: Principal,
@@ -93,10 +92,9 @@ export function createAuditLog({
       await requireRead(caller, onLimit, signal)
       return reads.inTurn({ owner: caller.userId, signal }, () => countEvents(rows, query))
     },
-    async find(caller, n) {
+    async findMany(caller, ns) {
       requireAdmin(caller)
-      if (!Number.isSafeInteger(n) || n < 1) refuseField(['n'], 'expected an integer of at least 1.')
-      return findEvent(sql, n)
+      return findEvents(sql, ns)
     },
     async export(caller, input, onLimit, signal) {
       requireAdmin(caller)

@@ -43,6 +43,11 @@ export function parseAuditQuery(input: AuditInput): AuditQuery {
   return { ...conditions, ...range }
 }
 
+/** @throws Problem `invalid_request` */
+export function requireEventNumber(n: number): void {
+  if (!Number.isSafeInteger(n) || n < 1) refuseField(['n'], 'expected an integer of at least 1.')
+}
+
 /** Events name users and keys that may be gone, so that only the form of an id can be checked. */
 function uuidOf(field: string, id: string): string {
   return validate(id) ? id : refuseField([field], 'expected a UUID.')

@@ -80,12 +80,13 @@ export async function countEvents(rows: AuditRows, query: AuditQuery): Promise<n
   return counted
 }
 
-export async function findEvent(sql: Sql, n: number): Promise<AuditEvent | null> {
-  const [row] = await sql.query<Omit<AuditEvent, 'cursor'>>(
-    `SELECT ${COLUMNS} FROM audit_events WHERE n = $1`,
-    [n],
+/** Events by their numbers. */
+export async function findEvents(sql: Sql, ns: readonly number[]): Promise<ReadonlyMap<string, AuditEvent>> {
+  const rows = await sql.query<Omit<AuditEvent, 'cursor'>>(
+    `SELECT ${COLUMNS} FROM audit_events WHERE n = ANY ($1::bigint[])`,
+    [ns],
   )
-  return row === undefined ? null : listed(row)
+  return new Map(rows.map((row) => [String(row.n), listed(row)]))
 }
 
 /** The number that the cursor of an event has. */

@@ -96,6 +96,12 @@ export interface Keys {
    */
   findMany(caller: Principal, ids: readonly string[], query?: KeyQuery): Promise<ApiKey[]>
   /**
+   * The keys with these ids that {@link Keys.find} finds, in one statement and in no particular order.
+   *
+   * @throws Problem `permission_denied` where {@link Keys.find} does
+   */
+  findManaged(caller: Principal, ids: readonly string[], query?: KeyQuery): Promise<ApiKey[]>
+  /**
    * Newest first, unless the query orders otherwise.
    *
    * @throws Problem `invalid_request`; `unavailable`, `rate_limited` where a search or an order has to wait too long
@@ -168,6 +174,19 @@ export function createKeys({ prisma, runtime, rules, reads, takeWrite }: KeysDep
       where: { id, AND: [visibleTo(caller)] },
     })
     return key ?? fail('key_not_found')
+  }
+
+  async function findMany(
+    caller: Principal,
+    ids: readonly string[],
+    query: KeyQuery = {},
+  ): Promise<ApiKey[]> {
+    const { via } = caller
+    const known = validIds(ids)
+    if (known.length === 0) return []
+    const visible = via.kind === 'key' && !isManager(caller) ? { id: via.keyId } : visibleTo(caller)
+    const where = { id: { in: known }, AND: [visible] }
+    return prisma.apiKey.findMany({ ...columnsOf(query), where })
   }
 
   async function list(caller: Principal, query: KeyListQuery, filter: KeyFilter = {}) {
@@ -251,13 +270,10 @@ export function createKeys({ prisma, runtime, rules, reads, takeWrite }: KeysDep
       checkGivenFields(input, rules, runtime.now())
     },
     find,
-    async findMany(caller, ids, query = {}) {
-      const { via } = caller
-      const known = validIds(ids)
-      if (known.length === 0) return []
-      const visible = via.kind === 'key' && !isManager(caller) ? { id: via.keyId } : visibleTo(caller)
-      const where = { id: { in: known }, AND: [visible] }
-      return prisma.apiKey.findMany({ ...columnsOf(query), where })
+    findMany,
+    async findManaged(caller, ids, query) {
+      requireManager(caller)
+      return findMany(caller, ids, query)
     },
     list,
     async count(caller, filter = {}, signal) {

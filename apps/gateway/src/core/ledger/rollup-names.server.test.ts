@@ -97,7 +97,7 @@ describe(kind, () => {
       granularity: 'month',
       groupBy: [group],
     })
-    return Object.fromEntries(report.series.map((series) => [series.group[group], series.totals.calls]))
+    return Object.fromEntries(report.groups.map((one) => [one.group[group], one.totals.calls]))
   }
 
   async function ledgerTexts(column: 'end_user' | 'app'): Promise<string[]> {

@@ -31,7 +31,7 @@ export interface LimitRules {
   readonly successfulLogins: LimitRule
   /** Refused API keys from one address. */
   readonly refusedKeys: LimitRule
-  /** GraphQL documents from one address that were too large, or of which every field was refused for want of a valid credential. */
+  /** GraphQL documents of one sender that were refused, see refused-documents.ts. */
   readonly refusedDocuments: LimitRule
 }
 

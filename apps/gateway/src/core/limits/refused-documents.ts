@@ -1,14 +1,24 @@
+import { credentialId, type Principal } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { BoundedMap } from '#core/values/bounded-map.ts'
 import type { Limits } from './limits.ts'
 import { networkOf } from './network-of.ts'
 
-/** Counts the documents that were refused by the network of their senders, and closes the door to networks that send too many. */
+/** Who sent a document: a caller with a valid credential, or somebody at an address, with a credential that is not valid or none. */
+export type DocumentSender =
+  | { readonly kind: 'caller'; readonly caller: Principal }
+  | { readonly kind: 'invalid credential' | 'stranger'; readonly address: string }
+
+/**
+ * Counts the documents that were refused, each kind of sender by itself: the network of strangers, the same network with
+ * credentials that are not valid, and each valid credential. A page that goes on sending an expired token must not close the
+ * door to those who share its address.
+ */
 export interface RefusedDocuments {
-  /** Counts one document from this address. */
-  count(address: string): Promise<void>
-  /** The seconds for which documents from this address are refused unread; undefined if they are read. It asks no store. */
-  closedSeconds(address: string): number | undefined
+  /** Counts one document of this sender. */
+  count(sender: DocumentSender): Promise<void>
+  /** The seconds for which documents of this sender are refused unread; undefined if they are read. It asks no store. */
+  closedSeconds(sender: DocumentSender): number | undefined
 }
 
 export interface RefusedDocumentsDeps {
@@ -18,29 +28,45 @@ export interface RefusedDocumentsDeps {
 
 export function createRefusedDocuments({ limits, runtime }: RefusedDocumentsDeps): RefusedDocuments {
   /**
-   * When each closed network is open again. The counts themselves outlive an entry that is lost when the map is full: the next
-   * refused document of that network closes it again.
+   * When each closed sender may send again. The counts themselves outlive an entry that is lost when the map is full: the next
+   * refused document of that sender closes it again.
    */
-  const closedUntilMs = new BoundedMap<string, number>(NETWORKS_MAX)
+  const closedUntilMs = new BoundedMap<string, number>(SENDERS_MAX)
+  const secondsLeft = (key: string): number | undefined => {
+    const untilMs = closedUntilMs.get(key)
+    if (untilMs === undefined) return undefined
+    const msLeft = untilMs - runtime.now().getTime()
+    if (msLeft > 0) return Math.ceil(msLeft / 1_000)
+    closedUntilMs.delete(key)
+    return undefined
+  }
   return {
-    async count(address) {
-      const network = networkOf(address)
-      const { allowed, remaining, resetSeconds } = await limits.refusedDocuments.take(network)
+    async count(sender) {
+      const key = keyOf(sender)
+      const { allowed, remaining, resetSeconds } = await limits.refusedDocuments.take(key)
       if (allowed && remaining > 0) return
-      closedUntilMs.set(network, runtime.now().getTime() + resetSeconds * 1_000)
+      closedUntilMs.set(key, runtime.now().getTime() + resetSeconds * 1_000)
     },
-    closedSeconds(address) {
+    closedSeconds(sender) {
       // The usual case costs nothing.
       if (closedUntilMs.size === 0) return undefined
-      const network = networkOf(address)
-      const untilMs = closedUntilMs.get(network)
-      if (untilMs === undefined) return undefined
-      const msLeft = untilMs - runtime.now().getTime()
-      if (msLeft > 0) return Math.ceil(msLeft / 1_000)
-      closedUntilMs.delete(network)
-      return undefined
+      const seconds = secondsLeft(keyOf(sender))
+      // To make up a credential opens no door that is closed to strangers.
+      if (seconds !== undefined || sender.kind !== 'invalid credential') return seconds
+      return secondsLeft(networkOf(sender.address))
     },
   }
 }
 
-const NETWORKS_MAX = 10_000
+function keyOf(sender: DocumentSender): string {
+  switch (sender.kind) {
+    case 'caller':
+      return credentialId(sender.caller)
+    case 'invalid credential':
+      return `${networkOf(sender.address)} with a credential`
+    case 'stranger':
+      return networkOf(sender.address)
+  }
+}
+
+const SENDERS_MAX = 10_000

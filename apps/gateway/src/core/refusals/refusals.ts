@@ -13,12 +13,7 @@ import type { Reads } from '#core/sharing/reads.ts'
 import type { Prisma, Refusal as RefusalRow } from '#generated/prisma/client.ts'
 import { type RefusalCount, readRefusalCounts } from './refusal-counts.ts'
 import { parseRefusalCountsQuery, type RefusalCountsInput } from './refusal-counts-query.ts'
-import {
-  parseRefusalsQuery,
-  parseRequestId,
-  type RefusalsInput,
-  type RefusalsQuery,
-} from './refusals-query.ts'
+import { parseRefusalsQuery, type RefusalsInput, type RefusalsQuery } from './refusals-query.ts'
 
 /** A refused request, with its place in the list. */
 export interface Refusal extends RefusalRow {
@@ -45,8 +40,8 @@ export interface Refusals {
     onLimit?: OnLimit,
     signal?: AbortSignal,
   ): Promise<number | null>
-  /** The last refusal of the request with this id; null if none is kept, or none that the caller may see. */
-  find(caller: Principal, requestId: string): Promise<Refusal | null>
+  /** The last refusal of each request with one of these ids, by them, as far as one is kept that the caller may see. */
+  findMany(caller: Principal, requestIds: readonly string[]): Promise<ReadonlyMap<string, Refusal>>
   /** How many requests were refused in each bucket of a range, by key, agent, reason and limit. */
   counts(
     caller: Principal,
@@ -138,10 +133,15 @@ export function createRefusals({ database, runtime, limits, reads, catalog }: Re
         countRows(rows, (id, take) => prisma.refusal.count({ where: { AND: [where, { id }] }, take })),
       )
     },
-    async find(caller, requestId) {
-      const where = filterOf(ownScopeOf(caller), { requestId: parseRequestId(requestId) })
-      const row = await prisma.refusal.findFirst({ where, orderBy: { id: 'desc' } })
-      return row && listed(row)
+    async findMany(caller, requestIds) {
+      const owner = ownerIn(ownScopeOf(caller))
+      const last = await sql.query<{ id: string }>(lastOfRequests(owner?.column), [
+        requestIds,
+        ...(owner === undefined ? [] : [owner.id]),
+      ])
+      if (last.length === 0) return new Map()
+      const rows = await prisma.refusal.findMany({ where: { id: { in: last.map(({ id }) => id) } } })
+      return new Map(rows.map((row) => [row.requestId, listed(row)]))
     },
     async counts(caller, input, onLimit, signal) {
       const query = parseRefusalCountsQuery(input, runtime.now())
@@ -174,6 +174,15 @@ export function createRefusals({ database, runtime, limits, reads, catalog }: Re
 /** What rows have in place of an agent where the request named none, or none that is configured. */
 const NO_AGENT = ''
 const OTHER_AGENT = 'other'
+
+/** A client may give many requests one id, so that only the last refusal of each is read. */
+function lastOfRequests(column: 'owner_id' | 'key_id' | undefined): string {
+  const isOwn = column === undefined ? '' : `AND r.${column} = $2::uuid`
+  return `SELECT last.id::text FROM (SELECT DISTINCT id FROM unnest($1::text[]) AS id) AS asked
+    CROSS JOIN LATERAL (
+      SELECT r.id FROM refusals r WHERE r.request_id = asked.id ${isOwn} ORDER BY r.id DESC LIMIT 1
+    ) AS last`
+}
 
 function filterOf(scope: Scope, query: RefusalsQuery): Prisma.RefusalWhereInput {
   const { agent, reason, limitName, requestId, from, to } = query

@@ -11,7 +11,7 @@ import { readCalls } from './calls.ts'
 import type { CallsQuery } from './calls-query.ts'
 import type { ReportQuery } from './report-query.ts'
 import { GROUPS } from './report-rows.ts'
-import { queryBefore, type Report, readReport, type Series } from './reports.ts'
+import { queryBefore, type Report, type ReportGroup, readReport } from './reports.ts'
 import { openUsageServices, type TestKey, type UsageServices } from './usage.test-support.ts'
 import { createUsageService, type UsageService } from './usage.ts'
 import type { UsageMetrics } from './usage-accumulator.ts'
@@ -213,21 +213,21 @@ const VALUES: Record<(typeof GROUPS)[number], (call: Call) => string> = {
   outcome: (call) => call.outcome ?? '',
 }
 
-test.each(GROUPS)('grouped by %s, each series has its own calls, the most used first', async (group) => {
-  const { series } = await ask(admin, { groupBy: [group] })
+test.each(GROUPS)('grouped by %s, each group has its own calls, the most used first', async (group) => {
+  const { groups } = await ask(admin, { groupBy: [group] })
   const truth = Map.groupBy(calls, VALUES[group])
-  expect(new Set(series.map((each) => each.group[group]))).toEqual(new Set(truth.keys()))
-  for (const each of series) expectTruth(each.totals, truth.get(each.group[group] ?? '') ?? [])
-  const counts = series.map(({ totals }) => totals.calls)
+  expect(new Set(groups.map((each) => each.group[group]))).toEqual(new Set(truth.keys()))
+  for (const each of groups) expectTruth(each.totals, truth.get(each.group[group] ?? '') ?? [])
+  const counts = groups.map(({ totals }) => totals.calls)
   expect(counts).toEqual(counts.toSorted((one, other) => other - one))
 })
 
 test('two groups are combined', async () => {
-  const { series } = await ask(owners[0], { groupBy: ['key', 'outcome'] })
+  const { groups } = await ask(owners[0], { groupBy: ['key', 'outcome'] })
   const own = calls.filter(({ ownerId }) => ownerId === owners[0].userId)
   const truth = Map.groupBy(own, ({ keyId, outcome }) => `${keyId} ${outcome}`)
-  expect(series).toHaveLength(truth.size)
-  for (const { group, totals } of series)
+  expect(groups).toHaveLength(truth.size)
+  for (const { group, totals } of groups)
     expectTruth(totals, truth.get(`${group.key} ${group.outcome}`) ?? [])
 })
 
@@ -239,10 +239,10 @@ test.each([
   ['Asia/Shanghai', 'day', 10],
   ['America/New_York', 'month', 2],
 ] as const)(
-  'in %s by the %s the series has no gaps, and each point counts the calls of its time',
+  'in %s by the %s the points have no gaps, and each point counts the calls of its time',
   async (timezone, granularity, length) => {
-    const { from, to, series, totals } = await ask(admin, { timezone, granularity })
-    const [only] = series as [Series]
+    const { from, to, groups, totals } = await ask(admin, { timezone, granularity })
+    const [only] = groups as [ReportGroup]
     expect(only.points).toHaveLength(length)
     expect(only.points[0]?.start).toEqual(from)
     for (const [index, { start, ...metrics }] of only.points.entries()) {
@@ -256,13 +256,13 @@ test.each([
   },
 )
 
-test('a report without calls has points, and a grouped one has no series', async () => {
+test('a report without calls has points, and a grouped one has no groups', async () => {
   const idleUser = await services.join('user')
-  const { totals, series } = await ask(idleUser)
+  const { totals, groups } = await ask(idleUser)
   expectTruth(totals, [])
-  expect(series).toHaveLength(1)
-  expect(series[0]?.points).toHaveLength(9)
-  expect((await ask(idleUser, { groupBy: ['agent'] })).series).toEqual([])
+  expect(groups).toHaveLength(1)
+  expect(groups[0]?.points).toHaveLength(9)
+  expect((await ask(idleUser, { groupBy: ['agent'] })).groups).toEqual([])
 })
 
 test('the points of a report are those of all of its groups together', async () => {
@@ -270,7 +270,7 @@ test('the points of a report are those of all of its groups together', async () 
   for (const groupBy of [['key'], ['outcome', 'agent'], ['end_user']] as const) {
     expect((await ask(admin, { groupBy })).points).toEqual(whole.points)
   }
-  expect(whole.points).toEqual(whole.series[0]?.points)
+  expect(whole.points).toEqual(whole.groups[0]?.points)
 })
 
 test('filters hold in every combination, for all users, a user and a key, however the calls are grouped', async () => {
@@ -295,9 +295,9 @@ test('filters hold in every combination, for all users, a user and a key, howeve
     const query = Object.assign({}, ...some.map(([more]) => more)) as Partial<ReportQuery>
     const truth = calls.filter((call) => some.every(([, holds]) => holds(call)))
     const group = GROUPS[chosen % GROUPS.length] ?? 'agent'
-    const { totals, series } = await service.report(admin, { ...base, ...query, groupBy: [group] })
+    const { totals, groups } = await service.report(admin, { ...base, ...query, groupBy: [group] })
     expectTruth(totals, truth)
-    expect(series).toHaveLength(new Set(truth.map(VALUES[group])).size)
+    expect(groups).toHaveLength(new Set(truth.map(VALUES[group])).size)
   }
 })
 
@@ -369,9 +369,9 @@ test('end users are combined with every other group, for all users, a user and a
     for (const [caller, more, isSeen] of views) {
       const nameOf = (of: (name: (typeof GROUPS)[number]) => string | undefined) => groupBy.map(of).join(' ')
       const truth = Map.groupBy(calls.filter(isSeen), (call) => nameOf((name) => VALUES[name](call)))
-      const { series } = await ask(caller, { ...more, groupBy })
-      expect(series).toHaveLength(truth.size)
-      for (const each of series) expectTruth(each.totals, truth.get(nameOf((name) => each.group[name])) ?? [])
+      const { groups } = await ask(caller, { ...more, groupBy })
+      expect(groups).toHaveLength(truth.size)
+      for (const each of groups) expectTruth(each.totals, truth.get(nameOf((name) => each.group[name])) ?? [])
     }
   }
 })

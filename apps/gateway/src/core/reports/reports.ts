@@ -12,7 +12,7 @@ import type { RequireKnownAgent } from './require-known-agent.ts'
 import { keysInScope, scopeOf } from './scope.ts'
 import { UsageAccumulator, type UsageMetrics } from './usage-accumulator.ts'
 
-export interface Series {
+export interface ReportGroup {
   readonly group: Readonly<Partial<Record<Group, string>>>
   readonly totals: UsageMetrics
   /** One point for each bucket, including those without calls; the first and the last have only what lies in the range. */
@@ -24,14 +24,14 @@ export interface Report extends ReportQuery {
   readonly from: Date
   readonly to: Date
   readonly totals: UsageMetrics
-  /** The points of all series together. */
-  readonly points: Series['points']
-  readonly series: readonly Series[]
+  /** The points of all groups together. */
+  readonly points: ReportGroup['points']
+  readonly groups: readonly ReportGroup[]
 }
 
 /** The query for the report that this one is compared with: by default that of the period before, which is as long. */
 export function queryBefore(report: Report): ReportQuery {
-  const { totals: _totals, points: _points, series: _series, compared, ...query } = report
+  const { totals: _totals, points: _points, groups: _groups, compared, ...query } = report
   return { ...query, ...(compared ?? rangeBefore(report)) }
 }
 
@@ -97,49 +97,49 @@ export function readReportsOfKeys(
 async function toReport(rows: readonly ReportRow[], range: ReportRange, query: ReportQuery): Promise<Report> {
   const { groupBy } = query
   const yieldToEventLoop = createEventLoopYield()
-  const groups = new Map<string, ReportRow[]>()
+  const byGroup = new Map<string, ReportRow[]>()
   for (const row of rows) {
     const name = JSON.stringify(groupBy.map((group) => row[group]))
-    const own = groups.get(name)
-    if (own === undefined) groups.set(name, [row])
+    const own = byGroup.get(name)
+    if (own === undefined) byGroup.set(name, [row])
     else own.push(row)
     // Awaiting for every row would cost more than the work itself.
     const pausing = markRejectionHandled(yieldToEventLoop())
     if (pausing !== undefined) await pausing
   }
-  // Without grouping there is one series, even if there were no calls.
-  if (groupBy.length === 0 && groups.size === 0) groups.set('[]', [])
-  requireFewPoints(groups.size, range.starts.length)
+  // Without grouping there is one group, even if there were no calls.
+  if (groupBy.length === 0 && byGroup.size === 0) byGroup.set('[]', [])
+  requireFewPoints(byGroup.size, range.starts.length)
   if (rows.length > POINT_ROWS_MAX) refuseLargeReport()
   const overall = new Overall()
-  const series: Series[] = []
-  for (const own of groups.values()) {
-    const one = sumSeries(own, range.starts, groupBy, overall)
+  const groups: ReportGroup[] = []
+  for (const own of byGroup.values()) {
+    const one = sumGroup(own, range.starts, groupBy, overall)
     // A group that consists only of hours that were added and subtracted again has no calls and is left out.
-    if (groupBy.length === 0 || one.totals.calls > 0) series.push(one)
+    if (groupBy.length === 0 || one.totals.calls > 0) groups.push(one)
     await yieldToEventLoop()
   }
-  series.sort((one, other) => other.totals.calls - one.totals.calls || inOrder(one.group, other.group))
+  groups.sort((one, other) => other.totals.calls - one.totals.calls || inOrder(one.group, other.group))
   return {
     ...query,
     from: range.from,
     to: range.to,
     totals: overall.totals.metrics(),
     points: overall.points(range.starts),
-    series,
+    groups,
   }
 }
 
-/** @throws Problem `invalid_request` if so many series of so many points are more than a report may have */
-export function requireFewPoints(series: number, points: number): void {
-  if (series * points > POINTS_MAX) refuseLargeReport()
+/** @throws Problem `invalid_request` if so many groups of so many points are more than a report may have */
+export function requireFewPoints(groups: number, points: number): void {
+  if (groups * points > POINTS_MAX) refuseLargeReport()
 }
 
 function refuseLargeReport(): never {
   refuseField(['groupBy'], 'gives too many points; expected a shorter range or fewer groups.')
 }
 
-/** The sums of all series. Buckets without calls cost nothing. */
+/** The sums of all groups. Buckets without calls cost nothing. */
 class Overall {
   readonly totals = new UsageAccumulator()
   readonly #buckets = new Map<number, UsageAccumulator>()
@@ -151,7 +151,7 @@ class Overall {
     if (known === undefined) this.#buckets.set(start.getTime(), bucket)
   }
 
-  points(starts: readonly Date[]): Series['points'] {
+  points(starts: readonly Date[]): ReportGroup['points'] {
     return starts.map((start) => ({
       start,
       ...(this.#buckets.get(start.getTime())?.metrics() ?? NOTHING),
@@ -160,19 +160,19 @@ class Overall {
 }
 
 /** Orders groups with the same number of calls by name, so that the order of a report is stable. */
-function inOrder(one: Series['group'], other: Series['group']): number {
+function inOrder(one: ReportGroup['group'], other: ReportGroup['group']): number {
   return JSON.stringify(one) < JSON.stringify(other) ? -1 : 1
 }
 
 const NOTHING = new UsageAccumulator().metrics()
 
-/** Totals are summed from points, and those of the report from the series, so that every row is read once. */
-function sumSeries(
+/** Totals are summed from points, and those of the report from the groups, so that every row is read once. */
+function sumGroup(
   rows: readonly ReportRow[],
   starts: readonly Date[],
   groupBy: readonly Group[],
   overall: Overall,
-): Series {
+): ReportGroup {
   const byStart = Map.groupBy(rows, (row) => row.start.getTime())
   const totals = new UsageAccumulator()
   const sums = new UsageAccumulator()

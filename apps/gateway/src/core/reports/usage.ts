@@ -22,7 +22,7 @@ import {
 import { type CallParent, readCallsOf } from './calls-of.ts'
 import { type CallsInput, parseCallsQuery } from './calls-query.ts'
 import { parseReportQuery, type ReportInput } from './report-query.ts'
-import { type Report, readReport, readReportsOfKeys } from './reports.ts'
+import { queryBefore, type Report, readReport, readReportsOfKeys } from './reports.ts'
 import { createRequireKnownAgent } from './require-known-agent.ts'
 import type { ScopeFilter } from './scope.ts'
 import { createUsageFeed, type UsageFeedDeps } from './usage-feed.ts'
@@ -42,6 +42,15 @@ export interface UsageService {
    * @throws Problem `invalid_request` with all mistakes
    */
   checkReport(input: ReportInput): void
+  /** The report with which this one is compared. Whoever asked for this one has paid for both. */
+  reportBefore(caller: Principal, report: Report, signal?: AbortSignal): Promise<Report>
+  /** The same for the reports of these keys, of which one is given, since they differ in nothing but the key. */
+  reportsBeforeOfKeys(
+    caller: Principal,
+    keyIds: readonly string[],
+    report: Report,
+    signal?: AbortSignal,
+  ): Promise<ReadonlyMap<string, Report>>
   /**
    * A report of each of these keys, by its id, for the price of one: they are read in one statement and take one point.
    * Keys whose calls the caller may not read are left out.
@@ -159,6 +168,15 @@ export function createUsageService({
       const query = parseReportQuery(input, runtime.now())
       await requireRead(limits.reports, caller, onLimit, signal)
       return readReport(deps, caller, query, signal)
+    },
+    async reportBefore(caller, report, signal) {
+      reads.requirePlace({ owner: caller.userId, signal })
+      return readReport(deps, caller, queryBefore(report), signal)
+    },
+    async reportsBeforeOfKeys(caller, keyIds, report, signal) {
+      reads.requirePlace({ owner: caller.userId, signal })
+      const query = { ...queryBefore(report), keyId: undefined, userId: undefined }
+      return readReportsOfKeys(deps, caller, keyIds, query, signal)
     },
     checkReport(input) {
       parseReportQuery(input, runtime.now())

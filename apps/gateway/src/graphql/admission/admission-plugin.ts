@@ -5,6 +5,7 @@ import type { Services } from '#core/services/services.ts'
 import type { GraphqlContext, OperationPlace } from '../context.ts'
 import { toGraphqlError } from '../errors.ts'
 import type { DocumentAdmission } from './admit-document.ts'
+import { unknownSender } from './closed-door.ts'
 import type { FindDocument } from './documents.ts'
 import { takeLargeDocumentTurn } from './large-document-turn.ts'
 import { paramsOfUrl, requireParams } from './request-params.ts'
@@ -67,7 +68,7 @@ async function after<Result>(work: Result | PromiseLike<Result>, end: () => void
 export function useRefusalCount(): Plugin<GraphqlContext> {
   const count = async (context: unknown, result: ExecutionResult): Promise<void> => {
     const { services, http } = context as GraphqlContext
-    if (isRefused(result)) await services.refusedDocuments.count(http.ip)
+    if (isRefused(result)) await services.refusedDocuments.count(unknownSender(http))
   }
   return {
     onExecute: ({ args }) => ({

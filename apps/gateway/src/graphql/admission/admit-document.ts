@@ -1,11 +1,18 @@
 import { type DocumentNode, type GraphQLSchema, getOperationAST, Kind, OperationTypeNode } from 'graphql'
 import { fail, type Problem, refuseField } from '#core/errors.ts'
 import { type BoundsBySender, DOCUMENT_BOUNDS, type DocumentBounds } from '#core/limits/document-bounds.ts'
+import type { Principal } from '#core/principal.ts'
 import type { Services } from '#core/services/services.ts'
 import { BoundedMap } from '#core/values/bounded-map.ts'
 import { type Credential, type OperationPlace, readCredential } from '../context.ts'
 import { parseDocument } from '../mistakes/parse-document.ts'
-import { closedProblem } from './closed-door.ts'
+import {
+  closedProblem,
+  closedToCallerProblem,
+  LOGIN_CHARACTERS_MAX,
+  namesLogin,
+  unknownSender,
+} from './closed-door.ts'
 import { countTokens, type DocumentSize, measureSelections } from './document-size.ts'
 import { excessOf } from './excess-of.ts'
 import { type RequestParams, requireQuery } from './request-params.ts'
@@ -31,8 +38,10 @@ export interface DocumentAdmission {
    * @throws GraphQLError `document_malformed`, `invalid_request`
    */
   admit(params: RequestParams, place: OperationPlace): Promise<DocumentNode>
-  /** Counts a document that was refused for its size or for want of a credential; throws what the client is told. */
+  /** Counts a document that was refused for its size; throws what the client is told. */
   refuse(place: OperationPlace, problem: Problem): Promise<never>
+  /** Counts a document that was refused for its inputs, unless its sender has a valid credential. */
+  countWrongInputs(place: OperationPlace): Promise<void>
 }
 
 export function createDocumentAdmission({
@@ -53,23 +62,45 @@ export function createDocumentAdmission({
     fields: withCredential.fields,
   }
 
+  const countUnknown = async ({ http }: OperationPlace, { problem }: Credential): Promise<void> => {
+    if (problem === undefined || problem.status === 401) await refusedDocuments.count(unknownSender(http))
+  }
+
   const refuse = async (place: OperationPlace, problem: Problem): Promise<never> => {
-    const { problem: invalid } = await readCredential(services, place)
-    if (invalid === undefined || invalid.status === 401) await refusedDocuments.count(place.http.ip)
+    const credential = await readCredential(services, place)
+    const { caller, problem: invalid } = credential
+    if (caller === undefined) await countUnknown(place, credential)
+    else await refusedDocuments.count({ kind: 'caller', caller })
     throw invalid ?? problem
   }
 
-  const hasValidCredential = async (place: OperationPlace): Promise<boolean> => {
+  const validCaller = async (place: OperationPlace): Promise<Principal | undefined> => {
     const { caller, problem }: Credential = await readCredential(services, place)
     // A database that is away says nothing about the credential.
     if (problem !== undefined && problem.status >= 500) throw problem
-    return caller !== undefined
+    return caller
   }
 
-  const requireOpen = async (place: OperationPlace): Promise<void> => {
-    const retryAfterSeconds = refusedDocuments.closedSeconds(place.http.ip)
-    if (retryAfterSeconds === undefined || (await hasValidCredential(place))) return
+  /** Logging in is open to those who share an address with others whose documents were refused. */
+  const isLogin = (text: string, operationName: unknown): boolean => {
+    if (text.length > LOGIN_CHARACTERS_MAX || !namesLogin(text)) return false
+    const tokens = countTokens(text, withoutCredential.tokens)
+    if (tokens > withoutCredential.tokens) return false
+    const { document } = parsedDocuments.get(text) ?? parse(text, tokens)
+    return onlyLogsIn(document, operationName)
+  }
+
+  const requireOpen = async (params: RequestParams, place: OperationPlace): Promise<void> => {
+    const retryAfterSeconds = refusedDocuments.closedSeconds(unknownSender(place.http))
+    if (retryAfterSeconds === undefined || (await validCaller(place)) !== undefined) return
+    if (isLogin(requireQuery(params), params.operationName)) return
     throw closedProblem(retryAfterSeconds)
+  }
+
+  /** A caller whose documents were refused again and again may send no more than a stranger for a while. */
+  const requireOpenTo = (caller: Principal): void => {
+    const retryAfterSeconds = refusedDocuments.closedSeconds({ kind: 'caller', caller })
+    if (retryAfterSeconds !== undefined) throw closedToCallerProblem(retryAfterSeconds)
   }
 
   /** How many tokens are counted: a stranger may have no more in any case. */
@@ -87,8 +118,10 @@ export function createDocumentAdmission({
     const excessOfStranger = excessOf(size, boundsOfStranger, { whose, countedTo })
     if (excessOfStranger === undefined) return
     const excess = excessOf(size, withCredential, { countedTo })
+    const caller = await validCaller(place)
+    if (caller !== undefined) requireOpenTo(caller)
     if (excess !== undefined) await refuse(place, excess)
-    if (!(await hasValidCredential(place))) await refuse(place, excessOfStranger)
+    if (caller === undefined) await refuse(place, excessOfStranger)
   }
 
   /** Tokens are counted first, so that nothing is parsed of a document that is far too large. */
@@ -120,8 +153,12 @@ export function createDocumentAdmission({
 
   return {
     refuse,
+    async countWrongInputs(place) {
+      const credential = await readCredential(services, place)
+      if (credential.caller === undefined) await countUnknown(place, credential)
+    },
     async admit(params, place) {
-      await requireOpen(place)
+      await requireOpen(params, place)
       const text = requireQuery(params)
       const document = trusts(text) ? parseTrusted(text) : await parseWithinBounds(text, place)
       requireOperation(schema, document, params.operationName, place)
@@ -142,6 +179,16 @@ const CACHED_CHARACTERS_MAX = 8_192
 /** Whether a request carries no credential, so that none can be valid. */
 function isStranger({ http }: OperationPlace): boolean {
   return http.headers.authorization === undefined
+}
+
+/** Whether an operation has one field of its root type, which is the login. */
+function onlyLogsIn(document: DocumentNode, operationName: unknown): boolean {
+  const operation = getOperationAST(document, typeof operationName === 'string' ? operationName : undefined)
+  return (
+    operation?.operation === OperationTypeNode.MUTATION &&
+    operation.selectionSet.selections.length === 1 &&
+    rootFieldNames(document, operation).join() === 'login'
+  )
 }
 
 /** Whether a document does nothing but ask for the schema. */

@@ -51,15 +51,20 @@ interface Sender {
   readonly credential?: string | undefined
   readonly accept?: string
   readonly app?: Face['app']
+  readonly variables?: object | undefined
+  readonly operationName?: string
 }
 
-async function send(query: string, { from, credential, accept = JSON_ONLY, app = face.app }: Sender) {
+async function send(
+  query: string,
+  { from, credential, accept = JSON_ONLY, app = face.app, variables, operationName }: Sender,
+) {
   const headers = { accept, ...(credential !== undefined && { authorization: `Bearer ${credential}` }) }
   const response = await app.inject({
     method: 'POST',
     url: '/graphql',
     headers,
-    payload: { query },
+    payload: { query, variables, operationName },
     remoteAddress: from,
   })
   const { errors, data }: Any = response.json()
@@ -211,11 +216,18 @@ describe('what no bound applies to', () => {
 })
 
 describe('an address that sends too many documents that are refused', () => {
-  const close = async (from: string, query: string, credential?: string) => {
+  const close = async (from: string, query: string, credential?: string, variables?: object) => {
     const codes: string[] = []
     for (let count = 0; count < REFUSALS_MAX; count += 1)
-      codes.push((await send(query, { from, credential })).code)
+      codes.push((await send(query, { from, credential, variables })).code)
     return new Set(codes)
+  }
+  const LOGIN =
+    'mutation { login(input: { username: "nobody-there", password: "wrong password" }) { expiresIn } }'
+  /** A login that fails has reached the password, and is limited by its own count. */
+  const expectOpenLogin = async (from: string, credential?: string) => {
+    const { status, code } = await send(LOGIN, { from, credential })
+    expect([status, code]).toEqual([200, 'login_failed'])
   }
 
   test.each([
@@ -249,9 +261,78 @@ describe('an address that sends too many documents that are refused', () => {
       const { credential } = face.callers[caller]
       expect((await send('{ agents { id } }', { from, credential })).errors).toBeUndefined()
     }
+    await expectOpenLogin(from)
   })
 
-  test('documents of which something is answered do not count, and neither do mistakes and failed logins', async () => {
+  test.each([
+    ['in a literal', '{ usage(groupBy: [agent]) { granularity } }', undefined, 'document_invalid'],
+    ['of an argument', '{ agents(zzz: 1) { id } }', undefined, 'document_invalid'],
+    [
+      'in a variable',
+      'query ($filter: CallFilter) { calls(filter: $filter) { totalCount } }',
+      { filter: { outcome: ['FOO'] } },
+      'invalid_request',
+    ],
+  ])('is closed by wrong inputs as well: %s', async (_what, query, variables, code) => {
+    const from = newAddress()
+    expect(await close(from, query, undefined, variables)).toEqual(new Set([code]))
+    expect((await send('{ __typename }', { from })).status).toBe(429)
+    expect(await close(newAddress(), query, admin(), variables)).toEqual(new Set([code]))
+    expect((await send(query, { from: newAddress(), credential: admin(), variables })).code).toBe(code)
+    await expectOpenLogin(from)
+  })
+
+  test('is open to strangers while it sends tokens that are not valid', async () => {
+    const from = newAddress()
+    expect(await close(from, '{ me { id } }', 'eyJ.a.b')).toEqual(new Set(['token_invalid']))
+    expect((await send('{ me { id } }', { from, credential: 'eyJ.a.b' })).status).toBe(429)
+    expect((await send('{ __typename }', { from })).status).toBe(200)
+    expect((await send('{ me { id } }', { from, credential: admin() })).errors).toBeUndefined()
+    await expectOpenLogin(from)
+  })
+
+  test('is closed to nobody else by the large documents of a valid caller, who may then send none', async () => {
+    const from = newAddress()
+    const { credential } = face.callers.neighbour
+    const large = `{ ${times(400, (n) => `a${n}: me { id }`)} }`
+    expect(await close(from, large, credential)).toEqual(new Set([TOO_LARGE]))
+    const parse = vi.spyOn(parsing, 'parseDocument')
+    const closed = await send(`${large} # again`, { from, credential })
+    expect(closed).toMatchObject({ status: 429, code: 'rate_limited' })
+    expect(closed.errors[0].message).toContain('of this credential')
+    expect(Number(closed.headers['retry-after'])).toBeLessThan(60)
+    expect(parse).not.toHaveBeenCalled()
+    parse.mockRestore()
+    expect((await send('{ me { id } }', { from, credential })).errors).toBeUndefined()
+    expect((await send('{ __typename }', { from })).status).toBe(200)
+    expect((await send(large, { from, credential: admin() })).code).toBe(TOO_LARGE)
+    await expectOpenLogin(from)
+  })
+
+  test('may log in and do nothing beside it', async () => {
+    const from = newAddress()
+    await close(from, '{ me { id } }')
+    const login = LOGIN.slice('mutation { '.length, -2)
+    for (const query of [
+      `mutation { ${login} logout { ok } }`,
+      `mutation { a: ${login} b: ${login} }`,
+      `{ login: agents { id } }`,
+      `mutation { ${login} } # ${'large '.repeat(500)}`,
+      `mutation { ${login.replace(
+        'expiresIn',
+        times(130, (n) => `a${n}: expiresIn`),
+      )} }`,
+    ]) {
+      expect((await send(query, { from })).status, query.slice(0, 80)).toBe(429)
+    }
+    // Clients send the expired token of before with the login as well.
+    await expectOpenLogin(from, 'eyJ.a.b')
+    const many = `query A { me { id } } ${LOGIN.replace('mutation', 'mutation B')}`
+    expect((await send(many, { from, operationName: 'A' })).status).toBe(429)
+    expect((await send(many, { from, operationName: 'B' })).code).toBe('login_failed')
+  })
+
+  test('documents of which something is answered do not count, and neither do unknown fields and failed logins', async () => {
     const from = newAddress()
     const login = 'mutation { login(input: { username: "nobody-there", password: "wrong" }) { expiresIn } }'
     for (let count = 0; count < REFUSALS_MAX; count += 1) {

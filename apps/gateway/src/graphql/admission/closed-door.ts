@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '#core/errors.ts'
-import type { RefusedDocuments } from '#core/limits/refused-documents.ts'
+import type { DocumentSender, RefusedDocuments } from '#core/limits/refused-documents.ts'
 import { problemHeaders } from '#http/reply/problem.ts'
 import { recordRefusal } from '#http/reply/refusals.ts'
 import { graphqlErrorOf, nameRequest } from '../errors.ts'
@@ -10,12 +10,37 @@ export function closedProblem(retryAfterSeconds: number): Problem {
   return new Problem('rate_limited', { detail: CLOSED, limit: 'refused_documents', retryAfterSeconds })
 }
 
+/** The problem of a caller who has done so. */
+export function closedToCallerProblem(retryAfterSeconds: number): Problem {
+  return new Problem('rate_limited', {
+    detail: CLOSED_TO_CALLER,
+    limit: 'refused_documents',
+    retryAfterSeconds,
+  })
+}
+
 const CLOSED =
-  'Too many documents from this address were refused. Documents with a valid credential are still answered.'
+  'Too many documents from this address were refused. Documents with a valid credential are still answered, and those that only log in.'
+const CLOSED_TO_CALLER =
+  'Too many documents of this credential were refused. Those that are no larger than without a credential are still answered.'
+
+/** The sender of a request that has no valid credential. */
+export function unknownSender({ ip, headers }: Pick<FastifyRequest, 'ip' | 'headers'>): DocumentSender {
+  return { kind: headers.authorization === undefined ? 'stranger' : 'invalid credential', address: ip }
+}
+
+/** A document that logs in is short, and its body hardly longer. */
+export const LOGIN_CHARACTERS_MAX = 2_000
+const LOGIN_BYTES_MAX = 8_192
+
+/** Whether a document may be one that logs in. It is parsed only then. */
+export function namesLogin(text: string): boolean {
+  return /\blogin\b/.test(text)
+}
 
 /**
- * Answers requests of strangers from such an address before their body is read. Whether a credential is valid is found out once
- * the rest of the request is known. The answers are made once for each number of seconds: an error, with the stack that it
+ * Answers requests of strangers from such an address before their body is read, or, if it is short, once it is known that it
+ * cannot log in. Whether a credential is valid is found out once the rest of the request is known. The answers are made once for each number of seconds: an error, with the stack that it
  * records, would cost more than all the rest of the request, and this must cost about as much as any other short answer.
  */
 export function createClosedDoor({ closedSeconds }: Pick<RefusedDocuments, 'closedSeconds'>) {
@@ -33,13 +58,15 @@ export function createClosedDoor({ closedSeconds }: Pick<RefusedDocuments, 'clos
     if (answers.size < ANSWERS_MAX) answers.set(seconds, answer)
     return answer
   }
-  return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-    const mayPass = request.method !== 'POST' || request.headers.authorization !== undefined
-    const seconds = mayPass ? undefined : closedSeconds(request.ip)
-    if (seconds === undefined) {
-      done()
-      return
+  const guard = (mayPass: (request: FastifyRequest) => boolean) => {
+    return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
+      const isStranger = request.method === 'POST' && request.headers.authorization === undefined
+      const seconds = isStranger ? closedSeconds(unknownSender(request)) : undefined
+      if (seconds === undefined || mayPass(request)) done()
+      else sendAnswer(request, reply, seconds)
     }
+  }
+  const sendAnswer = (request: FastifyRequest, reply: FastifyReply, seconds: number): void => {
     const { problem, start, end, headers } = answerOf(seconds)
     recordRefusal(request, problem)
     reply
@@ -47,6 +74,18 @@ export function createClosedDoor({ closedSeconds }: Pick<RefusedDocuments, 'clos
       .headers(headers)
       .send(start + JSON.stringify(request.id) + end)
   }
+  return { onRequest: guard(isShort), preHandler: guard(mayLogIn) }
+}
+
+function isShort({ headers }: FastifyRequest): boolean {
+  return Number(headers['content-length'] ?? Infinity) <= LOGIN_BYTES_MAX
+}
+
+/** Whether the document of a request, which its id may stand for, may be one that logs in. */
+function mayLogIn({ body }: FastifyRequest): boolean {
+  if (typeof body !== 'object' || body === null) return false
+  const { query } = body as { readonly query?: unknown }
+  return typeof query === 'string' ? namesLogin(query) : 'documentId' in body || 'extensions' in body
 }
 
 interface Answer {

@@ -11,6 +11,7 @@ import {
   Kind,
   type ValueNode,
 } from 'graphql'
+import type { FieldPath } from '#core/values/field-path.ts'
 
 /** Inputs of a field without those that have the wrong type, which are undefined, also within lists. */
 export type SoundInputs = Readonly<Record<string, unknown>>
@@ -32,7 +33,7 @@ export function soundArguments(
 
 function soundLiteral(node: ValueNode, type: GraphQLInputType, variables: Variables): unknown {
   if (node.kind === Kind.VARIABLE) return soundValue(variables[node.name.value], type)
-  if (isNonNullType(type)) return soundLiteral(node, type.ofType, variables)
+  if (isNonNullType(type)) return soundLiteral(node, type.ofType, variables) ?? undefined
   if (node.kind === Kind.NULL) return null
   if (isListType(type)) {
     const items = node.kind === Kind.LIST ? node.values : [node]
@@ -48,7 +49,7 @@ function soundLiteral(node: ValueNode, type: GraphQLInputType, variables: Variab
 }
 
 function soundValue(value: unknown, type: GraphQLInputType): unknown {
-  if (isNonNullType(type)) return soundValue(value, type.ofType)
+  if (isNonNullType(type)) return soundValue(value, type.ofType) ?? undefined
   if (value === undefined || value === null) return value
   if (isListType(type)) {
     const items: readonly unknown[] = Array.isArray(value) ? value : [value]
@@ -71,4 +72,39 @@ function fromEntries(
   readValue: ReadValue,
 ): SoundInputs {
   return Object.fromEntries(known.map(({ name, type }) => [name, readValue(name, type)]))
+}
+
+/**
+ * The same inputs for rules, which are written for lists without gaps: a list has its sound items alone, and is left out if it
+ * has none.
+ */
+export function withoutGaps(inputs: SoundInputs): SoundInputs {
+  return Object.fromEntries(Object.entries(inputs).map(([name, value]) => [name, filled(value)]))
+}
+
+function filled(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const items = value.filter((item) => item !== undefined)
+    return items.length === 0 && value.length > 0 ? undefined : items.map(filled)
+  }
+  return isRecord(value) ? withoutGaps(value) : value
+}
+
+/** Where an input that was found in the inputs {@link withoutGaps} is in these inputs. */
+export function placeAmongGaps(place: FieldPath, inputs: SoundInputs): FieldPath {
+  let around: unknown = inputs
+  return place.map((name) => {
+    const own = Array.isArray(around) && typeof name === 'number' ? placeOfItem(around, name) : name
+    around = isRecord(around) || Array.isArray(around) ? Reflect.get(around, own) : undefined
+    return own
+  })
+}
+
+function placeOfItem(items: readonly unknown[], index: number): number {
+  const places = items.flatMap((item, place) => (item === undefined ? [] : [place]))
+  return places[index] ?? index
+}
+
+function isRecord(value: unknown): value is SoundInputs {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

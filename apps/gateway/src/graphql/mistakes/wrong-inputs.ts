@@ -13,7 +13,7 @@ import { type CalledOperation, findVariableMistakes } from './find-variable-mist
 import { placeMistakes } from './input-places.ts'
 import { rankOfInput } from './input-rank.ts'
 import { JUDGES } from './judges.ts'
-import { type SoundInputs, soundArguments } from './sound-inputs.ts'
+import { placeAmongGaps, type SoundInputs, soundArguments, withoutGaps } from './sound-inputs.ts'
 
 /**
  * One error for all that is wrong with the inputs of an operation, in the order of the schema: literals and variables of the
@@ -22,9 +22,9 @@ import { type SoundInputs, soundArguments } from './sound-inputs.ts'
  */
 export async function wrongInputs(
   called: CalledOperation,
+  literals: readonly GraphQLError[],
   context: GraphqlContext,
 ): Promise<GraphQLError | undefined> {
-  const literals = context.admitted.wrongLiterals ?? []
   const shape: Mistake[] = [
     ...literals.flatMap((error) => problemBehind(error)?.mistakes ?? []),
     ...findVariableMistakes(called),
@@ -69,8 +69,10 @@ async function judgedMistakes(
   for (const { node, name, known } of rootFields(schema, operation)) {
     if (!JUDGES.has(name)) continue
     const args = soundArguments(node, known, variables)
-    const refusal = await refusalOf(name, args, context)
-    if (refusal !== undefined) mistakes.push(...placeMistakes(refusal.mistakes, known, args))
+    const refusal = await refusalOf(name, withoutGaps(args), context)
+    for (const { field, text } of placeMistakes(refusal?.mistakes ?? [], known, args)) {
+      mistakes.push({ field: placeAmongGaps(field, args), text })
+    }
     if (mistakes.length >= MISTAKES_MAX) break
   }
   return mistakes

@@ -1,4 +1,4 @@
-import { AUDIT_RESULTS } from '#core/audit-log/audit-query.ts'
+import { AUDIT_RESULTS, requireEventNumber } from '#core/audit-log/audit-query.ts'
 import { type AuditEvent, stateOf } from '#core/audit-log/audit-rows.ts'
 import { AUDIT_DESCRIPTIONS } from '#http/descriptions/audit-descriptions.ts'
 import { builder } from '../builder.ts'
@@ -136,6 +136,9 @@ builder.queryFields((t) => ({
     nullable: true,
     description: `The event of the audit log with this number; null if it was cut off, or there is none yet. ${FOR_ADMINS}`,
     args: { n: t.arg({ type: 'SafeInt', required: true, description: AUDIT_DESCRIPTIONS.n }) },
-    resolve: (_root, { n }, context) => context.services.audit.find(callerOf(context), n),
+    resolve: (_root, { n }, { loaders }) => {
+      requireEventNumber(n)
+      return loaders.auditEvent(n)
+    },
   }),
 }))

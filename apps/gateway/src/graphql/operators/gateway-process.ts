@@ -8,6 +8,7 @@ import { PROCESS_DESCRIPTIONS } from '#http/descriptions/process-descriptions.ts
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
+import { COUNTS_AS_LIST } from '../serving/cost.ts'
 import { BreakerState } from '../types/agent-deployment.ts'
 
 const GatewayProcessState = enumOf('GatewayProcessState', PROCESS_STATES, {
@@ -64,6 +65,7 @@ builder.queryField('gatewayProcesses', (t) =>
   t.field({
     type: [GatewayProcessType],
     nullable: { list: true, items: false },
+    extensions: COUNTS_AS_LIST,
     description:
       'The processes of the gateway, first those that live, and of these those that started last; at most 1,000. Takes an access token of an administrator, or an API key of one with the permission `ADMIN`.',
     args: { state: t.arg({ type: GatewayProcessFilter, description: PROCESS_DESCRIPTIONS.inState }) },

@@ -2,6 +2,7 @@ import { CALL_FACES } from '#core/ledger/call-kinds.ts'
 import type { RefusalCount } from '#core/refusals/refusal-counts.ts'
 import { COUNT_SPANS } from '#core/refusals/refusal-counts-query.ts'
 import type { Refusal } from '#core/refusals/refusals.ts'
+import { parseRequestId } from '#core/refusals/refusals-query.ts'
 import { REFUSAL_DESCRIPTIONS } from '#http/descriptions/refusal-descriptions.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
@@ -171,7 +172,10 @@ builder.queryFields((t) => ({
     nullable: true,
     description: `The last refusal of the request with this id; null if none is kept. ${VISIBLE}`,
     args: { requestId: t.arg.string({ required: true, description: REFUSAL_DESCRIPTIONS.requestId }) },
-    resolve: (_root, { requestId }, context) => context.services.refusals.find(callerOf(context), requestId),
+    resolve: (_root, { requestId }, { loaders }) => {
+      parseRequestId(requestId)
+      return loaders.refusal(requestId)
+    },
   }),
   refusalCounts: t.field({
     type: [RefusalCountType],

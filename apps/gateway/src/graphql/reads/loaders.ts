@@ -1,11 +1,12 @@
 import type { AgentInfo } from '#core/agents/directory.ts'
-import type { Columns } from '#core/database/columns-of.ts'
+import type { AuditEvent } from '#core/audit-log/audit-rows.ts'
 import { fail } from '#core/errors.ts'
 import type { ListQuery } from '#core/input/pagination.ts'
 import type { KeyFilter, KeyOrder } from '#core/keys/key-filter.ts'
 import type { OnLimit } from '#core/limits/limits.ts'
 import type { Listed, OrderedQuery } from '#core/lists/ordered-lists.ts'
 import type { Principal } from '#core/principal.ts'
+import type { Refusal } from '#core/refusals/refusals.ts'
 import type { CallInstance } from '#core/reports/call-instances.ts'
 import type { CallParent } from '#core/reports/calls-of.ts'
 import type { ReportInput } from '#core/reports/report-query.ts'
@@ -14,11 +15,12 @@ import type { ScopeFilter } from '#core/reports/scope.ts'
 import type { Services } from '#core/services/services.ts'
 import type { Quota } from '#core/users/user.ts'
 import type { ApiKey, Call, Upload, User } from '#generated/prisma/client.ts'
-import { batched, batchedBy, type ReadMany } from './batched.ts'
+import { batched, batchedBy, batchedRows, type ReadMany } from './batched.ts'
+import type { RowQuery } from './columns-of-both.ts'
 import { type FoundNode, findNodes } from './find-nodes.ts'
+import { foundOr } from './found-or.ts'
 
-/** What Pothos asks for at a field; the same for all rows of a level. */
-type Query = Columns<object, object>
+type Query = RowQuery
 type OwnedFilter = Omit<KeyFilter, 'ownerId'>
 export type KeyReportInput = Omit<ReportInput, keyof ScopeFilter>
 interface Page {
@@ -34,8 +36,20 @@ export interface Loaders {
   /** An object of any type, with no more than its id, unless it is an agent. */
   node(id: string): Promise<FoundNode | null>
   key(id: string, query: Query): Promise<ApiKey | null>
+  /** A key that the caller manages, for a field that other callers are denied. */
+  managedKey(id: string, query: Query): Promise<ApiKey | null>
+  /** The key of the request, which is read once. */
+  currentKey(): ReturnType<Services['keys']['current']>
   user(id: string, query: Query): Promise<User | null>
+  /** A user, for a field that all but administrators are denied. */
+  managedUser(id: string, query: Query): Promise<User | null>
+  /** The caller's own user. */
+  ownUser(query: Query): Promise<User>
   call(id: string, query: Query): Promise<Call | null>
+  upload(id: string, query: Query): Promise<Upload | null>
+  /** The last refusal of a request, by the id of the request. */
+  refusal(requestId: string): Promise<Refusal | null>
+  auditEvent(n: number): Promise<AuditEvent | null>
   agent(id: string): Promise<AgentInfo | null>
   /** The process that served a call. */
   instance(id: string): Promise<CallInstance | null>
@@ -55,6 +69,8 @@ export interface Loaders {
   uploadCountOfOwner(ownerId: string): Promise<number | null>
   /** The report of a key; those of one level with the same arguments take one point of the rate limit. */
   report(keyId: string, input: KeyReportInput): Promise<Report | null>
+  /** The report with which that of a key is compared; those of one level are read together. */
+  reportBefore(keyId: string, report: Report): Promise<Report | null>
   /** The quota of the caller's user, which every report of a level may ask for. */
   quota(): Promise<Quota>
 }
@@ -66,7 +82,7 @@ export function createLoaders(
   onLimit: OnLimit,
   signal: AbortSignal,
 ): Loaders {
-  const { keys, users, usage, uploads, agents } = services
+  const { keys, users, usage, uploads, agents, refusals, audit } = services
   const byId = <Row extends { id: string }>(read: (ids: readonly string[]) => Promise<readonly Row[]>) =>
     async function readById(ids: readonly string[]) {
       return new Map((await read(ids)).map((row) => [row.id, row]))
@@ -76,12 +92,28 @@ export function createLoaders(
     ({ query }: Page) =>
     (ids: readonly string[]) =>
       usage.callsOf(callerOf(), { parent, ids }, query, onLimit, signal)
+  /** A request without a caller is refused before it waits for a batch, so that errors come in the order of their fields. */
+  const atOnce =
+    <Asked extends readonly unknown[], Result>(read: (...asked: Asked) => Result) =>
+    (...asked: Asked): Result => {
+      callerOf()
+      return read(...asked)
+    }
+  const ownUser = batchedRows(async (_ids, query) => [await users.me(callerOf(), query)])
+  const auditEvent = batched((ns) => audit.findMany(callerOf(), ns.map(Number)))
   const quotaOf = batched(oneByOne(() => usage.quota(callerOf())))
   return {
     node: batched((ids) => findNodes(services, callerOf(), ids)),
-    key: batchedBy((query) => byId((ids) => keys.findMany(callerOf(), ids, query))),
-    user: batchedBy((query) => byId((ids) => users.findMany(callerOf(), ids, query))),
-    call: batchedBy((query) => byId((ids) => usage.findCalls(callerOf(), ids, query))),
+    key: batchedRows((ids, query) => keys.findMany(callerOf(), ids, query)),
+    managedKey: atOnce(batchedRows((ids, query) => keys.findManaged(callerOf(), ids, query))),
+    currentKey: once(() => keys.current(callerOf())),
+    user: batchedRows((ids, query) => users.findMany(callerOf(), ids, query)),
+    managedUser: atOnce(batchedRows((ids, query) => users.findManaged(callerOf(), ids, query))),
+    ownUser: (query) => foundOr(ownUser(callerOf().userId, query), 'user_not_found'),
+    call: atOnce(batchedRows((ids, query) => usage.findCalls(callerOf(), ids, query))),
+    upload: atOnce(batchedRows((ids, query) => uploads.findMany(callerOf(), ids, query))),
+    refusal: atOnce(batched((ids) => refusals.findMany(callerOf(), ids))),
+    auditEvent: atOnce((n) => auditEvent(String(n))),
     instance: batched(byId((ids) => usage.findInstances(callerOf(), ids))),
     agent: batched(byId(async (ids) => agents.findMany(callerOf(), ids))),
     keysOf: batchedBy(
@@ -103,7 +135,20 @@ export function createLoaders(
     ),
     uploadCountOfOwner: batched(oneByOne((ownerId) => uploads.count(callerOf(), { ownerId }))),
     report: batchedBy((input) => (ids) => usage.reportsOfKeys(callerOf(), ids, input, onLimit, signal)),
+    reportBefore: batchedBy(
+      (report) => (ids) => usage.reportsBeforeOfKeys(callerOf(), ids, report, signal),
+      ({ totals: _totals, points: _points, groups: _groups, keyId: _keyId, ...query }) => query,
+    ),
     quota: async () => (await quotaOf(callerOf().userId)) ?? fail('user_not_found'),
+  }
+}
+
+/** Reads at the first time that it is asked, and gives the same answer from then on. */
+function once<Result>(read: () => Promise<Result>): () => Promise<Result> {
+  let reading: Promise<Result> | undefined
+  return () => {
+    reading ??= read()
+    return reading
   }
 }
 

@@ -1,6 +1,6 @@
 import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { fail } from '#core/errors.ts'
-import { queryBefore, type Report, type Series } from '#core/reports/reports.ts'
+import { queryBefore, type Report, type ReportGroup } from '#core/reports/reports.ts'
 import { UsageAccumulator, type UsageMetrics } from '#core/reports/usage-accumulator.ts'
 import type { Loaders } from './loaders.ts'
 
@@ -9,18 +9,27 @@ interface Previous {
   readonly totals: ReadonlyMap<string, UsageMetrics>
 }
 
-type ReadReport = (query: ReturnType<typeof queryBefore>) => Promise<Report>
+/** Reads a report that belongs to no list of keys. */
+interface ReadReports {
+  /** The report with which another one is compared, which has paid for it. */
+  before(report: Report): Promise<Report>
+  /** Any report, which pays for itself. */
+  report(query: ReturnType<typeof queryBefore>): Promise<Report>
+}
 
 /**
  * The reports of the periods before those of one operation. All fields of a report that need the one before share it, and
- * the reports of a list of keys read those before them together, as they were read themselves.
+ * the reports of a list of keys read those before them together, as they were read themselves. The one before is in the price
+ * of its report, and what comes before that has its own.
  */
 export class PreviousReports {
-  readonly #loaders: Pick<Loaders, 'report'>
-  readonly #read: ReadReport
+  readonly #loaders: Pick<Loaders, 'report' | 'reportBefore'>
+  readonly #read: ReadReports
   readonly #known = new Map<Report, Promise<Previous>>()
+  /** The reports that were in the price of others. */
+  readonly #included = new Set<Report>()
 
-  constructor(loaders: Pick<Loaders, 'report'>, read: ReadReport) {
+  constructor(loaders: Pick<Loaders, 'report' | 'reportBefore'>, read: ReadReports) {
     this.#loaders = loaders
     this.#read = read
   }
@@ -30,7 +39,7 @@ export class PreviousReports {
   }
 
   /** The totals of a group in the period before. */
-  async totalsBefore(report: Report, { group }: Series): Promise<UsageMetrics> {
+  async totalsBefore(report: Report, { group }: ReportGroup): Promise<UsageMetrics> {
     return (await this.#previousOf(report)).totals.get(JSON.stringify(group)) ?? NOTHING
   }
 
@@ -41,15 +50,23 @@ export class PreviousReports {
   }
 
   async #readBefore(report: Report): Promise<Previous> {
-    const before = await this.#readOne(queryBefore(report))
-    const totals = new Map(before.series.map((series) => [JSON.stringify(series.group), series.totals]))
+    const isPaid = !this.#included.has(report)
+    const before = await (isPaid ? this.#readIncluded(report) : this.#readOne(queryBefore(report)))
+    if (isPaid) this.#included.add(before)
+    const totals = new Map(before.groups.map(({ group, totals: own }) => [JSON.stringify(group), own]))
     return { report: before, totals }
+  }
+
+  async #readIncluded(report: Report): Promise<Report> {
+    const { keyId } = report
+    if (keyId === undefined) return this.#read.before(report)
+    return (await this.#loaders.reportBefore(keyId, report)) ?? fail('key_not_found')
   }
 
   async #readOne(query: ReturnType<typeof queryBefore>): Promise<Report> {
     const { keyId, userId, ...input } = query
     // The key belongs to the user, if both are given: the report itself would have been refused otherwise.
-    if (keyId === undefined) return this.#read(query)
+    if (keyId === undefined) return this.#read.report(query)
     return (await this.#loaders.report(keyId, input)) ?? fail('key_not_found')
   }
 }

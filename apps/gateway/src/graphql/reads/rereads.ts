@@ -1,11 +1,11 @@
-import { type Columns, columnsOf } from '#core/database/columns-of.ts'
+import { columnsOf } from '#core/database/columns-of.ts'
 import { fail } from '#core/errors.ts'
 import type { Principal } from '#core/principal.ts'
 import type { Services } from '#core/services/services.ts'
 import type { PrismaClient } from '#generated/prisma/client.ts'
-import { batchedBy } from './batched.ts'
+import { batchedRows } from './batched.ts'
+import type { RowQuery as Query } from './columns-of-both.ts'
 
-type Query = Columns<object, object>
 type Row = { readonly id: string }
 type ReadRows = (ids: readonly string[], query: Query) => Promise<readonly Row[]>
 
@@ -49,13 +49,10 @@ export function createRereads({ services, prisma, callerOf, loggedIn }: RereadDe
 }
 
 function reread(read: ReadRows): Reread {
-  const rowOf = batchedBy((query: Query) => async (ids) => {
+  const rowOf = batchedRows((ids, { select, include }) =>
     // The rows are found by their ids, whether or not the query selects these.
-    const { select, include } = query
-    const columns = select === undefined ? { include } : { select: { ...select, id: true } }
-    const rows = await read(ids, columns)
-    return new Map(rows.map((row) => [row.id, row]))
-  })
+    read(ids, select === undefined ? { include } : { select: { ...select, id: true } }),
+  )
   return {
     async findUniqueOrThrow({ where: { id }, ...query }) {
       // It has been deleted since it was read first, or hidden from the caller.

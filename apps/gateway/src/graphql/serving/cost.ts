@@ -2,8 +2,10 @@ import {
   type FieldNode,
   type GraphQLField,
   type GraphQLOutputType,
+  getNamedType,
   getNullableType,
   isListType,
+  isObjectType,
   Kind,
   type ValueNode,
 } from 'graphql'
@@ -36,6 +38,16 @@ export function multiply(
   const asked = askedItems(node, field, variables)
   if (!hasItems) return { times, pageItems: asked }
   return { times: times * (asked ?? pageItems ?? LIST_ITEMS), pageItems: undefined }
+}
+
+/** For `extensions` of a field that reads what is no page of a list, and yet a statement or more for each selection. */
+export const COUNTS_AS_LIST = { countsAsList: true } as const
+
+/** Whether each selection of a field, with arguments of its own, is read by itself: a page of a list, or a report. */
+export function readsList({ type, extensions }: GraphQLField<unknown, unknown>): boolean {
+  const named = getNamedType(type)
+  const isPage = isObjectType(named) && Object.hasOwn(named.getFields(), 'edges')
+  return isPage || extensions.hasOwnLimit === true || extensions.countsAsList === true
 }
 
 function isList(type: GraphQLOutputType): boolean {

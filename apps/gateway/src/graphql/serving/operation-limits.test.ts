@@ -4,6 +4,7 @@ import { OPERATION_LIMITS, type OperationLimits, requireSmallOperation } from '.
 
 const schema = buildSchema(`
   type Query { me: User, users(first: Int, last: Int, after: String): Users, nodes(ids: [ID!]!): [User], agents: [Agent!]! }
+  type Mutation { rename: User }
   type Users { edges: [Edge!]!, nodes: [User!]!, totalCount: Int }
   type Edge { node: User! }
   type User { id: ID!, name: String, friends(first: Int, last: Int): Users }
@@ -70,6 +71,21 @@ describe('the limits of an operation', () => {
     expect(measured('cost', '{ nodes(ids: ["a", "b", "c"]) { id } }')).toBe(4)
     expect(measured('cost', 'query ($i: [ID!]!) { nodes(ids: $i) { id } }', { i: ['a', 'b'] })).toBe(3)
     expect(measured('cost', '{ agents { id } }')).toBe(11)
+  })
+
+  test('lists count once for a level, and again in another place of the document or below another mutation', () => {
+    expect(measured('lists', '{ me { id } agents { id } nodes(ids: ["a"]) { id } }')).toBe(0)
+    expect(
+      measured('lists', '{ a: users { nodes { id } } b: users { nodes { friends { totalCount } } } }'),
+    ).toBe(3)
+    const fragment = 'fragment F on User { friends { nodes { id } } }'
+    expect(measured('lists', `{ a: me { ...F } b: me { ...F } } ${fragment}`)).toBe(1)
+    expect(measured('lists', `{ a: me { ...F } users { nodes { ...F } } } ${fragment}`)).toBe(3)
+    expect(measured('lists', `mutation { a: rename { ...F } b: rename { ...F } } ${fragment}`)).toBe(2)
+    const many = Array.from({ length: 50 }, (_, index) => `a${index}: users(first: ${index}) { totalCount }`)
+    expect(() => check(`{ ${many.join(' ')} }`)).toThrow(
+      expect.objectContaining({ detail: 'operation: expected at most 20 lists and reports.' }),
+    )
   })
 
   test('fragments that double each other are refused without being expanded', () => {

@@ -1,5 +1,6 @@
 import {
   type DocumentNode,
+  type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLField,
   type GraphQLObjectType,
@@ -9,12 +10,13 @@ import {
   isObjectType,
   Kind,
   type OperationDefinitionNode,
+  OperationTypeNode,
   type SelectionNode,
   type SelectionSetNode,
   valueFromASTUntyped,
 } from 'graphql'
 import { fail } from '#core/errors.ts'
-import { type Multiplied, multiply, type Variables } from './cost.ts'
+import { type Multiplied, multiply, readsList, type Variables } from './cost.ts'
 
 /**
  * The most that one operation may ask for, whoever wrote its document: how large that may be is decided before it is validated
@@ -25,6 +27,8 @@ export const OPERATION_LIMITS = {
   depth: 15,
   /** Values that may have to be resolved: fields, each as often as the lists around it have items. */
   cost: 25_000,
+  /** Lists and reports, each of which is a statement or more. One that many objects of a level have is read for all at once. */
+  lists: 20,
 } as const
 
 export type OperationLimits = Readonly<Record<keyof typeof OPERATION_LIMITS, number>>
@@ -58,6 +62,9 @@ class Walk {
   #cost = 0
   /** The fields that give the whole schema, of which one each is enough. */
   readonly #wholes = new Set<string>()
+  /** The lists that were counted, by their depth. */
+  #listsAt: Set<FieldNode>[] = []
+  #lists = 0
 
   constructor(operation: Operation, limits: OperationLimits) {
     this.#operation = operation
@@ -98,6 +105,8 @@ class Walk {
         this.#limits.cost,
       )
     }
+    // The mutations of an operation run one after the other, so that none reads together with another.
+    if (depth === 1 && this.#operation.operation.operation === OperationTypeNode.MUTATION) this.#listsAt = []
     const name = selection.name.value
     if (name === '__schema' || (typeName === SCHEMA_TYPE && name === 'types')) {
       if (this.#wholes.has(name)) this.#refuse(`expected ${name} of the schema at most once.`, 1)
@@ -109,8 +118,21 @@ class Walk {
     if (field === undefined) {
       this.#walk(selection.selectionSet, name === '__schema' ? SCHEMA_TYPE : '', depth, around)
     } else {
+      if (readsList(field)) this.#addList(selection, depth)
       const below = multiply(around, selection, field, this.#variables)
       this.#walk(selection.selectionSet, getNamedType(field.type).name, depth + 1, below)
+    }
+  }
+
+  /** A list that a fragment brings to several objects of one level is read for all of them at once, and so counts once. */
+  #addList(node: FieldNode, depth: number): void {
+    const known = this.#listsAt[depth] ?? new Set<FieldNode>()
+    this.#listsAt[depth] = known
+    if (known.has(node)) return
+    known.add(node)
+    this.#lists += 1
+    if (this.#lists > this.#limits.lists) {
+      this.#refuse(`expected at most ${this.#limits.lists} lists and reports.`, this.#limits.lists)
     }
   }
 

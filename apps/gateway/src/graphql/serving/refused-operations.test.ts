@@ -8,6 +8,7 @@ import { createLogger } from '#ops/logger.ts'
 import { createServer } from '#server/create-server.ts'
 import { ANSWERING_AGENT, FAILING_AGENT } from '#test/authorization/callers.test-support.ts'
 import { type Face, openFace } from '#test/graphql/face.test-support.ts'
+import { sentAgain } from '#test/graphql/sent-again.test-support.ts'
 
 type Documents = 'any' | 'persisted' | 'trusted'
 
@@ -49,9 +50,13 @@ const get = (parameters: Readonly<Record<string, unknown>>): InjectOptions => ({
   ),
 })
 
-function send(documents: Documents, request: InjectOptions, as: keyof Face['callers'] = 'admin') {
+function asCaller(request: InjectOptions, as: keyof Face['callers']): InjectOptions {
   const headers = { authorization: `Bearer ${face.callers[as].credential}`, ...request.headers }
-  return apps[documents].inject({ url: '/graphql', ...request, headers })
+  return { url: '/graphql', ...request, headers }
+}
+
+function send(documents: Documents, request: InjectOptions, as: keyof Face['callers'] = 'admin') {
+  return apps[documents].inject(asCaller(request, as))
 }
 
 const times = (count: number, part: (index: number) => string) =>
@@ -172,3 +177,13 @@ test('a document is found over GET by the id of the file, and by its hash once i
   expect(await ids('persisted', { query: AGENTS, extensions: persisted(AGENTS) })).toEqual(all)
   expect(await ids('persisted', { extensions: persisted(AGENTS) })).toEqual(all)
 })
+
+// Last, because refusals are recorded after their answers, and the tests before count the records.
+test.each(Object.entries(REFUSALS))(
+  'an operation that %s is refused alike each time',
+  async (_name, refusal) => {
+    const [code, documents, request] = refusal
+    const { errors } = (await sentAgain(apps[documents], asCaller(request, 'admin'))).json()
+    expect(errors[0].extensions.code).toBe(code)
+  },
+)

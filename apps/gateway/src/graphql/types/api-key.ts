@@ -13,6 +13,7 @@ import { LIST_DESCRIPTIONS } from '#http/descriptions/list-descriptions.ts'
 import { builder } from '../builder.ts'
 import { callerOf, type GraphqlContext } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
+import { foundOr } from '../reads/found-or.ts'
 import { orderedConnection } from '../reads/ordered-connection.ts'
 import { TOTAL_COUNT } from '../reads/total-count.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
@@ -193,7 +194,7 @@ builder.queryFields((t) => ({
     description:
       'The API key with this id, which you created or own; administrators see all. Takes an access token, or an API key with the permission `ADMIN`.',
     args: { id: t.arg.id({ required: true, description: 'The id of the key.' }) },
-    resolve: (query, _root, { id }, context) => context.services.keys.find(callerOf(context), id, query),
+    resolve: (query, _root, { id }, { loaders }) => foundOr(loaders.managedKey(id, query), 'key_not_found'),
   }),
   apiKeys: t.connection(
     {

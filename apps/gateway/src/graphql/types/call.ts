@@ -1,4 +1,3 @@
-import { fail } from '#core/errors.ts'
 import { CALL_FACES, CALL_KINDS, OUTCOMES } from '#core/ledger/call-kinds.ts'
 import type { Principal } from '#core/principal.ts'
 import { attemptsOf, type ListedAttempt } from '#core/reports/call-attempts.ts'
@@ -9,6 +8,7 @@ import { callerOf, type GraphqlContext, readCredential } from '../context.ts'
 import { knownOrOther, openEnumOf } from '../enum-of.ts'
 import { placeInFilter } from '../mistakes/place-in-filter.ts'
 import { conditionsOf } from '../reads/conditions-of.ts'
+import { foundOr } from '../reads/found-or.ts'
 import { relatedQuery } from '../reads/related-query.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
 import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
@@ -407,7 +407,6 @@ builder.queryField('call', (t) =>
     description:
       'The call with this id, which is also in the header `X-Call-Id` of a reply. Takes an access token or any API key.',
     args: { id: t.arg.id({ required: true, description: 'The id of the call.' }) },
-    resolve: async (query, _root, { id }, context) =>
-      (await context.services.usage.findCall(callerOf(context), id, query)) ?? fail('call_not_found'),
+    resolve: (query, _root, { id }, { loaders }) => foundOr(loaders.call(id, query), 'call_not_found'),
   }),
 )

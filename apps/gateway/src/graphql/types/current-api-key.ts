@@ -3,7 +3,6 @@ import { quotaOf } from '#core/users/user.ts'
 import type { ApiKey as ApiKeyRow, User as UserRow } from '#generated/prisma/client.ts'
 import { API_KEY_DESCRIPTIONS } from '#http/descriptions/api-key-descriptions.ts'
 import { builder } from '../builder.ts'
-import { callerOf } from '../context.ts'
 import { ApiKey } from './api-key.ts'
 import { Quota } from './quota.ts'
 
@@ -47,6 +46,6 @@ builder.queryField('currentApiKey', (t) =>
     type: CurrentApiKey,
     nullable: true,
     description: 'The API key that the request is sent with. Takes any API key, and no access token.',
-    resolve: (_root, _args, context) => context.services.keys.current(callerOf(context)),
+    resolve: (_root, _args, { loaders }) => loaders.currentKey(),
   }),
 )

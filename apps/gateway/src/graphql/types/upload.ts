@@ -1,6 +1,7 @@
 import { UPLOAD_DESCRIPTIONS } from '#http/descriptions/upload-descriptions.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
+import { foundOr } from '../reads/found-or.ts'
 import { TOTAL_COUNT } from '../reads/total-count.ts'
 import { showLimit } from '../serving/show-limit.ts'
 import { ApiKey, ifVisible } from './api-key.ts'
@@ -76,7 +77,7 @@ builder.queryFields((t) => ({
     description:
       'The upload with this id, which belongs to you; an API key without `ADMIN` sees its own. Takes an access token, or an API key with the permission `UPLOAD` or `ADMIN`.',
     args: { id: t.arg.id({ required: true, description: UPLOAD_DESCRIPTIONS.id }) },
-    resolve: (query, _root, { id }, context) => context.services.uploads.find(callerOf(context), id, query),
+    resolve: (query, _root, { id }, { loaders }) => foundOr(loaders.upload(id, query), 'upload_not_found'),
   }),
   uploads: t.prismaConnection(
     {

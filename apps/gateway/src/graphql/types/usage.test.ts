@@ -64,13 +64,13 @@ describe('a report has the numbers of REST', () => {
       const { data, errors } = await face.query(caller, `{ usage${given} { ${REPORT} } }`)
       expect(errors).toBeUndefined()
       const { points, groups, group_count, granularity, group_by, ...report } = asRest(data.usage)
-      const { series, ...expected } = rest
+      const { groups: ofRest, ...expected } = rest
       const words = (list: string[]) => list.map((word) => word.toLowerCase())
       expect({ ...report, granularity: granularity.toLowerCase(), group_by: words(group_by) }).toEqual(
         expected,
       )
-      expect(group_count).toBe(series.length)
-      for (const [index, { group, totals, points: ofGroup }] of series.entries()) {
+      expect(group_count).toBe(ofRest.length)
+      for (const [index, { group, totals, points: ofGroup }] of ofRest.entries()) {
         const one = groups[index]
         expect({ totals: one.totals, points: one.points }).toEqual({ totals, points: ofGroup })
         for (const [name, field] of Object.entries(GROUP_FIELDS)) {
@@ -78,7 +78,7 @@ describe('a report has the numbers of REST', () => {
           expect(value).toBe(group[name] ?? null)
         }
       }
-      if (series.length === 1) expect(points).toEqual(series[0].points)
+      if (ofRest.length === 1) expect(points).toEqual(ofRest[0].points)
     }
   })
 })
@@ -270,8 +270,28 @@ test('the limit is in the headers, as on REST', async () => {
   expect(await headersOf('{ __typename }')).not.toHaveProperty('ratelimit')
 })
 
+test('the period before is in the price of a report, and what comes before that has its own', async () => {
+  const priceOf = async (selection: string, document = `{ usage { ${selection} } }`) => {
+    // The first answer of a limit shows what is left.
+    await face.query('user', '{ usage { from } }')
+    const before = face.pointsTaken()
+    const { errors } = await face.query('user', document)
+    expect(errors).toBeUndefined()
+    return face.pointsTaken() - before
+  }
+  expect(await priceOf('from')).toBe(1)
+  expect(
+    await priceOf(
+      'from previous { from } groups { previousTotals { calls } } missingGroups { totals { calls } }',
+    ),
+  ).toBe(1)
+  expect(await priceOf('previous { from previous { from } }')).toBe(2)
+  const ofKeys = 'usageReport { from previous { from totals { calls } } }'
+  expect(await priceOf('', `{ apiKeys { nodes { ${ofKeys} } } }`)).toBe(1)
+})
+
 test('reports count towards the limit of REST, each by itself', async () => {
-  const report = () => face.query('neighbour', '{ a: usage { from previous { from } } b: usage { from } }')
+  const report = () => face.query('neighbour', '{ a: usage { from } b: usage { from } }')
   let refused: Any
   for (let request = 0; refused === undefined && request < 100; request += 1) {
     refused = (await report()).errors?.[0]

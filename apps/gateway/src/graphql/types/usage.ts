@@ -1,9 +1,9 @@
 import { OUTCOMES } from '#core/ledger/call-kinds.ts'
-import { missingSeries, withoutCalls } from '#core/reports/missing-series.ts'
+import { missingGroups, withoutCalls } from '#core/reports/missing-groups.ts'
 import { GRANULARITIES } from '#core/reports/range/calendar.ts'
 import { GROUPS } from '#core/reports/report-rows.ts'
-import type { Report, Series } from '#core/reports/reports.ts'
-import { SERIES_ORDERS, topSeries } from '#core/reports/top-series.ts'
+import type { Report, ReportGroup } from '#core/reports/reports.ts'
+import { GROUP_ORDERS, topGroups } from '#core/reports/top-groups.ts'
 import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
 import { USAGE_DESCRIPTIONS } from '#http/descriptions/usage-descriptions.ts'
 import { builder } from '../builder.ts'
@@ -12,6 +12,7 @@ import { enumOf, knownOrOther } from '../enum-of.ts'
 import { conditionsOf } from '../reads/conditions-of.ts'
 import { relatedQuery } from '../reads/related-query.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
+import { COUNTS_AS_LIST } from '../serving/cost.ts'
 import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
 import { showLimit } from '../serving/show-limit.ts'
 import { Agent } from './agent.ts'
@@ -43,7 +44,7 @@ const GroupBy = enumOf('UsageGroupBy', GROUPS, {
   },
 })
 
-const GroupOrder = enumOf('UsageGroupOrder', SERIES_ORDERS, {
+const GroupOrder = enumOf('UsageGroupOrder', GROUP_ORDERS, {
   description: 'Which groups come first: those with the most of something.',
   values: {
     calls: 'Calls.',
@@ -77,86 +78,85 @@ const UsageFilter = builder.inputType('UsageFilter', {
   }),
 })
 
-const UsageGroup = builder.objectRef<{ report: Report; series: Series }>('UsageGroup').implement({
+const UsageGroup = builder.objectRef<{ report: Report; entry: ReportGroup }>('UsageGroup').implement({
   description:
     'The calls that have the same value of each property of `groupBy`. Properties by which the report is not grouped are null.',
   fields: (t) => ({
     keyId: t.id({
       nullable: true,
       description: 'The id of the API key, if the report is grouped by `KEY`.',
-      resolve: ({ series }) => series.group.key,
+      resolve: ({ entry }) => entry.group.key,
     }),
     key: t.field({
       type: ApiKey,
       nullable: true,
       description: 'The API key, if the report is grouped by `KEY`; null if it is not yours to see.',
-      resolve: ({ series: { group } }, _args, context, info) =>
+      resolve: ({ entry: { group } }, _args, context, info) =>
         group.key === undefined ? null : context.loaders.key(group.key, relatedQuery(context, info)),
     }),
     ownerId: t.id({
       nullable: true,
       description: 'The id of the user whom the API keys belong to, if the report is grouped by `USER`.',
-      resolve: ({ series }) => series.group.user,
+      resolve: ({ entry }) => entry.group.user,
     }),
     owner: t.field({
       type: User,
       nullable: true,
       description:
         'The user whom the API keys belong to, if the report is grouped by `USER`; null if it is not yours to see.',
-      resolve: ({ series: { group } }, _args, context, info) =>
+      resolve: ({ entry: { group } }, _args, context, info) =>
         group.user === undefined ? null : context.loaders.user(group.user, relatedQuery(context, info)),
     }),
     agentId: t.string({
       nullable: true,
       description:
         'The id of the agent, if the report is grouped by `AGENT`. Empty for uploads without an agent.',
-      resolve: ({ series }) => series.group.agent,
+      resolve: ({ entry }) => entry.group.agent,
     }),
     agent: t.field({
       type: Agent,
       nullable: true,
       description: 'The agent, if the report is grouped by `AGENT`; null if it is not configured any more.',
-      resolve: ({ series: { group } }, _args, { loaders }) =>
+      resolve: ({ entry: { group } }, _args, { loaders }) =>
         group.agent === undefined ? null : loaders.agent(group.agent),
     }),
     appId: t.string({
       nullable: true,
       description: 'The id of the app, if the report is grouped by `APP`. Empty for agents without apps.',
-      resolve: ({ series }) => series.group.app,
+      resolve: ({ entry }) => entry.group.app,
     }),
     model: t.string({
       nullable: true,
       description: 'The model, if the report is grouped by `MODEL`. Empty where the platform named none.',
-      resolve: ({ series }) => series.group.model,
+      resolve: ({ entry }) => entry.group.model,
     }),
     endUser: t.string({
       nullable: true,
       description: 'The end user, if the report is grouped by `END_USER`. Empty where the client named none.',
-      resolve: ({ series }) => series.group.end_user,
+      resolve: ({ entry }) => entry.group.end_user,
     }),
     outcome: t.field({
       type: CallOutcome,
       nullable: true,
       description: 'How the calls ended, if the report is grouped by `OUTCOME`.',
-      resolve: ({ series: { group } }) =>
+      resolve: ({ entry: { group } }) =>
         group.outcome === undefined ? null : knownOrOther(OUTCOMES, group.outcome),
     }),
     totals: t.field({
       type: UsageTotals,
       description: 'The numbers of the group over the whole report.',
-      resolve: ({ series }) => series.totals,
+      resolve: ({ entry }) => entry.totals,
     }),
     points: t.field({
       type: [UsagePoint],
       description: `The numbers of the group. ${USAGE_DESCRIPTIONS.points}`,
-      resolve: ({ series }, _args, { reportPoints }) => reportPoints.inTurn(series),
+      resolve: ({ entry }, _args, { reportPoints }) => reportPoints.inTurn(entry),
     }),
     previousTotals: t.field({
       type: UsageTotals,
       nullable: true,
       description: 'The numbers of the group in the period of `UsageReport.previous`.',
-      resolve: ({ report, series }, _args, { previousReports }) =>
-        previousReports.totalsBefore(report, series),
+      resolve: ({ report, entry }, _args, { previousReports }) => previousReports.totalsBefore(report, entry),
     }),
   }),
 })
@@ -201,7 +201,7 @@ UsageReport.implement({
         'The groups with the most calls, or with the most of `orderBy`. One group without `groupBy`.',
       args: firstGroups,
       resolve: (report, { first, orderBy }) =>
-        topSeries(report.series, orderBy, first).map((series) => ({ report, series })),
+        topGroups(report.groups, orderBy, first).map((entry) => ({ report, entry })),
     }),
     missingGroups: t.field({
       type: [UsageGroup],
@@ -210,19 +210,20 @@ UsageReport.implement({
         'The groups of `UsageReport.previous` that have no calls in this report. Their own numbers are zero, and `previousTotals` are those that they had, by which they are ordered.',
       args: firstGroups,
       async resolve(report, { first, orderBy }, { previousReports }) {
-        const missing = missingSeries(report, await previousReports.reportBefore(report))
-        return withoutCalls(report, topSeries(missing, orderBy, first)).map((series) => ({ report, series }))
+        const missing = missingGroups(report, await previousReports.reportBefore(report))
+        return withoutCalls(report, topGroups(missing, orderBy, first)).map((entry) => ({ report, entry }))
       },
     }),
     groupCount: t.int({
       description: 'How many groups there are in all.',
-      resolve: ({ series }) => series.length,
+      resolve: ({ groups }) => groups.length,
     }),
     previous: t.field({
       type: UsageReport,
+      extensions: COUNTS_AS_LIST,
       nullable: true,
       description:
-        'The same report for the period with which this one is compared: the one of `compareFrom`, or else the period before, which is as long and ends where this one begins. It counts as a report of its own towards the rate limit.',
+        'The same report for the period with which this one is compared: the one of `compareFrom`, or else the period before, which is as long and ends where this one begins. It counts as one report with this one towards the rate limit; what comes before it counts by itself.',
       resolve: (report, _args, { previousReports }) => previousReports.reportBefore(report),
     }),
     quota: t.field({
@@ -239,7 +240,7 @@ builder.queryField('usage', (t) =>
     extensions: HAS_OWN_LIMIT,
     nullable: true,
     description:
-      'Reports usage: totals, a series by hour, day or month, groups, and the period before. Takes an access token or any API key.',
+      'Reports usage: totals, points by hour, day or month, groups, and the period before. Takes an access token or any API key.',
     args: {
       filter: t.arg({ type: UsageFilter, description: 'Which calls are counted.' }),
       granularity: t.arg({
@@ -279,6 +280,7 @@ builder.objectField(ApiKey, 'usageReport', (t) =>
   t.field({
     type: UsageReport,
     nullable: true,
+    extensions: COUNTS_AS_LIST,
     description:
       'The usage of this key. The reports of all keys of a list are read together and count as one report towards the rate limit. Null for a key that you created for another user.',
     args: {

@@ -6,6 +6,7 @@ import { USER_DESCRIPTIONS } from '#http/descriptions/user-descriptions.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
+import { foundOr } from '../reads/found-or.ts'
 import { orderedConnection } from '../reads/ordered-connection.ts'
 import { TOTAL_COUNT } from '../reads/total-count.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
@@ -102,7 +103,7 @@ builder.queryFields((t) => ({
     nullable: true,
     description:
       'The user of the credential; for an API key, its owner. Takes an access token, or an API key with the permission `ADMIN`.',
-    resolve: (query, _root, _args, context) => context.services.users.me(callerOf(context), query),
+    resolve: (query, _root, _args, { loaders }) => loaders.ownUser(query),
   }),
   user: t.prismaField({
     type: User,
@@ -110,7 +111,7 @@ builder.queryFields((t) => ({
     description:
       'The user with this id. Takes an access token of an administrator, or an API key of one with the permission `ADMIN`.',
     args: { id: t.arg.id({ required: true, description: USER_DESCRIPTIONS.id }) },
-    resolve: (query, _root, { id }, context) => context.services.users.find(callerOf(context), id, query),
+    resolve: (query, _root, { id }, { loaders }) => foundOr(loaders.managedUser(id, query), 'user_not_found'),
   }),
   users: t.connection(
     {

@@ -1,0 +1,30 @@
+import { type Report, type ReportGroup, requireFewPoints } from './reports.ts'
+import { UsageAccumulator } from './usage-accumulator.ts'
+
+/** The groups of a report that the one it is compared with has alone, with the numbers that they have there. */
+export function missingGroups(report: Report, compared: Report): ReportGroup[] {
+  const known = new Set(report.groups.map(({ group }) => JSON.stringify(group)))
+  return compared.groups.filter(({ group }) => !known.has(JSON.stringify(group)))
+}
+
+/** Groups as a report has them in which they had no calls. They share their points, of which there may be many. */
+export function withoutCalls(
+  { points }: Pick<Report, 'points'>,
+  groups: readonly ReportGroup[],
+): ReportGroup[] {
+  const empty = points.map(({ start }) => ({ start, ...NOTHING }))
+  return groups.map(({ group }) => ({ group, totals: NOTHING, points: empty }))
+}
+
+/**
+ * A report that has every group of both.
+ *
+ * @throws Problem `invalid_request` if that has too many points: the other report may have more groups, in a shorter time
+ */
+export function withMissingGroups(report: Report, compared: Report): Report {
+  const groups = [...report.groups, ...withoutCalls(report, missingGroups(report, compared))]
+  requireFewPoints(groups.length, report.points.length)
+  return { ...report, groups }
+}
+
+const NOTHING = new UsageAccumulator().metrics()
