@@ -36,6 +36,7 @@ function attemptLine({ call, deployment, attempt, turn, failure }: AttemptEnded)
     platformStatus: failure?.platformStatus,
     platformCode: failure?.platformCode,
     platformLogId: failure?.platformLogId,
+    note: failure?.note,
   }
 }
 
@@ -57,6 +58,7 @@ export function callLine(
     platformStatus: failure?.platformStatus,
     platformCode: failure?.platformCode,
     platformLogId: failure?.platformLogId,
+    note: failure?.note,
     bytes,
     queuedMs: queuedMs === undefined ? undefined : Math.round(queuedMs),
     ms: Math.round(durationMs),

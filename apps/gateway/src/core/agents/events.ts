@@ -94,6 +94,8 @@ export interface Failure {
   readonly platformStatus?: number
   readonly platformCode?: string
   readonly platformLogId?: string
+  /** What an operator should know beside the reason, in the gateway's own words. It is logged, and never reaches a client. */
+  readonly note?: string
 }
 
 /**

@@ -261,12 +261,15 @@ export class Attempt implements CallEnding {
   }
 
   /**
-   * Keeps the failure with which {@link Attempt.prepare} or {@link Attempt.next} has rejected, and returns no events.
+   * Keeps the failure with which {@link Attempt.prepare} or {@link Attempt.next} has rejected, and returns no events. Returns the
+   * end if the platform has reported it before, since the answer is then whole.
    *
    * @throws the error itself if the platform is not its cause
    */
   brokeOff(error: unknown): readonly ChatEvent[] {
     if (!(error instanceof UpstreamError || error instanceof OpeningFailed)) throw error
+    if (error instanceof UpstreamError && error.isOfEnd && this.#content.hasEnd)
+      return this.translate({ kind: 'end' })
     this.#content.failure ??= error.failure
     return []
   }

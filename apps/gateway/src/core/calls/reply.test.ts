@@ -200,6 +200,19 @@ describe('a complete reply', () => {
     ])
   })
 
+  test.each(['agent_truncated', 'agent_malformed'] as const)(
+    'is whole if the response breaks off after its reported end (%s)',
+    async (reason) => {
+      const { reply, platform, ends } = start('openai')
+      platform.events(delta('Hi'), stop)
+      const reading = readAll(reply)
+      await vi.advanceTimersByTimeAsync(1)
+      platform.cancel(new UpstreamError(reason))
+      expect((await reading).events.at(-1)).toEqual({ type: 'end', reason: 'stop' })
+      expect(ends).toMatchObject([{ outcome: 'done' }])
+    },
+  )
+
   test('stays open for a grace period after its reported end, then its connection is closed', async () => {
     const { reply, platform, ends } = start('openai')
     const reading = readAll(reply)

@@ -1,4 +1,5 @@
 import type { Failure } from '#core/agents/events.ts'
+import { UndecodableContent } from './content-decoder.ts'
 
 type UpstreamErrorReason =
   | 'agent_unreachable'
@@ -35,6 +36,8 @@ export class UpstreamError extends Error {
   /** Only a request that was never begun is `agent_unreachable`, because callers may then send it again. */
   static of(error: unknown, wasBegun: boolean): UpstreamError {
     if (error instanceof UpstreamError) return error
+    if (error instanceof UndecodableContent)
+      return new UpstreamError(error.isCut ? 'agent_truncated' : 'agent_malformed', { cause: error })
     if (!wasBegun) return new UpstreamError('agent_unreachable', { cause: error, wasBegun })
     return new UpstreamError(isBadHttp(error) ? 'agent_malformed' : 'agent_truncated', { cause: error })
   }
@@ -44,11 +47,17 @@ export class UpstreamError extends Error {
     return new UpstreamError('agent_timeout', { wasBegun })
   }
 
+  /** Whether the response broke off, or could not be read to its end. Neither matters after an answer that is whole. */
+  get isOfEnd(): boolean {
+    return !this.isTooLarge && (this.reason === 'agent_truncated' || this.reason === 'agent_malformed')
+  }
+
   get failure(): Failure {
     return {
       reason: this.reason,
       ...(!this.wasBegun && { turn: 'none' }),
       ...(this.isTooLarge && { isTooLarge: true }),
+      ...(this.cause instanceof UndecodableContent && { note: this.cause.message }),
     }
   }
 }
