@@ -44,7 +44,9 @@ export interface Adapter<Own extends EntrySchemas = EntrySchemas, State extends 
   translateBody(body: unknown, state: State): readonly ChatEvent[]
   /** Returns the events that the state still holds back when the bytes have ended. Never throws. */
   finish(state: State): readonly ChatEvent[]
-  /** Maps a reply with status ≥ 400; `body` is parsed JSON or at most 64 KiB of text. Never throws. */
+  /**
+   * Maps a reply with status ≥ 400; `body` is parsed JSON, or text, of which at most the first 64 KiB are read. Never throws.
+   */
   toFailure(status: number, body: unknown, header: HeaderReader): Failure
 
   /**

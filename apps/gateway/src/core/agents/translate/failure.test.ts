@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { failureOf, failureOfPage, unreadableBody } from './failure.ts'
+import { failureOf, refusalReader, unreadableBody } from './failure.ts'
 
 const noHeader = () => undefined
 
@@ -27,6 +27,8 @@ test.each([
   expect(failure.retryAfterSeconds).toBe(retryAfterSeconds)
 })
 
+const read = refusalReader(({ code }, { status }) => failureOf('agent_requires_action', { code, status }))
+
 test.each([
   [413, 'agent_rejected_input'],
   [429, 'agent_rate_limited'],
@@ -34,7 +36,33 @@ test.each([
   [404, 'agent_error'],
   [503, 'agent_error'],
 ])("a proxy's page with status %i is %s", (status, reason) => {
-  expect(failureOfPage(status, noHeader)).toEqual({ reason, platformStatus: status, isPage: true })
+  expect(read(status, '<html>', noHeader)).toEqual({ reason, platformStatus: status, isPage: true })
+})
+
+test.each([
+  [400, 'agent_error'],
+  [401, 'agent_credentials'],
+  [402, 'agent_quota'],
+  [403, 'agent_misconfigured'],
+  [404, 'agent_misconfigured'],
+  [405, 'agent_misconfigured'],
+  [413, 'agent_rejected_input'],
+  [429, 'agent_rate_limited'],
+  [503, 'agent_error'],
+])('a text, or nothing, with status %i is %s', (status, reason) => {
+  for (const body of ['404 page not found', '', null, 'a JSON text']) {
+    expect(read(status, body, noHeader)).toEqual({ reason, platformStatus: status, isPage: true })
+  }
+})
+
+test('JSON is read by the platform, also in a list', () => {
+  for (const body of [{ code: 7 }, [{ code: 7 }], [null, { code: 7 }]]) {
+    expect(read(400, body, noHeader)).toEqual({
+      reason: 'agent_requires_action',
+      platformStatus: 400,
+      platformCode: '7',
+    })
+  }
 })
 
 test('a web page where JSON is expected is an error, anything else is malformed', () => {

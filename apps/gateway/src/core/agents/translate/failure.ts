@@ -1,6 +1,7 @@
-import type { HeaderReader } from '#core/agents/adapter.ts'
+import type { Adapter, HeaderReader } from '#core/agents/adapter.ts'
 import type { ChatEvent, Failure } from '#core/agents/events.ts'
 import type { ErrorReason } from '#core/errors.ts'
+import { isObject, type JsonObject } from '#core/values/json.ts'
 import { omitUndefined } from '#core/values/omit-undefined.ts'
 import { cleanMessage } from './clean-message.ts'
 
@@ -67,12 +68,31 @@ export function isPage(body: unknown): boolean {
   return typeof body === 'string' && body.trimStart().startsWith('<')
 }
 
+/** Statuses that mean the same whoever sends them with a text, or with nothing. */
+const PLAIN_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 404, 405, 413, 429])
+
 /**
- * Maps an error reply that is not JSON. It usually comes from a proxy, whose status says little about the
- * platform: only 413 and 429 are taken at their word.
+ * Makes the reader of replies with an error status.
+ *
+ * @param ofJson - maps the JSON with which the platform's API refuses a request; some servers send it in a list
  */
-export function failureOfPage(status: number, header: HeaderReader): Failure {
-  const reason = status === 413 || status === 429 ? reasonOfStatus(status) : 'agent_error'
+export function refusalReader(
+  ofJson: (error: JsonObject, reply: { status: number; header: HeaderReader }) => Failure,
+): Adapter['toFailure'] {
+  return (status, body, header) => {
+    const error = [body].flat().find(isObject)
+    return error === undefined ? failureOfText(status, body, header) : ofJson(error, { status, header })
+  }
+}
+
+/**
+ * Maps an error reply that is no JSON of an API. A page usually comes from a proxy, whose status says little about the platform:
+ * only 413 and 429 are taken at their word. Some platforms refuse credentials, models and wrong addresses with a plain text, or
+ * with nothing.
+ */
+function failureOfText(status: number, body: unknown, header: HeaderReader): Failure {
+  const isKnown = isPage(body) ? status === 413 || status === 429 : PLAIN_STATUSES.has(status)
+  const reason = isKnown ? reasonOfStatus(status) : 'agent_error'
   return { ...failureOf(reason, { status, header }), isPage: true }
 }
 

@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici'
 import type { HeaderReader, UpstreamEvent, UpstreamRequest } from '#core/agents/adapter.ts'
 import { BoundedMap } from '#core/values/bounded-map.ts'
 import { ContentDecoder, type ContentReader, encodingsOf, type PausableSource } from './content-decoder.ts'
+import { parseCutJson } from './cut-json.ts'
 import { EventReader } from './event-reader.ts'
 import { requestBody } from './request-body.ts'
 import { UpstreamError } from './upstream-error.ts'
@@ -211,7 +212,11 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler, Cont
     if (this.#mode !== 'body') return { kind: 'end' }
     this.#mode = 'events'
     const header: HeaderReader = (name) => [this.#headers[name]].flat()[0]
-    return { kind: 'body', status: this.#status ?? 0, body: parseBody(this.#chunks), header }
+    const body = parseBody(this.#chunks)
+    const isCut = this.#isRefusal() && this.#bodyBytes > ERROR_BODY_BYTES
+    // Servers that echo what they were sent answer with long errors, whose beginning says as much.
+    const read = isCut && typeof body === 'string' ? (parseCutJson(body) ?? body) : body
+    return { kind: 'body', status: this.#status ?? 0, body: read, header }
   }
 
   #takeEvents(): UpstreamPart {

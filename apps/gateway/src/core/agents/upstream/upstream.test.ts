@@ -218,6 +218,16 @@ test('only the beginning of an error body is read', async () => {
   await closed.promise
 })
 
+test('an error that echoes what it was sent is read as far as its beginning goes', async () => {
+  answer = (response) => {
+    response.writeHead(400)
+    response.end(JSON.stringify([{ error: { code: 'too_long', message: 'x'.repeat(512 * KIB), input: 1 } }]))
+  }
+  expect(await open().next()).toMatchObject({
+    body: [{ error: { code: 'too_long', message: expect.stringMatching(/^x{60000,65536}$/) } }],
+  })
+})
+
 test.each([
   ['reset', (response: ServerResponse) => response.socket?.resetAndDestroy()],
   ['closed', (response: ServerResponse) => response.socket?.end()],

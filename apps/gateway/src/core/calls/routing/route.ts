@@ -210,9 +210,11 @@ export class Route {
     const { rests, elapsedMs } = this.#routes
     const key = this.#state.keyOf(this.#app)
     if (verdict === 'failed' && this.#routes.agent.hasBreaker) breaker.failed(ticket, elapsedMs)
-    else if (verdict === 'none' || verdict === 'failed') breaker.withoutVerdict(ticket, elapsedMs)
+    else if (verdict === 'none' || verdict === 'rest' || verdict === 'failed')
+      breaker.withoutVerdict(ticket, elapsedMs)
     else breaker.succeeded(ticket, elapsedMs)
-    if (verdict === 'credential') rests.rest(deployment.id, key, elapsedMs, failure?.retryAfterSeconds)
+    if (verdict === 'credential' || verdict === 'rest')
+      rests.rest(deployment.id, key, elapsedMs, failure?.retryAfterSeconds)
     else if (verdict === 'works') rests.end(deployment.id, key, this.#beganMs)
     if (verdict !== 'none')
       this.#routes.judged(this.#state, verdict === 'failed' ? failure : undefined, this.#app)

@@ -16,9 +16,9 @@ import { EarlyRefusals } from '#core/agents/translate/early-refusals.ts'
 import {
   errorEvents,
   failureOf,
-  failureOfPage,
   MALFORMED,
   reasonOfStatus,
+  refusalReader,
   unreadableBody,
 } from '#core/agents/translate/failure.ts'
 import { filesByUrl } from '#core/agents/translate/files-by-url.ts'
@@ -97,12 +97,7 @@ export const hiagent: Adapter<typeof NO_OPTIONS, HiAgentState> = {
 
   finish: () => [],
 
-  toFailure(status, body, header) {
-    const reply = withoutNull(body)
-    return isObject(reply)
-      ? bodyFailure(reply, { status, header, isWhole: true })
-      : failureOfPage(status, header)
-  },
+  toFailure: (status, body, header) => readRefusal(status, withoutNull(body), header),
 
   createConversation: (call) =>
     lenient(
@@ -129,6 +124,8 @@ export const hiagent: Adapter<typeof NO_OPTIONS, HiAgentState> = {
     return lenient(probeCall(request, hiagent.toFailure, (body) => !isError(body)))
   },
 }
+
+const readRefusal = refusalReader((error, reply) => bodyFailure(error, { ...reply, isWhole: true }))
 
 /** Every call is a POST with the app's key in both the header and the body. */
 function post(

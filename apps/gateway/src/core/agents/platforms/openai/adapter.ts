@@ -8,9 +8,9 @@ import { EarlyRefusals } from '#core/agents/translate/early-refusals.ts'
 import {
   errorEvents,
   failureOf,
-  failureOfPage,
   MALFORMED,
   reasonOfStatus,
+  refusalReader,
   unreadableBody,
 } from '#core/agents/translate/failure.ts'
 import { finishReason } from '#core/agents/translate/finish-reason.ts'
@@ -100,8 +100,7 @@ export const openai: Adapter<typeof ENTRY, OpenAiState> = {
 
   finish: () => [],
 
-  toFailure: (status, body, header) =>
-    isObject(body) ? errorFailure(errorOf(body) ?? body, { status, header }) : failureOfPage(status, header),
+  toFailure: refusalReader((body, reply) => errorFailure(errorOf(body) ?? body, reply)),
 
   probe: (agent) =>
     probeCall(
