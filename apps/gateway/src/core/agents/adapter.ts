@@ -233,6 +233,10 @@ export interface UpstreamEvent {
   readonly data: string
 }
 
+/**
+ * Reads a header of a platform's response by its name in lower case. `date` is always there: it is the gateway's time if the
+ * platform tells none, so that a date in another header can be compared without a clock.
+ */
 export type HeaderReader = (name: string) => string | undefined
 
 /**

@@ -14,17 +14,16 @@ test("a platform's text is kept only if it helps the caller to correct the reque
 })
 
 test.each([
-  ['23', undefined, 23],
-  ['0', undefined, 1],
-  ['3600', undefined, 59],
-  ['Wed, 21 Oct 2026 07:28:00 GMT', undefined, undefined],
-  [undefined, 'Please try again in 23 seconds.', 23],
-  [undefined, 'Please try again in 1.2s.', 2],
-  [undefined, 'Please try again in 6ms.', undefined],
-  ['5', 'try again in 9 seconds', 5],
-])('the header %j and the message %j give a wait of %j seconds', (header, message, retryAfterSeconds) => {
-  const failure = failureOf('agent_rate_limited', { header: () => header, message })
-  expect(failure.retryAfterSeconds).toBe(retryAfterSeconds)
+  ['23', 23],
+  ['0', 1],
+  ['0.2', 1],
+  ['12.1', 13],
+  ['3600', 59],
+  ['soon', undefined],
+])('a wait of %j, which a rate limit asks for, is one of %j whole seconds', (header, retryAfterSeconds) => {
+  const facts = { header: (name: string) => (name === 'retry-after' ? header : undefined) }
+  expect(failureOf('agent_rate_limited', facts).retryAfterSeconds).toBe(retryAfterSeconds)
+  expect(failureOf('agent_error', facts)).toEqual({ reason: 'agent_error' })
 })
 
 const read = refusalReader(({ code }, { status }) => failureOf('agent_requires_action', { code, status }))

@@ -4,12 +4,15 @@ import type { ErrorReason } from '#core/errors.ts'
 import { isObject, type JsonObject } from '#core/values/json.ts'
 import { omitUndefined } from '#core/values/omit-undefined.ts'
 import { cleanMessage } from './clean-message.ts'
+import { retryHint } from './retry-hint.ts'
 
 interface FailureFacts {
   readonly status?: number | undefined
   readonly code?: unknown
   readonly logId?: unknown
   readonly message?: unknown
+  /** The platform's error, if it may say beside its text how long to wait. */
+  readonly error?: JsonObject | undefined
   readonly header?: HeaderReader | undefined
   readonly turn?: Failure['turn'] | undefined
 }
@@ -21,12 +24,12 @@ const REASONS_WITH_MESSAGE: ReadonlySet<ErrorReason> = new Set(['agent_rejected_
 
 /** Creates a failure with the facts for ledger and log, and a sanitized message if that helps the caller. */
 export function failureOf(reason: ErrorReason, facts: FailureFacts = {}): Failure {
-  const { status, code, logId, message, header, turn } = facts
+  const { status, code, logId, message, turn } = facts
   return omitUndefined({
     reason,
     message:
       REASONS_WITH_MESSAGE.has(reason) && typeof message === 'string' ? cleanMessage(message) : undefined,
-    retryAfterSeconds: reason === 'agent_rate_limited' ? retryAfter(header, message) : undefined,
+    retryAfterSeconds: reason === 'agent_rate_limited' ? retryAfterSeconds(facts) : undefined,
     turn,
     platformStatus: status,
     platformCode: label(code),
@@ -114,17 +117,12 @@ function label(value: unknown): string | undefined {
     : undefined
 }
 
-/**
- * Returns the seconds to wait, from the header or else from a text such as "try again in 23 seconds", clamped
- * to 1–59. A header with a date is ignored, because adapters have no clock.
- */
-function retryAfter(header: HeaderReader | undefined, text: unknown): number | undefined {
-  const seconds =
-    /^\s*(\d+(?:\.\d+)?)\s*$/.exec(header?.('retry-after') ?? '')?.[1] ??
-    /try again in (\d+(?:\.\d+)?)\s?s/i.exec(typeof text === 'string' ? text.slice(0, 2000) : '')?.[1]
+/** Whole seconds, within the bounds that clients honor. */
+function retryAfterSeconds(facts: FailureFacts): number | undefined {
+  const seconds = retryHint(facts)
   return seconds === undefined
     ? undefined
-    : Math.min(Math.max(Math.ceil(Number(seconds)), 1), RETRY_AFTER_SECONDS_MAX)
+    : Math.min(Math.max(Math.ceil(seconds), 1), RETRY_AFTER_SECONDS_MAX)
 }
 
 /**

@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { HeaderReader, UpstreamEvent, UpstreamRequest } from '#core/agents/adapter.ts'
-import { BoundedMap } from '#core/values/bounded-map.ts'
 import { ContentDecoder, type ContentReader, encodingsOf, type PausableSource } from './content-decoder.ts'
 import { parseCutJson } from './cut-json.ts'
 import { EventReader } from './event-reader.ts'
 import { requestBody } from './request-body.ts'
+import { splitUrl } from './split-url.ts'
 import { UpstreamError } from './upstream-error.ts'
 import type { UpstreamPart, UpstreamReply } from './upstream-reply.ts'
 
@@ -14,6 +14,7 @@ export interface ExchangeLimits {
   readonly replyBytesMax: number
   /** How much parsed data may wait for a slow reader before the platform's socket is paused. */
   readonly unsentBytesMax: number
+  readonly now: () => Date
   /** Whether the reply is read as one body, even if it looks like an event stream. */
   readonly isWholeBody: boolean
 }
@@ -211,7 +212,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler, Cont
     if (!this.#hasEnded) return undefined
     if (this.#mode !== 'body') return { kind: 'end' }
     this.#mode = 'events'
-    const header: HeaderReader = (name) => [this.#headers[name]].flat()[0]
+    const header: HeaderReader = (name) => (name === 'date' ? this.#date : this.#header(name))
     const body = parseBody(this.#chunks)
     const isCut = this.#isRefusal() && this.#bodyBytes > ERROR_BODY_BYTES
     // Servers that echo what they were sent answer with long errors, whose beginning says as much.
@@ -237,6 +238,16 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler, Cont
   #stopReading(cause: Error): void {
     this.#decoder?.destroy()
     this.#controller?.abort(cause)
+  }
+
+  #header(name: string): string | undefined {
+    return [this.#headers[name]].flat()[0]
+  }
+
+  /** By the platform's clock, to which its other dates refer; by the gateway's if the platform does not tell. */
+  get #date(): string {
+    const told = this.#header('date')
+    return told === undefined || Number.isNaN(Date.parse(told)) ? this.#limits.now().toUTCString() : told
   }
 
   #isBody(): boolean {
@@ -276,17 +287,4 @@ function parseBody(chunks: readonly Buffer[]): unknown {
   } catch {
     return text
   }
-}
-
-const URLS_MAX = 1_000
-const urls = new BoundedMap<string, { origin: string; path: string }>(URLS_MAX)
-
-/** Caches parsed URLs, which saves parsing the same handful of addresses on every call. */
-function splitUrl(url: string): { origin: string; path: string } {
-  const known = urls.get(url)
-  if (known !== undefined) return known
-  const { origin, pathname, search } = new URL(url)
-  const parts = { origin, path: pathname + search }
-  urls.set(url, parts)
-  return parts
 }

@@ -218,6 +218,25 @@ test('only the beginning of an error body is read', async () => {
   await closed.promise
 })
 
+test.each([
+  [{ date: 'Wed, 21 Oct 2026 07:28:00 GMT' }, 'Wed, 21 Oct 2026 07:28:00 GMT'],
+  [{ date: 'today' }, 'Thu, 01 Jan 1970 00:00:07 GMT'],
+  [{}, 'Thu, 01 Jan 1970 00:00:07 GMT'],
+])(
+  "the date of a response with the headers %j is %s: the platform's, else the gateway's",
+  async (headers, date) => {
+    const ours = createUpstream({ replyBytesMax: KIB, unsentBytesMax: KIB }, {}, () => new Date(7_000))
+    answer = (response) => {
+      response.sendDate = false
+      response.writeHead(429, headers).end('{}')
+    }
+    const reply = ours.open(agent, { method: 'POST', url: `${agent.baseUrl}/chat`, headers: {}, body: '{}' })
+    const part = await reply.next()
+    expect(part.kind === 'body' && part.header('date')).toBe(date)
+    await ours.close()
+  },
+)
+
 test('an error that echoes what it was sent is read as far as its beginning goes', async () => {
   answer = (response) => {
     response.writeHead(400)

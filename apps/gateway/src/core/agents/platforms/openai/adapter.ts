@@ -205,6 +205,7 @@ function errorFailure(error: JsonObject, reply: { status?: number; header?: Head
     ...reply,
     code: textOf(code) ?? (typeof code === 'number' ? code : type),
     message: textOf(message) ?? error.detail,
+    error,
   }
   const logId = reply.header?.('x-request-id')
   return failureOf(reason, { ...facts, logId, turn: EARLY.turnOf(facts) })
