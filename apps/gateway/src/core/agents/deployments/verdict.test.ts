@@ -98,7 +98,7 @@ describe.each(BUILT_IN.map((adapter) => [adapter.platform, adapter] as const))('
     })
     expect(refusals).not.toEqual([])
     for (const { transcript, failure } of refusals) {
-      expect(judge(failure, transcript.http_status), transcript.name).toMatch(/works|credential/)
+      expect(judge(failure, transcript.http_status), transcript.name).not.toBe('failed')
     }
   })
 })

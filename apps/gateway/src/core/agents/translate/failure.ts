@@ -4,6 +4,7 @@ import type { ErrorReason } from '#core/errors.ts'
 import { isObject, type JsonObject } from '#core/values/json.ts'
 import { omitUndefined } from '#core/values/omit-undefined.ts'
 import { cleanMessage } from './clean-message.ts'
+import { reasonInWords } from './refusals/whose-fault.ts'
 import { retryHint } from './retry-hint.ts'
 
 interface FailureFacts {
@@ -91,12 +92,14 @@ export function refusalReader(
 /**
  * Maps an error reply that is no JSON of an API. A page usually comes from a proxy, whose status says little about the platform:
  * only 413 and 429 are taken at their word. Some platforms refuse credentials, models and wrong addresses with a plain text, or
- * with nothing.
+ * with nothing; what a text says decides first.
  */
 function failureOfText(status: number, body: unknown, header: HeaderReader): Failure {
   const isKnown = isPage(body) ? status === 413 || status === 429 : PLAIN_STATUSES.has(status)
-  const reason = isKnown ? reasonOfStatus(status) : 'agent_error'
-  return { ...failureOf(reason, { status, header }), isPage: true }
+  const said = isPage(body) ? undefined : reasonInWords(body, status)
+  const reason = said ?? (isKnown ? reasonOfStatus(status) : 'agent_error')
+  const message = reason === 'agent_rate_limited' ? body : undefined
+  return { ...failureOf(reason, { status, header, message }), isPage: true }
 }
 
 /**

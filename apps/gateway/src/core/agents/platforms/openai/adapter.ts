@@ -17,9 +17,10 @@ import { finishReason } from '#core/agents/translate/finish-reason.ts'
 import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { probeCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
+import { errorWords } from '#core/agents/translate/refusals/error-words.ts'
+import { reasonInWords } from '#core/agents/translate/refusals/whose-fault.ts'
 import { usage } from '#core/agents/translate/usage-event.ts'
 import { userMessage } from '#core/agents/translate/user-message.ts'
-import type { ErrorReason } from '#core/errors.ts'
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/values/json.ts'
 
 /** The operator sets the models; clients choose among the configured ones. */
@@ -178,16 +179,6 @@ function errorOf(body: JsonObject): JsonObject | undefined {
   return body.object === 'error' ? body : undefined
 }
 
-/** Matched against `code` and `type`, the most specific first, because servers use different words. */
-const REASON_BY_WORD: readonly (readonly [RegExp, ErrorReason])[] = [
-  [/content_?filter|content_policy|moderation|ResponsibleAI/i, 'content_filtered'],
-  [/context_length|string_above_max/i, 'agent_rejected_input'],
-  [/insufficient.*quota|quota_exceeded|billing|insufficient_balance/i, 'agent_quota'],
-  [/invalid_api_key|api_?key|authentication|unauthorized/i, 'agent_credentials'],
-  [/model_not_found|permission|NotFoundError|not_found_error/i, 'agent_misconfigured'],
-  [/rate_?limit|overloaded/i, 'agent_rate_limited'],
-]
-
 /** Known by the status, which an error within a stream does not have. */
 const EARLY = new EarlyRefusals([
   { status: 401, code: 'invalid_api_key' },
@@ -196,22 +187,22 @@ const EARLY = new EarlyRefusals([
 ])
 
 function errorFailure(error: JsonObject, reply: { status?: number; header?: HeaderReader }): Failure {
-  const { code, type, message } = error
-  const words = [code, type].filter((word) => typeof word === 'string')
-  const reason =
-    REASON_BY_WORD.find(([pattern]) => words.some((word) => pattern.test(word)))?.[1] ??
-    reasonOfStatus(reply.status ?? (typeof code === 'number' ? code : statusOfType(type)))
+  const { code, type } = error
+  const reason = reasonInWords(error, reply.status) ?? reasonOfStatus(statusOf(error, reply.status))
   const facts = {
     ...reply,
     code: textOf(code) ?? (typeof code === 'number' ? code : type),
-    message: textOf(message) ?? error.detail,
+    message: errorWords(error).texts.at(-1),
     error,
   }
   const logId = reply.header?.('x-request-id')
   return failureOf(reason, { ...facts, logId, turn: EARLY.turnOf(facts) })
 }
 
-/** Derives a status from the error's type, because an error in a stream has no HTTP status. */
-function statusOfType(type: unknown): number {
+/** An error within a stream has no HTTP status; some servers put it into the code. */
+function statusOf({ code, type }: JsonObject, status: number | undefined): number {
+  if (status !== undefined && status >= 400) return status
+  const told = typeof code === 'number' || typeof code === 'string' ? Number(code) : Number.NaN
+  if (told >= 400 && told < 600) return told
   return type === 'invalid_request_error' || type === 'BadRequestError' ? 400 : 500
 }
