@@ -1,5 +1,6 @@
 import type { AgentApp } from '#core/agents/adapter.ts'
 import { Breaker } from '#core/agents/deployments/breaker.ts'
+import { RefusedFields } from '#core/agents/deployments/refused-fields.ts'
 import type { Deployment } from '#core/agents/served-agent.ts'
 import { agentKey } from '#core/agents/translate/agent-key.ts'
 import type { ErrorReason } from '#core/errors.ts'
@@ -8,6 +9,7 @@ import type { ErrorReason } from '#core/errors.ts'
 export class DeploymentState {
   readonly deployment: Deployment
   readonly breaker: Breaker
+  readonly refusedFields = new RefusedFields()
   /** Calls in progress. */
   inFlight = 0
   /** Whether the breaker was last reported as open. */

@@ -131,6 +131,16 @@ export class Route {
     this.#judge(verdictOf({ failure, httpStatus }), failure)
   }
 
+  /** Fields that the platform has refused lately. */
+  get refusedFields(): readonly string[] {
+    return this.#state.refusedFields.at(this.#routes.elapsedMs)
+  }
+
+  /** Leaves such fields out of the next requests. Returns those that were not known to be refused. */
+  rememberRefused(fields: readonly string[]): readonly string[] {
+    return this.#state.refusedFields.remember(fields, this.#routes.elapsedMs)
+  }
+
   /** Whether the deployment of the route can continue a conversation that lives there. */
   canContinue(residence: Residence): boolean {
     return isHome(this.#routes.agent, this.deployment, residence)

@@ -18,6 +18,7 @@ import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { probeCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
 import { errorWords } from '#core/agents/translate/refusals/error-words.ts'
+import { refusedFields } from '#core/agents/translate/refusals/refused-fields.ts'
 import { reasonInWords } from '#core/agents/translate/refusals/whose-fault.ts'
 import { usage } from '#core/agents/translate/usage-event.ts'
 import { userMessage } from '#core/agents/translate/user-message.ts'
@@ -26,6 +27,16 @@ import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/value
 /** The operator sets the models; clients choose among the configured ones. */
 const ENTRY = {
   agent: section({
+    omit: Type.Optional(
+      Type.Array(Type.Enum(['stream_options', 'user']), {
+        uniqueItems: true,
+        expected: 'a list of `stream_options` and `user`',
+        description:
+          'Fields that the gateway adds to requests and that the server refuses. Without this setting each of them costs one refused request an hour.',
+        whenAbsent: 'both are sent',
+        examples: [['stream_options']],
+      }),
+    ),
     model: Type.Optional(
       text({ perDeployment: true, description: 'The model to ask for.', examples: ['Qwen/Qwen3-32B'] }),
     ),
@@ -74,10 +85,13 @@ export const openai: Adapter<typeof ENTRY, OpenAiState> = {
       model: modelOf(call),
       messages: messages.map(({ role, content, extra }) => ({ ...extra, role, content })),
       stream: call.stream,
-      stream_options: call.stream ? { include_usage: true } : undefined,
-      user: call.endUser,
+      stream_options: isSent('stream_options', call) ? { include_usage: true } : undefined,
+      user: isSent('user', call) ? call.endUser : undefined,
     })
   },
+
+  addedFields: (call) =>
+    ADDED_FIELDS.filter((field) => isSent(field, call) && call.sentFields?.includes(field) !== true),
 
   modelOf,
 
@@ -109,6 +123,16 @@ export const openai: Adapter<typeof ENTRY, OpenAiState> = {
       openai.toFailure,
       (body) => Array.isArray(body.data),
     ),
+}
+
+/** Without the first a stream tells no tokens; the second tells the server's operator one end user from another. */
+const ADDED_FIELDS = ['stream_options', 'user'] as const
+
+/** The operator decides first, then the caller, whose fields are never left out because a server refuses them. */
+function isSent(field: (typeof ADDED_FIELDS)[number], call: AgentCall<typeof ENTRY>): boolean {
+  if (field === 'stream_options' && !call.stream) return false
+  if (call.agent.options.omit?.includes(field)) return false
+  return call.sentFields?.includes(field) === true || call.refusedFields?.includes(field) !== true
 }
 
 function modelOf({ agent, app }: Pick<AgentCall<typeof ENTRY>, 'agent' | 'app'>): string | undefined {
@@ -196,8 +220,13 @@ function errorFailure(error: JsonObject, reply: { status?: number; header?: Head
     error,
   }
   const logId = reply.header?.('x-request-id')
-  return failureOf(reason, { ...facts, logId, turn: EARLY.turnOf(facts) })
+  const refused = REFUSES_FIELDS.has(reply.status) ? refusedFields(error, ADDED_FIELDS) : []
+  if (refused.length === 0) return failureOf(reason, { ...facts, logId, turn: EARLY.turnOf(facts) })
+  return { ...failureOf(reason, { ...facts, logId, turn: 'none' }), refusedFields: refused }
 }
+
+/** With these, servers refuse a request by its form, before they do anything with it. */
+const REFUSES_FIELDS: ReadonlySet<number | undefined> = new Set([400, 422])
 
 /** An error within a stream has no HTTP status; some servers put it into the code. */
 function statusOf({ code, type }: JsonObject, status: number | undefined): number {

@@ -1,10 +1,12 @@
-import { isObject, parseJson } from '#core/values/json.ts'
+import { isObject, type JsonObject, parseJson } from '#core/values/json.ts'
 
 /** What an error says of itself, the innermost first: proxies wrap the errors of those behind them. */
 export interface ErrorWords {
   /** Codes, types and statuses; numbers as text. */
   readonly codes: readonly string[]
   readonly texts: readonly string[]
+  /** The errors themselves. */
+  readonly objects: readonly JsonObject[]
 }
 
 const CODE_KEYS = [
@@ -43,15 +45,16 @@ const TEXT_KEYS = [
   'base_resp',
 ]
 const DEPTH_MAX = 8
-const WORDS_MAX = 32
+const WORDS_MAX = 64
 const TEXT_CHARACTERS_MAX = 2_000
 
 /** Reads an error in whatever shape: an object, a text, a list of them, nested, or as JSON within a text. Never throws. */
 export function errorWords(error: unknown): ErrorWords {
   const codes: string[] = []
   const texts: string[] = []
+  const objects: JsonObject[] = []
   const visit = (value: unknown, depth: number): void => {
-    if (depth > DEPTH_MAX || texts.length >= WORDS_MAX || codes.length >= WORDS_MAX) return
+    if (depth > DEPTH_MAX || texts.length + objects.length >= WORDS_MAX) return
     if (typeof value === 'string') {
       if (value === '') return
       texts.push(value.slice(0, TEXT_CHARACTERS_MAX).trim())
@@ -59,6 +62,7 @@ export function errorWords(error: unknown): ErrorWords {
     } else if (Array.isArray(value)) {
       for (const item of value.slice(0, WORDS_MAX)) visit(item, depth + 1)
     } else if (isObject(value)) {
+      objects.push(value)
       for (const key of CODE_KEYS) {
         const code = value[key]
         if (typeof code === 'number' || (typeof code === 'string' && code !== '')) codes.push(String(code))
@@ -67,7 +71,7 @@ export function errorWords(error: unknown): ErrorWords {
     }
   }
   visit(error, 0)
-  return { codes: codes.toReversed(), texts: texts.toReversed() }
+  return { codes: codes.toReversed(), texts: texts.toReversed(), objects: objects.toReversed() }
 }
 
 /** The error of another server that a text carries, also behind words of its own. */
