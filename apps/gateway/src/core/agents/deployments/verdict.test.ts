@@ -35,6 +35,7 @@ test.each<[Failure['reason'], number | undefined, string]>([
   ['agent_rate_limited', 500, 'credential'],
   ['agent_rejected_input', 400, 'works'],
   ['agent_misconfigured', 404, 'works'],
+  ['agent_misconfigured', 308, 'none'],
   ['agent_empty_reply', 200, 'works'],
   ['content_filtered', 400, 'works'],
   ['app_not_found', 500, 'works'],

@@ -64,9 +64,10 @@ export function verdictOf({ failure, httpStatus }: AttemptEnd): Verdict {
 }
 
 /**
- * Whether a refusal is not in the platform's own JSON: a proxy's text or a firewall's page. A caller can cause one by its input,
- * and a proxy sends one whether or not the platform works.
+ * Whether a refusal is not in the platform's own JSON: a redirect, a proxy's text or a firewall's page. A caller can cause one by
+ * its input, and a proxy sends one whether or not the platform works.
  */
 function isOfSomebodyElse({ reason, isPage }: Failure, status = 0): boolean {
+  if (status >= 300 && status < 400) return true
   return status >= 400 && status < 500 && (isPage === true || OF_DEPLOYMENT.has(reason))
 }

@@ -36,6 +36,7 @@ const ACCEPTED = { 'accept-encoding': 'identity' }
  */
 export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler, ContentReader {
   readonly #limits: ExchangeLimits
+  readonly #url: string
   /** The request body if it is a stream. */
   readonly #sending: Readable | undefined
   /** Undefined for a blocking reply. */
@@ -58,6 +59,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler, Cont
 
   constructor(dispatcher: Dispatcher, request: UpstreamRequest, limits: ExchangeLimits) {
     this.#limits = limits
+    this.#url = request.url
     const { method, headers, body } = request
     if (typeof body === 'object') {
       this.#sending = body
@@ -121,6 +123,10 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler, Cont
     controller.rawHeaders = null
     this.#status = status
     this.#headers = headers
+    if (status >= 300 && status < 400) {
+      this.cancel(UpstreamError.redirect(status, this.#header('location'), this.#url))
+      return
+    }
     const encodings = encodingsOf(headers['content-encoding'])
     if (encodings.length > 0) this.#decoder = new ContentDecoder(encodings, controller, this)
   }

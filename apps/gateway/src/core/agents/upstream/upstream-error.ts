@@ -7,11 +7,13 @@ type UpstreamErrorReason =
   | 'agent_malformed'
   | 'agent_truncated'
   | 'agent_error'
+  | 'agent_misconfigured'
 
 interface UpstreamErrorOptions {
   readonly cause?: unknown
   readonly wasBegun?: boolean
   readonly isTooLarge?: boolean
+  readonly note?: string
 }
 
 /** The exchange failed below the platform's protocol: no connection, no reply, or too large a reply. */
@@ -21,25 +23,38 @@ export class UpstreamError extends Error {
   readonly wasBegun: boolean
   /** Whether the reply exceeds a bound of the gateway. */
   readonly isTooLarge: boolean
+  /** What an operator should know of it. */
+  readonly note: string | undefined
 
   constructor(
     reason: UpstreamErrorReason,
-    { cause, wasBegun = true, isTooLarge = false }: UpstreamErrorOptions = {},
+    { cause, wasBegun = true, isTooLarge = false, note }: UpstreamErrorOptions = {},
   ) {
     super(reason, cause === undefined ? undefined : { cause })
     this.name = 'UpstreamError'
     this.reason = reason
     this.wasBegun = wasBegun
     this.isTooLarge = isTooLarge
+    this.note = note
   }
 
   /** Only a request that was never begun is `agent_unreachable`, because callers may then send it again. */
   static of(error: unknown, wasBegun: boolean): UpstreamError {
     if (error instanceof UpstreamError) return error
     if (error instanceof UndecodableContent)
-      return new UpstreamError(error.isCut ? 'agent_truncated' : 'agent_malformed', { cause: error })
+      return new UpstreamError(error.isCut ? 'agent_truncated' : 'agent_malformed', {
+        cause: error,
+        note: error.message,
+      })
     if (!wasBegun) return new UpstreamError('agent_unreachable', { cause: error, wasBegun })
     return new UpstreamError(isBadHttp(error) ? 'agent_malformed' : 'agent_truncated', { cause: error })
+  }
+
+  /** A redirect, which is not followed: it would send the credentials and the texts of a call to an address that nobody configured. */
+  static redirect(status: number, location: string | undefined, url: string): UpstreamError {
+    const target = location === undefined ? undefined : URL.parse(location, url)
+    const where = target?.protocol.startsWith('http') ? target.origin : 'an address that cannot be read'
+    return new UpstreamError('agent_misconfigured', { note: `redirect ${status} to ${where}` })
   }
 
   /** No answer in time. */
@@ -57,7 +72,7 @@ export class UpstreamError extends Error {
       reason: this.reason,
       ...(!this.wasBegun && { turn: 'none' }),
       ...(this.isTooLarge && { isTooLarge: true }),
-      ...(this.cause instanceof UndecodableContent && { note: this.cause.message }),
+      ...(this.note !== undefined && { note: this.note }),
     }
   }
 }

@@ -237,6 +237,34 @@ test.each([
   },
 )
 
+test.each([
+  [301, 'https://new.example:8443/v1?key=secret', 'https://new.example:8443'],
+  [302, 'https://user:secret@new.example/', 'https://new.example'],
+  [303, '//other.example/x', 'http://other.example'],
+  [307, '/v2/chat', 'ours'],
+  [308, 'ftp://files.example/x', 'an address that cannot be read'],
+  [301, 'http://[', 'an address that cannot be read'],
+  [302, undefined, 'an address that cannot be read'],
+])(
+  'a redirect %i to %s is not followed, and the operator learns its origin',
+  async (status, location, origin) => {
+    let requests = 0
+    answer = (response) => {
+      requests += 1
+      response.writeHead(status, location === undefined ? {} : { location }).end('<html>moved</html>')
+    }
+    const note = `redirect ${status} to ${origin === 'ours' ? agent.baseUrl : origin}`
+    const failure = { reason: 'agent_misconfigured', note }
+    await expect(open().next()).rejects.toMatchObject({ failure })
+    const probe: HelperCall<never> = {
+      request: { method: 'GET', url: `${agent.baseUrl}/probe`, headers: {} },
+      read: () => expect.fail('a redirect is no answer'),
+    }
+    await expect(upstream.help(agent, probe, 1_000)).rejects.toMatchObject({ failure })
+    expect(requests).toBe(2)
+  },
+)
+
 test('an error that echoes what it was sent is read as far as its beginning goes', async () => {
   answer = (response) => {
     response.writeHead(400)
