@@ -222,6 +222,13 @@ test('keeps the code, the request id and the retry delay of an error', () => {
   })
 })
 
+test('the message of a caller names the field that a validator refuses', () => {
+  const detail = [{ loc: ['body', 'messages', 0, 'content'], msg: 'Field required', type: 'missing' }]
+  for (const body of [{ detail }, { message: { detail } }, { error: { message: { detail } } }]) {
+    expect(openai.toFailure(422, body, noHeader).message).toBe('messages.0.content: Field required')
+  }
+})
+
 test("the message of a caller's error is reduced to one sanitized line", () => {
   const message = 'Too long\nfor sk-proj-abc123; see https://o.example/docs'
   expect(openai.toFailure(400, { error: { message } }, noHeader).message).toBe('Too long for …; see …')

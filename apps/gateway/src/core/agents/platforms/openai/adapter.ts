@@ -17,7 +17,7 @@ import { finishReason } from '#core/agents/translate/finish-reason.ts'
 import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { probeCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
-import { errorWords } from '#core/agents/translate/refusals/error-words.ts'
+import { messageIn } from '#core/agents/translate/refusals/error-words.ts'
 import { refusedFields } from '#core/agents/translate/refusals/refused-fields.ts'
 import { reasonInWords } from '#core/agents/translate/refusals/whose-fault.ts'
 import { usage } from '#core/agents/translate/usage-event.ts'
@@ -216,7 +216,7 @@ function errorFailure(error: JsonObject, reply: { status?: number; header?: Head
   const facts = {
     ...reply,
     code: textOf(code) ?? (typeof code === 'number' ? code : type),
-    message: errorWords(error).texts.at(-1),
+    message: messageIn(error),
     error,
   }
   const logId = reply.header?.('x-request-id')

@@ -74,6 +74,21 @@ export function errorWords(error: unknown): ErrorWords {
   return { codes: codes.toReversed(), texts: texts.toReversed(), objects: objects.toReversed() }
 }
 
+/** What an error says to whoever is at fault: its first text, with the field if a validator names one. */
+export function messageIn(error: unknown): string | undefined {
+  const { texts, objects } = errorWords(error)
+  const mistake = objects.findLast(({ loc }) => Array.isArray(loc))
+  if (!Array.isArray(mistake?.loc) || typeof mistake.msg !== 'string') return texts.at(-1)
+  return `${mistake.loc
+    .filter((step) => step !== 'body')
+    .map(stepOf)
+    .join('.')}: ${mistake.msg}`
+}
+
+function stepOf(step: unknown): string {
+  return typeof step === 'string' || typeof step === 'number' ? String(step) : '?'
+}
+
 /** The error of another server that a text carries, also behind words of its own. */
 function jsonIn(text: string): unknown {
   const begin = text.indexOf('{')

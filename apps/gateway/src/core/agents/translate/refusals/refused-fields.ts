@@ -24,7 +24,7 @@ export function refusedFields(error: unknown, fields: readonly string[]): readon
 
 /** A path such as `['body', 'user']`, `stream_options.include_usage` or `/user`. The role of a message is further inside. */
 function leadsTo(path: unknown, field: string): boolean {
-  const text = Array.isArray(path) ? path.map(String).join('.') : textOf(path)
+  const text = Array.isArray(path) ? path.filter((step) => typeof step === 'string').join('.') : textOf(path)
   const steps = text?.split(/[./]/).filter((step) => step !== '' && step !== 'body' && step !== '$') ?? []
   return steps[0] === field
 }
