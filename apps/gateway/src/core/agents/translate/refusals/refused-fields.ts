@@ -1,4 +1,4 @@
-import { textOf } from '#core/values/json.ts'
+import { type JsonObject, textOf } from '#core/values/json.ts'
 import { errorWords } from './error-words.ts'
 
 /** That a field is not wanted, whatever its value. */
@@ -14,11 +14,13 @@ const OF_ROLES = /\broles?\b|\bmessages?\b|角色|消息/i
  */
 export function refusedFields(error: unknown, fields: readonly string[]): readonly string[] {
   const { objects, texts } = errorWords(error)
-  return fields.filter(
-    (field) =>
-      objects.some(({ loc, param, field: named, property }) =>
-        [loc, param, named, property].some((path) => leadsTo(path, field)),
-      ) || texts.some((text) => isNamed(field, text)),
+  return fields.filter((field) => hasPathTo(field, objects) || texts.some((text) => isNamed(field, text)))
+}
+
+/** Whether one of these errors is about a top-level field of the request. */
+export function hasPathTo(field: string, errors: readonly JsonObject[]): boolean {
+  return errors.some(({ loc, param, field: named, property }) =>
+    [loc, param, named, property].some((path) => leadsTo(path, field)),
   )
 }
 

@@ -494,6 +494,16 @@ describe('words that no vendor of the list uses', () => {
   })
 })
 
+test.each([
+  [{ message: 'must be one of the list', param: 'model' }, 'agent_misconfigured'],
+  [{ detail: [{ loc: ['body', 'model'], msg: 'Value error' }] }, 'agent_misconfigured'],
+  [{ message: 'must be positive', param: 'max_tokens' }, undefined],
+  [{ message: 'The model x is not supported' }, 'agent_misconfigured'],
+  [{ message: 'This model is not supported with images' }, undefined],
+])('the model is the choice of the operator: %j', (error, reason) => {
+  expect(reasonInWords({ error }, 400)).toBe(reason)
+})
+
 test('a number means what it does to a vendor only with its status', () => {
   expect(reasonInWords({ error: { code: '1113', message: 'x' } }, 429)).toBe('agent_quota')
   expect(reasonInWords({ error: { code: 1113, message: 'x' } }, undefined)).toBe('agent_quota')

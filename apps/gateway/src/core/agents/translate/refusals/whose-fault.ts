@@ -1,5 +1,6 @@
 import type { ErrorReason } from '#core/errors.ts'
 import { errorWords } from './error-words.ts'
+import { hasPathTo } from './refused-fields.ts'
 import { VENDORS, type VendorWords } from './vendors.ts'
 
 /**
@@ -12,12 +13,14 @@ import { VENDORS, type VendorWords } from './vendors.ts'
 export function reasonInWords(error: unknown, status: number | undefined): ErrorReason | undefined {
   // Whatever else is said of it, such as a limit of tokens a minute: what was sent is too large to be sent again.
   if (status === 413) return 'agent_rejected_input'
-  const { codes, texts } = errorWords(error)
+  const { codes, texts, objects } = errorWords(error)
   const spelled = codes.map(spellingOf)
   return (
     ofVendor(status, ({ text }) => text !== undefined && texts.some((each) => text.test(each))) ??
     ofVendor(status, (words) => spelled.some((code) => hasCode(words, code))) ??
     OF_CODES.find(({ words }) => codes.some((code) => words.test(code)))?.reason ??
+    // The operator has chosen the model.
+    (hasPathTo('model', objects) ? 'agent_misconfigured' : undefined) ??
     ofTexts(texts, status)
   )
 }
@@ -116,7 +119,7 @@ const OF_TEXTS: readonly CommonWords[] = [
   {
     reason: 'agent_misconfigured',
     words:
-      /\bmodel\b.{0,80}\b(?:does not exist|doesn't exist|do not exist|not exist|not found|could not be found|not available|unavailable|decommissioned|deprecated|discontinued|disabled|no longer|not deployed|not loaded)\b|\b(?:invalid|unknown|no such|unrecognized|nonexistent) model\b|\bnot a valid model\b|\bno (?:available |allowed )?(?:endpoints?|channels?|providers?)\b|\bdeployment\b.{0,40}\b(?:does not exist|not found)\b/i,
+      /\bmodel\b.{0,80}\b(?:does not exist|doesn't exist|do not exist|not exist|not found|could not be found|not available|unavailable|decommissioned|deprecated|discontinued|disabled|no longer|not deployed|not loaded|(?:is|are) not supported(?! (?:for|with|in|when|by)))\b|\b(?:invalid|unknown|unsupported|no such|unrecognized|nonexistent) model\b|\bnot a valid model\b|\bno (?:available |allowed )?(?:endpoints?|channels?|providers?)\b|\bdeployment\b.{0,40}\b(?:does not exist|not found)\b/i,
   },
   {
     reason: 'agent_misconfigured',
