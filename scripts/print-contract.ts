@@ -9,6 +9,7 @@ import { configurationReference } from './configuration-reference.ts'
 import { printDashboard } from './dashboard.ts'
 import { withGeneratedParts } from './generated-parts.ts'
 import { metricsReference } from './metrics-reference.ts'
+import { vendorReference } from './vendor-reference.ts'
 
 /** Paths of the committed contract. */
 export const CONTRACT = new URL('../openapi.json', import.meta.url)
@@ -31,6 +32,7 @@ export const REFERENCE_PAGES: readonly (readonly [page: string, parts: Parts])[]
   ['docs/configuration.md', configurationReference],
   ['docs/command-line.md', commandReference],
   ['docs/metrics.md', metricsReference],
+  ['docs/agents.md', vendorReference],
 ]
 
 /** Returns the module with the version of the SDK, which its package.json alone decides. */

@@ -89,6 +89,7 @@ export const GUARANTEES = [
 
   must('WIRE-01', 'every recorded reply yields the status, text, finish reason and usage of the manifest'),
   must('WIRE-02', 'a recorded reply yields the same result however its bytes are split'),
+  must('WIRE-03', 'a recorded reply yields the same result if it is compressed'),
 
   must('GONE-01', 'when a client closes a stream, the run is stopped within 100 ms'),
   must('GONE-02', 'when a client disconnects before a JSON reply, the run is stopped within 100 ms'),

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import {
   type Transcript,
   transcriptNamed,
@@ -18,8 +19,19 @@ export interface Replay {
   close(): Promise<void>
 }
 
-/** How the bytes are sent: all at once, in pieces of the given size, or only the first half of them. */
-export type Pace = 'whole' | `${number}` | 'hold'
+const ENCODERS = {
+  gzip: gzipSync,
+  deflate: deflateSync,
+  br: brotliCompressSync,
+  zstd: zstdCompressSync,
+} as const
+
+type Encoding = keyof typeof ENCODERS
+
+export const ENCODINGS: readonly Encoding[] = ['gzip', 'deflate', 'br', 'zstd']
+
+/** How the bytes are sent: all at once, in pieces of the given size, only the first half of them, or compressed. */
+export type Pace = 'whole' | `${number}` | 'hold' | Encoding
 
 export function replayOf(name: string, pace: Pace, marker: string): string {
   return `replay:${name}:${pace}:${marker}`
@@ -66,13 +78,19 @@ function createSignals(): Signals {
 }
 
 async function play(transcript: Transcript, pace: Pace, response: ServerResponse): Promise<void> {
-  const { bytes, http_status: status, content_type: type, extra_headers: headers, outcome } = transcript
-  response.writeHead(status, { ...headers, ...(type !== '' && { 'content-type': type }) })
+  const { http_status: status, content_type: type, extra_headers: headers, outcome } = transcript
+  const encoding = ENCODINGS.find((each) => each === pace)
+  const bytes = encoding === undefined ? transcript.bytes : ENCODERS[encoding](transcript.bytes)
+  response.writeHead(status, {
+    ...headers,
+    ...(type !== '' && { 'content-type': type }),
+    ...(encoding !== undefined && { 'content-encoding': encoding }),
+  })
   if (pace === 'hold') {
     response.write(bytes.subarray(0, bytes.length >> 1))
     return
   }
-  const size = pace === 'whole' ? Math.max(1, bytes.length) : Number(pace)
+  const size = Number.isInteger(Number(pace)) ? Number(pace) : Math.max(1, bytes.length)
   for (let start = 0; start < bytes.length; start += size) {
     response.write(bytes.subarray(start, start + size))
     // Without this pause Node would combine the pieces into one segment.

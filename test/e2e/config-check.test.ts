@@ -48,9 +48,9 @@ async function startSilentServer(): Promise<string> {
 }
 
 /** A platform that gives every request the same answer. */
-async function startPlatform(status: number, body: object): Promise<string> {
+async function startPlatform(status: number, body: object, headers: object = {}): Promise<string> {
   const server = createHttpServer((_request, response) => {
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   onTestFinished(() => {
@@ -111,11 +111,13 @@ test('with --agents each key of each platform is tried, with a line that names n
     model: 'm',
     apiKey: 'hunter2',
   })
+  const moved = await startPlatform(308, {}, { location: 'https://new.example/v1?key=hunter2' })
   const silent = await startSilentServer()
   const agents = {
     good: { ...openai(good), apps: { first: {}, second: { apiKey: 'hunter2b' } } },
     wrong: openai(refusing),
     silent: openai(`http://${silent}`),
+    moved: openai(moved),
   }
   const { ok, of } = await check({}, agents, '--agents')
   expect(ok).toBe(false)
@@ -128,6 +130,9 @@ test('with --agents each key of each platform is tried, with a line that names n
   ])
   expect(of('agents.silent')).toEqual([
     `error agents.silent: OpenAI at ${silent} does not answer within 5 s.`,
+  ])
+  expect(of('agents.moved')).toEqual([
+    expect.stringMatching(/^error .* sends requests elsewhere \(redirect 308 to https:\/\/new\.example\)\.$/),
   ])
   expect((await check({}, agents)).of('agents.wrong')).toEqual([])
 })

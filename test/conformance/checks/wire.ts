@@ -5,7 +5,7 @@ import {
 import { ERRORS, type ErrorReason } from '@trunkline/gateway/src/core/errors.ts'
 import type { Dialect } from '@trunkline/gateway/test/agents/dialect.test-support.ts'
 import { expect } from 'vitest'
-import { type Pace, replayOf } from '../replay.ts'
+import { ENCODINGS, type Pace, replayOf } from '../replay.ts'
 import type { Reply } from '../reply.ts'
 import type { Check, Trial } from '../trial.ts'
 
@@ -42,6 +42,18 @@ export const WIRE = {
           ...whole,
         })
       }
+    }
+  },
+
+  async 'WIRE-03'(trial) {
+    for (const [index, transcript] of requireTranscripts(trial).entries()) {
+      if (transcript.outcome === 'timeout') continue
+      const stream = index % 2 === 0
+      const encoding = ENCODINGS[index % ENCODINGS.length] ?? 'gzip'
+      const plain = summaryOf(await replayed(trial, transcript, 'whole', stream))
+      const reply = await replayed(trial, transcript, encoding, stream)
+      const { name } = transcript
+      expect({ name, encoding, ...summaryOf(reply) }).toEqual({ name, encoding, ...plain })
     }
   },
 } satisfies Record<string, Check>

@@ -61,6 +61,14 @@ export function passedParameters(body: CompletionRequest): Record<string, unknow
   return passed
 }
 
+/** Fields that `openai` agents get from the gateway: filled by it, but sent because the caller has them. */
+const SENT_BY_GATEWAY = ['stream_options', 'user'] as const
+
+/** Those of them that the request has; a server that refuses one refuses the request then. */
+export function sentFields(body: Partial<Record<(typeof SENT_BY_GATEWAY)[number], unknown>>): string[] {
+  return SENT_BY_GATEWAY.filter((name) => body[name] !== undefined && body[name] !== null)
+}
+
 /** The names of the given parameters that agents of other platforms than `openai` do not support. */
 export function unsupportedParameters(body: CompletionRequest): string[] {
   const given = body as Record<string, unknown>

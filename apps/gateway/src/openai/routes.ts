@@ -13,7 +13,7 @@ import { inBody } from '#http/request/field-place.ts'
 import { createCompletionEncoder } from './chunks.ts'
 import { agentNameOf, BODY_BYTES_MAX, CHAT_HEADERS, conversationInHeader, headerPlaces } from './headers.ts'
 import { completionOf } from './reply.ts'
-import { callMessages, passedParameters, unsupportedParameters } from './request.ts'
+import { callMessages, passedParameters, sentFields, unsupportedParameters } from './request.ts'
 import { responsesRoute } from './responses/routes.ts'
 import {
   CompletionChunkSchema,
@@ -114,6 +114,7 @@ const completionRoute: ChatRoute<CompletionRequest, CompletionForm> = {
         kind: 'messages',
         messages: callMessages(body),
         parameters: passedParameters(body),
+        sentFields: sentFields(body),
         unsupported: unsupportedParameters(body).map((name) => [name]),
         keepsTurn: false,
       },

@@ -62,6 +62,18 @@ test('an attempt that failed has a line of its own, whether or not the call went
   expect(linesOf(events)).toEqual([line])
 })
 
+test('fields that a platform refuses are told with the setting that leaves them out for good', () => {
+  const event = {
+    type: 'fields_refused',
+    call: CALL,
+    deployment: 'eu',
+    fields: ['stream_options', 'user'],
+  } as const
+  expect(linesOf([event])).toMatchObject([
+    { ...ATTEMPT, level: 'warn', deployment: 'eu', setting: 'omit: [stream_options, user]' },
+  ])
+})
+
 test('an attempt that went well is logged only for debugging', () => {
   const events = [attemptEnded(1, 'eu'), settled({})]
   expect(linesOf(events)).toEqual([])

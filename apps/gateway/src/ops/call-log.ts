@@ -3,11 +3,13 @@ import type { CallEvent, CallObserver, CallRecord, Settled } from '#core/calls/c
 
 type CallLog = Pick<Logger, 'debug' | 'info' | 'isLevelEnabled' | 'warn'>
 type AttemptEnded = Extract<CallEvent, { type: 'attempt_ended' }>
+type FieldsRefused = Extract<CallEvent, { type: 'fields_refused' }>
 
 /** Logs the calls that failed, and each attempt that failed, whether or not another one follows it. */
 export function logCalls(log: CallLog): CallObserver {
   return (event) => {
     if (event.type === 'attempt_ended') logAttempt(log, event)
+    if (event.type === 'fields_refused') logRefusedFields(log, event)
     if (event.type !== 'settled') return
     const { call, settled } = event
     if (call.kind === 'chat') {
@@ -23,6 +25,14 @@ function logAttempt(log: CallLog, event: AttemptEnded): void {
   else if (log.isLevelEnabled('debug')) log.debug(attemptLine(event), 'attempt ended')
 }
 
+function logRefusedFields(log: CallLog, { call, deployment, fields }: FieldsRefused): void {
+  const setting = `omit: [${fields.join(', ')}]`
+  log.warn(
+    { call: call.callId, reqId: call.requestId, agent: call.agent, deployment, fields, setting },
+    `the platform refuses fields that the gateway adds: they are left out for an hour, and always with ${setting} in the agent's entry`,
+  )
+}
+
 function attemptLine({ call, deployment, attempt, turn, failure }: AttemptEnded): Record<string, unknown> {
   return {
     call: call.callId,
@@ -36,6 +46,7 @@ function attemptLine({ call, deployment, attempt, turn, failure }: AttemptEnded)
     platformStatus: failure?.platformStatus,
     platformCode: failure?.platformCode,
     platformLogId: failure?.platformLogId,
+    note: failure?.note,
   }
 }
 
@@ -57,6 +68,7 @@ export function callLine(
     platformStatus: failure?.platformStatus,
     platformCode: failure?.platformCode,
     platformLogId: failure?.platformLogId,
+    note: failure?.note,
     bytes,
     queuedMs: queuedMs === undefined ? undefined : Math.round(queuedMs),
     ms: Math.round(durationMs),

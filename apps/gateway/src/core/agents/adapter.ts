@@ -34,6 +34,11 @@ export interface Adapter<Own extends EntrySchemas = EntrySchemas, State extends 
   readonly emptyReplyIsError: boolean
 
   buildRequest(call: AgentCall<Own>): UpstreamRequest
+  /**
+   * The fields that {@link Adapter.buildRequest} adds to a call by itself, and without which it could do. Absent on platforms where
+   * there are none.
+   */
+  addedFields?(call: AgentCall<Own>): readonly string[]
   /** The model that the entry configures, if any; a reply may name a different one. */
   modelOf?(call: Pick<AgentCall<Own>, 'agent' | 'app'>): string | undefined
   /** Creates the state for one reply. */
@@ -44,7 +49,9 @@ export interface Adapter<Own extends EntrySchemas = EntrySchemas, State extends 
   translateBody(body: unknown, state: State): readonly ChatEvent[]
   /** Returns the events that the state still holds back when the bytes have ended. Never throws. */
   finish(state: State): readonly ChatEvent[]
-  /** Maps a reply with status ≥ 400; `body` is parsed JSON or at most 64 KiB of text. Never throws. */
+  /**
+   * Maps a reply with status ≥ 400; `body` is parsed JSON, or text, of which at most the first 64 KiB are read. Never throws.
+   */
   toFailure(status: number, body: unknown, header: HeaderReader): Failure
 
   /**
@@ -201,6 +208,10 @@ export interface AgentCall<Own extends EntrySchemas = EntrySchemas> {
   readonly endUser: string
   /** OpenAI parameters (tools, sampling) that `openai` agents pass through. */
   readonly parameters: Readonly<Record<string, unknown>>
+  /** Fields of the caller's request that the gateway serves itself, and that the platform must get since the caller has sent them. */
+  readonly sentFields?: readonly string[]
+  /** Fields that the platform has refused, of those that the adapter adds. */
+  readonly refusedFields?: readonly string[]
 }
 
 /** What an adapter remembers between the events of one reply; adapters extend it. */
@@ -231,6 +242,10 @@ export interface UpstreamEvent {
   readonly data: string
 }
 
+/**
+ * Reads a header of a platform's response by its name in lower case. `date` is always there: it is the gateway's time if the
+ * platform tells none, so that a date in another header can be compared without a clock.
+ */
 export type HeaderReader = (name: string) => string | undefined
 
 /**

@@ -91,9 +91,13 @@ export interface Failure {
   readonly isPage?: true
   /** Set if the reply was cut off because it exceeds a bound of the gateway; the platform works. */
   readonly isTooLarge?: true
+  /** Fields of the request, as the adapter's `addedFields` names them, that the platform does not accept. It has not taken the turn then. */
+  readonly refusedFields?: readonly string[]
   readonly platformStatus?: number
   readonly platformCode?: string
   readonly platformLogId?: string
+  /** What an operator should know beside the reason, in the gateway's own words. It is logged, and never reaches a client. */
+  readonly note?: string
 }
 
 /**

@@ -29,6 +29,8 @@ export interface Transcript {
   readonly expect_finish_reason: string | null
   readonly expect_usage: Readonly<Record<string, number>> | null
   readonly expect_error?: { readonly status: number; readonly reason: string }
+  /** Where such a reply is documented or was reported. */
+  readonly source?: string
   /** `none` if the platform refuses before it stores anything. */
   readonly turn?: 'none'
 }

@@ -53,6 +53,8 @@ export interface NextAttempt {
   readonly attempt: Attempt
   /** How long to wait before. */
   readonly delayMs: number
+  /** Fields that it leaves out since they were refused, which was not known before. */
+  readonly newlyRefused?: readonly string[]
 }
 
 /** The exchange with the platform, once the request has been sent. */
@@ -85,6 +87,8 @@ export class Attempt implements CallEnding {
   #agent: Agent
   #entered: Entered | undefined
   #exchange: OpenExchange | undefined
+  /** Fields of the request that the adapter has added, and could leave out. */
+  #addedFields: readonly string[] = []
   #isOver = false
   #isSuperseded = false
   #ended: AbortController | undefined
@@ -198,7 +202,10 @@ export class Attempt implements CallEnding {
     const entered = this.#requireEntered()
     const { agentCall, knownFiles } = entered
     const sentAtMs = runtime.elapsedMs()
-    const upstreamReply = upstream.open(agent, this.#withTrace(agent.adapter.buildRequest(agentCall)))
+    const { refusedFields } = this.#route
+    const sent = refusedFields.length === 0 ? agentCall : { ...agentCall, refusedFields }
+    this.#addedFields = agent.adapter.addedFields?.(sent) ?? []
+    const upstreamReply = upstream.open(agent, this.#withTrace(agent.adapter.buildRequest(sent)))
     const deadlines = startReplyDeadlines(this.#timeouts(), runtime, (event) => {
       if (event === 'grace') upstreamReply.finish()
       else upstreamReply.cancel(UpstreamError.timeout(upstreamReply.wasBegun))
@@ -213,7 +220,8 @@ export class Attempt implements CallEnding {
       deadlines,
       call,
     }
-    if (this.#route.isLastAttempt) this.#chat = undefined
+    // What a refusal of fields needs even after the last attempt.
+    if (this.#route.isLastAttempt && this.#addedFields.length === 0) this.#chat = undefined
     if (knownFiles === undefined) this.#entered = { ...entered, agentCall: call }
   }
 
@@ -261,12 +269,15 @@ export class Attempt implements CallEnding {
   }
 
   /**
-   * Keeps the failure with which {@link Attempt.prepare} or {@link Attempt.next} has rejected, and returns no events.
+   * Keeps the failure with which {@link Attempt.prepare} or {@link Attempt.next} has rejected, and returns no events. Returns the
+   * end if the platform has reported it before, since the answer is then whole.
    *
    * @throws the error itself if the platform is not its cause
    */
   brokeOff(error: unknown): readonly ChatEvent[] {
     if (!(error instanceof UpstreamError || error instanceof OpeningFailed)) throw error
+    if (error instanceof UpstreamError && error.isOfEnd && this.#content.hasEnd)
+      return this.translate({ kind: 'end' })
     this.#content.failure ??= error.failure
     return []
   }
@@ -289,12 +300,21 @@ export class Attempt implements CallEnding {
       return { attempt: new Attempt(this.#deps, call, beginning, this.#ended), delayMs: 0 }
     }
     const failed = this.#failed(failure)
-    const next = this.#route.afterFailure(failed)
+    const next = this.#withoutRefused(failed) ?? this.#route.afterFailure(failed)
     if (next === undefined) return undefined
     this.#supersede()
     const after = this.#entered === undefined ? undefined : this.#endTurn(failure, turn).catch(ignored)
     const beginning = { kind: 'enter', ...(after !== undefined && { after }) } as const
-    return { attempt: new Attempt(this.#deps, call, beginning, this.#ended), delayMs: next.delayMs }
+    return { ...next, attempt: new Attempt(this.#deps, call, beginning, this.#ended) }
+  }
+
+  /** After a refusal of fields that the gateway has added: the same once more without them, which cannot fail so again. */
+  #withoutRefused(failed: FailedAttempt): Omit<NextAttempt, 'attempt'> | undefined {
+    const { refusedFields = [] } = failed.failure
+    const own = refusedFields.filter((field) => this.#addedFields.includes(field))
+    if (own.length === 0) return undefined
+    this.#route.noteFailure(failed)
+    return { delayMs: 0, newlyRefused: this.#route.rememberRefused(own) }
   }
 
   /** The time that the reader takes does not count as the platform's idle time. */

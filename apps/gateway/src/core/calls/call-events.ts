@@ -106,6 +106,13 @@ export type CallEvent =
       /** Undefined if the request of the chat itself was not sent, because something before it has failed. */
       readonly exchange: Exchange | undefined
     }
+  /** The platform does not accept fields that the gateway adds to requests, which are left out from now on. */
+  | {
+      readonly type: 'fields_refused'
+      readonly call: CallRecord
+      readonly deployment: string
+      readonly fields: readonly string[]
+    }
   /** The first part of the answer has arrived, so many milliseconds after the admission. */
   | { readonly type: 'first_text'; readonly call: CallRecord; readonly afterMs: number }
   /** The file of an upload is written to the storage. */

@@ -200,6 +200,19 @@ describe('a complete reply', () => {
     ])
   })
 
+  test.each(['agent_truncated', 'agent_malformed'] as const)(
+    'is whole if the response breaks off after its reported end (%s)',
+    async (reason) => {
+      const { reply, platform, ends } = start('openai')
+      platform.events(delta('Hi'), stop)
+      const reading = readAll(reply)
+      await vi.advanceTimersByTimeAsync(1)
+      platform.cancel(new UpstreamError(reason))
+      expect((await reading).events.at(-1)).toEqual({ type: 'end', reason: 'stop' })
+      expect(ends).toMatchObject([{ outcome: 'done' }])
+    },
+  )
+
   test('stays open for a grace period after its reported end, then its connection is closed', async () => {
     const { reply, platform, ends } = start('openai')
     const reading = readAll(reply)
@@ -294,6 +307,63 @@ describe('a platform that sends an invalid id', () => {
     expect((await readAll(reply)).problem?.reason).toBe('agent_malformed')
     expect(ends).toMatchObject([{ outcome: 'upstream_error', failure: { reason: 'agent_malformed' } }])
     expect(named).toEqual([])
+  })
+})
+
+describe('a refusal of fields that the gateway adds', () => {
+  const refusal = (...fields: string[]) => ({
+    message: {
+      detail: fields.map((field) => ({ loc: ['body', field], msg: 'Extra inputs are not permitted' })),
+    },
+  })
+  const sentIn = (platform: FakePlatform) =>
+    platform.requests.map((request) =>
+      ['stream_options', 'user'].filter((field) => textSent(request).includes(`"${field}"`)),
+    )
+
+  test('leads to the same request once more without them, also if it was the last attempt, and is told once', async () => {
+    const { reply, platform, events, ends } = start('openai')
+    const reading = readAll(reply)
+    await vi.advanceTimersByTimeAsync(1)
+    platform.body(422, refusal('stream_options', 'temperature'))
+    await vi.advanceTimersByTimeAsync(1)
+    platform.events(delta('Hi'), stop)
+    platform.end()
+    expect(textOf(await reading)).toBe('Hi')
+    expect(sentIn(platform)).toEqual([['stream_options', 'user'], ['user']])
+    expect(events.filter(({ type }) => type === 'fields_refused')).toMatchObject([
+      { deployment: 'main', fields: ['stream_options'] },
+    ])
+    expect(ends).toMatchObject([{ outcome: 'done', attempts: 2 }])
+  })
+
+  test('is the answer if the field is not one of them, or the caller has sent it', async () => {
+    for (const [field, sentFields] of [
+      ['temperature', []],
+      ['user', ['user']],
+    ] as const) {
+      const enter = async (): Promise<Entered> => ({
+        agentCall: callOf(agentOf('openai'), { sentFields }),
+        turn: turnOf(),
+      })
+      const { reply, platform } = start('openai', { enter })
+      const reading = readAll(reply)
+      await vi.advanceTimersByTimeAsync(1)
+      platform.body(422, refusal(field))
+      expect((await reading).problem?.reason).toBe('agent_rejected_input')
+      expect(platform.requests).toHaveLength(1)
+    }
+  })
+
+  test('of a field that was left out already is the answer', async () => {
+    const { reply, platform } = start('openai')
+    const reading = readAll(reply)
+    await vi.advanceTimersByTimeAsync(1)
+    platform.body(422, refusal('user'))
+    await vi.advanceTimersByTimeAsync(1)
+    platform.body(422, refusal('user'))
+    expect((await reading).problem?.reason).toBe('agent_rejected_input')
+    expect(platform.requests).toHaveLength(2)
   })
 })
 

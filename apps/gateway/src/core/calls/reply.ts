@@ -6,7 +6,7 @@ import type { CallOutcome } from '#core/ledger/call-kinds.ts'
 import type { AttemptEnd } from '#core/ledger/settlement-record.ts'
 import { problemOf } from '#core/problem-of.ts'
 import type { Runtime } from '#core/runtime.ts'
-import { Attempt, type AttemptDeps, type AttemptedCall } from './attempt.ts'
+import { Attempt, type AttemptDeps, type AttemptedCall, type NextAttempt } from './attempt.ts'
 import { ATTEMPTS_LISTED_MAX, type CallObserver, type CallRecord } from './call-events.ts'
 import type { Place } from './places.ts'
 import type { Route } from './routing/route.ts'
@@ -116,7 +116,7 @@ export class Reply implements ChatEvents, RunningCall {
         }
         const next = batch.length === 0 && !this.#hasPassedOn ? attempt.another() : undefined
         if (next !== undefined) {
-          this.#replaceAttempt(next.attempt)
+          this.#replaceAttempt(next)
           if (next.delayMs > 0) await this.#unlessEnded(sleep(next.delayMs))
           continue
         }
@@ -200,10 +200,14 @@ export class Reply implements ChatEvents, RunningCall {
     return this.#deps.runtime.elapsedMs() - this.#arrivedMs - (this.#route.queuedMs ?? 0)
   }
 
-  #replaceAttempt(next: Attempt): void {
+  #replaceAttempt({ attempt, newlyRefused: fields = [] }: NextAttempt): void {
     const { failure } = this.#attempt.content
     if (failure !== undefined) this.#attemptEnded(outcomeOf(failure), this.#withStatus(failure))
-    this.#attempt = next
+    if (fields.length > 0) {
+      const { deployment } = this.#attempt
+      this.#deps.observe({ type: 'fields_refused', call: this.#call, deployment, fields })
+    }
+    this.#attempt = attempt
   }
 
   #requireReader(): void {

@@ -6,6 +6,7 @@ import { KEPT_CALL_HEADERS } from '#http/reply/response-headers.ts'
 import { problemsAs, ref } from '#http/reply/schemas.ts'
 import { inBody } from '#http/request/field-place.ts'
 import { agentNameOf, BODY_BYTES_MAX, CHAT_HEADERS, conversationInHeader, headerPlaces } from '../headers.ts'
+import { sentFields } from '../request.ts'
 import { OpenAiErrorSchema } from '../schemas.ts'
 import { ResponseEncoder, responseCollector } from './encoder.ts'
 import { conversationOf, readRequest, withoutEmpty } from './request.ts'
@@ -89,6 +90,7 @@ const route: ChatRoute<ResponseRequest, ResponseForm> = {
         kind: 'messages',
         messages: read.input.messages,
         parameters: read.parameters,
+        sentFields: sentFields({ user: body.user }),
         unsupported: read.unsupported,
         keepsTurn: body.store !== false,
       },

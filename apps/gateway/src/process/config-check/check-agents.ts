@@ -58,7 +58,7 @@ async function run(upstream: Upstream, { path, agent }: Probe): Promise<Finding>
       : warning(`${platform} answers, but is busy or does not know the request that checks the key.`)
   } catch (cause) {
     if (!(cause instanceof UpstreamError)) throw cause
-    const code = errorCode(cause.cause)
+    const code = cause.note ?? errorCode(cause.cause)
     return error(`${platform} ${UNREACHABLE[cause.reason]}${code === undefined ? '' : ` (${code})`}.`)
   }
 }
@@ -75,4 +75,5 @@ const UNREACHABLE: Readonly<Record<UpstreamError['reason'], string>> = {
   agent_malformed: 'does not answer as an HTTP server',
   agent_truncated: 'ends the connection before its answer is complete',
   agent_error: 'gives too large an answer',
+  agent_misconfigured: 'sends requests elsewhere',
 }

@@ -3,10 +3,10 @@ import type { ErrorReason } from '#core/errors.ts'
 
 /**
  * What the end of an attempt says about its deployment. `unreachable`: it cannot be connected to, whatever was asked. `failed`: it
- * does not work, at least for what was asked. `credential`: it works, but the credential has to rest. `works`: it works. `none`:
- * nothing is known.
+ * does not work, at least for what was asked. `credential`: it works, but the credential has to rest. `rest`: the credential has to
+ * rest, and of the deployment nothing is known. `works`: it works. `none`: nothing is known.
  */
-export type Verdict = 'unreachable' | 'failed' | 'credential' | 'works' | 'none'
+export type Verdict = 'unreachable' | 'failed' | 'credential' | 'rest' | 'works' | 'none'
 
 /** How an attempt has ended before the first event of its reply, which would already have shown that the deployment works. */
 export interface AttemptEnd {
@@ -54,9 +54,10 @@ export function verdictOf({ failure, httpStatus }: AttemptEnd): Verdict {
   // What a caller asks for may be longer than the gateway takes.
   if (failure.isTooLarge === true) return 'works'
   if (wasNeverConnected(failure)) return 'unreachable'
+  const status = httpStatus ?? failure.platformStatus
+  if (isOfSomebodyElse(failure, status)) return OF_CREDENTIAL.has(reason) ? 'rest' : 'none'
   if (OF_DEPLOYMENT.has(reason)) return 'failed'
   if (OF_CREDENTIAL.has(reason)) return 'credential'
-  const status = httpStatus ?? failure.platformStatus
   if (reason === 'agent_error') return isPage === true || (status ?? 0) >= 500 ? 'failed' : 'works'
   // Without a response it is the gateway itself that has refused the call.
   return OF_CALL.has(reason) && status !== undefined ? 'works' : 'none'
@@ -65,4 +66,13 @@ export function verdictOf({ failure, httpStatus }: AttemptEnd): Verdict {
 /** A time limit says so only if it has passed before the request was begun. */
 function wasNeverConnected({ reason, turn }: Failure): boolean {
   return reason === 'agent_unreachable' || (reason === 'agent_timeout' && turn === 'none')
+}
+
+/**
+ * Whether a refusal is not in the platform's own JSON: a redirect, a proxy's text or a firewall's page. A caller can cause one by
+ * its input, and a proxy sends one whether or not the platform works.
+ */
+function isOfSomebodyElse({ reason, isPage }: Failure, status = 0): boolean {
+  if (status >= 300 && status < 400) return true
+  return status >= 400 && status < 500 && (isPage === true || OF_DEPLOYMENT.has(reason))
 }

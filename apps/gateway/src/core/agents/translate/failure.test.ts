@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { failureOf, failureOfPage, unreadableBody } from './failure.ts'
+import { failureOf, refusalReader, unreadableBody } from './failure.ts'
 
 const noHeader = () => undefined
 
@@ -14,18 +14,19 @@ test("a platform's text is kept only if it helps the caller to correct the reque
 })
 
 test.each([
-  ['23', undefined, 23],
-  ['0', undefined, 1],
-  ['3600', undefined, 59],
-  ['Wed, 21 Oct 2026 07:28:00 GMT', undefined, undefined],
-  [undefined, 'Please try again in 23 seconds.', 23],
-  [undefined, 'Please try again in 1.2s.', 2],
-  [undefined, 'Please try again in 6ms.', undefined],
-  ['5', 'try again in 9 seconds', 5],
-])('the header %j and the message %j give a wait of %j seconds', (header, message, retryAfterSeconds) => {
-  const failure = failureOf('agent_rate_limited', { header: () => header, message })
-  expect(failure.retryAfterSeconds).toBe(retryAfterSeconds)
+  ['23', 23],
+  ['0', 1],
+  ['0.2', 1],
+  ['12.1', 13],
+  ['3600', 59],
+  ['soon', undefined],
+])('a wait of %j, which a rate limit asks for, is one of %j whole seconds', (header, retryAfterSeconds) => {
+  const facts = { header: (name: string) => (name === 'retry-after' ? header : undefined) }
+  expect(failureOf('agent_rate_limited', facts).retryAfterSeconds).toBe(retryAfterSeconds)
+  expect(failureOf('agent_error', facts)).toEqual({ reason: 'agent_error' })
 })
+
+const read = refusalReader(({ code }, { status }) => failureOf('agent_requires_action', { code, status }))
 
 test.each([
   [413, 'agent_rejected_input'],
@@ -34,7 +35,33 @@ test.each([
   [404, 'agent_error'],
   [503, 'agent_error'],
 ])("a proxy's page with status %i is %s", (status, reason) => {
-  expect(failureOfPage(status, noHeader)).toEqual({ reason, platformStatus: status, isPage: true })
+  expect(read(status, '<html>', noHeader)).toEqual({ reason, platformStatus: status, isPage: true })
+})
+
+test.each([
+  [400, 'agent_error'],
+  [401, 'agent_credentials'],
+  [402, 'agent_quota'],
+  [403, 'agent_misconfigured'],
+  [404, 'agent_misconfigured'],
+  [405, 'agent_misconfigured'],
+  [413, 'agent_rejected_input'],
+  [429, 'agent_rate_limited'],
+  [503, 'agent_error'],
+])('a text, or nothing, with status %i is %s', (status, reason) => {
+  for (const body of ['404 page not found', '', null, 'a JSON text']) {
+    expect(read(status, body, noHeader)).toEqual({ reason, platformStatus: status, isPage: true })
+  }
+})
+
+test('JSON is read by the platform, also in a list', () => {
+  for (const body of [{ code: 7 }, [{ code: 7 }], [null, { code: 7 }]]) {
+    expect(read(400, body, noHeader)).toEqual({
+      reason: 'agent_requires_action',
+      platformStatus: 400,
+      platformCode: '7',
+    })
+  }
 })
 
 test('a web page where JSON is expected is an error, anything else is malformed', () => {

@@ -1,14 +1,19 @@
-import type { HeaderReader } from '#core/agents/adapter.ts'
+import type { Adapter, HeaderReader } from '#core/agents/adapter.ts'
 import type { ChatEvent, Failure } from '#core/agents/events.ts'
 import type { ErrorReason } from '#core/errors.ts'
+import { isObject, type JsonObject } from '#core/values/json.ts'
 import { omitUndefined } from '#core/values/omit-undefined.ts'
 import { cleanMessage } from './clean-message.ts'
+import { reasonInWords } from './refusals/whose-fault.ts'
+import { retryHint } from './retry-hint.ts'
 
 interface FailureFacts {
   readonly status?: number | undefined
   readonly code?: unknown
   readonly logId?: unknown
   readonly message?: unknown
+  /** The platform's error, if it may say beside its text how long to wait. */
+  readonly error?: JsonObject | undefined
   readonly header?: HeaderReader | undefined
   readonly turn?: Failure['turn'] | undefined
 }
@@ -20,12 +25,12 @@ const REASONS_WITH_MESSAGE: ReadonlySet<ErrorReason> = new Set(['agent_rejected_
 
 /** Creates a failure with the facts for ledger and log, and a sanitized message if that helps the caller. */
 export function failureOf(reason: ErrorReason, facts: FailureFacts = {}): Failure {
-  const { status, code, logId, message, header, turn } = facts
+  const { status, code, logId, message, turn } = facts
   return omitUndefined({
     reason,
     message:
       REASONS_WITH_MESSAGE.has(reason) && typeof message === 'string' ? cleanMessage(message) : undefined,
-    retryAfterSeconds: reason === 'agent_rate_limited' ? retryAfter(header, message) : undefined,
+    retryAfterSeconds: reason === 'agent_rate_limited' ? retryAfterSeconds(facts) : undefined,
     turn,
     platformStatus: status,
     platformCode: label(code),
@@ -67,13 +72,34 @@ export function isPage(body: unknown): boolean {
   return typeof body === 'string' && body.trimStart().startsWith('<')
 }
 
+/** Statuses that mean the same whoever sends them with a text, or with nothing. */
+const PLAIN_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 404, 405, 413, 429])
+
 /**
- * Maps an error reply that is not JSON. It usually comes from a proxy, whose status says little about the
- * platform: only 413 and 429 are taken at their word.
+ * Makes the reader of replies with an error status.
+ *
+ * @param ofJson - maps the JSON with which the platform's API refuses a request; some servers send it in a list
  */
-export function failureOfPage(status: number, header: HeaderReader): Failure {
-  const reason = status === 413 || status === 429 ? reasonOfStatus(status) : 'agent_error'
-  return { ...failureOf(reason, { status, header }), isPage: true }
+export function refusalReader(
+  ofJson: (error: JsonObject, reply: { status: number; header: HeaderReader }) => Failure,
+): Adapter['toFailure'] {
+  return (status, body, header) => {
+    const error = [body].flat().find(isObject)
+    return error === undefined ? failureOfText(status, body, header) : ofJson(error, { status, header })
+  }
+}
+
+/**
+ * Maps an error reply that is no JSON of an API. A page usually comes from a proxy, whose status says little about the platform:
+ * only 413 and 429 are taken at their word. Some platforms refuse credentials, models and wrong addresses with a plain text, or
+ * with nothing; what a text says decides first.
+ */
+function failureOfText(status: number, body: unknown, header: HeaderReader): Failure {
+  const isKnown = isPage(body) ? status === 413 || status === 429 : PLAIN_STATUSES.has(status)
+  const said = isPage(body) ? undefined : reasonInWords(body, status)
+  const reason = said ?? (isKnown ? reasonOfStatus(status) : 'agent_error')
+  const message = reason === 'agent_rate_limited' ? body : undefined
+  return { ...failureOf(reason, { status, header, message }), isPage: true }
 }
 
 /**
@@ -94,17 +120,12 @@ function label(value: unknown): string | undefined {
     : undefined
 }
 
-/**
- * Returns the seconds to wait, from the header or else from a text such as "try again in 23 seconds", clamped
- * to 1–59. A header with a date is ignored, because adapters have no clock.
- */
-function retryAfter(header: HeaderReader | undefined, text: unknown): number | undefined {
-  const seconds =
-    /^\s*(\d+(?:\.\d+)?)\s*$/.exec(header?.('retry-after') ?? '')?.[1] ??
-    /try again in (\d+(?:\.\d+)?)\s?s/i.exec(typeof text === 'string' ? text.slice(0, 2000) : '')?.[1]
+/** Whole seconds, within the bounds that clients honor. */
+function retryAfterSeconds(facts: FailureFacts): number | undefined {
+  const seconds = retryHint(facts)
   return seconds === undefined
     ? undefined
-    : Math.min(Math.max(Math.ceil(Number(seconds)), 1), RETRY_AFTER_SECONDS_MAX)
+    : Math.min(Math.max(Math.ceil(seconds), 1), RETRY_AFTER_SECONDS_MAX)
 }
 
 /**

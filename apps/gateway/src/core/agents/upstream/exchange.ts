@@ -1,9 +1,11 @@
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { HeaderReader, UpstreamEvent, UpstreamRequest } from '#core/agents/adapter.ts'
-import { BoundedMap } from '#core/values/bounded-map.ts'
+import { ContentDecoder, type ContentReader, encodingsOf, type PausableSource } from './content-decoder.ts'
+import { parseCutJson } from './cut-json.ts'
 import { EventReader } from './event-reader.ts'
 import { requestBody } from './request-body.ts'
+import { splitUrl } from './split-url.ts'
 import { UpstreamError } from './upstream-error.ts'
 import type { UpstreamPart, UpstreamReply } from './upstream-reply.ts'
 
@@ -12,30 +14,37 @@ export interface ExchangeLimits {
   readonly replyBytesMax: number
   /** How much parsed data may wait for a slow reader before the platform's socket is paused. */
   readonly unsentBytesMax: number
+  readonly now: () => Date
   /** Whether the reply is read as one body, even if it looks like an event stream. */
   readonly isWholeBody: boolean
 }
 
-/** How much of an error body is read; the beginning is enough to classify it. */
+/** How much of an error body is read, after decoding; the beginning is enough to classify it. */
 const ERROR_BODY_BYTES = 64 * 1024
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 const NO_HEADERS: Headers = {}
 
+/** Some servers encode all the same. */
+const ACCEPTED = { 'accept-encoding': 'identity' }
+
 /**
  * One request and its reply, read by pulling: `next` returns everything parsed since the previous call, so a
  * slow reader costs one array instead of a queue of promises. Implements undici's dispatch handler directly,
  * because a `Readable` per reply would cost more than translating its content.
  */
-export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
+export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler, ContentReader {
   readonly #limits: ExchangeLimits
+  readonly #url: string
   /** The request body if it is a stream. */
   readonly #sending: Readable | undefined
   /** Undefined for a blocking reply. */
   #reader: EventReader | undefined
   /** Set directly before the first byte is written, from when on the platform may have the request. */
   #controller: Dispatcher.DispatchController | undefined
+  /** Undefined for a response that is not encoded, which is nearly every one. */
+  #decoder: ContentDecoder | undefined
   #status: number | undefined
   #headers = NO_HEADERS
   #mode: 'unknown' | 'events' | 'body' = 'unknown'
@@ -50,13 +59,15 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
 
   constructor(dispatcher: Dispatcher, request: UpstreamRequest, limits: ExchangeLimits) {
     this.#limits = limits
+    this.#url = request.url
     const { method, headers, body } = request
     if (typeof body === 'object') {
       this.#sending = body
       // The caller must see the stream's error, not the aborted exchange that results from it.
       body.once('error', (error) => this.cancel(error))
     }
-    dispatcher.dispatch({ ...splitUrl(request.url), method, headers, body: requestBody(body) }, this)
+    const sent = { method, headers: { ...ACCEPTED, ...headers }, body: requestBody(body) }
+    dispatcher.dispatch({ ...splitUrl(request.url), ...sent }, this)
   }
 
   get status(): number | undefined {
@@ -85,7 +96,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
     if (this.#hasEnded || this.#failure !== undefined) return
     this.#mode = 'events'
     this.#hasEnded = true
-    this.#controller?.abort(new UpstreamError('agent_truncated'))
+    this.#stopReading(new UpstreamError('agent_truncated'))
     this.#sending?.destroy()
     this.#wake()
   }
@@ -93,7 +104,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
   cancel(cause: Error): void {
     if (this.#hasEnded || this.#failure !== undefined) return
     this.#failure = cause
-    this.#controller?.abort(cause)
+    this.#stopReading(cause)
     // A request that still waits for a connection has no controller yet that would destroy the stream.
     this.#sending?.destroy()
     this.#wake()
@@ -112,9 +123,33 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
     controller.rawHeaders = null
     this.#status = status
     this.#headers = headers
+    if (status >= 300 && status < 400) {
+      this.cancel(UpstreamError.redirect(status, this.#header('location'), this.#url))
+      return
+    }
+    const encodings = encodingsOf(headers['content-encoding'])
+    if (encodings.length > 0) this.#decoder = new ContentDecoder(encodings, controller, this)
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#decoder === undefined) this.write(chunk)
+    else this.#decoder.write(chunk)
+  }
+
+  onResponseEnd(): void {
+    if (this.#decoder === undefined) this.end(undefined)
+    else this.#decoder.end(undefined)
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#sending?.destroy()
+    // What has come is decoded before the failure is reported.
+    if (this.#decoder === undefined) this.end(error)
+    else this.#decoder.end(error)
+  }
+
+  /** Takes a piece of the body as it is after decoding. */
+  write(chunk: Buffer): void {
     if (this.#failure !== undefined || this.#hasEnded) return
     if (this.#mode === 'unknown') {
       this.#mode = this.#modeOf(chunk)
@@ -125,18 +160,15 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
     if (this.#mode !== 'body') this.#readEvents(chunk)
   }
 
-  onResponseEnd(): void {
+  /** The body has ended, or nothing more of it can be read. A body that is whole all the same counts as such. */
+  end(fault: Error | undefined): void {
     if (this.#hasEnded || this.#failure !== undefined) return
     if (this.#mode === 'unknown') this.#mode = this.#isBody() ? 'body' : 'events'
     if (this.#mode === 'events') this.#reader?.end()
-    this.#hasEnded = true
-    this.#wake()
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    if (this.#hasEnded) return
-    this.#failure ??= UpstreamError.of(error, this.wasBegun)
-    this.#sending?.destroy()
+    if (fault === undefined || (this.#mode === 'body' && isJson(this.#chunks))) this.#hasEnded = true
+    else this.#failure = UpstreamError.of(fault, this.wasBegun)
+    // The connection itself may go on.
+    if (fault !== undefined) this.#controller?.abort(fault)
     this.#wake()
   }
 
@@ -151,7 +183,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
     }
     if (this.#heldCharacters > this.#limits.unsentBytesMax && !this.#isPaused) {
       this.#isPaused = true
-      this.#controller?.pause()
+      this.#source?.pause()
     }
     if (this.#events.length > 0) this.#wake()
   }
@@ -159,10 +191,12 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
   #readBody(chunk: Buffer): void {
     this.#chunks.push(chunk)
     this.#bodyBytes += chunk.length
-    if (this.#isRefusal() && this.#bodyBytes > ERROR_BODY_BYTES) {
+    const excessBytes = this.#bodyBytes - ERROR_BODY_BYTES
+    if (this.#isRefusal() && excessBytes > 0) {
+      this.#chunks[this.#chunks.length - 1] = chunk.subarray(0, -excessBytes)
       // The rest is not read, because the beginning of an error body is enough to classify it.
-      this.onResponseEnd()
-      this.#controller?.abort(new UpstreamError('agent_error'))
+      this.end(undefined)
+      this.#stopReading(new UpstreamError('agent_error'))
     } else if (this.#bodyBytes > this.#limits.replyBytesMax) {
       this.cancel(new UpstreamError('agent_malformed', { isTooLarge: true }))
     }
@@ -184,8 +218,12 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
     if (!this.#hasEnded) return undefined
     if (this.#mode !== 'body') return { kind: 'end' }
     this.#mode = 'events'
-    const header: HeaderReader = (name) => [this.#headers[name]].flat()[0]
-    return { kind: 'body', status: this.#status ?? 0, body: parseBody(this.#chunks), header }
+    const header: HeaderReader = (name) => (name === 'date' ? this.#date : this.#header(name))
+    const body = parseBody(this.#chunks)
+    const isCut = this.#isRefusal() && this.#bodyBytes > ERROR_BODY_BYTES
+    // Servers that echo what they were sent answer with long errors, whose beginning says as much.
+    const read = isCut && typeof body === 'string' ? (parseCutJson(body) ?? body) : body
+    return { kind: 'body', status: this.#status ?? 0, body: read, header }
   }
 
   #takeEvents(): UpstreamPart {
@@ -194,9 +232,28 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
     this.#heldCharacters = 0
     if (this.#isPaused) {
       this.#isPaused = false
-      this.#controller?.resume()
+      this.#source?.resume()
     }
     return part
+  }
+
+  get #source(): PausableSource | undefined {
+    return this.#decoder ?? this.#controller
+  }
+
+  #stopReading(cause: Error): void {
+    this.#decoder?.destroy()
+    this.#controller?.abort(cause)
+  }
+
+  #header(name: string): string | undefined {
+    return [this.#headers[name]].flat()[0]
+  }
+
+  /** By the platform's clock, to which its other dates refer; by the gateway's if the platform does not tell. */
+  get #date(): string {
+    const told = this.#header('date')
+    return told === undefined || Number.isNaN(Date.parse(told)) ? this.#limits.now().toUTCString() : told
   }
 
   #isBody(): boolean {
@@ -224,6 +281,11 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
 
 const utf8 = new TextDecoder()
 
+function isJson(chunks: readonly Buffer[]): boolean {
+  const body = parseBody(chunks)
+  return typeof body === 'object' && body !== null
+}
+
 function parseBody(chunks: readonly Buffer[]): unknown {
   const text = utf8.decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
   try {
@@ -231,17 +293,4 @@ function parseBody(chunks: readonly Buffer[]): unknown {
   } catch {
     return text
   }
-}
-
-const URLS_MAX = 1_000
-const urls = new BoundedMap<string, { origin: string; path: string }>(URLS_MAX)
-
-/** Caches parsed URLs, which saves parsing the same handful of addresses on every call. */
-function splitUrl(url: string): { origin: string; path: string } {
-  const known = urls.get(url)
-  if (known !== undefined) return known
-  const { origin, pathname, search } = new URL(url)
-  const parts = { origin, path: pathname + search }
-  urls.set(url, parts)
-  return parts
 }

@@ -1,4 +1,5 @@
 import type { Failure } from '#core/agents/events.ts'
+import { UndecodableContent } from './content-decoder.ts'
 
 type UpstreamErrorReason =
   | 'agent_unreachable'
@@ -6,11 +7,13 @@ type UpstreamErrorReason =
   | 'agent_malformed'
   | 'agent_truncated'
   | 'agent_error'
+  | 'agent_misconfigured'
 
 interface UpstreamErrorOptions {
   readonly cause?: unknown
   readonly wasBegun?: boolean
   readonly isTooLarge?: boolean
+  readonly note?: string
 }
 
 /** The exchange failed below the platform's protocol: no connection, no reply, or too large a reply. */
@@ -20,23 +23,38 @@ export class UpstreamError extends Error {
   readonly wasBegun: boolean
   /** Whether the reply exceeds a bound of the gateway. */
   readonly isTooLarge: boolean
+  /** What an operator should know of it. */
+  readonly note: string | undefined
 
   constructor(
     reason: UpstreamErrorReason,
-    { cause, wasBegun = true, isTooLarge = false }: UpstreamErrorOptions = {},
+    { cause, wasBegun = true, isTooLarge = false, note }: UpstreamErrorOptions = {},
   ) {
     super(reason, cause === undefined ? undefined : { cause })
     this.name = 'UpstreamError'
     this.reason = reason
     this.wasBegun = wasBegun
     this.isTooLarge = isTooLarge
+    this.note = note
   }
 
   /** Only a request that was never begun is `agent_unreachable`, because callers may then send it again. */
   static of(error: unknown, wasBegun: boolean): UpstreamError {
     if (error instanceof UpstreamError) return error
+    if (error instanceof UndecodableContent)
+      return new UpstreamError(error.isCut ? 'agent_truncated' : 'agent_malformed', {
+        cause: error,
+        note: error.message,
+      })
     if (!wasBegun) return new UpstreamError('agent_unreachable', { cause: error, wasBegun })
     return new UpstreamError(isBadHttp(error) ? 'agent_malformed' : 'agent_truncated', { cause: error })
+  }
+
+  /** A redirect, which is not followed: it would send the credentials and the texts of a call to an address that nobody configured. */
+  static redirect(status: number, location: string | undefined, url: string): UpstreamError {
+    const target = location === undefined ? undefined : URL.parse(location, url)
+    const where = target?.protocol.startsWith('http') ? target.origin : 'an address that cannot be read'
+    return new UpstreamError('agent_misconfigured', { note: `redirect ${status} to ${where}` })
   }
 
   /** No answer in time. */
@@ -44,11 +62,17 @@ export class UpstreamError extends Error {
     return new UpstreamError('agent_timeout', { wasBegun })
   }
 
+  /** Whether the response broke off, or could not be read to its end. Neither matters after an answer that is whole. */
+  get isOfEnd(): boolean {
+    return !this.isTooLarge && (this.reason === 'agent_truncated' || this.reason === 'agent_malformed')
+  }
+
   get failure(): Failure {
     return {
       reason: this.reason,
       ...(!this.wasBegun && { turn: 'none' }),
       ...(this.isTooLarge && { isTooLarge: true }),
+      ...(this.note !== undefined && { note: this.note }),
     }
   }
 }

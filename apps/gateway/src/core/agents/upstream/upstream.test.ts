@@ -214,8 +214,65 @@ test('only the beginning of an error body is read', async () => {
     await flood(response, 'x'.repeat(16 * KIB))
   }
   const part = await open().next()
-  expect(part).toMatchObject({ kind: 'body', status: 500, body: expect.stringMatching(/^x{65536,}$/) })
+  expect(part).toMatchObject({ kind: 'body', status: 500, body: expect.stringMatching(/^x{65536}$/) })
   await closed.promise
+})
+
+test.each([
+  [{ date: 'Wed, 21 Oct 2026 07:28:00 GMT' }, 'Wed, 21 Oct 2026 07:28:00 GMT'],
+  [{ date: 'today' }, 'Thu, 01 Jan 1970 00:00:07 GMT'],
+  [{}, 'Thu, 01 Jan 1970 00:00:07 GMT'],
+])(
+  "the date of a response with the headers %j is %s: the platform's, else the gateway's",
+  async (headers, date) => {
+    const ours = createUpstream({ replyBytesMax: KIB, unsentBytesMax: KIB }, {}, () => new Date(7_000))
+    answer = (response) => {
+      response.sendDate = false
+      response.writeHead(429, headers).end('{}')
+    }
+    const reply = ours.open(agent, { method: 'POST', url: `${agent.baseUrl}/chat`, headers: {}, body: '{}' })
+    const part = await reply.next()
+    expect(part.kind === 'body' && part.header('date')).toBe(date)
+    await ours.close()
+  },
+)
+
+test.each([
+  [301, 'https://new.example:8443/v1?key=secret', 'https://new.example:8443'],
+  [302, 'https://user:secret@new.example/', 'https://new.example'],
+  [303, '//other.example/x', 'http://other.example'],
+  [307, '/v2/chat', 'ours'],
+  [308, 'ftp://files.example/x', 'an address that cannot be read'],
+  [301, 'http://[', 'an address that cannot be read'],
+  [302, undefined, 'an address that cannot be read'],
+])(
+  'a redirect %i to %s is not followed, and the operator learns its origin',
+  async (status, location, origin) => {
+    let requests = 0
+    answer = (response) => {
+      requests += 1
+      response.writeHead(status, location === undefined ? {} : { location }).end('<html>moved</html>')
+    }
+    const note = `redirect ${status} to ${origin === 'ours' ? agent.baseUrl : origin}`
+    const failure = { reason: 'agent_misconfigured', note }
+    await expect(open().next()).rejects.toMatchObject({ failure })
+    const probe: HelperCall<never> = {
+      request: { method: 'GET', url: `${agent.baseUrl}/probe`, headers: {} },
+      read: () => expect.fail('a redirect is no answer'),
+    }
+    await expect(upstream.help(agent, probe, 1_000)).rejects.toMatchObject({ failure })
+    expect(requests).toBe(2)
+  },
+)
+
+test('an error that echoes what it was sent is read as far as its beginning goes', async () => {
+  answer = (response) => {
+    response.writeHead(400)
+    response.end(JSON.stringify([{ error: { code: 'too_long', message: 'x'.repeat(512 * KIB), input: 1 } }]))
+  }
+  expect(await open().next()).toMatchObject({
+    body: [{ error: { code: 'too_long', message: expect.stringMatching(/^x{60000,65536}$/) } }],
+  })
 })
 
 test.each([

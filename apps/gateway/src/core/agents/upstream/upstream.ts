@@ -21,12 +21,17 @@ export interface Upstream {
   close(): Promise<void>
 }
 
-/** @param lookups - how names are looked up; by default as the system is configured */
+/**
+ * @param lookups - how names are looked up; by default as the system is configured
+ * @param now - the clock for platforms that tell no time
+ */
 export function createUpstream(
-  limits: Omit<ExchangeLimits, 'isWholeBody'>,
+  bounds: Pick<ExchangeLimits, 'replyBytesMax' | 'unsentBytesMax'>,
   lookups: Partial<Lookups> = {},
+  now: () => Date = () => new Date(),
 ): Upstream {
   const pools = createPools(lookups)
+  const limits = { ...bounds, now }
 
   return {
     open: (agent, request) => new Exchange(pools.of(agent), request, { ...limits, isWholeBody: false }),

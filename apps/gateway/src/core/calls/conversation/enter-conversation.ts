@@ -151,8 +151,8 @@ function enterAlone(
 function agentCall({ agent, app, appId, stream, asks }: Call, endUser: string): AgentCall {
   const call = { agent, app, appId, stream, platformConversationId: undefined, endUser }
   if (asks.kind === 'messages') {
-    const { messages, parameters } = asks
-    return { ...call, query: '', messages, files: [], variables: {}, parameters }
+    const { messages, parameters, sentFields } = asks
+    return { ...call, query: '', messages, files: [], variables: {}, parameters, sentFields }
   }
   const { query, variables, hasOwnFiles } = asks
   // Files that the gateway has itself are attached separately.

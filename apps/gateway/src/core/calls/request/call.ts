@@ -72,6 +72,7 @@ export interface Messages {
   readonly kind: 'messages'
   readonly messages: readonly CallMessage[]
   readonly parameters: Readonly<Record<string, unknown>>
+  readonly sentFields: readonly string[]
   readonly hasOwnFiles: boolean
   readonly keepsTurn: boolean
 }
@@ -236,12 +237,18 @@ function resolveAsks({ asks, conversation }: ChatRequest, agent: Agent, rules: F
     const files = asks.files.map((file, index) => ({ field: ['files', index], file }))
     return { ...asks, files, isWhole: false }
   }
-  const { messages, parameters, keepsTurn } = asks
+  const { messages, parameters, sentFields, keepsTurn } = asks
   requireMessages(messages)
   const context = agent.adapter.context(agent)
   if (context === 'gateway') {
     requirePublicTools(parameters.tools)
-    return { kind: 'messages', messages: publicMessages(messages, rules), parameters, keepsTurn }
+    return {
+      kind: 'messages',
+      messages: publicMessages(messages, rules),
+      parameters,
+      sentFields,
+      keepsTurn,
+    }
   }
   requireSupported(asks, agent)
   const isNew = isBlank(conversation.conversationId) && (conversation.after ?? []).length === 0

@@ -33,7 +33,7 @@ export function requestOf(fields: RequestFields = {}): ChatRequest {
     asks:
       messages === undefined
         ? { kind: 'question', query, files, variables }
-        : { kind: 'messages', messages, parameters, unsupported, keepsTurn },
+        : { kind: 'messages', messages, parameters, sentFields: [], unsupported, keepsTurn },
     conversation: { chatId, conversationId, after },
     endUser: fields.endUser ?? '',
     stream: fields.stream ?? false,

@@ -76,6 +76,8 @@ export interface RequestedMessages {
   readonly kind: 'messages'
   readonly messages: readonly CallMessage[]
   readonly parameters: Readonly<Record<string, unknown>>
+  /** Fields of OpenAI's that the request has and the gateway serves itself, by their names in chat completions. */
+  readonly sentFields: readonly string[]
   /** Fields of the request that are supported only by agents that take the message array as it is. */
   readonly unsupported: readonly FieldPath[]
   /**

@@ -1,6 +1,7 @@
 import type { AgentApp } from '#core/agents/adapter.ts'
 import { Breaker } from '#core/agents/deployments/breaker.ts'
 import type { DeploymentLoad } from '#core/agents/deployments/load.ts'
+import { RefusedFields } from '#core/agents/deployments/refused-fields.ts'
 import type { Deployment } from '#core/agents/served-agent.ts'
 import { agentKey } from '#core/agents/translate/agent-key.ts'
 import type { ErrorReason } from '#core/errors.ts'
@@ -9,6 +10,7 @@ import type { ErrorReason } from '#core/errors.ts'
 export class DeploymentState {
   readonly deployment: Deployment
   readonly breaker: Breaker
+  readonly refusedFields = new RefusedFields()
   /** Calls in progress. */
   inFlight = 0
   /** Whether the breaker was last reported as open. */

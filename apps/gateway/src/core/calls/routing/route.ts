@@ -133,6 +133,16 @@ export class Route {
     this.#judge(verdictOf({ failure, httpStatus }), failure)
   }
 
+  /** Fields that the platform has refused lately. */
+  get refusedFields(): readonly string[] {
+    return this.#state.refusedFields.at(this.#routes.elapsedMs)
+  }
+
+  /** Leaves such fields out of the next requests. Returns those that were not known to be refused. */
+  rememberRefused(fields: readonly string[]): readonly string[] {
+    return this.#state.refusedFields.remember(fields, this.#routes.elapsedMs)
+  }
+
   /** Whether the deployment of the route can continue a conversation that lives there. */
   canContinue(residence: Residence): boolean {
     return isHome(this.#routes.agent, this.deployment, residence)
@@ -217,9 +227,10 @@ export class Route {
     const key = this.#state.keyOf(this.#app)
     const refused = this.#tellBreaker(verdict, ticket)
     const { owner } = this.#caller
-    if (verdict === 'credential') rests.rest(deployment.id, key, owner, elapsedMs, failure?.retryAfterSeconds)
+    if (verdict === 'credential' || verdict === 'rest')
+      rests.rest(deployment.id, key, owner, elapsedMs, failure?.retryAfterSeconds)
     else if (verdict === 'works') rests.end(deployment.id, key, this.#beganMs)
-    if (verdict === 'none') return
+    if (verdict === 'none' || verdict === 'rest') return
     const hasFailed = verdict === 'failed' || verdict === 'unreachable'
     this.#routes.judged(this.#state, {
       caller: this.#caller,
@@ -233,7 +244,8 @@ export class Route {
     const { breaker } = this.#state
     const { elapsedMs, agent } = this.#routes
     const hasFailed = verdict === 'failed' || verdict === 'unreachable'
-    if (verdict === 'none' || (hasFailed && !agent.hasBreaker)) breaker.withoutVerdict(ticket)
+    const isUnknown = verdict === 'none' || verdict === 'rest'
+    if (isUnknown || (hasFailed && !agent.hasBreaker)) breaker.withoutVerdict(ticket)
     else if (verdict === 'unreachable') return breaker.wasUnreachable(ticket, elapsedMs)
     else if (verdict === 'failed') return breaker.failed(ticket, elapsedMs)
     else breaker.succeeded(ticket, elapsedMs)

@@ -9,8 +9,8 @@ import { detail } from '#core/agents/translate/detail-event.ts'
 import {
   errorEvents,
   failureOf,
-  failureOfPage,
   MALFORMED,
+  refusalReader,
   unreadableBody,
 } from '#core/agents/translate/failure.ts'
 import { FrameParser } from '#core/agents/translate/frame-parser.ts'
@@ -125,8 +125,7 @@ export const coze: Adapter<typeof ENTRY, CozeState> = {
 
   finish: () => [],
 
-  toFailure: (status, body, header) =>
-    isObject(body) ? cozeFailure(body, { status, header, isWhole: true }) : failureOfPage(status, header),
+  toFailure: refusalReader((error, reply) => cozeFailure(error, { ...reply, isWhole: true })),
 
   uploadFile: (call, file) =>
     uploadCall(

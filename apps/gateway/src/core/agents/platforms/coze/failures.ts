@@ -2,8 +2,9 @@ import type { HeaderReader } from '#core/agents/adapter.ts'
 import type { Failure } from '#core/agents/events.ts'
 import { EarlyRefusals } from '#core/agents/translate/early-refusals.ts'
 import { failureOf, reasonOfStatus } from '#core/agents/translate/failure.ts'
+import { messageIn } from '#core/agents/translate/refusals/error-words.ts'
 import type { ErrorReason } from '#core/errors.ts'
-import { type JsonObject, objectOf, textOf } from '#core/values/json.ts'
+import { type JsonObject, objectOf } from '#core/values/json.ts'
 
 interface CozeReply {
   readonly status?: number
@@ -21,7 +22,7 @@ interface CozeReply {
 export function cozeFailure(body: JsonObject, reply: CozeReply): Failure {
   const { status, header, hasConversation, isWhole } = reply
   const code = cozeCode(body.code)
-  const message = textOf(body.msg)
+  const message = messageIn(body.msg)
   return failureOf(reasonOf(code, status, message ?? '', hasConversation === true), {
     status,
     header,

@@ -7,8 +7,8 @@ import { detail, StepFields } from '#core/agents/translate/detail-event.ts'
 import {
   errorEvents,
   failureOf,
-  failureOfPage,
   MALFORMED,
+  refusalReader,
   unreadableBody,
 } from '#core/agents/translate/failure.ts'
 import { finishReason } from '#core/agents/translate/finish-reason.ts'
@@ -142,8 +142,7 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
   // Chatflows of 2026 may end with `workflow_finished` alone, and failed ones do so without an `error` event.
   finish: (state) => (state.workflow === 'running' ? [] : end(state)),
 
-  toFailure: (status, body, header) =>
-    isObject(body) ? difyFailure(body, { status, header }) : failureOfPage(status, header),
+  toFailure: refusalReader(difyFailure),
 
   uploadFile: (call, file) =>
     uploadCall(

@@ -2,6 +2,7 @@ import type { HeaderReader } from '#core/agents/adapter.ts'
 import type { Failure } from '#core/agents/events.ts'
 import { EarlyRefusals } from '#core/agents/translate/early-refusals.ts'
 import { failureOf, reasonOfStatus } from '#core/agents/translate/failure.ts'
+import { messageIn } from '#core/agents/translate/refusals/error-words.ts'
 import type { ErrorReason } from '#core/errors.ts'
 import { countOf, type JsonObject, objectOf, textOf } from '#core/values/json.ts'
 
@@ -16,7 +17,7 @@ export function difyFailure(
   const code = textOf(body.code)
   const status = reply.status ?? countOf(body.status)
   // The validators of Dify 1.8–1.10 send no code, and one text per field.
-  const message = textOf(Object.values(objectOf(body.errors))[0]) ?? textOf(body.message) ?? ''
+  const message = textOf(Object.values(objectOf(body.errors))[0]) ?? messageIn(body.message) ?? ''
   const reason =
     REASON_BY_TEXT.find(([pattern]) => pattern.test(message))?.[1] ??
     REASON_BY_CODE.get(code) ??

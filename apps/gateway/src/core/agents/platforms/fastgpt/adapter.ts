@@ -5,7 +5,7 @@ import { agentUrl } from '#core/agents/translate/agent-url.ts'
 import { bearer } from '#core/agents/translate/bearer.ts'
 import { defaultApp } from '#core/agents/translate/default-app.ts'
 import { detail } from '#core/agents/translate/detail-event.ts'
-import { errorEvents, failureOfPage, MALFORMED, unreadableBody } from '#core/agents/translate/failure.ts'
+import { errorEvents, MALFORMED, refusalReader, unreadableBody } from '#core/agents/translate/failure.ts'
 import { filesByUrl } from '#core/agents/translate/files-by-url.ts'
 import { finishReason } from '#core/agents/translate/finish-reason.ts'
 import { FrameParser } from '#core/agents/translate/frame-parser.ts'
@@ -164,8 +164,7 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
 
   finish: (state) => (state.ended ? [] : silentFailure(state)),
 
-  toFailure: (status, body, header) =>
-    isObject(body) ? fastgptFailure(body, { status, header, isFirst: true }) : failureOfPage(status, header),
+  toFailure: refusalReader((error, reply) => fastgptFailure(error, { ...reply, isFirst: true })),
 
   // Releases before 2026 lack this call; they stop the run when the connection closes.
   stop(call) {

@@ -2,6 +2,7 @@ import type { HeaderReader } from '#core/agents/adapter.ts'
 import type { Failure } from '#core/agents/events.ts'
 import { EarlyRefusals } from '#core/agents/translate/early-refusals.ts'
 import { failureOf, reasonOfStatus } from '#core/agents/translate/failure.ts'
+import { messageIn } from '#core/agents/translate/refusals/error-words.ts'
 import type { ErrorReason } from '#core/errors.ts'
 import { type JsonObject, textOf } from '#core/values/json.ts'
 
@@ -19,7 +20,7 @@ interface FastGptReply {
 export function fastgptFailure(body: JsonObject, { isFirst, ...reply }: FastGptReply): Failure {
   const { code, statusText } = body
   // The message is often an i18n key.
-  const message = textOf(body.message) ?? ''
+  const message = messageIn(body.message) ?? ''
   const reason =
     REASON_BY_CODE.get(code) ??
     REASON_BY_TEXT.find(([pattern]) => pattern.test(message))?.[1] ??

@@ -16,15 +16,16 @@ import { EarlyRefusals } from '#core/agents/translate/early-refusals.ts'
 import {
   errorEvents,
   failureOf,
-  failureOfPage,
   MALFORMED,
   reasonOfStatus,
+  refusalReader,
   unreadableBody,
 } from '#core/agents/translate/failure.ts'
 import { filesByUrl } from '#core/agents/translate/files-by-url.ts'
 import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
+import { reasonInWords } from '#core/agents/translate/refusals/whose-fault.ts'
 import { stringValues } from '#core/agents/translate/string-values.ts'
 import { textEvent } from '#core/agents/translate/text-event.ts'
 import { usage } from '#core/agents/translate/usage-event.ts'
@@ -97,12 +98,7 @@ export const hiagent: Adapter<typeof NO_OPTIONS, HiAgentState> = {
 
   finish: () => [],
 
-  toFailure(status, body, header) {
-    const reply = withoutNull(body)
-    return isObject(reply)
-      ? bodyFailure(reply, { status, header, isWhole: true })
-      : failureOfPage(status, header)
-  },
+  toFailure: (status, body, header) => readRefusal(status, withoutNull(body), header),
 
   createConversation: (call) =>
     lenient(
@@ -129,6 +125,8 @@ export const hiagent: Adapter<typeof NO_OPTIONS, HiAgentState> = {
     return lenient(probeCall(request, hiagent.toFailure, (body) => !isError(body)))
   },
 }
+
+const readRefusal = refusalReader((error, reply) => bodyFailure(error, { ...reply, isWhole: true }))
 
 /** Every call is a POST with the app's key in both the header and the body. */
 function post(
@@ -277,17 +275,37 @@ function positionOf({ position }: JsonObject, step: StepFields): string | undefi
   return typeof position === 'number' ? String(position) : step.text('position')
 }
 
-/** The codes are unpublished, so codes and messages are matched by the words in them. */
+/**
+ * What HiAgent says of its conversations, its apps and the request, in English codes and Chinese texts. Both are unpublished, so
+ * they are searched for words; those that mean the same to all vendors come after these.
+ */
 const REASON_BY_WORD: readonly (readonly [RegExp, ErrorReason])[] = [
-  [/auth|api_?\s?key|signature|access_?denied/i, 'agent_credentials'],
-  [/conversation.{0,20}busy/i, 'conversation_busy'],
-  [/rate_?limit|throttl|too_?\s?many|flow_?limit|concurren/i, 'agent_rate_limited'],
+  [
+    /conversation.{0,20}busy|(?:会话|对话).{0,12}(?:进行中|处理中|占用|忙)|正在(?:生成|回答|处理|运行)/i,
+    'conversation_busy',
+  ],
+  [
+    /conversation.{0,20}not_?\s?(?:found|exist)|(?:会话|对话).{0,12}(?:不存在|未找到|找不到|已删除|已?失效|已?过期|无效)/i,
+    'conversation_not_found',
+  ],
+  [
+    /app.{0,20}not_?\s?(?:found|exist)|(?:应用|智能体).{0,12}(?:不存在|未找到|找不到|已删除)/i,
+    'app_not_found',
+  ],
+  [/not_?\s?published|forbidden/i, 'agent_misconfigured'],
+  [
+    /invalid_?\s?(?:param|arg)|param.{0,20}(?:invalid|error)|missing_?\s?param|参数.{0,10}(?:错误|无效|缺失|非法|不合法|异常|为空)|缺少.{0,8}参数/i,
+    'agent_rejected_input',
+  ],
+  [/频率|频繁|限流|并发|qps|rpm|tpm/i, 'agent_rate_limited'],
+  [
+    /(?:输入|问题|内容|文本|上下文|提示词|消息).{0,10}(?:过长|超长|太长|超过|超出)|文件.{0,12}(?:过大|超过|超出|不支持|格式|类型|解析)/,
+    'agent_rejected_input',
+  ],
+  [/auth|signature|access_?denied/i, 'agent_credentials'],
+  [/flow_?limit|concurren|too_?\s?many/i, 'agent_rate_limited'],
   [/quota|balance|arrear|insufficient/i, 'agent_quota'],
   [/sensitive|moderation|censor|risk/i, 'content_filtered'],
-  [/conversation.{0,20}not_?\s?(?:found|exist)/i, 'conversation_not_found'],
-  [/app.{0,20}not_?\s?(?:found|exist)/i, 'app_not_found'],
-  [/not_?\s?published|forbidden/i, 'agent_misconfigured'],
-  [/invalid_?\s?(?:param|arg)|param.{0,20}(?:invalid|error)|missing_?\s?param/i, 'agent_rejected_input'],
 ]
 
 /** The only refusal of which a reply is recorded; what HiAgent stores before other ones is not known. */
@@ -305,6 +323,7 @@ function bodyFailure(body: JsonObject, { isWhole, ...reply }: HiAgentReply): Fai
   const words = [code, message].filter((word) => typeof word === 'string')
   const reason =
     words.flatMap((word) => REASON_BY_WORD.find(([pattern]) => pattern.test(word))?.[1] ?? [])[0] ??
+    reasonInWords({ code, message }, reply.status) ??
     reasonOfStatus(reply.status ?? 500)
   const turn = isWhole ? EARLY.turnOf({ code }) : undefined
   return failureOf(reason, {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { agentFor, callOf, textSent } from '#core/agents/transcripts.test-support.ts'
 import { agentFile, describeFile } from '#core/agents/translate/agent-file.ts'
+import { objectOf, parseJson } from '#core/values/json.ts'
 import { openai } from './adapter.ts'
 
 const agent = agentFor(openai, { baseUrl: 'https://o.example/v1', options: { model: 'qwen3' } })
@@ -185,6 +186,30 @@ test.each([
   expect(openai.toFailure(status, error, noHeader).reason).toBe(reason)
 })
 
+test('the fields that the gateway adds are left out if the entry or a refusal says so, but not those of the caller', () => {
+  const sentBy = (omit: ('stream_options' | 'user')[], call: Partial<Parameters<typeof openai.start>[0]>) => {
+    const made = callOf(agentFor(openai, { options: { omit } }), call)
+    const body = objectOf(parseJson(textSent(openai.buildRequest(made))))
+    const sent = ['stream_options', 'user'].filter((field) => field in body)
+    return [sent, openai.addedFields?.(made)]
+  }
+  const both = ['stream_options', 'user']
+  expect(sentBy([], {})).toEqual([both, both])
+  expect(sentBy([], { stream: false })).toEqual([['user'], ['user']])
+  expect(sentBy(['user'], {})).toEqual([['stream_options'], ['stream_options']])
+  expect(sentBy([], { refusedFields: ['stream_options'] })).toEqual([['user'], ['user']])
+  expect(sentBy([], { sentFields: ['user'] })).toEqual([both, ['stream_options']])
+  expect(sentBy([], { refusedFields: both, sentFields: ['user'] })).toEqual([['user'], []])
+})
+
+test('a refusal of these fields says that nothing was taken, and only by its form', () => {
+  const error = { message: 'Unknown parameter: user', param: 'user' }
+  expect(openai.toFailure(422, { error }, noHeader)).toMatchObject({ turn: 'none', refusedFields: ['user'] })
+  for (const status of [404, 500]) {
+    expect(openai.toFailure(status, { error }, noHeader)).not.toHaveProperty('refusedFields')
+  }
+})
+
 test('keeps the code, the request id and the retry delay of an error', () => {
   const header = (name: string) => ({ 'x-request-id': 'req_1', 'retry-after': '900' })[name]
   const error = { code: 'rate_limit_exceeded', message: 'Limit of org-1 reached' }
@@ -195,6 +220,13 @@ test('keeps the code, the request id and the retry delay of an error', () => {
     platformCode: 'rate_limit_exceeded',
     platformLogId: 'req_1',
   })
+})
+
+test('the message of a caller names the field that a validator refuses', () => {
+  const detail = [{ loc: ['body', 'messages', 0, 'content'], msg: 'Field required', type: 'missing' }]
+  for (const body of [{ detail }, { message: { detail } }, { error: { message: { detail } } }]) {
+    expect(openai.toFailure(422, body, noHeader).message).toBe('messages.0.content: Field required')
+  }
 })
 
 test("the message of a caller's error is reduced to one sanitized line", () => {

@@ -8,23 +8,35 @@ import { EarlyRefusals } from '#core/agents/translate/early-refusals.ts'
 import {
   errorEvents,
   failureOf,
-  failureOfPage,
   MALFORMED,
   reasonOfStatus,
+  refusalReader,
   unreadableBody,
 } from '#core/agents/translate/failure.ts'
 import { finishReason } from '#core/agents/translate/finish-reason.ts'
 import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { probeCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
+import { messageIn } from '#core/agents/translate/refusals/error-words.ts'
+import { refusedFields } from '#core/agents/translate/refusals/refused-fields.ts'
+import { reasonInWords } from '#core/agents/translate/refusals/whose-fault.ts'
 import { usage } from '#core/agents/translate/usage-event.ts'
 import { userMessage } from '#core/agents/translate/user-message.ts'
-import type { ErrorReason } from '#core/errors.ts'
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/values/json.ts'
 
 /** The operator sets the models; clients choose among the configured ones. */
 const ENTRY = {
   agent: section({
+    omit: Type.Optional(
+      Type.Array(Type.Enum(['stream_options', 'user']), {
+        uniqueItems: true,
+        expected: 'a list of `stream_options` and `user`',
+        description:
+          'Fields that the gateway adds to requests and that the server refuses. Without this setting each of them costs one refused request an hour.',
+        whenAbsent: 'both are sent',
+        examples: [['stream_options']],
+      }),
+    ),
     model: Type.Optional(
       text({ perDeployment: true, description: 'The model to ask for.', examples: ['Qwen/Qwen3-32B'] }),
     ),
@@ -73,10 +85,13 @@ export const openai: Adapter<typeof ENTRY, OpenAiState> = {
       model: modelOf(call),
       messages: messages.map(({ role, content, extra }) => ({ ...extra, role, content })),
       stream: call.stream,
-      stream_options: call.stream ? { include_usage: true } : undefined,
-      user: call.endUser,
+      stream_options: isSent('stream_options', call) ? { include_usage: true } : undefined,
+      user: isSent('user', call) ? call.endUser : undefined,
     })
   },
+
+  addedFields: (call) =>
+    ADDED_FIELDS.filter((field) => isSent(field, call) && call.sentFields?.includes(field) !== true),
 
   modelOf,
 
@@ -100,8 +115,7 @@ export const openai: Adapter<typeof ENTRY, OpenAiState> = {
 
   finish: () => [],
 
-  toFailure: (status, body, header) =>
-    isObject(body) ? errorFailure(errorOf(body) ?? body, { status, header }) : failureOfPage(status, header),
+  toFailure: refusalReader((body, reply) => errorFailure(errorOf(body) ?? body, reply)),
 
   probe: (agent) =>
     probeCall(
@@ -109,6 +123,16 @@ export const openai: Adapter<typeof ENTRY, OpenAiState> = {
       openai.toFailure,
       (body) => Array.isArray(body.data),
     ),
+}
+
+/** Without the first a stream tells no tokens; the second tells the server's operator one end user from another. */
+const ADDED_FIELDS = ['stream_options', 'user'] as const
+
+/** The operator decides first, then the caller, whose fields are never left out because a server refuses them. */
+function isSent(field: (typeof ADDED_FIELDS)[number], call: AgentCall<typeof ENTRY>): boolean {
+  if (field === 'stream_options' && !call.stream) return false
+  if (call.agent.options.omit?.includes(field)) return false
+  return call.sentFields?.includes(field) === true || call.refusedFields?.includes(field) !== true
 }
 
 function modelOf({ agent, app }: Pick<AgentCall<typeof ENTRY>, 'agent' | 'app'>): string | undefined {
@@ -179,16 +203,6 @@ function errorOf(body: JsonObject): JsonObject | undefined {
   return body.object === 'error' ? body : undefined
 }
 
-/** Matched against `code` and `type`, the most specific first, because servers use different words. */
-const REASON_BY_WORD: readonly (readonly [RegExp, ErrorReason])[] = [
-  [/content_?filter|content_policy|moderation|ResponsibleAI/i, 'content_filtered'],
-  [/context_length|string_above_max/i, 'agent_rejected_input'],
-  [/insufficient.*quota|quota_exceeded|billing|insufficient_balance/i, 'agent_quota'],
-  [/invalid_api_key|api_?key|authentication|unauthorized/i, 'agent_credentials'],
-  [/model_not_found|permission|NotFoundError|not_found_error/i, 'agent_misconfigured'],
-  [/rate_?limit|overloaded/i, 'agent_rate_limited'],
-]
-
 /** Known by the status, which an error within a stream does not have. */
 const EARLY = new EarlyRefusals([
   { status: 401, code: 'invalid_api_key' },
@@ -197,21 +211,27 @@ const EARLY = new EarlyRefusals([
 ])
 
 function errorFailure(error: JsonObject, reply: { status?: number; header?: HeaderReader }): Failure {
-  const { code, type, message } = error
-  const words = [code, type].filter((word) => typeof word === 'string')
-  const reason =
-    REASON_BY_WORD.find(([pattern]) => words.some((word) => pattern.test(word)))?.[1] ??
-    reasonOfStatus(reply.status ?? (typeof code === 'number' ? code : statusOfType(type)))
+  const { code, type } = error
+  const reason = reasonInWords(error, reply.status) ?? reasonOfStatus(statusOf(error, reply.status))
   const facts = {
     ...reply,
     code: textOf(code) ?? (typeof code === 'number' ? code : type),
-    message: textOf(message) ?? error.detail,
+    message: messageIn(error),
+    error,
   }
   const logId = reply.header?.('x-request-id')
-  return failureOf(reason, { ...facts, logId, turn: EARLY.turnOf(facts) })
+  const refused = REFUSES_FIELDS.has(reply.status) ? refusedFields(error, ADDED_FIELDS) : []
+  if (refused.length === 0) return failureOf(reason, { ...facts, logId, turn: EARLY.turnOf(facts) })
+  return { ...failureOf(reason, { ...facts, logId, turn: 'none' }), refusedFields: refused }
 }
 
-/** Derives a status from the error's type, because an error in a stream has no HTTP status. */
-function statusOfType(type: unknown): number {
+/** With these, servers refuse a request by its form, before they do anything with it. */
+const REFUSES_FIELDS: ReadonlySet<number | undefined> = new Set([400, 422])
+
+/** An error within a stream has no HTTP status; some servers put it into the code. */
+function statusOf({ code, type }: JsonObject, status: number | undefined): number {
+  if (status !== undefined && status >= 400) return status
+  const told = typeof code === 'number' || typeof code === 'string' ? Number(code) : Number.NaN
+  if (told >= 400 && told < 600) return told
   return type === 'invalid_request_error' || type === 'BadRequestError' ? 400 : 500
 }

@@ -41,13 +41,6 @@ export const DIALECTS: readonly Dialect[] = [
     app: () => ({ model: 'sandbox-vllm' }),
     details: ['reasoning'],
     reasons: true,
-    // Older releases of vLLM report an error by the status alone.
-    refusals: {
-      ...OPENAI.refusals,
-      busy: 'agent_error',
-      quota: 'agent_rate_limited',
-      filtered: 'agent_rejected_input',
-    },
     transcripts: /^openai\/vllm/,
   },
   {
@@ -57,7 +50,6 @@ export const DIALECTS: readonly Dialect[] = [
     app: () => ({ model: 'sandbox-ollama' }),
     details: ['reasoning'],
     reasons: true,
-    refusals: { ...OPENAI.refusals, busy: 'agent_error', filtered: 'agent_rejected_input' },
     // Ollama reports a failure during a run as an empty chunk, after which the stream closes.
     breaks: { ...OPENAI.breaks, 'stream error-midstream': 'agent_truncated' },
     transcripts: /^openai\/ollama/,
