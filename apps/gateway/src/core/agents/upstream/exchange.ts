@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { HeaderReader, UpstreamEvent, UpstreamRequest } from '#core/agents/adapter.ts'
 import { BoundedMap } from '#core/values/bounded-map.ts'
+import { parseLenientJson } from '#core/values/lenient-json.ts'
 import { EventReader } from './event-reader.ts'
 import { requestBody } from './request-body.ts'
 import { UpstreamError } from './upstream-error.ts'
@@ -229,7 +230,7 @@ function parseBody(chunks: readonly Buffer[]): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    return text
+    return parseLenientJson(text) ?? text
   }
 }
 
