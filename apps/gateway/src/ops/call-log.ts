@@ -23,7 +23,14 @@ function logAttempt(log: CallLog, event: AttemptEnded): void {
   else if (log.isLevelEnabled('debug')) log.debug(attemptLine(event), 'attempt ended')
 }
 
-function attemptLine({ call, deployment, attempt, turn, failure }: AttemptEnded): Record<string, unknown> {
+function attemptLine({
+  call,
+  deployment,
+  attempt,
+  turn,
+  failure,
+  exchange,
+}: AttemptEnded): Record<string, unknown> {
   return {
     call: call.callId,
     reqId: call.requestId,
@@ -36,6 +43,8 @@ function attemptLine({ call, deployment, attempt, turn, failure }: AttemptEnded)
     platformStatus: failure?.platformStatus,
     platformCode: failure?.platformCode,
     platformLogId: failure?.platformLogId,
+    // A word for the end that the gateway does not know, so that an operator sees new ones.
+    unknownFinishWord: exchange?.unknownFinishWord,
   }
 }
 

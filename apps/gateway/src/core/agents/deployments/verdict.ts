@@ -54,7 +54,8 @@ export function verdictOf({ failure, httpStatus }: AttemptEnd): Verdict {
   // What a caller asks for may be longer than the gateway takes.
   if (failure.isTooLarge === true) return 'works'
   if (wasNeverConnected(failure)) return 'unreachable'
-  if (OF_DEPLOYMENT.has(reason)) return 'failed'
+  // A run that was stopped at the platform is truncated as well, and the platform says so by its own word.
+  if (OF_DEPLOYMENT.has(reason)) return failure.platformCode === undefined ? 'failed' : 'works'
   if (OF_CREDENTIAL.has(reason)) return 'credential'
   const status = httpStatus ?? failure.platformStatus
   if (reason === 'agent_error') return isPage === true || (status ?? 0) >= 500 ? 'failed' : 'works'

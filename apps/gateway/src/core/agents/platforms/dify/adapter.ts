@@ -11,15 +11,23 @@ import {
   MALFORMED,
   unreadableBody,
 } from '#core/agents/translate/failure.ts'
-import { finishReason } from '#core/agents/translate/finish-reason.ts'
 import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
 import { multipartPost } from '#core/agents/translate/multipart-post.ts'
+import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
+import {
+  endEvents,
+  endFailure,
+  finishMeaning,
+  finishWordIn,
+} from '#core/agents/translate/replies/finish-words.ts'
+import { EMPTY_PAUSE, interactionEvents } from '#core/agents/translate/replies/interaction.ts'
+import { outputText } from '#core/agents/translate/replies/output-text.ts'
+import { usageOf } from '#core/agents/translate/replies/token-counts.ts'
 import { textEvent } from '#core/agents/translate/text-event.ts'
 import { uploadCall } from '#core/agents/translate/upload-call.ts'
-import { usage } from '#core/agents/translate/usage-event.ts'
-import { isObject, type JsonObject, listOf, objectOf, textOf, toJson } from '#core/values/json.ts'
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/values/json.ts'
 import { omitUndefined } from '#core/values/omit-undefined.ts'
 import { difyFailure } from './failures.ts'
 import { fileInfo, isDifyFileRefusal, uploadName } from './files.ts'
@@ -43,7 +51,15 @@ interface DifyState extends ReplyState {
   hasText: boolean
   /** Whether `agent_message` events carried text. */
   hasAgentText: boolean
-  workflow: 'running' | 'finished' | 'failed'
+  workflow: 'running' | 'finished' | 'failed' | 'stopped'
+  /** The word of the model node that gave the answer so far, if it ended badly. */
+  badWord: string | undefined
+  /** The node that gave the last text, where Dify tells it. */
+  textNode: string | undefined
+  /** The outputs of the finished run, which are the answer if nothing else was. */
+  outputs: string | undefined
+  /** Whether a pause has asked something. */
+  hasPause: boolean
   /**
    * The finish reason of the last model node, because the end of a run does not report a truncated answer.
    */
@@ -92,7 +108,6 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
   context: ({ options: { mode } }) => (mode === 'chat' ? 'platform' : 'none'),
   // Dify fetches http(s) URLs alone.
   takesDataUrls: false,
-  emptyReplyIsError: true,
 
   buildRequest(call) {
     const { agent, query, variables, files } = call
@@ -118,6 +133,10 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
     hasText: false,
     hasAgentText: false,
     workflow: 'running',
+    badWord: undefined,
+    textNode: undefined,
+    outputs: undefined,
+    hasPause: false,
     modelFinishReason: 'stop',
     ended: false,
   }),
@@ -125,22 +144,28 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
   translate({ event, data }, state) {
     if (event === 'ping' || data === '') return []
     const json = state.frames.parse(data)
-    if (json === undefined) return MALFORMED
+    if (json === undefined) return event === 'error' ? errorEvents(difyFailure({ message: data })) : MALFORMED
     const frame = objectOf(json)
     learnIds(frame, state)
+    if (event === 'error' || frame.event === undefined) {
+      const error = errorIn(json, typeof frame.answer === 'string')
+      if (error !== undefined) return errorEvents(difyFailure(error))
+    }
     return translateFrame(frame, state)
   },
 
   translateBody(body, state) {
-    if (!isObject(body)) return unreadableBody(body)
+    if (!isObject(body)) {
+      const error = errorIn(body, false)
+      return error === undefined ? unreadableBody(body) : errorEvents(difyFailure(error))
+    }
     learnIds(body, state)
-    if (isObject(body.data)) return workflowFinished(body.data, state)
-    if (typeof body.answer !== 'string') return errorEvents(difyFailure(body))
+    if (isObject(body.data)) return [...workflowFinished(body.data, state), ...runEnd(state)]
+    if (typeof body.answer !== 'string') return errorEvents(difyFailure(errorIn(body, false) ?? body))
     return [...text(body.answer, state), ...messageEnd(body, state)]
   },
 
-  // Chatflows of 2026 may end with `workflow_finished` alone, and failed ones do so without an `error` event.
-  finish: (state) => (state.workflow === 'running' ? [] : end(state)),
+  finish: runEnd,
 
   toFailure: (status, body, header) =>
     isObject(body) ? difyFailure(body, { status, header }) : failureOfPage(status, header),
@@ -206,9 +231,9 @@ function translateFrame(frame: JsonObject, state: DifyState): readonly ChatEvent
       return text(frame.answer, state)
     case 'message':
       // New Agent apps repeat the whole answer at the end.
-      return state.hasAgentText ? [] : text(frame.answer, state)
+      return state.hasAgentText ? [] : text(frame.answer, state, frame.from_variable_selector)
     case 'text_chunk':
-      return text(data.text, state)
+      return text(data.text, state, data.from_variable_selector)
     case 'message_replace':
       return replace(frame.answer, frame)
     case 'text_replace':
@@ -220,7 +245,9 @@ function translateFrame(frame: JsonObject, state: DifyState): readonly ChatEvent
     case 'workflow_finished':
       return workflowFinished(data, state)
     case 'workflow_paused':
-      return end(state)
+      return state.hasPause ? end(state) : EMPTY_PAUSE
+    case 'human_input_required':
+      return humanInput(data, state)
     case 'error':
       return errorEvents(difyFailure(frame))
     default:
@@ -256,15 +283,6 @@ function progress(frame: JsonObject, data: JsonObject): readonly ChatEvent[] {
       ]
     case 'reasoning_chunk':
       return textEvent('reasoning', data.reasoning)
-    case 'human_input_required':
-      return [
-        { type: 'interaction', question: textOf(data.form_content) ?? '', options: [] },
-        detail(data, (step) => ({
-          type: 'interaction',
-          id: step.text('node_id'),
-          data: { question: step.text('form_content'), options: [] },
-        })),
-      ]
     case 'agent_log':
       return [
         detail(data, (step) => ({
@@ -313,10 +331,31 @@ function thought(frame: JsonObject): ChatEvent {
   })
 }
 
-function text(value: unknown, state: DifyState): readonly ChatEvent[] {
+/** A text from another node than a failed one shows that the run has gone on. */
+function text(value: unknown, state: DifyState, selector?: unknown): readonly ChatEvent[] {
   const events = textEvent('text', value)
-  state.hasText ||= events.length > 0
+  if (events.length === 0) return events
+  state.hasText = true
+  state.badWord = undefined
+  state.textNode = textOf(listOf(selector)[0])
   return events
+}
+
+/** A form asks by its text, by the labels of its fields, or by its buttons alone. */
+function humanInput(data: JsonObject, state: DifyState): readonly ChatEvent[] {
+  state.hasPause = true
+  const titles = listOf(data.actions).map(
+    (action) => textOf(objectOf(action).title) ?? textOf(objectOf(action).id),
+  )
+  return interactionEvents(
+    textOf(data.form_content) ?? '',
+    titles.filter((title) => title !== undefined),
+    detail(data, (step) => ({
+      type: 'interaction',
+      id: step.text('node_id'),
+      data: { question: step.text('form_content'), options: [] },
+    })),
+  )
 }
 
 function replace(text: unknown, frame: JsonObject): readonly ChatEvent[] {
@@ -332,11 +371,18 @@ function replace(text: unknown, frame: JsonObject): readonly ChatEvent[] {
 function messageEnd(frame: JsonObject, state: DifyState): readonly ChatEvent[] {
   const metadata = objectOf(frame.metadata)
   const tokens = objectOf(metadata.usage)
+  const word = finishWordIn(metadata) ?? finishWordIn(tokens) ?? finishWordIn(frame)
   return [
     ...(listOf(metadata.retriever_resources).length > 0 ? [sources(metadata)] : []),
-    ...usage(tokens.prompt_tokens, tokens.completion_tokens, tokens.total_tokens),
+    ...usageOf(tokens),
     ...end(state),
+    ...(word === undefined ? [] : modelEnd(word)),
   ]
+}
+
+/** The end of the model that answered. Dify runs its tools itself, so that the client has no tool call to answer. */
+function modelEnd(word: string): readonly ChatEvent[] {
+  return finishMeaning(word) === 'tool_calls' ? [] : endEvents(word)
 }
 
 function sources(metadata: JsonObject): ChatEvent {
@@ -347,13 +393,23 @@ function sources(metadata: JsonObject): ChatEvent {
   }))
 }
 
-/** In chatflows of 2026 it may arrive after the end, whose finish reason it then corrects. */
-function nodeFinished({ node_type, outputs }: JsonObject, state: DifyState): readonly ChatEvent[] {
-  const nodeReason = node_type === 'llm' ? textOf(objectOf(outputs).finish_reason) : undefined
-  if (nodeReason === undefined) return []
-  const reason = finishReason(nodeReason)
-  // Dify runs the tools of a model node itself, so the client has no tool call to answer.
-  state.modelFinishReason = reason === 'tool_calls' ? 'stop' : reason
+/** In chatflows of 2026 it may arrive after the end, which it then corrects. */
+function nodeFinished(data: JsonObject, state: DifyState): readonly ChatEvent[] {
+  const { node_id, node_type, status, outputs } = data
+  if (node_type !== 'llm' && node_type !== 'agent') return []
+  const word = textOf(objectOf(outputs).finish_reason)
+  const meaning = word === undefined ? 'stop' : finishMeaning(word)
+  const isBad = (each: string | undefined) =>
+    each !== undefined && ['failed', 'stopped'].includes(finishMeaning(each))
+  const badWord = [word, textOf(status)].find(isBad)
+  const isAnother =
+    state.textNode !== undefined && textOf(node_id) !== undefined && state.textNode !== node_id
+  if (badWord !== undefined) {
+    if (!isAnother) state.badWord = badWord
+    return state.ended && !isAnother ? end(state) : []
+  }
+  if (word === undefined) return []
+  state.modelFinishReason = meaning === 'length' || meaning === 'content_filter' ? meaning : 'stop'
   return state.ended && state.modelFinishReason !== 'stop'
     ? [{ type: 'end', reason: state.modelFinishReason }]
     : []
@@ -364,9 +420,10 @@ function nodeFinished({ node_type, outputs }: JsonObject, state: DifyState): rea
  * because an `error` event with more information may follow.
  */
 function workflowFinished(data: JsonObject, state: DifyState): readonly ChatEvent[] {
-  const { status, outputs } = data
   const isWorkflow = state.mode === 'workflow'
-  state.workflow = status === 'failed' ? 'failed' : 'finished'
+  const meaning = finishMeaning(textOf(data.status) ?? 'succeeded')
+  state.workflow = meaning === 'failed' || meaning === 'stopped' ? meaning : 'finished'
+  state.outputs = outputText(objectOf(data.outputs))
   const summary = detail(data, (step) => {
     if (isWorkflow) step.keep('outputs')
     return {
@@ -377,27 +434,23 @@ function workflowFinished(data: JsonObject, state: DifyState): readonly ChatEven
       data: {},
     }
   })
-  if (state.workflow === 'failed') return state.ended ? [summary, ...failed()] : [summary]
-  if (!isWorkflow) return [summary]
-  return [summary, ...(state.hasText ? [] : text(outputText(objectOf(outputs)), state)), ...end(state)]
+  const isEnd = state.ended || (isWorkflow && state.workflow === 'finished')
+  return isEnd ? [summary, ...end(state)] : [summary]
 }
 
-/**
- * Authors name a workflow's outputs freely: returns a usual one, else all strings, else everything as JSON.
- */
-function outputText(outputs: JsonObject): string | undefined {
-  const texts = Object.values(outputs).filter((value) => textOf(value) !== undefined)
-  const usual = [outputs.text, outputs.output, outputs.answer].find((value) => textOf(value) !== undefined)
-  const isEmpty = Object.values(outputs).every((value) => value === null || value === '')
-  return textOf(usual) ?? (texts.length > 0 || isEmpty ? texts.join('\n\n') : toJson(outputs))
+/** Chatflows of 2026 may end with `workflow_finished` alone, and failed ones do so without an `error` event. */
+function runEnd(state: DifyState): readonly ChatEvent[] {
+  return state.workflow === 'running' || state.ended ? [] : end(state)
 }
 
 function end(state: DifyState): readonly ChatEvent[] {
-  if (state.ended) return []
   state.ended = true
-  return state.workflow === 'failed' ? failed() : [{ type: 'end', reason: state.modelFinishReason }]
+  const { workflow, badWord, outputs, hasText } = state
+  if (workflow === 'failed' || workflow === 'stopped') return endFailure(workflow, `workflow_${workflow}`)
+  if (badWord !== undefined) return endFailure(badEndOf(badWord), badWord)
+  return [...(hasText ? [] : text(outputs, state)), { type: 'end', reason: state.modelFinishReason }]
 }
 
-function failed(): readonly ChatEvent[] {
-  return errorEvents(failureOf('agent_error', { code: 'workflow_failed' }))
+function badEndOf(word: string): 'failed' | 'stopped' {
+  return finishMeaning(word) === 'stopped' ? 'stopped' : 'failed'
 }
