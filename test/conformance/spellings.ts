@@ -224,6 +224,7 @@ function dify({ text, reasoning, ending, usage }: Meaning, dice: Dice): Spelled 
       return { frames: [...frames, ...dice.of(shapes)] }
     }
     default: {
+      const done = dice.of([[], [data('[DONE]')]])
       const outputs = { finish_reason: wordOf(ending, dice) }
       const node = data({ event: 'node_finished', data: { node_id: 'llm1', node_type: 'llm', outputs } })
       const finished = data({
@@ -239,6 +240,7 @@ function dify({ text, reasoning, ending, usage }: Meaning, dice: Dice): Spelled 
             [node, end, finished],
             [end, node, finished],
           ]),
+          ...done,
         ],
       }
     }

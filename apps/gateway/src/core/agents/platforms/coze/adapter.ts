@@ -109,6 +109,8 @@ export const coze: Adapter<typeof ENTRY, CozeState> = {
     // name counts.
     if (event === 'done' || event === 'conversation.stream.done') return END
     if (data === '') return []
+    // Proxies in front of a platform add it.
+    if (data.startsWith('[DONE]')) return END
     const json = state.frames.parse(data)
     if (json === undefined) return event === 'error' ? errorEvents(refusal({ msg: data }, state)) : MALFORMED
     const frame = objectOf(json)

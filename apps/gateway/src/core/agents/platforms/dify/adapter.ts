@@ -1,9 +1,9 @@
 import type { Adapter, AgentCall, ReplyState } from '#core/agents/adapter.ts'
 import { oneOf, section } from '#core/agents/entry-schema.ts'
-import type { ChatEvent, DetailEvent, FinishReason } from '#core/agents/events.ts'
+import type { ChatEvent, FinishReason } from '#core/agents/events.ts'
 import { agentUrl } from '#core/agents/translate/agent-url.ts'
 import { bearer } from '#core/agents/translate/bearer.ts'
-import { detail, StepFields } from '#core/agents/translate/detail-event.ts'
+import { detail } from '#core/agents/translate/detail-event.ts'
 import {
   errorEvents,
   failureOf,
@@ -31,6 +31,7 @@ import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/value
 import { omitUndefined } from '#core/values/omit-undefined.ts'
 import { difyFailure } from './failures.ts'
 import { fileInfo, isDifyFileRefusal, uploadName } from './files.ts'
+import { progress, replace, sources } from './progress.ts'
 
 /** `mode` is the kind of app that the key belongs to. */
 const ENTRY = {
@@ -143,6 +144,8 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
 
   translate({ event, data }, state) {
     if (event === 'ping' || data === '') return []
+    // Proxies in front of a platform add it.
+    if (data.startsWith('[DONE]')) return end(state)
     const json = state.frames.parse(data)
     if (json === undefined) return event === 'error' ? errorEvents(difyFailure({ message: data })) : MALFORMED
     const frame = objectOf(json)
@@ -256,81 +259,6 @@ function translateFrame(frame: JsonObject, state: DifyState): readonly ChatEvent
   }
 }
 
-/**
- * Leaves out inputs, outputs and process data of nodes, because they contain prompts and quoted knowledge.
- */
-function progress(frame: JsonObject, data: JsonObject): readonly ChatEvent[] {
-  const { event } = frame
-  switch (event) {
-    case 'node_started':
-    case 'node_finished':
-      return [
-        detail(data, (step) => ({
-          type: event,
-          ...nodeOf(step),
-          name: step.text('title'),
-          data: { node_type: step.text('node_type') },
-        })),
-      ]
-    case 'agent_thought':
-      return [thought(frame)]
-    case 'message_file':
-      return [
-        detail(frame, (step) => {
-          step.keep('type', 'url')
-          return { type: 'other', id: step.text('id'), name: event, data: {} }
-        }),
-      ]
-    case 'reasoning_chunk':
-      return textEvent('reasoning', data.reasoning)
-    case 'agent_log':
-      return [
-        detail(data, (step) => ({
-          type: 'other',
-          id: step.text('id'),
-          name: step.text('label'),
-          status: step.text('status'),
-          data: {},
-        })),
-      ]
-    case 'workflow_started':
-    case 'node_retry':
-    case 'iteration_started':
-    case 'iteration_next':
-    case 'iteration_completed':
-    case 'loop_started':
-    case 'loop_next':
-    case 'loop_completed':
-    case 'human_input_form_filled':
-    case 'human_input_form_timeout':
-      return [detail(data, (step) => ({ type: 'other', ...nodeOf(step), name: event, data: {} }))]
-    default:
-      return []
-  }
-}
-
-function nodeOf(step: StepFields) {
-  return {
-    id: step.text('node_id'),
-    status: step.text('status'),
-    elapsed_ms: step.milliseconds('elapsed_time'),
-  }
-}
-
-/** The same id arrives two or three times: empty, then with the tool, then with the tool's result. */
-function thought(frame: JsonObject): ChatEvent {
-  return detail(frame, (step) => {
-    const id = step.text('id')
-    const name = step.text('tool')
-    if (name === undefined) return { type: 'thought', id, data: { text: step.text('thought') ?? '' } }
-    const output = step.text('observation')
-    const input = step.jsonText('tool_input')
-    return output === undefined
-      ? { type: 'tool_call', id, name, data: { arguments: input } }
-      : { type: 'tool_result', id, name, data: { arguments: input, output } }
-  })
-}
-
 /** A text from another node than a failed one shows that the run has gone on. */
 function text(value: unknown, state: DifyState, selector?: unknown): readonly ChatEvent[] {
   const events = textEvent('text', value)
@@ -358,15 +286,6 @@ function humanInput(data: JsonObject, state: DifyState): readonly ChatEvent[] {
   )
 }
 
-function replace(text: unknown, frame: JsonObject): readonly ChatEvent[] {
-  if (typeof text !== 'string') return []
-  const replaced = (): DetailEvent<'replaced'> => {
-    const step = new StepFields(frame)
-    return { type: 'replaced', status: step.text('reason'), data: { text }, raw: step.raw }
-  }
-  return [{ type: 'replace', text, detail: replaced }]
-}
-
 /** Also handles blocking replies, which have the same metadata. */
 function messageEnd(frame: JsonObject, state: DifyState): readonly ChatEvent[] {
   const metadata = objectOf(frame.metadata)
@@ -383,14 +302,6 @@ function messageEnd(frame: JsonObject, state: DifyState): readonly ChatEvent[] {
 /** The end of the model that answered. Dify runs its tools itself, so that the client has no tool call to answer. */
 function modelEnd(word: string): readonly ChatEvent[] {
   return finishMeaning(word) === 'tool_calls' ? [] : endEvents(word)
-}
-
-function sources(metadata: JsonObject): ChatEvent {
-  const names = { title: 'document_name', text: 'content', document: 'document_id' }
-  return detail(metadata, (step) => ({
-    type: 'sources',
-    data: { items: step.sources('retriever_resources', names) },
-  }))
 }
 
 /** In chatflows of 2026 it may arrive after the end, which it then corrects. */

@@ -17,12 +17,12 @@ import {
   finishMeaning,
   finishWordIn,
 } from '#core/agents/translate/replies/finish-words.ts'
-import { interactionEvents } from '#core/agents/translate/replies/interaction.ts'
 import { type Reading, readMessage } from '#core/agents/translate/replies/message-shape.ts'
 import { usage } from '#core/agents/translate/replies/token-counts.ts'
 import { WellFormedText } from '#core/agents/translate/replies/well-formed-text.ts'
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/values/json.ts'
 import { omitUndefined } from '#core/values/omit-undefined.ts'
+import { interaction, toolDetail, variables } from './details.ts'
 import { fastgptFailure } from './failures.ts'
 import {
   type BadEnd,
@@ -153,7 +153,7 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
       case 'updateVariables':
         return [variables({ variables: json }, 'variables')]
       case 'interactive':
-        return interaction(objectOf(frame.interactive), state)
+        return pause(objectOf(frame.interactive), state)
       case 'workflowDuration':
         return [
           detail(frame, (step) => ({
@@ -292,9 +292,14 @@ function message(whole: JsonObject, state: FastGptState): readonly ChatEvent[] {
     return [
       ...(isNext && at >= 0 ? events.toSpliced(at, 0, { type: 'text', text: '\n\n' }) : events),
       ...listOf(tools).map((tool) => toolDetail('toolResponse', objectOf(tool))),
-      ...(interactive === undefined ? [] : interaction(objectOf(interactive), state)),
+      ...(interactive === undefined ? [] : pause(objectOf(interactive), state)),
     ]
   })
+}
+
+function pause(interactive: JsonObject, state: FastGptState): readonly ChatEvent[] {
+  state.answered = true
+  return interaction(interactive, state.wholeNodes)
 }
 
 function end(word: string, state: FastGptState): readonly ChatEvent[] {
@@ -329,28 +334,6 @@ function silentFailure({ nodeFailed, answered, badEnd }: FastGptState): readonly
 function wholeTexts(tool: JsonObject, { toolTexts }: FastGptState): JsonObject {
   const { id, params } = tool
   return typeof params === 'string' ? { ...tool, params: toolTexts.join(textOf(id) ?? '', params) } : tool
-}
-
-/** `toolParams` events are pieces that clients join by the tool's id. */
-function toolDetail(event: 'toolCall' | 'toolParams' | 'toolResponse', tool: JsonObject): ChatEvent {
-  return detail(tool, (step) => {
-    const common = { id: step.text('id'), name: step.text('toolName') }
-    switch (event) {
-      case 'toolCall':
-        step.keep('functionName')
-        return { type: 'tool_call', ...common, data: { arguments: step.jsonText('params') } }
-      case 'toolParams':
-        return { type: 'tool_call', ...common, data: { arguments_delta: step.text('params') } }
-      case 'toolResponse': {
-        const output = step.text('response') ?? ''
-        return { type: 'tool_result', ...common, data: { arguments: step.jsonText('params'), output } }
-      }
-    }
-  })
-}
-
-function variables(frame: JsonObject, name: string): ChatEvent {
-  return detail(frame, (step) => ({ type: 'variables', data: { values: step.object(name) } }))
 }
 
 function nodesFinished(items: readonly unknown[], state: FastGptState): readonly ChatEvent[] {
@@ -388,35 +371,4 @@ function nodesFinished(items: readonly unknown[], state: FastGptState): readonly
     // failure.
     ...(state.ended ? conclusion([{ type: 'end', reason: 'stop' }], state) : []),
   ]
-}
-
-/** A pause may come from a node inside a child app or a loop; the innermost one contains the question. */
-function interaction(outermost: JsonObject, state: FastGptState): readonly ChatEvent[] {
-  let pause = outermost
-  let params = objectOf(pause.params)
-  while (isObject(params.childrenResponse)) {
-    pause = params.childrenResponse
-    params = objectOf(pause.params)
-  }
-  state.answered = true
-  const options = listOf(params.userSelectOptions)
-    .map((option) => objectOf(option).value)
-    .filter((option) => typeof option === 'string')
-  const labels = listOf(params.inputForm)
-    .map((field) => objectOf(field).label)
-    .filter((label) => typeof label === 'string')
-  return interactionEvents(
-    textOf(params.description) ?? textOf(params.content) ?? '',
-    [...options, ...labels],
-    detail({ ...params, type: pause.type }, (step) => {
-      const question = step.text('description') ?? step.text('content')
-      const form = step.list('inputForm')
-      const name = step.text('type')
-      // A pause also carries edges and node outputs, which are internal to the workflow.
-      if (state.wholeNodes) step.put('interactive', outermost)
-      // The options have keys beside their values.
-      else step.keepAll()
-      return { type: 'interaction', name, data: { question, options, form } }
-    }),
-  )
 }

@@ -79,6 +79,8 @@ export const hiagent: Adapter<typeof NO_OPTIONS, HiAgentState> = {
     // Version 1 of the API sends the prefix twice.
     const payload = data.replace(/^(?:data:\s*)+/, '')
     if (payload === '') return []
+    // Proxies in front of a platform add it.
+    if (payload.startsWith('[DONE]')) return [END]
     const json = state.frames.parse(payload)
     if (json === undefined) return event === 'error' ? failedRun({ Message: payload }) : MALFORMED
     const frame = objectOf(json)

@@ -11,6 +11,8 @@ test.each([
   ['an object within another', { error: { error: { message: MESSAGE } } }, undefined],
   ['a flag beside its text', { error: true, message: MESSAGE, code: 7 }, 7],
   ['a number beside its text', { error: 7, detail: MESSAGE }, 7],
+  ['called one, whatever its code', { error: { message: MESSAGE, code: 0 } }, 0],
+  ['known by its status', { message: MESSAGE, status: 503 }, 503],
   ['flat', { object: 'error', message: MESSAGE, code: 7 }, 7],
   ['flat without a word', { error_msg: MESSAGE, error_code: 7 }, 7],
   ['a list of a validator', { detail: [{ loc: ['body'], msg: MESSAGE }] }, undefined],
@@ -33,12 +35,17 @@ test.each([
   expect(errorIn(value, true)).toBeUndefined()
 })
 
-test.each([[{ message: 'ok', code: 0 }], [{ msg: 'success', code: 200 }], [{ id: 'x' }], [null], ['text']])(
-  '%j is none either',
-  (value) => {
-    expect(errorIn(value, false)).toBeUndefined()
-  },
-)
+test.each([
+  [{ message: 'ok', code: 0 }],
+  [{ msg: 'success', code: 200 }],
+  [{ id: 'x' }],
+  [{ status: 'processing' }],
+  [{ code: 'queued' }],
+  [null],
+  ['text'],
+])('%j is none either', (value) => {
+  expect(errorIn(value, false)).toBeUndefined()
+})
 
 test('a text beside an answer is none, but what is called an error is', () => {
   expect(errorIn({ message: MESSAGE }, true)).toBeUndefined()

@@ -1,10 +1,10 @@
 import { isObject, type JsonObject, textOf } from '#core/values/json.ts'
 
 const MESSAGES = ['message', 'msg', 'detail', 'error_msg', 'error_message', 'errorMessage', 'Message']
-const CODES = ['code', 'error_code', 'errorCode', 'Code', 'status']
+const CODES = ['code', 'error_code', 'errorCode', 'Code']
 
 /** Codes that say that there was no error. */
-const SUCCESS: ReadonlySet<unknown> = new Set([0, 200, '', '0', '200', 'ok', 'OK', 'success', 'Success'])
+const SUCCESS: ReadonlySet<unknown> = new Set([0, 200, '0', '200', 'ok', 'OK', 'success', 'Success'])
 
 const DEPTH_MAX = 4
 
@@ -20,10 +20,12 @@ export function errorIn(value: unknown, isBeside: boolean): JsonObject | undefin
   const named = errorOf(value.error) ?? errorOf(value.errors)
   if (named !== undefined) {
     // Beside `error: true` or a bare code the rest of the object has the text.
-    return named.message === undefined ? { ...flat(value), ...named } : named
+    return named.message === undefined ? { ...factsOf(value), ...named } : named
   }
-  if (isBeside && value.object !== 'error') return undefined
-  return flat(value)
+  if (value.object === 'error') return factsOf(value) ?? value
+  if (isBeside || CODES.some((name) => name in value && SUCCESS.has(value[name]))) return undefined
+  const flat = factsOf(value)
+  return flat?.message === undefined ? undefined : flat
 }
 
 /** What stands under `error`; nothing if it is empty, as servers send it beside an answer. */
@@ -33,23 +35,24 @@ function errorOf(value: unknown, depth = 0): JsonObject | undefined {
   if (typeof value === 'number') return SUCCESS.has(value) ? undefined : { code: value }
   if (depth > DEPTH_MAX) return undefined
   if (Array.isArray(value)) return first(value, (each) => errorOf(each, depth + 1))
-  if (!isObject(value)) return undefined
-  return flat(value) ?? errorOf(value.error, depth + 1) ?? (value.object === 'error' ? value : undefined)
+  return isObject(value) ? (factsOf(value) ?? errorOf(value.error, depth + 1)) : undefined
 }
 
-function flat(value: JsonObject): JsonObject | undefined {
+/** The object with its text and its code under their usual names; undefined if it has neither. */
+function factsOf(value: JsonObject): JsonObject | undefined {
   const message = first(MESSAGES, (name) => textIn(value[name]))
-  const code = first(CODES, (name) => codeIn(value[name]))
+  const code = first(CODES, (name) => codeIn(value[name])) ?? statusIn(value.status)
   if (message === undefined && code === undefined) return undefined
-  // A text beside a code that says success is no error.
-  if (code === undefined && CODES.some((name) => name in value && isSuccess(value[name]))) {
-    if (value.object !== 'error') return undefined
-  }
   return {
     ...value,
     ...(message !== undefined && { message }),
     ...(code !== undefined && { code }),
   }
+}
+
+/** A status may also be a word for how far something has got. */
+function statusIn(status: unknown): number | undefined {
+  return typeof status === 'number' && status >= 400 ? status : undefined
 }
 
 /** A text, also one within an object or a list, as validators send it. */
@@ -61,11 +64,8 @@ function textIn(value: unknown, depth = 0): string | undefined {
 }
 
 function codeIn(value: unknown): string | number | undefined {
-  return (typeof value === 'number' || typeof value === 'string') && !SUCCESS.has(value) ? value : undefined
-}
-
-function isSuccess(value: unknown): boolean {
-  return value !== '' && SUCCESS.has(value)
+  const isCode = typeof value === 'number' || (typeof value === 'string' && value !== '')
+  return isCode && !SUCCESS.has(value) ? value : undefined
 }
 
 function first<Item, Found>(
