@@ -15,7 +15,7 @@ export const MEANINGS = {
   async 'MEANS-01'(trial) {
     for (const ending of ['failed', 'stopped', 'error'] as const) {
       const expected = ending === 'stopped' ? 'agent_truncated' : 'agent_error'
-      // HiAgent and OpenAI's servers have a word for it; so do the nodes and runs of the others.
+      // Some say it by a word of the model, others by the state of a run or of a node.
       for (const reply of await playedInEachWay(trial, { ...PLAIN, ending }))
         expect([ending, reply.reason, reply.isDone, reply.finishes]).toEqual([ending, expected, false, []])
     }
