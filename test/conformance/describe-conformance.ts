@@ -6,6 +6,7 @@ import { DEPARTURES } from './checks/departures.ts'
 import { FAILURES } from './checks/failures.ts'
 import { FILES } from './checks/files.ts'
 import { LEDGER } from './checks/ledger.ts'
+import { MEANINGS } from './checks/meanings.ts'
 import { REPLIES } from './checks/replies.ts'
 import { STREAMS } from './checks/streams.ts'
 import { transcriptsFor, WIRE } from './checks/wire.ts'
@@ -20,7 +21,7 @@ import { GUARANTEES, type GuaranteeId } from './guarantees.ts'
 import { type Check, createTrial, type DialectTrial } from './trial.ts'
 
 /** Checks that run concurrently. */
-const TOGETHER = { ...REPLIES, ...FILES, ...CONVERSATIONS, ...STREAMS, ...FAILURES, ...WIRE }
+const TOGETHER = { ...REPLIES, ...FILES, ...CONVERSATIONS, ...STREAMS, ...FAILURES, ...WIRE, ...MEANINGS }
 // The compiler reports a guarantee without a check and a check without a guarantee.
 const CHECKS: Readonly<Record<GuaranteeId, unknown>> = { ...TOGETHER, ...DEPARTURES, ...LEDGER }
 

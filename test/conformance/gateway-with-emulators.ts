@@ -15,6 +15,7 @@ import { type RewritingProxy, startRewritingProxy } from './rewriting-proxy.ts'
  * - `moving` is reached through the rewriting proxy.
  * - `gone` has an address where nothing listens.
  * - `replay` and `stale` answer with transcripts, `stale` with a short timeout.
+ * - `played` answers with what a check writes; it waits little after an end, and reads tags as reasoning.
  */
 const VARIANTS = [
   'plain',
@@ -28,6 +29,7 @@ const VARIANTS = [
   'gone',
   'replay',
   'stale',
+  'played',
 ] as const
 export type Variant = (typeof VARIANTS)[number]
 
@@ -77,6 +79,7 @@ export interface GatewayWithEmulators {
 /** Longer than a rejection takes on a busy machine. */
 export const HEADER_HOLD_MS = 2_000
 const KEEP_ALIVE_MS = 150
+export const END_GRACE_MS = 150
 const HASTY = { firstByteMs: 300, idleMs: 300 }
 
 export async function startGatewayWithEmulators(platforms: Platforms): Promise<GatewayWithEmulators> {
@@ -164,6 +167,7 @@ function entriesOf(
     gone: { ...plain, baseUrl: 'http://127.0.0.1:9' },
     replay: { ...plain, baseUrl: replay.origin },
     stale: { ...plain, baseUrl: replay.origin, timeouts: HASTY },
+    played: { ...plain, baseUrl: replay.origin, endGraceMs: END_GRACE_MS, reasoning: true, thinkTags: true },
   }
   return Object.fromEntries(VARIANTS.map((variant) => [agentId(dialect, variant), variants[variant]]))
 }

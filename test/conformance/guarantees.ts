@@ -21,7 +21,7 @@ export const GUARANTEES = [
   must('REPLY-04', 'JSON, stream and OpenAI interface agree on text, finish reason and usage'),
   must(
     'REPLY-05',
-    'any text arrives unchanged: line ends, NUL, lone surrogates, text that looks like a stream',
+    'any text arrives unchanged but for lone surrogates, which are U+FFFD: line ends, NUL, text that looks like a stream',
   ),
   must('REPLY-06', 'an answer that the platform truncated ends with length if the platform reports it'),
   must('REPLY-07', 'usage is what the platform reported, and absent if it reported none'),
@@ -90,6 +90,30 @@ export const GUARANTEES = [
   must('WIRE-01', 'every recorded reply yields the status, text, finish reason and usage of the manifest'),
   must('WIRE-02', 'a recorded reply yields the same result however its bytes are split'),
   must('WIRE-03', 'a recorded reply yields the same result if it is compressed'),
+
+  must(
+    'MEANS-01',
+    'an end for which the platform has a bad word, or that somebody else has brought about, is a failure',
+  ),
+  must(
+    'MEANS-02',
+    'an answer that goes on after a reported end is read to its next end, however slowly it goes on',
+  ),
+  must(
+    'MEANS-03',
+    'a connection that breaks after the end of an answer is no failure, and amid an answer it is one',
+  ),
+  must('MEANS-04', 'a text is well-formed in each piece, although the platform cuts it within a character'),
+  must('MEANS-05', 'an answer is read in each shape and with each name for tokens that servers use'),
+  must('MEANS-06', 'a reply of which nothing could be read is no success'),
+  must(
+    'MEANS-07',
+    'tool calls reach OpenAI clients with an index, an id and arguments as text, however they were sent',
+  ),
+  must(
+    'MEANS-08',
+    'what stands between tags at the beginning of a text is reasoning where the agent says so',
+  ),
 
   must('GONE-01', 'when a client closes a stream, the run is stopped within 100 ms'),
   must('GONE-02', 'when a client disconnects before a JSON reply, the run is stopped within 100 ms'),

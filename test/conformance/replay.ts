@@ -12,11 +12,19 @@ import {
 /** A server that answers queries made by {@link replayOf} with the recorded bytes of a transcript. */
 export interface Replay {
   readonly origin: string
+  /** Returns a query that is answered with these pieces of an event stream. */
+  play(pieces: readonly string[], how?: Playing): string
   /** Resolves when the gateway has closed the connection of a query with the pace `hold`. */
   closed(query: string): Promise<void>
   /** Resolves when the gateway has requested a HiAgent conversation with this input `create`; such a request fails. */
   creating(input: string): Promise<void>
   close(): Promise<void>
+}
+
+/** Whether the pieces are sent one by one, and whether the connection breaks in place of a proper end. */
+export interface Playing {
+  readonly everyMs?: number
+  readonly breaks?: boolean
 }
 
 const ENCODERS = {
@@ -40,9 +48,12 @@ export function replayOf(name: string, pace: Pace, marker: string): string {
 /** @param folders - the directory that contains the folders of the platforms whose transcripts are replayed */
 export async function startReplay(folders: URL): Promise<Replay> {
   const [closed, creating] = [createSignals(), createSignals()]
+  const plays = new Map<string, { pieces: readonly string[]; how: Playing }>()
   const server = createServer(async (request, response) => {
     const body = await textOf(request)
     if (request.url?.endsWith('/create_conversation')) return createConversation(body, response, creating)
+    const played = plays.get(/play:(\w+)/.exec(body)?.[1] ?? '')
+    if (played !== undefined) return playPieces(played.pieces, played.how, response)
     const [query, name = '', pace = ''] = /replay:([\w./-]+):(\w+):\w+/.exec(body) ?? []
     // Other requests of the gateway, such as to stop a run.
     if (query === undefined) return response.end('{}')
@@ -55,6 +66,11 @@ export async function startReplay(folders: URL): Promise<Replay> {
   await once(server, 'listening')
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    play(pieces, how = {}) {
+      const id = randomUUID().replaceAll('-', '')
+      plays.set(id, { pieces, how })
+      return `play:${id}`
+    },
     closed: (query) => closed(query).promise,
     creating: (input) => creating(input).promise,
     async close() {
@@ -98,6 +114,24 @@ async function play(transcript: Transcript, pace: Pace, response: ServerResponse
   }
   if (outcome !== 'timeout') response.end()
 }
+
+async function playPieces(
+  pieces: readonly string[],
+  { everyMs = 0, breaks = false }: Playing,
+  response: ServerResponse,
+): Promise<void> {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  for (const piece of pieces) {
+    response.write(piece)
+    if (everyMs > 0) await new Promise((resolve) => setTimeout(resolve, everyMs))
+  }
+  if (!breaks) response.end()
+  // Without the last chunk of the encoding, once everything before it has been sent.
+  else response.write('', () => setTimeout(() => response.destroy(), BREAK_AFTER_MS))
+}
+
+/** Long enough for what was written to arrive before the connection breaks. */
+const BREAK_AFTER_MS = 50
 
 /** Answers the request for a conversation that precedes a HiAgent chat. */
 function createConversation(body: string, response: ServerResponse, creating: Signals): void {

@@ -37,6 +37,7 @@ interface Message {
   readonly role?: string
   readonly content?: string | null
   readonly reasoning_content?: string
+  readonly tool_calls?: readonly unknown[]
 }
 
 /** The complete result of a call, in the same form for JSON and streams of both interfaces. */

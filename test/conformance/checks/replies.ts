@@ -66,7 +66,7 @@ export const REPLIES = {
 
   async 'REPLY-05'(trial) {
     for (const reply of await trial.everyWay(`sandbox:echo ${HOSTILE_TEXT}`))
-      expect(reply.text).toBe(HOSTILE_TEXT)
+      expect(reply.text).toBe(HOSTILE_TEXT.toWellFormed())
   },
 
   async 'REPLY-06'(trial) {

@@ -33,6 +33,7 @@ describe('defaults', () => {
         reasoning: false,
         propagate: false,
         sandbox: false,
+        thinkTags: false,
       },
     ])
     expect(rest).toMatchObject({

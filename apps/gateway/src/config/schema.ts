@@ -70,6 +70,11 @@ const ENTRY = {
     default: false,
     description: 'Whether OpenAI-compatible clients receive reasoning, as `reasoning_content`.',
   }),
+  thinkTags: flag({
+    default: false,
+    description:
+      'Whether what stands between `<think>` and `</think>` at the beginning of an answer is reasoning. Only for models that write their reasoning so, since other texts may speak of these tags.',
+  }),
   propagate: flag({
     default: false,
     description:

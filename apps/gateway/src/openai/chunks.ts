@@ -1,6 +1,7 @@
 import type { ChatEvent, TokenCounts } from '#core/agents/events.ts'
 import { ReplyText } from '#core/calls/reading/reply-text.ts'
 import type { ChatHead } from '#core/calls/request/chat-head.ts'
+import type { JsonObject } from '#core/values/json.ts'
 import { type ChunkEncoder, chunkHead } from '#http/chat/chunk-encoder.ts'
 import { tokenUsage } from '#http/chat/token-usage.ts'
 import { openAiError } from '#http/reply/openai-error.ts'
@@ -35,6 +36,18 @@ export function createCompletionEncoder(
     role = ''
     return text
   }
+  const logprobsChunk = (logprobs: JsonObject) => {
+    const delta = role.slice(0, -1)
+    role = ''
+    return `${head}{"index":0,"delta":{${delta}},"logprobs":${JSON.stringify(logprobs)},"finish_reason":null}]}\n\n`
+  }
+  const citationsChunk = (top: JsonObject, annotations: readonly unknown[]) => {
+    const delta =
+      annotations.length > 0 ? `${role}"annotations":${JSON.stringify(annotations)}` : role.slice(0, -1)
+    const beside = Object.keys(top).length > 0 ? `,${JSON.stringify(top).slice(1, -1)}` : ''
+    role = ''
+    return `${head}{"index":0,"delta":{${delta}},"finish_reason":null}]${beside}}\n\n`
+  }
   const last = (reason: string) => {
     const delta = role.slice(0, -1)
     const tokens = JSON.stringify(usage === undefined ? null : tokenUsage(usage))
@@ -59,6 +72,10 @@ export function createCompletionEncoder(
         case 'usage':
           usage = event.usage
           return ''
+        case 'logprobs':
+          return logprobsChunk(event.logprobs)
+        case 'citations':
+          return citationsChunk(event.top, event.annotations)
         case 'end':
           return last(event.reason)
         default:

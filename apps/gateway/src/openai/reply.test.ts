@@ -41,3 +41,14 @@ test('reasoning and tool calls are beside the content, which is null if there ar
     tool_calls: toolCalls,
   })
 })
+
+test('what was asked for beside the text comes back, where the server has it', () => {
+  const logprobs = { content: [{ token: 'a', logprob: -0.1 }] }
+  const citations = { top: { citations: ['https://x.example'] }, annotations: [{ type: 'url_citation' }] }
+  const completion = completionOf(chatOf([]), { ...collected, logprobs, citations })
+  expect(completion).toMatchObject({ citations: ['https://x.example'] })
+  expect(completion.choices[0]).toMatchObject({
+    logprobs,
+    message: { annotations: [{ type: 'url_citation' }] },
+  })
+})

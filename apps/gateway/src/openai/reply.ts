@@ -6,7 +6,7 @@ import type { Completion } from './schemas.ts'
 
 /** The JSON reply of `POST /api/v1/chat/completions` where the client did not ask for a stream. */
 export function completionOf(chat: ChatHead, reply: CollectedReply): Completion {
-  const { model, content, reasoning, toolCalls, finishReason, usage } = reply
+  const { model, content, reasoning, toolCalls, finishReason, usage, logprobs, citations } = reply
   return {
     id: completionId(chat),
     object: 'chat.completion',
@@ -21,11 +21,14 @@ export function completionOf(chat: ChatHead, reply: CollectedReply): Completion 
           refusal: null,
           ...(reasoning !== '' && { reasoning_content: reasoning }),
           ...(toolCalls.length > 0 && { tool_calls: [...toolCalls] }),
+          ...(citations !== undefined &&
+            citations.annotations.length > 0 && { annotations: [...citations.annotations] }),
         },
-        logprobs: null,
+        logprobs: logprobs ?? null,
         finish_reason: finishReason,
       },
     ],
+    ...citations?.top,
     ...(usage !== undefined && { usage: tokenUsage(usage) }),
   }
 }

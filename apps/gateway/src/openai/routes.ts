@@ -125,7 +125,7 @@ const completionRoute: ChatRoute<CompletionRequest, CompletionForm> = {
   encode: (chat, { includeUsage }) =>
     createCompletionEncoder(chat, { reasoning: chat.reasoning, includeUsage }),
   collector: (chat) =>
-    partsCollector(chat.model, { reasoning: chat.reasoning, toolCalls: true }, (reply) =>
+    partsCollector(chat.model, { reasoning: chat.reasoning, toolCalls: true, openAiFields: true }, (reply) =>
       completionOf(chat, reply),
     ),
 }

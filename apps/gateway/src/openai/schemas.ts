@@ -78,6 +78,31 @@ const FinishReason = oneOf(['stop', 'length', 'content_filter', 'tool_calls'], '
 const ToolCalls = Type.Array(Type.Object({}, { additionalProperties: true }), {
   description: "The tool calls of the model, in OpenAI's form; only from agents of the platform `openai`.",
 })
+const Logprobs = Type.Object(
+  {},
+  {
+    additionalProperties: true,
+    description:
+      "How likely the tokens were, in OpenAI's form; only from agents of the platform `openai`, and if the request asked for them.",
+  },
+)
+const Annotations = Type.Array(Type.Unsafe<unknown>({}), {
+  description: 'What the text is based on, as the server told it; only from agents of the platform `openai`.',
+})
+const CITATIONS = {
+  citations: Type.Optional(
+    Type.Array(Type.Unsafe<unknown>({}), {
+      description:
+        'The sources of the answer, as the server told them; only from agents of the platform `openai`.',
+    }),
+  ),
+  search_results: Type.Optional(
+    Type.Array(Type.Unsafe<unknown>({}), {
+      description:
+        'What was found by a search, as the server told it; only from agents of the platform `openai`.',
+    }),
+  ),
+}
 const CompletionId = Type.String({ description: '`chatcmpl-` followed by the id of the call.' })
 const Created = Type.Integer({ description: 'When the call began, in seconds since 1970.' })
 const ModelName = Type.String({
@@ -107,14 +132,16 @@ export const CompletionSchema = Type.Object(
             refusal: Type.Null({ description: "Always null; part of OpenAI's form." }),
             reasoning_content: Type.Optional(Reasoning),
             tool_calls: Type.Optional(ToolCalls),
+            annotations: Type.Optional(Annotations),
           },
           { description: "The agent's message." },
         ),
-        logprobs: Type.Null({ description: "Always null; part of OpenAI's form." }),
+        logprobs: nullable(Logprobs, 'Null unless the request asked for them and the server sent them.'),
         finish_reason: FinishReason,
       }),
       { description: 'Always exactly one choice.' },
     ),
+    ...CITATIONS,
     usage: Type.Optional(ref(TokenUsageSchema)),
   },
   {
@@ -155,13 +182,16 @@ export const CompletionChunkSchema = Type.Object(
             content: Type.Optional(Type.String({ description: 'The next piece of the text.' })),
             reasoning_content: Type.Optional(Reasoning),
             tool_calls: Type.Optional(ToolCalls),
+            annotations: Type.Optional(Annotations),
           },
           { description: 'What this chunk adds to the message.' },
         ),
+        logprobs: Type.Optional(Logprobs),
         finish_reason: nullable(FinishReason, 'Why the reply ended; null until it has.'),
       }),
       { description: 'One choice; none in the chunk that carries `usage`.' },
     ),
+    ...CITATIONS,
     usage: Type.Optional(
       nullable(
         ref(TokenUsageSchema),

@@ -74,6 +74,21 @@ test('fields that a platform refuses are told with the setting that leaves them 
   ])
 })
 
+test('a word for the end that is not known is in the line for debugging', () => {
+  const ended = attemptEnded(1, 'eu')
+  const exchange = {
+    durationMs: 5,
+    firstTextMs: 1,
+    finishReason: 'stop',
+    unknownFinishWord: 'enough',
+  } as const
+  const unknown = { requestedModel: undefined, model: undefined, usage: undefined }
+  if (ended.type !== 'attempt_ended') throw new Error('no attempt')
+  expect(linesOf([{ ...ended, exchange: { ...exchange, ...unknown } }], 'debug')).toMatchObject([
+    { msg: 'attempt ended', unknownFinishWord: 'enough' },
+  ])
+})
+
 test('an attempt that went well is logged only for debugging', () => {
   const events = [attemptEnded(1, 'eu'), settled({})]
   expect(linesOf(events)).toEqual([])

@@ -33,7 +33,14 @@ function logRefusedFields(log: CallLog, { call, deployment, fields }: FieldsRefu
   )
 }
 
-function attemptLine({ call, deployment, attempt, turn, failure }: AttemptEnded): Record<string, unknown> {
+function attemptLine({
+  call,
+  deployment,
+  attempt,
+  turn,
+  failure,
+  exchange,
+}: AttemptEnded): Record<string, unknown> {
   return {
     call: call.callId,
     reqId: call.requestId,
@@ -47,6 +54,8 @@ function attemptLine({ call, deployment, attempt, turn, failure }: AttemptEnded)
     platformCode: failure?.platformCode,
     platformLogId: failure?.platformLogId,
     note: failure?.note,
+    // A word for the end that the gateway does not know, so that an operator sees new ones.
+    unknownFinishWord: exchange?.unknownFinishWord,
   }
 }
 

@@ -1548,15 +1548,23 @@ export interface components {
                     tool_calls?: {
                         [key: string]: unknown;
                     }[];
+                    /** What the text is based on, as the server told it; only from agents of the platform `openai`. */
+                    annotations?: unknown[];
                 };
-                /** Always null; part of OpenAI's form. */
-                logprobs: null;
+                /** Null unless the request asked for them and the server sent them. */
+                logprobs: {
+                    [key: string]: unknown;
+                } | null;
                 /**
                  * Why the reply ended.
                  * @enum {string}
                  */
                 finish_reason: "stop" | "length" | "content_filter" | "tool_calls";
             }[];
+            /** The sources of the answer, as the server told them; only from agents of the platform `openai`. */
+            citations?: unknown[];
+            /** What was found by a search, as the server told it; only from agents of the platform `openai`. */
+            search_results?: unknown[];
             /** The tokens of the call as the platform reported them; absent where it reported none. */
             usage?: components["schemas"]["TokenUsage"];
         };
@@ -1609,10 +1617,20 @@ export interface components {
                     tool_calls?: {
                         [key: string]: unknown;
                     }[];
+                    /** What the text is based on, as the server told it; only from agents of the platform `openai`. */
+                    annotations?: unknown[];
+                };
+                /** How likely the tokens were, in OpenAI's form; only from agents of the platform `openai`, and if the request asked for them. */
+                logprobs?: {
+                    [key: string]: unknown;
                 };
                 /** Why the reply ended; null until it has. */
                 finish_reason: ("stop" | "length" | "content_filter" | "tool_calls") | null;
             }[];
+            /** The sources of the answer, as the server told them; only from agents of the platform `openai`. */
+            citations?: unknown[];
+            /** What was found by a search, as the server told it; only from agents of the platform `openai`. */
+            search_results?: unknown[];
             /** The tokens of the call, in a chunk before `[DONE]` if `stream_options.include_usage` was true; null if the platform reported none. */
             usage?: components["schemas"]["TokenUsage"] | null;
         };

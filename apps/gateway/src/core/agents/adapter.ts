@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { Static, TObject } from 'typebox'
-import type { ChatEvent, Failure } from './events.ts'
+import type { ChatEvent, Failure, FinishReason, TokenCounts } from './events.ts'
 
 /**
  * The interface that every platform implements: pure, synchronous translation. An adapter opens no
@@ -30,8 +30,8 @@ export interface Adapter<Own extends EntrySchemas = EntrySchemas, State extends 
   context(agent: Agent<Own>): 'client' | 'platform' | 'gateway' | 'none'
   /** Whether a `data:` URL may stand wherever the platform takes the URL of a file. */
   readonly takesDataUrls: boolean
-  /** Whether a reply that ends normally without any text is an error. */
-  readonly emptyReplyIsError: boolean
+  /** Whether a reply that ends without any content may be all that the agent had to say. Absent where it never is. */
+  mayBeEmpty?(state: State, reply: EmptyReply): boolean
 
   buildRequest(call: AgentCall<Own>): UpstreamRequest
   /**
@@ -101,6 +101,8 @@ export interface Agent<Own extends EntrySchemas = EntrySchemas> {
   readonly endGraceMs: number
   /** Whether reasoning may reach OpenAI-compatible clients as `delta.reasoning_content`. */
   readonly reasoning: boolean
+  /** Whether what stands between `<think>` and `</think>` at the beginning of its answers is reasoning. */
+  readonly thinkTags: boolean
   /** Whether its platform is told to which trace a call belongs. */
   readonly propagate: boolean
   readonly sandbox: boolean
@@ -222,6 +224,13 @@ export interface ReplyState {
   runId?: string
   /** A second id that some platforms require to stop a run. */
   messageId?: string
+}
+
+/** What is known of a reply of which no content has come. */
+export interface EmptyReply {
+  readonly reason: FinishReason
+  readonly hasReasoning: boolean
+  readonly usage: TokenCounts | undefined
 }
 
 export interface UpstreamRequest {

@@ -91,12 +91,30 @@ const CHAT_EVENT = Type.Union([
   Type.Object(
     {
       type: Type.Literal('usage'),
-      usage: Type.Object({ promptTokens: count, completionTokens: count, totalTokens: count }, closed),
+      usage: Type.Object(
+        {
+          promptTokens: count,
+          completionTokens: count,
+          totalTokens: count,
+          cachedTokens: Type.Optional(count),
+          reasoningTokens: Type.Optional(count),
+        },
+        closed,
+      ),
     },
     closed,
   ),
+  Type.Object({ type: Type.Literal('logprobs'), logprobs: json }, closed),
   Type.Object(
-    { type: Type.Literal('end'), reason: Type.Enum(['stop', 'length', 'content_filter', 'tool_calls']) },
+    { type: Type.Literal('citations'), top: json, annotations: Type.Array(Type.Unknown()) },
+    closed,
+  ),
+  Type.Object(
+    {
+      type: Type.Literal('end'),
+      reason: Type.Enum(['stop', 'length', 'content_filter', 'tool_calls']),
+      unknownWord: Type.Optional(Type.String({ maxLength: 40 })),
+    },
     closed,
   ),
   Type.Object({ type: Type.Literal('error'), failure: FAILURE }, closed),

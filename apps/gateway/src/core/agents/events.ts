@@ -6,6 +6,10 @@ export interface TokenCounts {
   readonly promptTokens: number
   readonly completionTokens: number
   readonly totalTokens: number
+  /** Of the prompt, where the platform tells it. */
+  readonly cachedTokens?: number
+  /** Of the completion, where the platform tells it. */
+  readonly reasoningTokens?: number
 }
 
 export type FinishReason = 'stop' | 'length' | 'content_filter' | 'tool_calls'
@@ -117,7 +121,12 @@ export type ChatEvent =
   | { readonly type: 'detail'; readonly detail: () => DetailEvent }
   | { readonly type: 'model'; readonly model: string }
   | { readonly type: 'usage'; readonly usage: TokenCounts }
-  | { readonly type: 'end'; readonly reason: FinishReason }
+  /** How likely the tokens of the text before it were, in OpenAI's form. Only if the caller has asked for it. */
+  | { readonly type: 'logprobs'; readonly logprobs: JsonObject }
+  /** What the answer is based on, in the form of the server: `top` beside the choices, `annotations` in the message. */
+  | { readonly type: 'citations'; readonly top: JsonObject; readonly annotations: readonly unknown[] }
+  /** `unknownWord` is the platform's word, if the gateway does not know it. */
+  | { readonly type: 'end'; readonly reason: FinishReason; readonly unknownWord?: string }
   | { readonly type: 'error'; readonly failure: Failure }
 
 /** A reply, which can be read once. */

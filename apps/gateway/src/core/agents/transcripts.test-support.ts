@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
-import { createParser } from 'eventsource-parser'
 import Type from 'typebox'
 import { Value } from 'typebox/value'
+import { parseLenientJson } from '#core/values/lenient-json.ts'
 import type {
   Adapter,
   Agent,
   AgentCall,
+  EmptyReply,
   EntrySchemas,
   ReplyState,
   UpstreamEvent,
@@ -14,6 +15,9 @@ import type {
 import type { ChatEvent, Failure, FinishReason, TokenCounts } from './events.ts'
 import { PLATFORMS } from './registry.ts'
 import { type ServedAgent, servedBySelf } from './served-agent.ts'
+import { ReplyEnds } from './translate/replies/reply-ends.ts'
+import { WellFormedText } from './translate/replies/well-formed-text.ts'
+import { EventReader } from './upstream/event-reader.ts'
 
 export interface Transcript {
   readonly name: string
@@ -69,7 +73,7 @@ export function bodyOf({ bytes }: Transcript): unknown {
   try {
     return JSON.parse(bytes.toString())
   } catch {
-    return bytes.toString()
+    return parseLenientJson(bytes.toString()) ?? bytes.toString()
   }
 }
 
@@ -79,10 +83,10 @@ export function read(
   call: AgentCall,
   transcript: Transcript,
   chunks: readonly Uint8Array[] = [transcript.bytes],
+  state: ReplyState = adapter.start(call),
 ): ChatEvent[] {
   const { http_status: status, extra_headers: headers, bytes } = transcript
   const lowered = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
-  const state = adapter.start(call)
   if (status >= 400) {
     return [
       { type: 'error', failure: adapter.toFailure(status, bodyOf(transcript), (name) => lowered.get(name)) },
@@ -97,11 +101,9 @@ export function read(
 /** Parses the server-sent events of a stream. */
 export function eventsOf(chunks: readonly Uint8Array[]): UpstreamEvent[] {
   const events: UpstreamEvent[] = []
-  const parser = createParser({ onEvent: ({ event, data }) => events.push({ event, data }) })
-  const decoder = new TextDecoder()
-  for (const chunk of chunks) parser.feed(decoder.decode(chunk, { stream: true }))
-  // Platforms close the stream without the blank line that completes the last event.
-  parser.feed(`${decoder.decode()}\n\n`)
+  const reader = new EventReader(Number.POSITIVE_INFINITY, (event) => events.push(event))
+  for (const chunk of chunks) reader.feed(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length))
+  reader.end()
   return events
 }
 
@@ -114,9 +116,14 @@ interface Reply {
 }
 
 /** Reduces events to the reply that a client receives, by the rules that the chat service applies. */
-export function fold(events: readonly ChatEvent[], adapter: Adapter): Reply {
+export function fold(
+  events: readonly ChatEvent[],
+  mayBeEmpty: (reply: EmptyReply) => boolean = () => false,
+): Reply {
   const failed = events.findIndex(({ type }) => type === 'error')
-  const delivered = failed === -1 ? events : events.slice(0, failed)
+  const texts = new WellFormedText()
+  const read = (failed === -1 ? events : events.slice(0, failed)).flatMap((event) => texts.take(event))
+  const delivered = [...read, ...texts.end()]
   const error = events[failed]
   let text = ''
   let streamText = ''
@@ -127,8 +134,16 @@ export function fold(events: readonly ChatEvent[], adapter: Adapter): Reply {
     streamText +=
       (event.type === 'interaction' || event.type === 'replace') && streamText !== '' ? `\n\n${added}` : added
   }
-  const finishReason = delivered.findLast((event) => event.type === 'end')?.reason
-  const isEmpty = text === '' && adapter.emptyReplyIsError
+  const ends = new ReplyEnds()
+  for (const event of delivered)
+    if (event.type === 'end') ends.report(event.reason)
+    else if (event.type === 'tool_calls') ends.goesOn(true)
+  const finishReason = ends.reason
+  const usage = delivered.findLast((event) => event.type === 'usage')?.usage
+  const hasReasoning = delivered.some(({ type }) => type === 'reasoning')
+  const hasContent = text !== '' || delivered.some(({ type }) => type === 'tool_calls')
+  const isEmpty =
+    finishReason !== undefined && !hasContent && !mayBeEmpty({ reason: finishReason, hasReasoning, usage })
   const failure: Failure | undefined =
     error?.type === 'error'
       ? error.failure
@@ -137,7 +152,6 @@ export function fold(events: readonly ChatEvent[], adapter: Adapter): Reply {
         : isEmpty
           ? { reason: 'agent_empty_reply' }
           : undefined
-  const usage = delivered.findLast((event) => event.type === 'usage')?.usage
   return { text, streamText, finishReason: failure === undefined ? finishReason : undefined, usage, failure }
 }
 
@@ -206,6 +220,7 @@ export function agentFor<Own extends EntrySchemas, State extends ReplyState>(
     timeouts: { connectMs: 1, firstByteMs: 1, idleMs: 1, totalMs: 1 },
     endGraceMs: 1,
     reasoning: false,
+    thinkTags: false,
     propagate: false,
     sandbox: false,
     ...overrides,

@@ -66,6 +66,9 @@ interface OpenExchange extends StoppableReply {
   readonly deadlines: ReplyDeadlines
 }
 
+/** How often the wait after an end is doubled at most; the other deadlines bound it before. */
+const DOUBLINGS_MAX = 20
+
 /** How often a call follows its conversation to another deployment before anything is sent. */
 const MOVES_MAX = 3
 
@@ -105,11 +108,11 @@ export class Attempt implements CallEnding {
     ended?: AbortController,
   ) {
     this.#deps = deps
-    this.#content = new ReplyContent(deps)
     this.#chat = chat
     this.#route = route
     this.#startedMs = startedMs
     this.#agent = route.deployment.agent
+    this.#content = new ReplyContent(deps, this.#agent.thinkTags)
     this.#beginning = beginning
     this.#ended = ended
     this.number = route.attempts + 1
@@ -158,13 +161,14 @@ export class Attempt implements CallEnding {
   get exchange(): Exchange | undefined {
     if (this.#exchange === undefined) return undefined
     const { sentAtMs, requestedModel } = this.#exchange
-    const { firstTextAtMs, usage, model, finishReason } = this.#content
+    const { firstTextAtMs, usage, model, finishReason, unknownFinishWord } = this.#content
     return {
       requestedModel,
       model,
       durationMs: this.#deps.runtime.elapsedMs() - sentAtMs,
       firstTextMs: firstTextAtMs === undefined ? undefined : firstTextAtMs - sentAtMs,
       finishReason,
+      unknownFinishWord,
       usage,
     }
   }
@@ -207,7 +211,8 @@ export class Attempt implements CallEnding {
     this.#addedFields = agent.adapter.addedFields?.(sent) ?? []
     const upstreamReply = upstream.open(agent, this.#withTrace(agent.adapter.buildRequest(sent)))
     const deadlines = startReplyDeadlines(this.#timeouts(), runtime, (event) => {
-      if (event === 'grace') upstreamReply.finish()
+      // After a reported end that nothing withdrew, no deadline fails the reply.
+      if (event === 'grace' || this.#content.hasEnd) upstreamReply.finish()
       else upstreamReply.cancel(UpstreamError.timeout(upstreamReply.wasBegun))
     })
     const state = agent.adapter.start(agentCall)
@@ -237,6 +242,7 @@ export class Attempt implements CallEnding {
     const content = this.#content
     deadlines.firstByte()
     const batch: ChatEvent[] = []
+    const { withdrawnEnds } = content
     if (part.kind === 'events') {
       for (const event of part.events) {
         const translated = adapter.translate(event, state)
@@ -249,7 +255,10 @@ export class Attempt implements CallEnding {
       }
       this.#sawTurn ||= state.runId !== undefined || state.messageId !== undefined
       this.#learn(state)
-      if (content.hasEnd) deadlines.startGrace(endGraceMs)
+      if (content.withdrawnEnds > withdrawnEnds) deadlines.endGrace()
+      // A server that ends with its first event begins its answer much later. The less an end can be trusted, the longer it waits.
+      if (content.hasEnd && content.hasContent)
+        deadlines.startGrace(endGraceMs * 2 ** Math.min(content.withdrawnEnds, DOUBLINGS_MAX))
     } else {
       if (part.kind === 'body') {
         if (part.status >= 400) content.failure = adapter.toFailure(part.status, part.body, part.header)
@@ -260,7 +269,7 @@ export class Attempt implements CallEnding {
       }
       content.sift(adapter.finish(state), batch)
       this.#learn(state)
-      content.close(batch, !adapter.emptyReplyIsError)
+      this.#close(batch)
     }
     // An error that comes together with other events is one within a run, which shows that the deployment works.
     if (this.#sawTurn && (content.failure === undefined || batch.length > 0)) this.#route.answered()
@@ -268,17 +277,33 @@ export class Attempt implements CallEnding {
     return batch
   }
 
+  #close(batch: ChatEvent[]): void {
+    const { adapter } = this.#agent
+    const { state } = this.#requireExchange()
+    this.#content.close(batch, (reply) => adapter.mayBeEmpty?.(state, reply) ?? false)
+  }
+
   /**
-   * Keeps the failure with which {@link Attempt.prepare} or {@link Attempt.next} has rejected, and returns no events. Returns the
-   * end if the platform has reported it before, since the answer is then whole.
+   * Keeps the failure with which {@link Attempt.prepare} or {@link Attempt.next} has rejected, and returns no events. After a
+   * reported end it is none: servers and proxies close the connection without the last bytes of their encoding.
    *
    * @throws the error itself if the platform is not its cause
    */
   brokeOff(error: unknown): readonly ChatEvent[] {
     if (!(error instanceof UpstreamError || error instanceof OpeningFailed)) throw error
-    if (error instanceof UpstreamError && error.isOfEnd && this.#content.hasEnd)
-      return this.translate({ kind: 'end' })
-    this.#content.failure ??= error.failure
+    const content = this.#content
+    if (error instanceof UpstreamError && error.isOfEnd && this.wasSent) {
+      const { state } = this.#requireExchange()
+      const batch: ChatEvent[] = []
+      // It may know more of the end than was reported, such as that the run has failed.
+      content.sift(this.#agent.adapter.finish(state), batch)
+      if (content.hasEnd) {
+        this.#close(batch)
+        if (batch.length > 0) this.#passOn(batch)
+        return batch
+      }
+    }
+    content.failure ??= error.failure
     return []
   }
 

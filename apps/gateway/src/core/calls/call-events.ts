@@ -35,6 +35,8 @@ export interface Exchange {
   /** From the request to the first part of the answer. */
   readonly firstTextMs: number | undefined
   readonly finishReason: FinishReason | undefined
+  /** The platform's word for the end, if the gateway does not know it. */
+  readonly unknownFinishWord?: string | undefined
   readonly usage: TokenCounts | undefined
 }
 

@@ -1,4 +1,8 @@
+import type { EmptyReply } from '#core/agents/adapter.ts'
 import type { ChatEvent, Failure, FinishReason, TokenCounts } from '#core/agents/events.ts'
+import { ReplyEnds } from '#core/agents/translate/replies/reply-ends.ts'
+import { ThinkTags } from '#core/agents/translate/replies/think-tags.ts'
+import { WellFormedText } from '#core/agents/translate/replies/well-formed-text.ts'
 import type { Runtime } from '#core/runtime.ts'
 
 export interface ReplyContentDeps {
@@ -12,27 +16,48 @@ export class ReplyContent {
   /** A failure that was found in the reply; it is raised after the events that came before it. */
   failure: Failure | undefined
   readonly #deps: ReplyContentDeps
-  /** The finish reason that the platform reported, provisional until the end of its response. */
-  #end: FinishReason | undefined
+  readonly #ends = new ReplyEnds()
+  readonly #texts = new WellFormedText()
+  /** Undefined where tags are text. */
+  readonly #tags: ThinkTags | undefined
+  #unknownFinishWord: string | undefined
   #isComplete = false
   #hasContent = false
+  #hasReasoning = false
   #carriedBytes = 0
   #usage: TokenCounts | undefined
   #model: string | undefined
   #firstTextAtMs: number | undefined
 
-  constructor(deps: ReplyContentDeps) {
+  /** @param thinkTags - whether what stands between tags at the beginning of the text is reasoning */
+  constructor(deps: ReplyContentDeps, thinkTags: boolean) {
     this.#deps = deps
+    this.#tags = thinkTags ? new ThinkTags() : undefined
   }
 
-  /** Whether the platform has reported an end. */
+  /** Whether the platform has reported an end, and nothing of the answer after it. */
   get hasEnd(): boolean {
-    return this.#end !== undefined
+    return this.#ends.stands
+  }
+
+  /** Whether a part of the answer has come. */
+  get hasContent(): boolean {
+    return this.#hasContent
+  }
+
+  /** How often the answer went on after a reported end. */
+  get withdrawnEnds(): number {
+    return this.#ends.withdrawn
   }
 
   /** Provisional until the reply is complete. */
   get finishReason(): FinishReason | undefined {
-    return this.#end
+    return this.#ends.reason
+  }
+
+  /** The first word of the platform for an end that the gateway does not know. */
+  get unknownFinishWord(): string | undefined {
+    return this.#unknownFinishWord
   }
 
   /** Whether the whole reply has been read; its last event is `end`. */
@@ -57,30 +82,14 @@ export class ReplyContent {
   sift(events: readonly ChatEvent[], batch: ChatEvent[]): void {
     for (const event of events) {
       if (this.failure !== undefined) return
-      switch (event.type) {
-        case 'error':
-          this.failure = event.failure
-          return
-        case 'end':
-          // A more specific reason such as `length` is kept, because some platforms send `stop` after it.
-          if (this.#end === undefined || this.#end === 'stop') this.#end = event.reason
-          continue
-        case 'usage':
-          this.#usage = event.usage
-          break
-        case 'model':
-          this.#model = event.model
-          break
-        case 'text':
-        case 'replace':
-        case 'interaction':
-        case 'tool_calls':
-          this.#firstTextAtMs ??= this.#deps.runtime.elapsedMs()
-          this.#hasContent = true
-          break
+      if (event.type === 'error') this.failure = event.failure
+      else if (event.type === 'end') {
+        this.#ends.report(event.reason)
+        this.#unknownFinishWord ??= event.unknownWord
+      } else {
+        if (isAnswer(event)) this.#ends.goesOn(event.type === 'tool_calls')
+        for (const whole of this.#texts.take(event)) this.#tagged(whole, batch)
       }
-      if (!this.#isWithinBound(event)) return
-      batch.push(event)
     }
   }
 
@@ -89,16 +98,52 @@ export class ReplyContent {
    *
    * @param mayBeEmpty - whether a reply without any text is one
    */
-  close(batch: ChatEvent[], mayBeEmpty: boolean): void {
+  close(batch: ChatEvent[], mayBeEmpty: (reply: EmptyReply) => boolean): void {
     if (this.failure !== undefined) return
-    if (this.#end === undefined) {
+    const { reason } = this.#ends
+    if (reason === undefined) {
       this.failure = { reason: 'agent_truncated' }
-    } else if (!this.#hasContent && !mayBeEmpty) {
+      return
+    }
+    for (const held of this.#texts.end()) this.#tagged(held, batch)
+    for (const held of this.#tags?.end() ?? []) this.#keep(held, batch)
+    if (this.failure !== undefined) return
+    const reply = { reason, hasReasoning: this.#hasReasoning, usage: this.#usage }
+    if (!this.#hasContent && !mayBeEmpty(reply)) {
       this.failure = { reason: 'agent_empty_reply' }
     } else {
-      batch.push({ type: 'end', reason: this.#end })
+      batch.push({ type: 'end', reason })
       this.#isComplete = true
     }
+  }
+
+  #tagged(event: ChatEvent, batch: ChatEvent[]): void {
+    if (this.#tags === undefined) this.#keep(event, batch)
+    else for (const part of this.#tags.take(event)) this.#keep(part, batch)
+  }
+
+  /** Notes what the event is, and passes it on if it is within the bound. */
+  #keep(event: ChatEvent, batch: ChatEvent[]): void {
+    if (this.failure !== undefined) return
+    switch (event.type) {
+      case 'usage':
+        this.#usage = event.usage
+        break
+      case 'model':
+        this.#model = event.model
+        break
+      case 'reasoning':
+        this.#hasReasoning = true
+        break
+      case 'text':
+      case 'replace':
+      case 'interaction':
+      case 'tool_calls':
+        this.#firstTextAtMs ??= this.#deps.runtime.elapsedMs()
+        this.#hasContent = true
+        break
+    }
+    if (this.#isWithinBound(event)) batch.push(event)
   }
 
   /** Counts the text of an event. Returns false, and fails the reply, if the event exceeds the bound. */
@@ -112,6 +157,17 @@ export class ReplyContent {
   }
 }
 
+/** Whether an event is a piece of the answer, or of what led to it, after which the answer has not ended yet. */
+function isAnswer({ type }: ChatEvent): boolean {
+  return (
+    type === 'text' ||
+    type === 'reasoning' ||
+    type === 'tool_calls' ||
+    type === 'replace' ||
+    type === 'interaction'
+  )
+}
+
 /** The bytes of text in an event. Progress details are not counted, because they are passed on or dropped, never collected. */
 function textBytes(event: ChatEvent): number {
   switch (event.type) {
@@ -123,6 +179,10 @@ function textBytes(event: ChatEvent): number {
       return Buffer.byteLength(event.question + event.options.join(''))
     case 'tool_calls':
       return Buffer.byteLength(JSON.stringify(event.delta))
+    case 'logprobs':
+      return Buffer.byteLength(JSON.stringify(event.logprobs))
+    case 'citations':
+      return Buffer.byteLength(JSON.stringify([event.top, event.annotations]))
     default:
       return 0
   }

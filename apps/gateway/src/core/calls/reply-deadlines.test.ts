@@ -109,6 +109,30 @@ test('after the reported end a deadline does not fail the reply', () => {
   expect(events).toEqual(['grace'])
 })
 
+test('after a withdrawn end a deadline fails the reply again, until another end is reported', () => {
+  const deadlines = start()
+  deadlines.firstByte()
+  deadlines.startGrace(50)
+  vi.advanceTimersByTime(40)
+  deadlines.activity()
+  deadlines.endGrace()
+  vi.advanceTimersByTime(60)
+  expect(events).toEqual([])
+  deadlines.activity()
+  deadlines.startGrace(50)
+  expect(nextEventAfterMs()).toBe(50)
+  expect(events).toEqual(['grace'])
+})
+
+test('a withdrawn end leaves the idle time as it was', () => {
+  const deadlines = start()
+  deadlines.firstByte()
+  deadlines.startGrace(50)
+  deadlines.endGrace()
+  expect(nextEventAfterMs()).toBe(100)
+  expect(events).toEqual(['timeout'])
+})
+
 test('stopped deadlines report nothing', () => {
   const deadlines = start()
   deadlines.firstByte()

@@ -16,8 +16,10 @@ export interface ReplyDeadlines {
   pauseIdle(): void
   /** Restarts the idle time when the platform is read again. */
   resumeIdle(): void
-  /** Starts the grace period for what the platform sends after it reported the end; later calls have no effect. */
+  /** Starts the grace period for what the platform sends after it reported the end; further calls have no effect. */
   startGrace(graceMs: number): void
+  /** The reported end was withdrawn: a passed deadline is a timeout again, until another end starts a grace period. */
+  endGrace(): void
   /** Cancels all deadlines. */
   stop(): void
 }
@@ -84,6 +86,13 @@ class Deadlines implements ReplyDeadlines {
   startGrace(graceMs: number): void {
     if (this.#graceAtMs !== Number.POSITIVE_INFINITY) return
     this.#graceAtMs = this.#runtime.elapsedMs() + graceMs
+    clearTimeout(this.#timer)
+    this.#look()
+  }
+
+  endGrace(): void {
+    if (this.#graceAtMs === Number.POSITIVE_INFINITY) return
+    this.#graceAtMs = Number.POSITIVE_INFINITY
     clearTimeout(this.#timer)
     this.#look()
   }

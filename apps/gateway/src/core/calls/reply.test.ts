@@ -251,6 +251,115 @@ describe('a complete reply', () => {
   })
 })
 
+describe('a reply that goes on after a reported end', () => {
+  const END_OF: Readonly<Record<string, readonly (object | string)[]>> = {
+    openai: [stop, '[DONE]'],
+    dify: [{ event: 'message_end' }, { event: 'message_end' }],
+    hiagent: [{ event: 'message_end' }, { event: 'message_end' }],
+    fastgpt: [stop, '[DONE]'],
+  }
+  const PIECE_OF: Readonly<Record<string, (text: string) => object>> = {
+    openai: delta,
+    fastgpt: delta,
+    dify: (answer) => ({ event: 'message', answer }),
+    hiagent: (answer) => ({ event: 'message', answer }),
+  }
+
+  test.each(Object.keys(END_OF))(
+    'is read to its next end, however slowly it goes on, on %s',
+    async (name) => {
+      const { reply, platform, ends } = start(name)
+      const [early = '', last = ''] = END_OF[name] ?? []
+      const reading = readAll(reply)
+      platform.events(early)
+      await vi.advanceTimersByTimeAsync(80)
+      for (const letter of 'abcdefgh') {
+        platform.events(PIECE_OF[name]?.(letter) ?? '')
+        // Longer than the grace period after an end.
+        await vi.advanceTimersByTimeAsync(80)
+      }
+      platform.events(last)
+      await vi.advanceTimersByTimeAsync(100)
+      expect(textOf(await reading)).toBe('abcdefgh')
+      expect(ends).toMatchObject([{ outcome: 'done' }])
+    },
+  )
+
+  test('is read to its end though each of its events ends it, and though it pauses', async () => {
+    const { reply, platform } = start('openai')
+    const reading = readAll(reply)
+    for (const letter of 'abc') {
+      platform.events({ choices: [{ delta: { content: letter }, finish_reason: 'stop' }] })
+      await vi.advanceTimersByTimeAsync(45)
+    }
+    // Longer than the grace period, of which two ends have shown that it is too short.
+    await vi.advanceTimersByTimeAsync(40)
+    platform.events({ choices: [{ delta: { content: 'd' }, finish_reason: 'stop' }] })
+    platform.end()
+    expect(textOf(await reading)).toBe('abcd')
+  })
+
+  test('is empty or not only when the response has ended', async () => {
+    const { reply, platform } = start('openai')
+    const reading = readAll(reply)
+    platform.events(stop)
+    await vi.advanceTimersByTimeAsync(100)
+    expect(await reading).toMatchObject({ events: [{ type: 'end', reason: 'stop' }] })
+    expect(platform.isFinished).toBe(true)
+  })
+
+  test('is complete at the clean end of the response', async () => {
+    const { reply, platform } = start('openai')
+    platform.events(stop, delta('abc'))
+    platform.end()
+    expect(await readAll(reply)).toMatchObject({
+      events: [{}, { text: 'abc' }, { type: 'end', reason: 'stop' }],
+    })
+  })
+
+  test.each([
+    ['is silent', (_p: FakePlatform) => undefined, 'agent_timeout'],
+    ['breaks off', (p: FakePlatform) => p.cancel(new UpstreamError('agent_truncated')), 'agent_truncated'],
+  ])('fails if it then %s', async (_how, then, reason) => {
+    const { reply, platform } = start('openai')
+    const reading = readAll(reply)
+    platform.events(stop, delta('abc'))
+    await vi.advanceTimersByTimeAsync(80)
+    then(platform)
+    await vi.advanceTimersByTimeAsync(50)
+    expect((await reading).problem?.reason).toBe(reason)
+  })
+})
+
+test.each([
+  ['openai', [delta('abc'), stop]],
+  ['dify', [{ event: 'message', answer: 'abc' }, { event: 'message_end' }]],
+  [
+    'dify',
+    [
+      { event: 'message', answer: 'abc' },
+      { event: 'workflow_finished', data: { status: 'succeeded' } },
+    ],
+  ],
+])('a connection that breaks after the end of the answer is no failure, on %s', async (name, events) => {
+  const { reply, platform, ends } = start(name)
+  platform.events(...events)
+  platform.cancel(new UpstreamError('agent_truncated'))
+  const result = await readAll(reply)
+  expect([textOf(result), result.problem]).toEqual(['abc', undefined])
+  expect(ends).toMatchObject([{ outcome: 'done' }])
+})
+
+test('what the platform has said of the end of a run explains a connection that breaks', async () => {
+  const { reply, platform } = start('dify')
+  platform.events(
+    { event: 'message', answer: 'abc' },
+    { event: 'workflow_finished', data: { status: 'failed' } },
+  )
+  platform.cancel(new UpstreamError('agent_truncated'))
+  expect((await readAll(reply)).problem?.reason).toBe('agent_error')
+})
+
 describe('a reply with too much text', () => {
   const half = 'x'.repeat(STREAM_BYTES_MAX / 2)
 
@@ -474,7 +583,7 @@ describe('a failed reply', () => {
     expect(fastgpt.ends).toMatchObject([{ outcome: 'upstream_error' }])
 
     const openai = start('openai')
-    openai.platform.events('[DONE]')
+    openai.platform.events(stop, '[DONE]')
     openai.platform.end()
     expect((await readAll(openai.reply)).events).toEqual([{ type: 'end', reason: 'stop' }])
     expect(openai.ends).toMatchObject([{ outcome: 'done' }])

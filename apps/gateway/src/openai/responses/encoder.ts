@@ -86,6 +86,8 @@ export class ResponseEncoder implements ChunkEncoder {
         return this.#end(event.reason)
       case 'detail':
         return this.#detail(event)
+      case 'logprobs':
+      case 'citations':
       case 'error':
         return ''
     }

@@ -78,14 +78,14 @@ export function responseHead(chat: ChatHead, echo: Echo) {
   }
 }
 
-/** All counts, or null where the platform reported none; some clients crash on a partial object. */
+/** All counts, or null where the platform reported none; some clients crash on a partial object, so unknown parts are 0. */
 export function responseUsage(usage: TokenCounts | undefined) {
   if (usage === undefined) return null
   return {
     input_tokens: usage.promptTokens,
-    input_tokens_details: { cached_tokens: 0 },
+    input_tokens_details: { cached_tokens: usage.cachedTokens ?? 0 },
     output_tokens: usage.completionTokens,
-    output_tokens_details: { reasoning_tokens: 0 },
+    output_tokens_details: { reasoning_tokens: usage.reasoningTokens ?? 0 },
     total_tokens: usage.totalTokens,
   }
 }

@@ -4,6 +4,9 @@ import type { CallEvent, CallObserver } from '#core/calls/call-events.ts'
 import type { Instruments } from './instruments.ts'
 import type { ServedLabels } from './served-labels.ts'
 
+/** How many words of platforms have series of their own; they are those of servers, so there are few. */
+const WORDS_MAX = 50
+
 const CALL_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 1200]
 const FIRST_CHUNK_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
 const OWN_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
@@ -68,6 +71,13 @@ export function createCallMetrics(instruments: Instruments, served: ServedLabels
     ['agent', 'kind'],
     served.ofAgents,
   )
+  const unknownEnds = counter(
+    'trunkline_unknown_finish_reasons_total',
+    'Replies whose end the platform named with a word that the gateway does not know, and took for an ordinary end.',
+    ['agent', 'word'],
+    served.ofAgents,
+  )
+  const words = new Set<string>()
   gauge('trunkline_calls_in_flight', 'Calls that were dispatched and have not ended.', () => inFlight)
 
   function attemptStarted({ call, attempt, queuedMs, ownMs }: EventOf<'attempt_started'>): void {
@@ -89,6 +99,12 @@ export function createCallMetrics(instruments: Instruments, served: ServedLabels
     tokens.addMany(Math.max(0, totalTokens - promptTokens - completionTokens), agent, 'other')
   }
 
+  /** Names a word itself as long as there are few of them, because a server may make them up. */
+  function wordLabel(word: string): string {
+    if (words.size < WORDS_MAX) words.add(word)
+    return words.has(word) ? word : 'other'
+  }
+
   return {
     observe(event) {
       if (event.call.kind !== 'chat') return
@@ -98,6 +114,8 @@ export function createCallMetrics(instruments: Instruments, served: ServedLabels
         const { agent } = event.call
         const result = event.failure?.reason ?? (event.isComplete ? 'done' : 'cancelled')
         attempts.add(agent, served.deployment(agent, event.deployment), result)
+        const word = event.exchange?.unknownFinishWord
+        if (word !== undefined) unknownEnds.add(agent, wordLabel(word))
       } else if (event.type === 'settled') settled(event)
     },
     watchLoad: watchLoad(instruments),

@@ -227,6 +227,18 @@ describe('what the conventions for generative AI measure', () => {
     expect(await boundsOf('gen_ai_client_token_usage_bucket')).toEqual(seconds[1])
   })
 
+  test('counts the words for an end that are not known, each by itself as long as there are few', async () => {
+    const metrics = createMetrics()
+    const ended = (unknownFinishWord: string) =>
+      metrics.call({ ...attempt, exchange: { ...exchange, unknownFinishWord } })
+    for (let each = 0; each < 60; each += 1) ended(`word${each}`)
+    ended('word3')
+    const samples = await samplesOf(metrics, /^trunkline_unknown_finish_reasons_total/)
+    expect(samples).toHaveLength(51)
+    expect(samples).toContainEqual(expect.stringMatching(/word="word3"} 2$/))
+    expect(samples).toContainEqual(expect.stringMatching(/word="other"} 10$/))
+  })
+
   test('names no model but those of the configuration, whatever platforms report', async () => {
     const metrics = createMetrics()
     for (let each = 0; each < 50; each += 1)

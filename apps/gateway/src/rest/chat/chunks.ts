@@ -42,6 +42,8 @@ export function createChunkEncoder(chat: ChatHead, { detail }: { detail: boolean
           const tokens = usage === undefined ? '' : `,"usage":${JSON.stringify(tokenUsage(usage))}`
           return `${head}null},"finish_reason":"${event.reason}"}]${tokens}}\n\ndata: [DONE]\n\n`
         }
+        case 'logprobs':
+        case 'citations':
         case 'error':
           return ''
       }

@@ -56,7 +56,8 @@ export function verdictOf({ failure, httpStatus }: AttemptEnd): Verdict {
   if (wasNeverConnected(failure)) return 'unreachable'
   const status = httpStatus ?? failure.platformStatus
   if (isOfSomebodyElse(failure, status)) return OF_CREDENTIAL.has(reason) ? 'rest' : 'none'
-  if (OF_DEPLOYMENT.has(reason)) return 'failed'
+  // A run that was stopped at the platform is truncated as well, and the platform says so by its own word.
+  if (OF_DEPLOYMENT.has(reason)) return failure.platformCode === undefined ? 'failed' : 'works'
   if (OF_CREDENTIAL.has(reason)) return 'credential'
   if (reason === 'agent_error') return isPage === true || (status ?? 0) >= 500 ? 'failed' : 'works'
   // Without a response it is the gateway itself that has refused the call.

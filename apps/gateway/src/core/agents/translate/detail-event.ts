@@ -1,5 +1,6 @@
 import type { ChatEvent, DetailEvent, DetailSource } from '#core/agents/events.ts'
-import { isObject, type JsonObject, toJson } from '#core/values/json.ts'
+import { isObject, type JsonObject, listOf, objectOf, toJson } from '#core/values/json.ts'
+import { wellFormed } from './replies/well-formed-text.ts'
 
 /** Deeper values are left out: a reply that holds them could not be written, because `JSON.stringify` recurses. */
 const LEVELS_MAX = 64
@@ -42,7 +43,7 @@ export class StepFields {
   /** A text that is not empty. */
   text(name: string): string | undefined {
     const value = this.#take(name)
-    if (typeof value === 'string') return value === '' ? undefined : value
+    if (typeof value === 'string') return value === '' ? undefined : value.toWellFormed()
     return this.put(name, value)
   }
 
@@ -52,7 +53,7 @@ export class StepFields {
     const isJson = typeof value === 'object' && value !== null
     if (!isJson || !isShallow(value)) return this.text(name)
     this.#read.add(name)
-    return toJson(value)
+    return toJson(wellFormed(value))
   }
 
   milliseconds(name: string): number | undefined {
@@ -63,12 +64,12 @@ export class StepFields {
 
   list(name: string): readonly unknown[] | undefined {
     const value = this.#take(name)
-    return Array.isArray(value) && isShallow(value) ? value : this.put(name, value)
+    return Array.isArray(value) && isShallow(value) ? listOf(wellFormed(value)) : this.put(name, value)
   }
 
   object(name: string): JsonObject {
     const value = this.#take(name)
-    return isObject(value) && isShallow(value) ? value : (this.put(name, value) ?? {})
+    return isObject(value) && isShallow(value) ? objectOf(wellFormed(value)) : (this.put(name, value) ?? {})
   }
 
   /** Has an item for each of the list; what an item of the list has beside is at the same place of the list in `raw`. */
@@ -107,7 +108,7 @@ export class StepFields {
 
   /** Keeps a value in `raw`. */
   put(name: string, value: unknown): undefined {
-    if (value !== undefined && value !== null && isShallow(value)) this.#raw.set(name, value)
+    if (value !== undefined && value !== null && isShallow(value)) this.#raw.set(name, wellFormed(value))
   }
 
   #take(name: string): unknown {

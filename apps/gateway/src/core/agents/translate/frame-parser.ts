@@ -1,4 +1,5 @@
 import { parseJson } from '#core/values/json.ts'
+import { parseLenientJson } from '#core/values/lenient-json.ts'
 
 /** Longer frames carry more than a piece of text and rarely repeat. */
 const TEMPLATE_CHARACTERS_MAX = 4_096
@@ -21,6 +22,8 @@ interface Template {
   readonly frame: unknown
   /** The keys that lead to the string. */
   readonly path: readonly string[]
+  /** Whether such a frame means its string and nothing else. */
+  isPlain: boolean
 }
 
 /**
@@ -33,9 +36,27 @@ export class FrameParser {
   #last = ''
   #template: Template | undefined
   #attempts = ATTEMPTS
+  /** Whether the last frame was a copy of the template's. */
+  #isCopy = false
 
   /**
-   * Returns the same as {@link parseJson}, but results share objects with each other: callers must not change
+   * Returns the text of a frame that differs only in it from one that was {@link FrameParser.isPlain}, so that nothing else of it
+   * needs to be read again. Undefined for an empty text and for every other frame.
+   */
+  plainText(text: string): string | undefined {
+    const template = this.#template
+    if (template === undefined || !template.isPlain) return undefined
+    return match(text, template) || undefined
+  }
+
+  /** Tells that the last parsed frame means the string at this path, such as `choices.0.delta.content`, and nothing else. */
+  isPlain(path: string): void {
+    const template = this.#template
+    if (this.#isCopy && template !== undefined) template.isPlain = template.path.join('.') === path
+  }
+
+  /**
+   * Returns the same as {@link parseJson}, or else as {@link parseLenientJson}, but results share objects with each other: callers must not change
    * them.
    */
   parse(text: string): unknown {
@@ -44,15 +65,17 @@ export class FrameParser {
       const content = match(text, template)
       if (content !== undefined) {
         this.#attempts = ATTEMPTS
+        this.#isCopy = true
         return withContent(template.frame, template.path, 0, content)
       }
     }
+    this.#isCopy = false
     if (this.#attempts > 0 && text !== this.#last && text.length <= TEMPLATE_CHARACTERS_MAX) {
       this.#attempts -= 1
       this.#template = findTemplate(this.#last, text) ?? template
       this.#last = text
     }
-    return parseJson(text)
+    return parseJson(text) ?? parseLenientJson(text)
   }
 }
 
@@ -94,7 +117,7 @@ function findTemplate(last: string, text: string): Template | undefined {
   const secondPaths = pathsTo(SECOND_PROBE, frameWith(SECOND_PROBE), [])
   const [path] = firstPaths
   return path !== undefined && JSON.stringify(firstPaths) === JSON.stringify(secondPaths)
-    ? { before, after, frame, path }
+    ? { before, after, frame, path, isPlain: false }
     : undefined
 }
 

@@ -1,8 +1,14 @@
 import type { ChatEvent } from '#core/agents/events.ts'
-import { textOf } from '#core/values/json.ts'
+import { type Reading, readMessage } from './replies/message-shape.ts'
 
-/** Returns a text or reasoning event, or nothing for an empty text, which platforms send as a heartbeat. */
+/**
+ * Returns the events of a text or of its parts, or nothing for an empty text, which platforms send as a heartbeat. Parts of a
+ * text may be reasoning.
+ */
 export function textEvent(type: 'text' | 'reasoning', value: unknown): readonly ChatEvent[] {
-  const text = textOf(value)
-  return text === undefined ? [] : [{ type, text }]
+  if (typeof value === 'string') return value === '' ? [] : [{ type, text: value }]
+  if (typeof value !== 'object' || value === null) return []
+  const reading: Reading = { events: [], calls: [], isUnread: false }
+  readMessage({ [type === 'text' ? 'content' : 'reasoning']: value }, reading)
+  return reading.events
 }

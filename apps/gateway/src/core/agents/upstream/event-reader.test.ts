@@ -35,6 +35,24 @@ test('the chunk boundaries do not change the events', () => {
   )
 })
 
+test.each([
+  ['as a field of its own', 'error: {"code":400}', '{"code":400}'],
+  ['as a bare line', '{"error": {"code":400}}', '{"error": {"code":400}}'],
+])('an error that a server writes %s is an event, wherever it is cut', (_form, line, data) => {
+  const bytes = Buffer.from(`data: a\n\n${line}\n\ndata: [DONE]\n\n`)
+  for (let cut = 0; cut <= bytes.length; cut += 1) {
+    expect(read(bytes, [cut])).toEqual([
+      { event: undefined, data: 'a' },
+      { event: 'error', data },
+      { event: undefined, data: '[DONE]' },
+    ])
+  }
+})
+
+test('other fields that are unknown are no events', () => {
+  expect(read(Buffer.from('message:\n{"a":1}\ndata: a\n\n'), [])).toEqual([{ event: undefined, data: 'a' }])
+})
+
 test('an incomplete event is buffered only up to the cap', () => {
   const { reader: parser, events } = reader({ charactersMax: 100 })
   expect(parser.feed(Buffer.from(`data: ${'x'.repeat(94)}`))).toBe(true)

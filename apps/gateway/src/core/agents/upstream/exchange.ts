@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { HeaderReader, UpstreamEvent, UpstreamRequest } from '#core/agents/adapter.ts'
+import { parseLenientJson } from '#core/values/lenient-json.ts'
 import { ContentDecoder, type ContentReader, encodingsOf, type PausableSource } from './content-decoder.ts'
 import { parseCutJson } from './cut-json.ts'
 import { EventReader } from './event-reader.ts'
@@ -291,6 +292,6 @@ function parseBody(chunks: readonly Buffer[]): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    return text
+    return parseLenientJson(text) ?? text
   }
 }

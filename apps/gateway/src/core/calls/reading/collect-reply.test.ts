@@ -25,6 +25,8 @@ test('a reply consists of its text, model, finish reason and the tokens that the
     reasoning: '',
     toolCalls: [],
     details: [],
+    logprobs: undefined,
+    citations: undefined,
     finishReason: 'content_filter',
     usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 },
   })
@@ -95,6 +97,25 @@ test('reasoning is one text, and the pieces of a tool call are one call', async 
     { id: 'c2' },
   ])
   expect(toolCalls.length).toBeLessThanOrEqual(3)
+})
+
+test('the likelihood of all tokens is one list, and citations are collected, where a face returns them', async () => {
+  const token = (token: string): ChatEvent => ({
+    type: 'logprobs',
+    logprobs: { content: [{ token }], refusal: null },
+  })
+  const events: ChatEvent[] = [
+    token('a'),
+    { type: 'citations', top: { citations: ['x'] }, annotations: [1] },
+    token('b'),
+    { type: 'citations', top: { citations: ['x', 'y'] }, annotations: [2] },
+    end,
+  ]
+  expect(await collect(events, { openAiFields: true })).toMatchObject({
+    logprobs: { content: [{ token: 'a' }, { token: 'b' }], refusal: null },
+    citations: { top: { citations: ['x', 'y'] }, annotations: [1, 2] },
+  })
+  expect((await collect(events)).logprobs).toBeUndefined()
 })
 
 describe('a reply that grows beyond its size', () => {

@@ -1,6 +1,7 @@
 import type { ChatEvent, ChatEvents, DetailEvent, FinishReason, TokenCounts } from '#core/agents/events.ts'
 import { Problem } from '#core/errors.ts'
 import type { ReplyCollector } from '#core/replies/kept-form.ts'
+import type { JsonObject } from '#core/values/json.ts'
 import { detailsOf } from './detail-of.ts'
 import { ReplyText } from './reply-text.ts'
 import { type ToolCall, ToolCalls } from './tool-calls.ts'
@@ -12,13 +13,24 @@ export interface CollectedReply {
   readonly reasoning: string
   readonly toolCalls: readonly ToolCall[]
   readonly details: readonly DetailEvent[]
+  /** Absent if the caller asked for none, or the platform sent none. */
+  readonly logprobs?: JsonObject | undefined
+  /** What the answer is based on, in the form of the server; absent if it told nothing. */
+  readonly citations?: Citations | undefined
   readonly finishReason: FinishReason
   /** Undefined if the platform reported no token counts. */
   readonly usage: TokenCounts | undefined
 }
 
+interface Citations {
+  readonly top: JsonObject
+  readonly annotations: readonly unknown[]
+}
+
 /** What a face returns in addition to the content; other parts are neither stored nor counted. */
-export type CollectedParts = { readonly [Part in 'reasoning' | 'toolCalls' | 'details']?: boolean }
+export type CollectedParts = {
+  readonly [Part in 'reasoning' | 'toolCalls' | 'details' | 'openAiFields']?: boolean
+}
 
 /**
  * Reads a call to its end, and returns what the collector has made of it.
@@ -75,6 +87,8 @@ class PartsCollector implements ReplyCollector<CollectedReply> {
   #contentBytes = 0
   #bytesBeside = 0
   #reasoning = ''
+  #logprobs: JsonObject | undefined
+  #citations: Citations | undefined
   #finishReason: FinishReason = 'stop'
   #usage: TokenCounts | undefined
 
@@ -94,6 +108,8 @@ class PartsCollector implements ReplyCollector<CollectedReply> {
       reasoning: this.#reasoning,
       toolCalls: this.#toolCalls.list,
       details: this.#details,
+      logprobs: this.#logprobs,
+      citations: this.#citations,
       finishReason: this.#finishReason,
       usage: this.#usage,
     }
@@ -117,6 +133,10 @@ class PartsCollector implements ReplyCollector<CollectedReply> {
           this.#bytesBeside += Buffer.byteLength(event.text)
         }
         break
+      case 'logprobs':
+      case 'citations':
+        if (this.#parts.openAiFields) this.#addOpenAiFields(event)
+        return
       case 'tool_calls':
         if (this.#parts.toolCalls) {
           this.#toolCalls.add(event.delta)
@@ -125,6 +145,16 @@ class PartsCollector implements ReplyCollector<CollectedReply> {
         break
     }
     if (this.#parts.details) this.#addDetail(event)
+  }
+
+  #addOpenAiFields(event: Extract<ChatEvent, { type: 'logprobs' | 'citations' }>): void {
+    this.#bytesBeside += Buffer.byteLength(JSON.stringify(event))
+    if (event.type === 'logprobs') {
+      this.#logprobs = joinedLists(this.#logprobs ?? {}, event.logprobs)
+      return
+    }
+    const { top = {}, annotations = [] } = this.#citations ?? {}
+    this.#citations = { top: { ...top, ...event.top }, annotations: [...annotations, ...event.annotations] }
   }
 
   #addContent(event: ChatEvent): void {
@@ -153,4 +183,16 @@ class PartsCollector implements ReplyCollector<CollectedReply> {
       this.#bytesBeside += Buffer.byteLength(JSON.stringify(detail))
     }
   }
+}
+
+/** The lists of `added` come behind those that are known; other fields are those of `added`. */
+function joinedLists(known: JsonObject, added: JsonObject): JsonObject {
+  const joined = Object.entries(added).map(([name, value]) => {
+    const before = known[name]
+    return [
+      name,
+      Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : (value ?? before ?? null),
+    ]
+  })
+  return { ...known, ...Object.fromEntries(joined) }
 }

@@ -165,14 +165,17 @@ test('audio, cards, echoes and unknown events yield no text', () => {
   ).toEqual([])
 })
 
-test('an answer in parts yields the text of its parts', () => {
+test('an answer in parts yields the text of its parts, and its images', () => {
   const content = JSON.stringify([
     { type: 'text', text: 'see' },
     { type: 'image', file_url: 'https://x' },
   ])
   expect(
     replyTo([['message.completed', { type: 'answer', id: 'm', content, content_type: 'object_string' }]]),
-  ).toEqual([{ type: 'text', text: 'see' }])
+  ).toEqual([
+    { type: 'text', text: 'see' },
+    { type: 'text', text: '![](https://x)' },
+  ])
 })
 
 test('reasoning is separated from the answer', () => {
@@ -226,9 +229,14 @@ test('a missing resource is the conversation if the request named one', () => {
   expect(reasonFor('1')).toMatchObject([{ failure: { reason: 'conversation_not_found' } }])
 })
 
-test.each(['chat.canceled', 'chat.cancelled'])('a chat that was stopped (%s) ends', (event) => {
-  expect(replyTo([[event, {}]])).toEqual([{ type: 'end', reason: 'stop' }])
-})
+test.each(['chat.canceled', 'chat.cancelled'])(
+  'a chat that somebody else has stopped (%s) is truncated',
+  (event) => {
+    expect(replyTo([[event, {}]])).toEqual([
+      { type: 'error', failure: { reason: 'agent_truncated', platformCode: event.slice('chat.'.length) } },
+    ])
+  },
+)
 
 test('a failed chat may carry its error without an envelope', () => {
   expect(replyTo([['chat.failed', { code: 4105, msg: 'sensitive' }]])).toEqual([

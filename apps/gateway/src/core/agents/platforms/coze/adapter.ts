@@ -18,11 +18,13 @@ import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
 import { multipartPost } from '#core/agents/translate/multipart-post.ts'
 import { isPlatformId } from '#core/agents/translate/platform-id.ts'
+import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
+import { endFailure } from '#core/agents/translate/replies/finish-words.ts'
+import { usageOf } from '#core/agents/translate/replies/token-counts.ts'
 import { stringValues } from '#core/agents/translate/string-values.ts'
 import { textEvent } from '#core/agents/translate/text-event.ts'
 import { uploadCall } from '#core/agents/translate/upload-call.ts'
-import { usage } from '#core/agents/translate/usage-event.ts'
-import { isObject, type JsonObject, listOf, objectOf, parseJson, textOf } from '#core/values/json.ts'
+import { isObject, type JsonObject, objectOf, parseJson, textOf } from '#core/values/json.ts'
 import { cozeCode, cozeFailure, isCozeFileRefusal } from './failures.ts'
 
 /** Bot ids must be quoted in the configuration file, because as numbers they would lose their last digits. */
@@ -54,7 +56,6 @@ interface CozeState extends ReplyState {
   /** Answers already sent in pieces, whose repetition as a whole is skipped. */
   readonly streamedAnswers: Set<string>
   lastAnswer: string | undefined
-  ended: boolean
 }
 
 /**
@@ -79,7 +80,6 @@ export const coze: Adapter<typeof ENTRY, CozeState> = {
   context: () => 'platform',
   // Coze fetches http(s) URLs alone.
   takesDataUrls: false,
-  emptyReplyIsError: true,
 
   buildRequest(call) {
     const { platformConversationId } = call
@@ -102,22 +102,28 @@ export const coze: Adapter<typeof ENTRY, CozeState> = {
     requestedConversationId: platformConversationId,
     streamedAnswers: new Set(),
     lastAnswer: undefined,
-    ended: false,
   }),
 
   translate({ event, data }, state) {
     // The data differs (the cloud sends a quoted `[DONE]` or an object, coze-studio nothing), so only the
     // name counts.
-    if (event === 'done' || event === 'conversation.stream.done') return end(state)
+    if (event === 'done' || event === 'conversation.stream.done') return END
     if (data === '') return []
+    // Proxies in front of a platform add it.
+    if (data.startsWith('[DONE]')) return END
     const json = state.frames.parse(data)
-    if (json === undefined) return MALFORMED
+    if (json === undefined) return event === 'error' ? errorEvents(refusal({ msg: data }, state)) : MALFORMED
     const frame = objectOf(json)
+    const error = event === undefined ? errorIn(json, false) : undefined
+    if (error !== undefined) return errorEvents(refusal(withMsg(error), state))
     return isReplaced(frame, state) ? errorEvents(REPLACED) : translateFrame(event, frame, state)
   },
 
   translateBody(body, state) {
-    if (!isObject(body)) return unreadableBody(body)
+    if (!isObject(body)) {
+      const error = errorIn(body, false)
+      return error === undefined ? unreadableBody(body) : errorEvents(refusal(withMsg(error), state, true))
+    }
     const chat = objectOf(body.data)
     if (cozeCode(body.code) !== 0) return errorEvents(refusal(body, state, true))
     return isReplaced(chat, state) ? errorEvents(REPLACED) : chatChanged(chat.status, chat, state)
@@ -159,6 +165,8 @@ export const coze: Adapter<typeof ENTRY, CozeState> = {
 }
 
 const ANSWERS_MAX = 1_000
+
+const END: readonly ChatEvent[] = [{ type: 'end', reason: 'stop' }]
 
 /** coze-studio silently replaces an unknown conversation with a new one. */
 const REPLACED = failureOf('conversation_not_found', { code: 'conversation_replaced' })
@@ -208,14 +216,14 @@ function translateFrame(
     case 'conversation.chat.expired':
       return chatChanged(event.slice('conversation.chat.'.length), frame, state)
     case 'error':
-      return errorEvents(refusal(frame, state))
+      return errorEvents(refusal(withMsg(errorIn(frame, false) ?? frame), state))
     // The following three come from workflow endpoints.
     case 'Message':
       return textEvent('text', frame.content)
     case 'Error':
       return errorEvents(refusal({ code: frame.error_code, msg: frame.error_message }, state))
     case 'Done':
-      return end(state)
+      return END
     default:
       return []
   }
@@ -228,6 +236,11 @@ function learnIds(conversationId: unknown, runId: unknown, state: CozeState): vo
   if (run !== undefined) state.runId = run
 }
 
+/** An error of another shape, with its text where Coze has it. */
+function withMsg(error: JsonObject): JsonObject {
+  return 'msg' in error ? error : { ...error, msg: error.message }
+}
+
 function refusal(body: JsonObject, { requestedConversationId }: CozeState, isWhole = false) {
   return cozeFailure(body, { hasConversation: requestedConversationId !== undefined, isWhole })
 }
@@ -238,12 +251,14 @@ function refusal(body: JsonObject, { requestedConversationId }: CozeState, isWho
  */
 function chatChanged(status: unknown, chat: JsonObject, state: CozeState): readonly ChatEvent[] {
   learnIds(chat.conversation_id, chat.id, state)
-  const tokens = objectOf(chat.usage)
+  const tokens = usageOf(objectOf(chat.usage))
   switch (status) {
     case 'completed':
+      return [...tokens, ...END]
+    // By somebody else: a reply whose client has left is not read any more.
     case 'canceled':
     case 'cancelled':
-      return [...usage(tokens.input_count, tokens.output_count, tokens.token_count), ...end(state)]
+      return [...tokens, ...endFailure('stopped', status)]
     case 'failed':
       return errorEvents(refusal(isObject(chat.last_error) ? chat.last_error : chat, state))
     case 'expired':
@@ -319,7 +334,7 @@ function messageCompleted(message: JsonObject, state: CozeState): readonly ChatE
 }
 
 function answerPiece(message: JsonObject, state: CozeState): readonly ChatEvent[] {
-  const text = textEvent('text', plainText(message))
+  const text = textEvent('text', contentIn(message))
   const reasoning = textEvent('reasoning', message.reasoning_content)
   if (text.length === 0) return reasoning
   const id = textOf(message.id) ?? ''
@@ -331,16 +346,7 @@ function answerPiece(message: JsonObject, state: CozeState): readonly ChatEvent[
   return [...reasoning, ...(isNext ? [{ type: 'text' as const, text: '\n\n' }] : []), ...text]
 }
 
-function plainText({ content, content_type }: JsonObject): unknown {
-  if (content_type === undefined || content_type === 'text') return content
-  if (content_type !== 'object_string') return undefined
-  return listOf(parseJson(content))
-    .map((part) => textOf(objectOf(part).text) ?? '')
-    .join('')
-}
-
-function end(state: CozeState): readonly ChatEvent[] {
-  if (state.ended) return []
-  state.ended = true
-  return [{ type: 'end', reason: 'stop' }]
+function contentIn({ content, content_type }: JsonObject): unknown {
+  if (content_type === 'object_string') return parseJson(content)
+  return content_type === undefined || content_type === 'text' ? content : undefined
 }

@@ -277,10 +277,25 @@ test.each([
   ['before', [message, finished('succeeded'), messageEnd]],
   ['after', [message, messageEnd, finished('succeeded')]],
   ['without', [message, finished('partial-succeeded')]],
-  ['stopped before', [message, finished('stopped'), messageEnd]],
-])('a chatflow whose run is reported %s the end of its message ends once', (_when, frames) => {
-  expect(replyTo(frames).filter(({ type }) => type === 'end')).toEqual([END])
+])('a chatflow whose run is reported %s the end of its message ends with stop', (_when, frames) => {
+  const events = replyTo(frames)
+  expect(events.filter(({ type }) => type === 'error')).toEqual([])
+  expect(events.filter(({ type }) => type === 'end')).toContainEqual(END)
 })
+
+test.each([
+  ['before', [message, finished('stopped'), messageEnd]],
+  ['after', [message, messageEnd, finished('stopped')]],
+  ['without', [message, finished('stopped')]],
+])(
+  'a run that somebody else has stopped, as reported %s the end of its message, is truncated',
+  (_when, frames) => {
+    expect(replyTo(frames).at(-1)).toEqual({
+      type: 'error',
+      failure: { reason: 'agent_truncated', platformCode: 'workflow_stopped' },
+    })
+  },
+)
 
 test('a message without message_end yields no end', () => {
   expect(replyTo([message])).toEqual([{ type: 'text', text: 'a' }])

@@ -1,9 +1,9 @@
 import type { Adapter, AgentCall, ReplyState } from '#core/agents/adapter.ts'
 import { oneOf, section } from '#core/agents/entry-schema.ts'
-import type { ChatEvent, DetailEvent, FinishReason } from '#core/agents/events.ts'
+import type { ChatEvent, FinishReason } from '#core/agents/events.ts'
 import { agentUrl } from '#core/agents/translate/agent-url.ts'
 import { bearer } from '#core/agents/translate/bearer.ts'
-import { detail, StepFields } from '#core/agents/translate/detail-event.ts'
+import { detail } from '#core/agents/translate/detail-event.ts'
 import {
   errorEvents,
   failureOf,
@@ -11,18 +11,27 @@ import {
   refusalReader,
   unreadableBody,
 } from '#core/agents/translate/failure.ts'
-import { finishReason } from '#core/agents/translate/finish-reason.ts'
 import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
 import { multipartPost } from '#core/agents/translate/multipart-post.ts'
+import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
+import {
+  endEvents,
+  endFailure,
+  finishMeaning,
+  finishWordIn,
+} from '#core/agents/translate/replies/finish-words.ts'
+import { EMPTY_PAUSE, interactionEvents } from '#core/agents/translate/replies/interaction.ts'
+import { outputText } from '#core/agents/translate/replies/output-text.ts'
+import { usageOf } from '#core/agents/translate/replies/token-counts.ts'
 import { textEvent } from '#core/agents/translate/text-event.ts'
 import { uploadCall } from '#core/agents/translate/upload-call.ts'
-import { usage } from '#core/agents/translate/usage-event.ts'
-import { isObject, type JsonObject, listOf, objectOf, textOf, toJson } from '#core/values/json.ts'
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/values/json.ts'
 import { omitUndefined } from '#core/values/omit-undefined.ts'
 import { difyFailure } from './failures.ts'
 import { fileInfo, isDifyFileRefusal, uploadName } from './files.ts'
+import { progress, replace, sources } from './progress.ts'
 
 /** `mode` is the kind of app that the key belongs to. */
 const ENTRY = {
@@ -43,7 +52,15 @@ interface DifyState extends ReplyState {
   hasText: boolean
   /** Whether `agent_message` events carried text. */
   hasAgentText: boolean
-  workflow: 'running' | 'finished' | 'failed'
+  workflow: 'running' | 'finished' | 'failed' | 'stopped'
+  /** The word of the model node that gave the answer so far, if it ended badly. */
+  badWord: string | undefined
+  /** The node that gave the last text, where Dify tells it. */
+  textNode: string | undefined
+  /** The outputs of the finished run, which are the answer if nothing else was. */
+  outputs: string | undefined
+  /** Whether a pause has asked something. */
+  hasPause: boolean
   /**
    * The finish reason of the last model node, because the end of a run does not report a truncated answer.
    */
@@ -92,7 +109,6 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
   context: ({ options: { mode } }) => (mode === 'chat' ? 'platform' : 'none'),
   // Dify fetches http(s) URLs alone.
   takesDataUrls: false,
-  emptyReplyIsError: true,
 
   buildRequest(call) {
     const { agent, query, variables, files } = call
@@ -118,29 +134,41 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
     hasText: false,
     hasAgentText: false,
     workflow: 'running',
+    badWord: undefined,
+    textNode: undefined,
+    outputs: undefined,
+    hasPause: false,
     modelFinishReason: 'stop',
     ended: false,
   }),
 
   translate({ event, data }, state) {
     if (event === 'ping' || data === '') return []
+    // Proxies in front of a platform add it.
+    if (data.startsWith('[DONE]')) return end(state)
     const json = state.frames.parse(data)
-    if (json === undefined) return MALFORMED
+    if (json === undefined) return event === 'error' ? errorEvents(difyFailure({ message: data })) : MALFORMED
     const frame = objectOf(json)
     learnIds(frame, state)
+    if (event === 'error' || frame.event === undefined) {
+      const error = errorIn(json, typeof frame.answer === 'string')
+      if (error !== undefined) return errorEvents(difyFailure(error))
+    }
     return translateFrame(frame, state)
   },
 
   translateBody(body, state) {
-    if (!isObject(body)) return unreadableBody(body)
+    if (!isObject(body)) {
+      const error = errorIn(body, false)
+      return error === undefined ? unreadableBody(body) : errorEvents(difyFailure(error))
+    }
     learnIds(body, state)
-    if (isObject(body.data)) return workflowFinished(body.data, state)
-    if (typeof body.answer !== 'string') return errorEvents(difyFailure(body))
+    if (isObject(body.data)) return [...workflowFinished(body.data, state), ...runEnd(state)]
+    if (typeof body.answer !== 'string') return errorEvents(difyFailure(errorIn(body, false) ?? body))
     return [...text(body.answer, state), ...messageEnd(body, state)]
   },
 
-  // Chatflows of 2026 may end with `workflow_finished` alone, and failed ones do so without an `error` event.
-  finish: (state) => (state.workflow === 'running' ? [] : end(state)),
+  finish: runEnd,
 
   toFailure: refusalReader(difyFailure),
 
@@ -205,9 +233,9 @@ function translateFrame(frame: JsonObject, state: DifyState): readonly ChatEvent
       return text(frame.answer, state)
     case 'message':
       // New Agent apps repeat the whole answer at the end.
-      return state.hasAgentText ? [] : text(frame.answer, state)
+      return state.hasAgentText ? [] : text(frame.answer, state, frame.from_variable_selector)
     case 'text_chunk':
-      return text(data.text, state)
+      return text(data.text, state, data.from_variable_selector)
     case 'message_replace':
       return replace(frame.answer, frame)
     case 'text_replace':
@@ -219,7 +247,9 @@ function translateFrame(frame: JsonObject, state: DifyState): readonly ChatEvent
     case 'workflow_finished':
       return workflowFinished(data, state)
     case 'workflow_paused':
-      return end(state)
+      return state.hasPause ? end(state) : EMPTY_PAUSE
+    case 'human_input_required':
+      return humanInput(data, state)
     case 'error':
       return errorEvents(difyFailure(frame))
     default:
@@ -228,131 +258,68 @@ function translateFrame(frame: JsonObject, state: DifyState): readonly ChatEvent
   }
 }
 
-/**
- * Leaves out inputs, outputs and process data of nodes, because they contain prompts and quoted knowledge.
- */
-function progress(frame: JsonObject, data: JsonObject): readonly ChatEvent[] {
-  const { event } = frame
-  switch (event) {
-    case 'node_started':
-    case 'node_finished':
-      return [
-        detail(data, (step) => ({
-          type: event,
-          ...nodeOf(step),
-          name: step.text('title'),
-          data: { node_type: step.text('node_type') },
-        })),
-      ]
-    case 'agent_thought':
-      return [thought(frame)]
-    case 'message_file':
-      return [
-        detail(frame, (step) => {
-          step.keep('type', 'url')
-          return { type: 'other', id: step.text('id'), name: event, data: {} }
-        }),
-      ]
-    case 'reasoning_chunk':
-      return textEvent('reasoning', data.reasoning)
-    case 'human_input_required':
-      return [
-        { type: 'interaction', question: textOf(data.form_content) ?? '', options: [] },
-        detail(data, (step) => ({
-          type: 'interaction',
-          id: step.text('node_id'),
-          data: { question: step.text('form_content'), options: [] },
-        })),
-      ]
-    case 'agent_log':
-      return [
-        detail(data, (step) => ({
-          type: 'other',
-          id: step.text('id'),
-          name: step.text('label'),
-          status: step.text('status'),
-          data: {},
-        })),
-      ]
-    case 'workflow_started':
-    case 'node_retry':
-    case 'iteration_started':
-    case 'iteration_next':
-    case 'iteration_completed':
-    case 'loop_started':
-    case 'loop_next':
-    case 'loop_completed':
-    case 'human_input_form_filled':
-    case 'human_input_form_timeout':
-      return [detail(data, (step) => ({ type: 'other', ...nodeOf(step), name: event, data: {} }))]
-    default:
-      return []
-  }
-}
-
-function nodeOf(step: StepFields) {
-  return {
-    id: step.text('node_id'),
-    status: step.text('status'),
-    elapsed_ms: step.milliseconds('elapsed_time'),
-  }
-}
-
-/** The same id arrives two or three times: empty, then with the tool, then with the tool's result. */
-function thought(frame: JsonObject): ChatEvent {
-  return detail(frame, (step) => {
-    const id = step.text('id')
-    const name = step.text('tool')
-    if (name === undefined) return { type: 'thought', id, data: { text: step.text('thought') ?? '' } }
-    const output = step.text('observation')
-    const input = step.jsonText('tool_input')
-    return output === undefined
-      ? { type: 'tool_call', id, name, data: { arguments: input } }
-      : { type: 'tool_result', id, name, data: { arguments: input, output } }
-  })
-}
-
-function text(value: unknown, state: DifyState): readonly ChatEvent[] {
+/** A text from another node than a failed one shows that the run has gone on. */
+function text(value: unknown, state: DifyState, selector?: unknown): readonly ChatEvent[] {
   const events = textEvent('text', value)
-  state.hasText ||= events.length > 0
+  if (events.length === 0) return events
+  state.hasText = true
+  state.badWord = undefined
+  state.textNode = textOf(listOf(selector)[0])
   return events
 }
 
-function replace(text: unknown, frame: JsonObject): readonly ChatEvent[] {
-  if (typeof text !== 'string') return []
-  const replaced = (): DetailEvent<'replaced'> => {
-    const step = new StepFields(frame)
-    return { type: 'replaced', status: step.text('reason'), data: { text }, raw: step.raw }
-  }
-  return [{ type: 'replace', text, detail: replaced }]
+/** A form asks by its text, by the labels of its fields, or by its buttons alone. */
+function humanInput(data: JsonObject, state: DifyState): readonly ChatEvent[] {
+  state.hasPause = true
+  const titles = listOf(data.actions).map(
+    (action) => textOf(objectOf(action).title) ?? textOf(objectOf(action).id),
+  )
+  return interactionEvents(
+    textOf(data.form_content) ?? '',
+    titles.filter((title) => title !== undefined),
+    detail(data, (step) => ({
+      type: 'interaction',
+      id: step.text('node_id'),
+      data: { question: step.text('form_content'), options: [] },
+    })),
+  )
 }
 
 /** Also handles blocking replies, which have the same metadata. */
 function messageEnd(frame: JsonObject, state: DifyState): readonly ChatEvent[] {
   const metadata = objectOf(frame.metadata)
   const tokens = objectOf(metadata.usage)
+  const word = finishWordIn(metadata) ?? finishWordIn(tokens) ?? finishWordIn(frame)
   return [
     ...(listOf(metadata.retriever_resources).length > 0 ? [sources(metadata)] : []),
-    ...usage(tokens.prompt_tokens, tokens.completion_tokens, tokens.total_tokens),
+    ...usageOf(tokens),
     ...end(state),
+    ...(word === undefined ? [] : modelEnd(word)),
   ]
 }
 
-function sources(metadata: JsonObject): ChatEvent {
-  const names = { title: 'document_name', text: 'content', document: 'document_id' }
-  return detail(metadata, (step) => ({
-    type: 'sources',
-    data: { items: step.sources('retriever_resources', names) },
-  }))
+/** The end of the model that answered. Dify runs its tools itself, so that the client has no tool call to answer. */
+function modelEnd(word: string): readonly ChatEvent[] {
+  return finishMeaning(word) === 'tool_calls' ? [] : endEvents(word)
 }
 
-/** In chatflows of 2026 it may arrive after the end, whose finish reason it then corrects. */
-function nodeFinished({ node_type, outputs }: JsonObject, state: DifyState): readonly ChatEvent[] {
-  const nodeReason = node_type === 'llm' ? textOf(objectOf(outputs).finish_reason) : undefined
-  if (nodeReason === undefined) return []
-  const reason = finishReason(nodeReason)
-  // Dify runs the tools of a model node itself, so the client has no tool call to answer.
-  state.modelFinishReason = reason === 'tool_calls' ? 'stop' : reason
+/** In chatflows of 2026 it may arrive after the end, which it then corrects. */
+function nodeFinished(data: JsonObject, state: DifyState): readonly ChatEvent[] {
+  const { node_id, node_type, status, outputs } = data
+  if (node_type !== 'llm' && node_type !== 'agent') return []
+  const word = textOf(objectOf(outputs).finish_reason)
+  const meaning = word === undefined ? 'stop' : finishMeaning(word)
+  const isBad = (each: string | undefined) =>
+    each !== undefined && ['failed', 'stopped'].includes(finishMeaning(each))
+  const badWord = [word, textOf(status)].find(isBad)
+  const isAnother =
+    state.textNode !== undefined && textOf(node_id) !== undefined && state.textNode !== node_id
+  if (badWord !== undefined) {
+    if (!isAnother) state.badWord = badWord
+    return state.ended && !isAnother ? end(state) : []
+  }
+  if (word === undefined) return []
+  state.modelFinishReason = meaning === 'length' || meaning === 'content_filter' ? meaning : 'stop'
   return state.ended && state.modelFinishReason !== 'stop'
     ? [{ type: 'end', reason: state.modelFinishReason }]
     : []
@@ -363,9 +330,10 @@ function nodeFinished({ node_type, outputs }: JsonObject, state: DifyState): rea
  * because an `error` event with more information may follow.
  */
 function workflowFinished(data: JsonObject, state: DifyState): readonly ChatEvent[] {
-  const { status, outputs } = data
   const isWorkflow = state.mode === 'workflow'
-  state.workflow = status === 'failed' ? 'failed' : 'finished'
+  const meaning = finishMeaning(textOf(data.status) ?? 'succeeded')
+  state.workflow = meaning === 'failed' || meaning === 'stopped' ? meaning : 'finished'
+  state.outputs = outputText(objectOf(data.outputs))
   const summary = detail(data, (step) => {
     if (isWorkflow) step.keep('outputs')
     return {
@@ -376,27 +344,23 @@ function workflowFinished(data: JsonObject, state: DifyState): readonly ChatEven
       data: {},
     }
   })
-  if (state.workflow === 'failed') return state.ended ? [summary, ...failed()] : [summary]
-  if (!isWorkflow) return [summary]
-  return [summary, ...(state.hasText ? [] : text(outputText(objectOf(outputs)), state)), ...end(state)]
+  const isEnd = state.ended || (isWorkflow && state.workflow === 'finished')
+  return isEnd ? [summary, ...end(state)] : [summary]
 }
 
-/**
- * Authors name a workflow's outputs freely: returns a usual one, else all strings, else everything as JSON.
- */
-function outputText(outputs: JsonObject): string | undefined {
-  const texts = Object.values(outputs).filter((value) => textOf(value) !== undefined)
-  const usual = [outputs.text, outputs.output, outputs.answer].find((value) => textOf(value) !== undefined)
-  const isEmpty = Object.values(outputs).every((value) => value === null || value === '')
-  return textOf(usual) ?? (texts.length > 0 || isEmpty ? texts.join('\n\n') : toJson(outputs))
+/** Chatflows of 2026 may end with `workflow_finished` alone, and failed ones do so without an `error` event. */
+function runEnd(state: DifyState): readonly ChatEvent[] {
+  return state.workflow === 'running' || state.ended ? [] : end(state)
 }
 
 function end(state: DifyState): readonly ChatEvent[] {
-  if (state.ended) return []
   state.ended = true
-  return state.workflow === 'failed' ? failed() : [{ type: 'end', reason: state.modelFinishReason }]
+  const { workflow, badWord, outputs, hasText } = state
+  if (workflow === 'failed' || workflow === 'stopped') return endFailure(workflow, `workflow_${workflow}`)
+  if (badWord !== undefined) return endFailure(badEndOf(badWord), badWord)
+  return [...(hasText ? [] : text(outputs, state)), { type: 'end', reason: state.modelFinishReason }]
 }
 
-function failed(): readonly ChatEvent[] {
-  return errorEvents(failureOf('agent_error', { code: 'workflow_failed' }))
+function badEndOf(word: string): 'failed' | 'stopped' {
+  return finishMeaning(word) === 'stopped' ? 'stopped' : 'failed'
 }

@@ -163,11 +163,14 @@ test.each([
   ['after it', [STOP, DONE, ['flowResponses', [{ error: { message: 'boom' } }]]]],
   ['without one', [['flowNodeResponse', { errorText: 'boom' }]]],
 ] as const)('a node that failed %s explains an empty reply', (_when, frames) => {
-  expect(replyTo(frames)).toContainEqual({ type: 'error', failure: { reason: 'agent_error' } })
+  expect(replyTo(frames)).toContainEqual({
+    type: 'error',
+    failure: { reason: 'agent_error', platformCode: 'node_failed' },
+  })
 })
 
-test('a reply with text succeeds even if a node failed', () => {
-  const events = replyTo([['flowNodeResponse', { error: 'boom' }], textFrame('ok'), STOP, DONE])
+test('a reply whose text comes after a node has failed succeeds', () => {
+  const events = replyTo([['flowNodeResponse', { error: 'boom' }], textFrame('ok'), STOP])
   expect(events.slice(1)).toEqual([
     { type: 'text', text: 'ok' },
     { type: 'end', reason: 'stop' },

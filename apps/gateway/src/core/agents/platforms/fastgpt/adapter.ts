@@ -7,16 +7,34 @@ import { defaultApp } from '#core/agents/translate/default-app.ts'
 import { detail } from '#core/agents/translate/detail-event.ts'
 import { errorEvents, MALFORMED, refusalReader, unreadableBody } from '#core/agents/translate/failure.ts'
 import { filesByUrl } from '#core/agents/translate/files-by-url.ts'
-import { finishReason } from '#core/agents/translate/finish-reason.ts'
 import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
-import { textEvent } from '#core/agents/translate/text-event.ts'
-import { usage } from '#core/agents/translate/usage-event.ts'
+import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
+import {
+  endEvents,
+  endFailure,
+  finishMeaning,
+  finishWordIn,
+} from '#core/agents/translate/replies/finish-words.ts'
+import { type Reading, readMessage } from '#core/agents/translate/replies/message-shape.ts'
+import { usage } from '#core/agents/translate/replies/token-counts.ts'
+import { WellFormedText } from '#core/agents/translate/replies/well-formed-text.ts'
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/values/json.ts'
 import { omitUndefined } from '#core/values/omit-undefined.ts'
+import { interaction, toolDetail, variables } from './details.ts'
 import { fastgptFailure } from './failures.ts'
-import { countTokens, type FastGptTokens, hasFailed, VISIBLE_FIELDS } from './nodes.ts'
+import {
+  type BadEnd,
+  badEndOf,
+  countTokens,
+  endWordOf,
+  type FastGptTokens,
+  hasFailed,
+  isAnswering,
+  pluginOutputs,
+  VISIBLE_FIELDS,
+} from './nodes.ts'
 
 /** `filtered` leaves prompts and quoted knowledge out of `detail`. */
 const ENTRY = {
@@ -41,14 +59,20 @@ interface FastGptState extends ReplyState {
   /** Whether the client received a text or a question. */
   answered: boolean
   nodeFailed: boolean
+  /** How the node that gave the answer so far has ended, if that was badly. */
+  badEnd: BadEnd | undefined
+  /** The outputs of a plugin app, which answers with nothing else. */
+  outputs: string | undefined
+  /** The arguments of tools, which come in pieces. */
+  readonly toolTexts: WellFormedText
   ended: boolean
 }
 
 /**
  * FastGPT, completions v1. v2 differs only in its detail events, and both kinds are read. Always requests
  * `detail`, because only node data contains the token counts (`usage` is a constant 1/1/1) and the reason why
- * a run ended without text: a failed node does not fail the run. Such a run succeeds if it has text;
- * otherwise it is an `agent_error`.
+ * a run ended without text: a failed node does not fail the run. Such a run is an `agent_error` if it has no text, or if the
+ * node that gave the text is the one that failed.
  *
  * Not supported: checking credentials without a chat (see `probe`), and input to forms or plugin apps beyond
  * `query` and `variables`. Releases before 2026 do not lock chats, so two parallel calls in one conversation
@@ -65,7 +89,6 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
   context: () => 'client',
   // FastGPT fetches documents itself, so that data would serve images alone.
   takesDataUrls: false,
-  emptyReplyIsError: true,
 
   buildRequest(call) {
     return jsonPost(fastgptUrl(call, '/v1/chat/completions'), bearer(call), {
@@ -87,6 +110,9 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
     modelFinishReason: undefined,
     answered: false,
     nodeFailed: false,
+    badEnd: undefined,
+    outputs: undefined,
+    toolTexts: new WellFormedText(),
     ended: false,
   }),
 
@@ -95,15 +121,18 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
     state.hasBegun = true
     if (data === '') return []
     // Reading continues, because releases before 2026 send the node data after it.
-    if (data === '[DONE]') return end('stop', state)
+    if (data.startsWith('[DONE]')) return end('stop', state)
+    const piece = event === undefined || event === 'answer' ? state.frames.plainText(data) : undefined
+    if (piece !== undefined) return answered([{ type: 'text', text: piece }], state)
     const json = state.frames.parse(data)
-    if (json === undefined) return MALFORMED
+    if (json === undefined)
+      return event === 'error' ? errorEvents(fastgptFailure({ message: data }, { isFirst })) : MALFORMED
     const frame = objectOf(json)
     switch (event) {
       case undefined:
       case 'answer':
       case 'fastAnswer':
-        return answer(frame, state)
+        return answer(frame, isFirst, state)
       case 'flowNodeStatus':
         return [
           detail(frame, (step) => ({
@@ -120,11 +149,11 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
       case 'toolCall':
       case 'toolParams':
       case 'toolResponse':
-        return [toolDetail(event, objectOf(frame.tool))]
+        return [toolDetail(event, wholeTexts(objectOf(frame.tool), state))]
       case 'updateVariables':
         return [variables({ variables: json }, 'variables')]
       case 'interactive':
-        return interaction(objectOf(frame.interactive), state)
+        return pause(objectOf(frame.interactive), state)
       case 'workflowDuration':
         return [
           detail(frame, (step) => ({
@@ -149,16 +178,29 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
   },
 
   translateBody(body, state) {
-    if (!isObject(body)) return unreadableBody(body)
-    const choice = listOf(body.choices)[0]
-    if (choice === undefined) return errorEvents(fastgptFailure(body, { isFirst: true }))
-    state.nodeFailed = Boolean(body.error)
-    const hasVariables = Object.keys(objectOf(body.newVariables)).length > 0
+    const choice = listOf(objectOf(body).choices)[0]
+    if (choice === undefined) {
+      const error = errorIn(body, false) ?? (isObject(body) ? body : undefined)
+      return error === undefined
+        ? unreadableBody(body)
+        : errorEvents(fastgptFailure(error, { isFirst: true }))
+    }
+    const { error, responseData, newVariables } = objectOf(body)
+    const nodes = listOf(responseData)
+    state.nodeFailed = errorIn({ error }, true) !== undefined
+    // It is the error of the last node, of which nothing else is known.
+    if (state.nodeFailed && nodes.length === 0) state.badEnd = { meaning: 'failed', code: 'node_failed' }
+    const { badEnd } = state
+    const word = finishWordIn(objectOf(choice))
+    const hasVariables = Object.keys(objectOf(newVariables)).length > 0
+    const said = message(objectOf(objectOf(choice).message), state)
+    state.badEnd = badEnd
     return [
-      ...(hasVariables ? [variables(body, 'newVariables')] : []),
-      ...message(objectOf(objectOf(choice).message), state),
-      ...nodesFinished(listOf(body.responseData), state),
-      ...end(textOf(objectOf(choice).finish_reason) ?? 'stop', state),
+      ...(hasVariables ? [variables(objectOf(body), 'newVariables')] : []),
+      ...said,
+      ...nodesFinished(nodes, state),
+      // A body is whole, whether or not it says why it ended.
+      ...end(word === undefined || finishMeaning(word) === 'none' ? 'stop' : word, state),
     ]
   },
 
@@ -208,87 +250,105 @@ function contentOf({ query, files }: AgentCall): unknown {
   return [{ type: 'text', text: query }, ...parts]
 }
 
-function answer(frame: JsonObject, state: FastGptState): readonly ChatEvent[] {
-  const choice = objectOf(listOf(frame.choices)[0])
-  const delta = objectOf(choice.delta)
-  const reason = textOf(choice.finish_reason)
-  return [
-    ...textEvent('reasoning', delta.reasoning_content),
-    ...text(delta.content, state),
-    ...(reason === undefined ? [] : end(reason, state)),
-  ]
+function answer(frame: JsonObject, isFirst: boolean, state: FastGptState): readonly ChatEvent[] {
+  const { choices } = frame
+  const error = errorIn(frame, choices !== undefined && choices !== null)
+  if (error !== undefined) return errorEvents(fastgptFailure(error, { isFirst }))
+  const choice = objectOf(listOf(choices)[0])
+  const word = finishWordIn(choice)
+  const events = pieces(choice.delta ?? choice.message ?? choice.text, state)
+  if (word !== undefined) return [...events, ...end(word, state)]
+  if (events.length === 1 && events[0]?.type === 'text') state.frames.isPlain('choices.0.delta.content')
+  return events
+}
+
+function pieces(message: unknown, state: FastGptState): readonly ChatEvent[] {
+  const { events } = read(message)
+  return events.some(({ type }) => type === 'text') ? answered(events, state) : events
+}
+
+/** A text shows that the node before it was not the one that answers. */
+function answered(events: readonly ChatEvent[], state: FastGptState): readonly ChatEvent[] {
+  state.answered = true
+  state.badEnd = undefined
+  return events
+}
+
+function read(message: unknown): Reading {
+  const reading: Reading = { events: [], calls: [], isUnread: false }
+  readMessage(message, reading)
+  return reading
 }
 
 /** Reads a blocking reply: a text, or a list of parts whose kind, in releases of 2026, only the key shows. */
-function message({ content, reasoning_content }: JsonObject, state: FastGptState): readonly ChatEvent[] {
-  const parts = Array.isArray(content)
-    ? content
-    : [{ reasoning: { content: reasoning_content }, text: { content } }]
-  return parts.map(objectOf).flatMap((part) => {
-    const content = objectOf(part.text).content
-    const isNext = state.answered && textOf(content) !== undefined
+function message(whole: JsonObject, state: FastGptState): readonly ChatEvent[] {
+  if (!Array.isArray(whole.content)) return pieces(whole, state)
+  return whole.content.flatMap((each) => {
+    const { tools, interactive, ...part } = objectOf(each)
+    const isNext = state.answered
+    const events = pieces({ content: [typeof each === 'string' ? each : part] }, state)
+    const at = events.findIndex(({ type }) => type === 'text')
     return [
-      ...textEvent('reasoning', objectOf(part.reasoning).content),
-      ...listOf(part.tools).map((tool) => toolDetail('toolResponse', objectOf(tool))),
-      ...(isNext ? text('\n\n', state) : []),
-      ...text(content, state),
-      ...('interactive' in part ? interaction(objectOf(part.interactive), state) : []),
+      ...(isNext && at >= 0 ? events.toSpliced(at, 0, { type: 'text', text: '\n\n' }) : events),
+      ...listOf(tools).map((tool) => toolDetail('toolResponse', objectOf(tool))),
+      ...(interactive === undefined ? [] : pause(objectOf(interactive), state)),
     ]
   })
 }
 
-function text(value: unknown, state: FastGptState): readonly ChatEvent[] {
-  const events = textEvent('text', value)
-  state.answered ||= events.length > 0
-  return events
+function pause(interactive: JsonObject, state: FastGptState): readonly ChatEvent[] {
+  state.answered = true
+  return interaction(interactive, state.wholeNodes)
 }
 
-function end(reason: string, state: FastGptState): readonly ChatEvent[] {
-  if (state.ended) return []
+function end(word: string, state: FastGptState): readonly ChatEvent[] {
+  const ends = endEvents(word)
+  if (ends.length === 0) return ends
   state.ended = true
-  return conclusion(reason, state)
+  return conclusion(ends, state)
 }
 
-function conclusion(reason: string, state: FastGptState): readonly ChatEvent[] {
+function conclusion(ends: readonly ChatEvent[], state: FastGptState): readonly ChatEvent[] {
   const failed = silentFailure(state)
-  return failed.length > 0
-    ? failed
-    : [{ type: 'end', reason: state.modelFinishReason ?? finishReason(reason) }]
+  if (failed.length > 0) return failed
+  const cut: readonly ChatEvent[] =
+    state.modelFinishReason === undefined ? [] : [{ type: 'end', reason: state.modelFinishReason }]
+  return [...outputsOf(state), ...ends, ...cut]
 }
 
-function silentFailure({ nodeFailed, answered }: FastGptState): readonly ChatEvent[] {
+/** The answer of a plugin app, if nothing else was one. */
+function outputsOf(state: FastGptState): readonly ChatEvent[] {
+  const { outputs, answered } = state
+  if (outputs === undefined || answered) return []
+  state.answered = true
+  return [{ type: 'text', text: outputs }]
+}
+
+function silentFailure({ nodeFailed, answered, badEnd }: FastGptState): readonly ChatEvent[] {
+  if (badEnd !== undefined) return endFailure(badEnd.meaning, badEnd.code)
   return nodeFailed && !answered ? errorEvents({ reason: 'agent_error' }) : []
 }
 
-/** `toolParams` events are pieces that clients join by the tool's id. */
-function toolDetail(event: 'toolCall' | 'toolParams' | 'toolResponse', tool: JsonObject): ChatEvent {
-  return detail(tool, (step) => {
-    const common = { id: step.text('id'), name: step.text('toolName') }
-    switch (event) {
-      case 'toolCall':
-        step.keep('functionName')
-        return { type: 'tool_call', ...common, data: { arguments: step.jsonText('params') } }
-      case 'toolParams':
-        return { type: 'tool_call', ...common, data: { arguments_delta: step.text('params') } }
-      case 'toolResponse': {
-        const output = step.text('response') ?? ''
-        return { type: 'tool_result', ...common, data: { arguments: step.jsonText('params'), output } }
-      }
-    }
-  })
-}
-
-function variables(frame: JsonObject, name: string): ChatEvent {
-  return detail(frame, (step) => ({ type: 'variables', data: { values: step.object(name) } }))
+/** A piece of a tool's arguments may end within a character. */
+function wholeTexts(tool: JsonObject, { toolTexts }: FastGptState): JsonObject {
+  const { id, params } = tool
+  return typeof params === 'string' ? { ...tool, params: toolTexts.join(textOf(id) ?? '', params) } : tool
 }
 
 function nodesFinished(items: readonly unknown[], state: FastGptState): readonly ChatEvent[] {
   const nodes = items.map(objectOf)
   countTokens(nodes, state.tokens)
   state.nodeFailed ||= nodes.some(hasFailed)
-  const reason = nodes.map((node) => textOf(node.finishReason)).findLast((each) => each !== undefined)
-  if (reason !== undefined)
-    state.modelFinishReason = reason === 'length' || reason === 'content_filter' ? reason : undefined
+  const word = nodes
+    .filter(isAnswering)
+    .map((node) => endWordOf(node))
+    .findLast((each) => each !== undefined)
+  const meaning = word === undefined ? undefined : finishMeaning(word)
+  if (meaning !== undefined)
+    state.modelFinishReason = meaning === 'length' || meaning === 'content_filter' ? meaning : undefined
+  const answering = nodes.findLast(isAnswering)
+  if (answering !== undefined) state.badEnd = badEndOf(answering)
+  state.outputs ??= pluginOutputs(nodes)
   return [
     ...nodes.map((node) =>
       detail(node, (step) => {
@@ -308,40 +368,6 @@ function nodesFinished(items: readonly unknown[], state: FastGptState): readonly
     ...usage(state.tokens.prompt, state.tokens.completion),
     // Old releases send node data after the end; the data may change the end's reason or turn it into a
     // failure.
-    ...(state.ended ? conclusion('stop', state) : []),
-  ]
-}
-
-/** A pause may come from a node inside a child app or a loop; the innermost one contains the question. */
-function interaction(outermost: JsonObject, state: FastGptState): readonly ChatEvent[] {
-  let pause = outermost
-  let params = objectOf(pause.params)
-  while (isObject(params.childrenResponse)) {
-    pause = params.childrenResponse
-    params = objectOf(pause.params)
-  }
-  state.answered = true
-  const options = listOf(params.userSelectOptions)
-    .map((option) => objectOf(option).value)
-    .filter((option) => typeof option === 'string')
-  const labels = listOf(params.inputForm)
-    .map((field) => objectOf(field).label)
-    .filter((label) => typeof label === 'string')
-  return [
-    {
-      type: 'interaction',
-      question: textOf(params.description) ?? textOf(params.content) ?? '',
-      options: [...options, ...labels],
-    },
-    detail({ ...params, type: pause.type }, (step) => {
-      const question = step.text('description') ?? step.text('content')
-      const form = step.list('inputForm')
-      const name = step.text('type')
-      // A pause also carries edges and node outputs, which are internal to the workflow.
-      if (state.wholeNodes) step.put('interactive', outermost)
-      // The options have keys beside their values.
-      else step.keepAll()
-      return { type: 'interaction', name, data: { question, options, form } }
-    }),
+    ...(state.ended ? conclusion([{ type: 'end', reason: 'stop' }], state) : []),
   ]
 }

@@ -1,4 +1,7 @@
-import { countOf, type JsonObject, listOf, objectOf, textOf } from '#core/values/json.ts'
+import { finishMeaning } from '#core/agents/translate/replies/finish-words.ts'
+import { isEmpty } from '#core/agents/translate/replies/message-shape.ts'
+import { outputText } from '#core/agents/translate/replies/output-text.ts'
+import { countOf, isObject, type JsonObject, listOf, objectOf, textOf } from '#core/values/json.ts'
 
 /** The tokens that the nodes of one run have reported so far. */
 export interface FastGptTokens {
@@ -32,8 +35,60 @@ export function countTokens(nodes: readonly JsonObject[], tokens: FastGptTokens)
   }
 }
 
-export function hasFailed(node: JsonObject): boolean {
-  return Boolean(node.errorText || node.error)
+/** The kinds of nodes that write the answer, of which a run may have several. */
+const ANSWERING: ReadonlySet<unknown> = new Set([
+  undefined,
+  'chatNode',
+  'answerNode',
+  'tools',
+  'agent',
+  'app',
+  'appModule',
+  'pluginModule',
+  'loop',
+])
+
+export function isAnswering({ moduleType }: JsonObject): boolean {
+  return ANSWERING.has(moduleType)
+}
+
+/** How a run ended that did not end by itself. */
+export interface BadEnd {
+  readonly meaning: 'failed' | 'stopped'
+  readonly code: string
+}
+
+const LEVELS_MAX = 16
+
+/** The word with which the model of a node has ended: its own, or that of the last one within it that answers. */
+export function endWordOf(node: JsonObject, levels = LEVELS_MAX): string | undefined {
+  const inner = innerAnswering(node)
+  const word = textOf(node.finishReason)
+  return word ?? (inner === undefined || levels === 0 ? undefined : endWordOf(inner, levels - 1))
+}
+
+/** How a node ended, if that was badly: by a word, by its error, or by that of the last one within it that answers. */
+export function badEndOf(node: JsonObject, levels = LEVELS_MAX): BadEnd | undefined {
+  const word = endWordOf(node)
+  const meaning = word === undefined ? undefined : finishMeaning(word)
+  if (word !== undefined && (meaning === 'failed' || meaning === 'stopped')) return { meaning, code: word }
+  if (hasFailed(node)) return { meaning: 'failed', code: 'node_failed' }
+  const inner = innerAnswering(node)
+  return inner === undefined || levels === 0 ? undefined : badEndOf(inner, levels - 1)
+}
+
+function innerAnswering({ pluginDetail, loopDetail }: JsonObject): JsonObject | undefined {
+  return [...listOf(pluginDetail), ...listOf(loopDetail)].map(objectOf).findLast(isAnswering)
+}
+
+/** The outputs of a plugin app, as text. */
+export function pluginOutputs(nodes: readonly JsonObject[]): string | undefined {
+  const output = nodes.findLast(({ moduleType }) => moduleType === 'pluginOutput')?.pluginOutput
+  return isObject(output) ? outputText(output) : undefined
+}
+
+export function hasFailed({ error, errorText }: JsonObject): boolean {
+  return !isEmpty(errorText) || !isEmpty(error)
 }
 
 /**

@@ -26,9 +26,12 @@ import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
 import { reasonInWords } from '#core/agents/translate/refusals/whose-fault.ts'
+import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
+import { endEvents, finishMeaning, finishWordIn } from '#core/agents/translate/replies/finish-words.ts'
+import { interactionEvents } from '#core/agents/translate/replies/interaction.ts'
+import { usageOf } from '#core/agents/translate/replies/token-counts.ts'
 import { stringValues } from '#core/agents/translate/string-values.ts'
 import { textEvent } from '#core/agents/translate/text-event.ts'
-import { usage } from '#core/agents/translate/usage-event.ts'
 import type { ErrorReason } from '#core/errors.ts'
 import { isObject, type JsonObject, listOf, objectOf, parseJson, textOf } from '#core/values/json.ts'
 import { omitUndefined } from '#core/values/omit-undefined.ts'
@@ -38,7 +41,6 @@ interface HiAgentState extends ReplyState {
   hasText: boolean
   /** Whether a further output has begun after one with text. */
   isNextAnswer: boolean
-  ended: boolean
 }
 
 /**
@@ -57,7 +59,6 @@ export const hiagent: Adapter<typeof NO_OPTIONS, HiAgentState> = {
   features: () => ({ stream: true, detail: true, files: true, conversation: true, usage: true, stop: true }),
   context: () => 'platform',
   takesDataUrls: false,
-  emptyReplyIsError: true,
 
   buildRequest(call) {
     const { platformConversationId, query, files } = call
@@ -73,27 +74,38 @@ export const hiagent: Adapter<typeof NO_OPTIONS, HiAgentState> = {
     frames: new FrameParser(),
     hasText: false,
     isNextAnswer: false,
-    ended: false,
   }),
 
-  translate({ data }, state) {
+  translate({ event, data }, state) {
     // Version 1 of the API sends the prefix twice.
     const payload = data.replace(/^(?:data:\s*)+/, '')
     if (payload === '') return []
+    // Proxies in front of a platform add it.
+    if (payload.startsWith('[DONE]')) return [END]
     const json = state.frames.parse(payload)
-    if (json === undefined) return MALFORMED
+    if (json === undefined) return event === 'error' ? failedRun({ Message: payload }) : MALFORMED
     const frame = objectOf(json)
     learnIds(frame, state)
+    if (event === 'error' || frame.event === undefined) {
+      const error = isError(frame) ? undefined : errorIn(json, frame.answer !== undefined)
+      if (error !== undefined) return failedRun({ Code: error.code, Message: error.message })
+    }
     return translateFrame(frame, state)
   },
 
   translateBody(body, state) {
     const reply = withoutNull(body)
-    if (!isObject(reply)) return unreadableBody(reply)
+    if (!isObject(reply)) {
+      const error = errorIn(reply, false)
+      return error === undefined
+        ? unreadableBody(reply)
+        : failedRun({ Code: error.code, Message: error.message })
+    }
     learnIds(reply, state)
-    if (typeof reply.answer !== 'string') return errorEvents(bodyFailure(reply, { isWhole: true }))
+    if (reply.answer === undefined || reply.answer === null || isError(reply))
+      return errorEvents(bodyFailure(reply, { isWhole: true }))
     const thoughts = listOf(reply.think_messages).flatMap((thought) => textEvent('reasoning', thought))
-    return [...thoughts, ...text(reply.answer, state), ...end(state)]
+    return [...thoughts, ...text(reply.answer, state), ...endOf(reply)]
   },
 
   finish: () => [],
@@ -171,21 +183,24 @@ function translateFrame(frame: JsonObject, state: HiAgentState): readonly ChatEv
     case 'think_message':
       return textEvent('reasoning', frame.answer)
     case 'message_cost':
-      return usage(frame.input_tokens, frame.output_tokens)
+      return usageOf(frame)
     case 'message_end':
-      return end(state)
+      return endOf(frame)
     case 'message_failed':
     case 'agent_error':
       return errorEvents(failureOf('agent_error', { code: frame.event }))
     case 'interrupted':
       return [
-        { type: 'interaction', question: textOf(frame.interrupted_msg) ?? '', options: [] },
-        detail(frame, (step) => ({
-          type: 'interaction',
-          name: step.text('interrupted_type'),
-          data: { question: step.text('interrupted_msg'), options: [] },
-        })),
-        ...end(state),
+        ...interactionEvents(
+          textOf(frame.interrupted_msg) ?? '',
+          [],
+          detail(frame, (step) => ({
+            type: 'interaction',
+            name: step.text('interrupted_type'),
+            data: { question: step.text('interrupted_msg'), options: [] },
+          })),
+        ),
+        END,
       ]
     default:
       return isError(frame) ? errorEvents(bodyFailure(frame, { isWhole: false })) : progress(frame)
@@ -201,10 +216,18 @@ function text(value: unknown, state: HiAgentState): readonly ChatEvent[] {
   return [...separator, ...events]
 }
 
-function end(state: HiAgentState): readonly ChatEvent[] {
-  if (state.ended) return []
-  state.ended = true
-  return [{ type: 'end', reason: 'stop' }]
+const END: ChatEvent = { type: 'end', reason: 'stop' }
+
+/** The model's own word for the end, where the event hands it through. */
+function endOf(frame: JsonObject): readonly ChatEvent[] {
+  const word = finishWordIn(frame) ?? finishWordIn(objectOf(frame.metadata))
+  // Its tools are called by HiAgent itself, so that the client has no call to answer.
+  const meaning = word === undefined ? 'none' : finishMeaning(word)
+  return word === undefined || meaning === 'none' || meaning === 'tool_calls' ? [END] : endEvents(word)
+}
+
+function failedRun(error: JsonObject): readonly ChatEvent[] {
+  return errorEvents(bodyFailure({ ResponseMetadata: { Error: error } }, { isWhole: false }))
 }
 
 /** Events reported as progress without their data, because retrieved knowledge is not shown to clients. */

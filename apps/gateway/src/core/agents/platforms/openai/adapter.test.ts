@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { detailsIn } from '#core/agents/chat-events.test-support.ts'
 import { agentFor, callOf, textSent } from '#core/agents/transcripts.test-support.ts'
 import { agentFile, describeFile } from '#core/agents/translate/agent-file.ts'
 import { objectOf, parseJson } from '#core/values/json.ts'
@@ -111,7 +112,10 @@ test('reports the model once', () => {
 test('passes on the deltas of tool calls', () => {
   const tool_calls = [{ index: 0, id: 't', function: { name: 'f', arguments: '{' } }]
   expect(replyTo([chunkOf({ tool_calls }), chunkOf({}, 'tool_calls')])).toEqual([
-    { type: 'tool_calls', delta: tool_calls },
+    {
+      type: 'tool_calls',
+      delta: [{ index: 0, id: 't', type: 'function', function: { name: 'f', arguments: '{' } }],
+    },
     { type: 'end', reason: 'tool_calls' },
   ])
 })
@@ -122,10 +126,128 @@ test('tool calls of a blocking reply get the index that deltas would have', () =
   expect(openai.translateBody(body, openai.start(callOf(agent)))).toContainEqual({
     type: 'tool_calls',
     delta: [
-      { index: 0, id: 'a' },
-      { index: 1, id: 'b' },
+      { index: 0, id: 'a', type: 'function', function: { arguments: '' } },
+      { index: 1, id: 'b', type: 'function', function: { arguments: '' } },
     ],
   })
+})
+
+test.each([
+  ['an ordinary end', [chunkOf({}, 'stop')], true],
+  ['a cut', [{ choices: [{ unknown: 'text', finish_reason: 'length' }] }], true],
+  ['no choice at all', ['[DONE]'], false],
+  ['a field that is unread', [chunkOf({ blocks: [{ words: 'a' }] }), chunkOf({}, 'stop')], false],
+  ['more tokens than one', [chunkOf({}, 'stop'), counted(2)], false],
+  ['one token, which ends it', [chunkOf({}, 'stop'), counted(1)], true],
+  ['tokens of reasoning', [chunkOf({ reasoning: 'hm' }), chunkOf({}, 'stop'), counted(9)], true],
+  [
+    'a stop sequence at its beginning',
+    [{ choices: [{ delta: {}, finish_reason: 'stop', stop_reason: '###' }] }, counted(3)],
+    true,
+  ],
+])('an empty reply with %s is a reply: %#', (_what, frames, mayBeEmpty) => {
+  expect(mayBeEmptyAfter(frames)).toBe(mayBeEmpty)
+})
+
+test('after the result of a tool and with stop sequences an empty reply is one, whatever its tokens', () => {
+  const frames = [chunkOf({}, 'stop'), counted(9)]
+  const messages = [{ role: 'tool', content: '21' }]
+  expect(mayBeEmptyAfter(frames, { messages })).toBe(true)
+  expect(mayBeEmptyAfter(frames, { parameters: { stop: ['###'] } })).toBe(true)
+  expect(mayBeEmptyAfter([chunkOf({ blocks: 'a' }), ...frames], { messages })).toBe(false)
+})
+
+function counted(completion_tokens: number) {
+  return { choices: [], usage: { prompt_tokens: 1, completion_tokens } }
+}
+
+function mayBeEmptyAfter(
+  frames: readonly unknown[],
+  call: Partial<Parameters<typeof openai.start>[0]> = {},
+): boolean | undefined {
+  const state = openai.start(callOf(agent, call))
+  const events = frames.flatMap((frame) =>
+    openai.translate(
+      { event: undefined, data: typeof frame === 'string' ? frame : JSON.stringify(frame) },
+      state,
+    ),
+  )
+  const end = events.findLast((event) => event.type === 'end')
+  const usage = events.find((event) => event.type === 'usage')?.usage
+  const hasReasoning = events.some(({ type }) => type === 'reasoning')
+  return end && openai.mayBeEmpty?.(state, { reason: end.reason, usage, hasReasoning })
+}
+
+test('the likelihood of tokens is passed on if it was asked for', () => {
+  const logprobs = { content: [{ token: 'a', logprob: -0.1 }] }
+  const chunk = { choices: [{ index: 0, delta: { content: 'a' }, logprobs }] }
+  const translate = (parameters: object) =>
+    openai.translate(
+      { event: undefined, data: JSON.stringify(chunk) },
+      openai.start(callOf(agent, { parameters: { ...parameters } })),
+    )
+  expect(translate({ logprobs: true })).toEqual([
+    { type: 'text', text: 'a' },
+    { type: 'logprobs', logprobs },
+  ])
+  expect(translate({})).toEqual([{ type: 'text', text: 'a' }])
+})
+
+test('citations are passed on once, and are sources for those who asked for details', () => {
+  const found = { title: 'A page', url: 'https://x.example/a', date: '2026-01-01' }
+  const chunk = { ...chunkOf({ content: 'a' }), citations: [found.url], search_results: [found] }
+  const events = replyTo([chunk, chunk])
+  expect(events.filter(({ type }) => type === 'citations')).toEqual([
+    { type: 'citations', top: { citations: [found.url], search_results: [found] }, annotations: [] },
+  ])
+  expect(detailsIn(events)).toEqual([
+    {
+      type: 'sources',
+      data: { items: [{ title: found.title, url: found.url }] },
+      raw: { citations: [{ date: found.date }] },
+    },
+  ])
+  const annotations = [{ type: 'url_citation', url_citation: { title: 'A page', url: found.url } }]
+  expect(detailsIn(replyTo([chunkOf({ annotations })]))).toEqual([
+    { type: 'sources', data: { items: [{ title: 'A page', url: found.url }] } },
+  ])
+})
+
+test.each([
+  ['in the choice', { choices: [{ delta: {}, usage: { prompt_tokens: 1, completion_tokens: 2 } }] }],
+  [
+    'in a place of its own',
+    { choices: [{ delta: {} }], x_groq: { usage: { prompt_tokens: 1, total_tokens: 3 } } },
+  ],
+  ['under other names', { choices: null, usage: { input_tokens: 1, output_tokens: 2 } }],
+])('usage is found %s', (_where, chunk) => {
+  expect(replyTo([chunk])).toEqual([
+    { type: 'usage', usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 } },
+  ])
+})
+
+test('the tokens of a failed reply count as well', () => {
+  const usage = { prompt_tokens: 1, completion_tokens: 2 }
+  expect(replyTo([{ choices: [{ delta: {}, finish_reason: 'error' }], usage }])).toMatchObject([
+    { type: 'usage' },
+    { type: 'error', failure: { reason: 'agent_error', platformCode: 'error' } },
+  ])
+})
+
+test('frames that differ in their text alone are read alike, until one differs in more', () => {
+  const text = 'abcdef'
+  const frames = [...text].map((content) => chunkOf({ content }))
+  const odd = {
+    choices: [{ index: 0, delta: { content: 'g' }, finish_reason: null, error: { message: 'x' } }],
+  }
+  expect(replyTo([...frames, chunkOf({ content: '' }), chunkOf({ content: 'g' }), odd])).toMatchObject([
+    ...[...text, 'g'].map((each) => ({ type: 'text', text: each })),
+    { type: 'error' },
+  ])
+  const models = [...text].map((model) => ({ model, ...chunkOf({ content: 'x' }) }))
+  expect(replyTo(models).filter(({ type }) => type === 'text')).toEqual(
+    [...text].map(() => ({ type: 'text', text: 'x' })),
+  )
 })
 
 test('reads the first choice only', () => {
@@ -144,11 +266,12 @@ test('usage on every chunk or after the end is reported each time', () => {
   ])
 })
 
-test('[DONE] is an end if no finish reason came, but not after an error', () => {
+test('[DONE] is an end, and follows an error as well', () => {
   expect(replyTo([chunkOf({ content: 'a' }), '[DONE]']).at(-1)).toEqual({ type: 'end', reason: 'stop' })
-  expect(replyTo([{ error: { message: 'x' } }, '[DONE]'])).toEqual([
-    { type: 'error', failure: { reason: 'agent_error' } },
-  ])
+  expect(replyTo([{ error: { message: 'x' } }, '[DONE]'])[0]).toEqual({
+    type: 'error',
+    failure: { reason: 'agent_error' },
+  })
 })
 
 test.each([

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import type { Adapter, AgentCall, HeaderReader, ReplyState } from '#core/agents/adapter.ts'
+import type { Adapter, AgentCall, HeaderReader } from '#core/agents/adapter.ts'
 import { section, text } from '#core/agents/entry-schema.ts'
 import type { ChatEvent, Failure } from '#core/agents/events.ts'
 import { agentUrl } from '#core/agents/translate/agent-url.ts'
@@ -13,16 +13,15 @@ import {
   refusalReader,
   unreadableBody,
 } from '#core/agents/translate/failure.ts'
-import { finishReason } from '#core/agents/translate/finish-reason.ts'
-import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { probeCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
 import { messageIn } from '#core/agents/translate/refusals/error-words.ts'
 import { refusedFields } from '#core/agents/translate/refusals/refused-fields.ts'
 import { reasonInWords } from '#core/agents/translate/refusals/whose-fault.ts'
-import { usage } from '#core/agents/translate/usage-event.ts'
+import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
 import { userMessage } from '#core/agents/translate/user-message.ts'
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/values/json.ts'
+import { isObject, type JsonObject, objectOf, textOf } from '#core/values/json.ts'
+import { type CompletionState, completion, errorOf, mayBeEmpty, startCompletion } from './completion.ts'
 
 /** The operator sets the models; clients choose among the configured ones. */
 const ENTRY = {
@@ -52,20 +51,13 @@ const ENTRY = {
   }),
 }
 
-interface OpenAiState extends ReplyState {
-  readonly frames: FrameParser
-  model: string | undefined
-  /** Whether an end or an error was reported. */
-  ended: boolean
-}
-
 /**
  * Any server with OpenAI's chat completions API: OpenAI, vLLM, Ollama, one-api and proxies in front of them.
  * The server keeps no context, and closing the connection stops a run. Requests a stream only if the client
  * does, because these servers support both equally well. Only the first choice is read. Failures that a
  * server reports as content with an ordinary stop cannot be detected.
  */
-export const openai: Adapter<typeof ENTRY, OpenAiState> = {
+export const openai: Adapter<typeof ENTRY, CompletionState> = {
   platform: 'openai',
   displayName: 'OpenAI',
   entry: ENTRY,
@@ -75,8 +67,7 @@ export const openai: Adapter<typeof ENTRY, OpenAiState> = {
   features: () => ({ stream: true, detail: true, files: true, conversation: true, usage: true, stop: true }),
   context: () => 'gateway',
   takesDataUrls: true,
-  // A reply may consist of tool calls alone.
-  emptyReplyIsError: false,
+  mayBeEmpty,
 
   buildRequest(call) {
     const messages = call.messages ?? [userMessage(call.query, call.files)]
@@ -95,27 +86,38 @@ export const openai: Adapter<typeof ENTRY, OpenAiState> = {
 
   modelOf,
 
-  start: () => ({ frames: new FrameParser(), model: undefined, ended: false }),
+  start: startCompletion,
 
   translate({ event, data }, state) {
-    if (data === '') return []
-    if (data === '[DONE]') return end('stop', state)
+    const piece = event === 'error' ? undefined : state.frames.plainText(data)
+    if (piece !== undefined) return [{ type: 'text', text: piece }]
+    if (data.startsWith('[DONE]')) return [{ type: 'end', reason: 'stop' }]
+    const isError = event === 'error'
+    if (data === '') return isError ? failed({}) : []
     const json = state.frames.parse(data)
-    if (json === undefined) return MALFORMED
+    if (json === undefined) return isError ? failed({ message: data }) : MALFORMED
     const chunk = objectOf(json)
-    const error = errorOf(chunk) ?? (event === 'error' ? chunk : undefined)
-    return error === undefined ? completion(chunk, 'delta', state) : failed(error, state)
+    const error = isError ? (errorIn(json, false) ?? chunk) : errorOf(json)
+    if (error !== undefined) return failed(error)
+    const events = completion(chunk, false, state, failed)
+    if (events.length === 1 && events[0]?.type === 'text') state.frames.isPlain('choices.0.delta.content')
+    return events
   },
 
   translateBody(body, state) {
+    const error = errorOf(body)
+    if (error !== undefined) return failed(error)
     if (!isObject(body)) return unreadableBody(body)
-    const error = errorOf(body) ?? (Array.isArray(body.choices) ? undefined : body)
-    return error === undefined ? completion(body, 'message', state) : failed(error, state)
+    if (!('choices' in body)) return failed(body)
+    const events = completion(body, true, state, failed)
+    // A body is whole, whether or not it says why it ended.
+    const hasEnd = events.some(({ type }) => type === 'end' || type === 'error')
+    return hasEnd ? events : [...events, { type: 'end', reason: 'stop' }]
   },
 
   finish: () => [],
 
-  toFailure: refusalReader((body, reply) => errorFailure(errorOf(body) ?? body, reply)),
+  toFailure: refusalReader((body, reply) => errorFailure(errorIn(body, false) ?? body, reply)),
 
   probe: (agent) =>
     probeCall(
@@ -143,64 +145,8 @@ function openaiUrl({ agent }: Pick<AgentCall, 'agent'>, path: string): string {
   return agentUrl(agent.baseUrl, /\/chat\/completions$/, path)
 }
 
-/** Translates a chunk or a whole completion, which differ only in the name of one field. */
-function completion(chunk: JsonObject, part: 'delta' | 'message', state: OpenAiState): readonly ChatEvent[] {
-  const choice = firstChoice(listOf(chunk.choices))
-  const delta = objectOf(choice[part])
-  const calls = listOf(delta.tool_calls)
-  const reason = textOf(choice.finish_reason)
-  const events: ChatEvent[] = []
-  const name = textOf(chunk.model)
-  if (name !== undefined && name !== state.model) {
-    state.model = name
-    events.push({ type: 'model', model: name })
-  }
-  // Most servers use `reasoning_content`; Ollama and newer vLLM use `reasoning`.
-  const reasoning = textOf(delta.reasoning_content) ?? textOf(delta.reasoning)
-  if (reasoning !== undefined) events.push({ type: 'reasoning', text: reasoning })
-  const text = textOf(delta.content) ?? textOf(delta.refusal)
-  if (text !== undefined) events.push({ type: 'text', text })
-  if (calls.length > 0)
-    events.push({ type: 'tool_calls', delta: part === 'delta' ? calls : calls.map(indexed) })
-  if (reason !== undefined) events.push(...end(reason, state))
-  if (isObject(chunk.usage)) {
-    const { prompt_tokens, completion_tokens, total_tokens } = chunk.usage
-    events.push(...usage(prompt_tokens, completion_tokens, total_tokens))
-  }
-  return events
-}
-
-/** Returns the choice with index 0 or without an index. */
-function firstChoice(choices: readonly unknown[]): JsonObject {
-  for (const choice of choices) if (!objectOf(choice).index) return objectOf(choice)
-  return {}
-}
-
-/** Adds the index by which clients assemble tool calls, because only deltas carry it. */
-function indexed(call: unknown, index: number): unknown {
-  return { index, ...objectOf(call) }
-}
-
-function end(reason: string, state: OpenAiState): readonly ChatEvent[] {
-  if (state.ended) return []
-  state.ended = true
-  return [{ type: 'end', reason: finishReason(reason) }]
-}
-
-/** Marks the reply as ended, because vLLM sends `[DONE]` after an error as well. */
-function failed(error: JsonObject, state: OpenAiState): readonly ChatEvent[] {
-  state.ended = true
+function failed(error: JsonObject): readonly ChatEvent[] {
   return errorEvents(errorFailure(error, {}))
-}
-
-/**
- * Returns the error of a chunk or body: an object under `error`, a string (proxies), or flat (older vLLM).
- */
-function errorOf(body: JsonObject): JsonObject | undefined {
-  const { error } = body
-  if (isObject(error)) return error
-  if (textOf(error) !== undefined) return { message: error }
-  return body.object === 'error' ? body : undefined
 }
 
 /** Known by the status, which an error within a stream does not have. */

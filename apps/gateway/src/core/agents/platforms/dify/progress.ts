@@ -1,0 +1,101 @@
+import type { ChatEvent, DetailEvent } from '#core/agents/events.ts'
+import { detail, StepFields } from '#core/agents/translate/detail-event.ts'
+import { textEvent } from '#core/agents/translate/text-event.ts'
+import type { JsonObject } from '#core/values/json.ts'
+
+/**
+ * Leaves out inputs, outputs and process data of nodes, because they contain prompts and quoted knowledge.
+ */
+export function progress(frame: JsonObject, data: JsonObject): readonly ChatEvent[] {
+  const { event } = frame
+  switch (event) {
+    case 'node_started':
+    case 'node_finished':
+      return [
+        detail(data, (step) => ({
+          type: event,
+          ...nodeOf(step),
+          name: step.text('title'),
+          data: { node_type: step.text('node_type') },
+        })),
+      ]
+    case 'agent_thought':
+      return [thought(frame)]
+    case 'message_file':
+      return [
+        detail(frame, (step) => {
+          step.keep('type', 'url')
+          return { type: 'other', id: step.text('id'), name: event, data: {} }
+        }),
+      ]
+    case 'reasoning_chunk':
+      return textEvent('reasoning', data.reasoning)
+    case 'agent_log':
+      return [
+        detail(data, (step) => ({
+          type: 'other',
+          id: step.text('id'),
+          name: step.text('label'),
+          status: step.text('status'),
+          data: {},
+        })),
+      ]
+    case 'workflow_started':
+    case 'node_retry':
+    case 'iteration_started':
+    case 'iteration_next':
+    case 'iteration_completed':
+    case 'loop_started':
+    case 'loop_next':
+    case 'loop_completed':
+    case 'human_input_form_filled':
+    case 'human_input_form_timeout':
+      return [detail(data, (step) => ({ type: 'other', ...nodeOf(step), name: event, data: {} }))]
+    default:
+      return []
+  }
+}
+
+function nodeOf(step: StepFields) {
+  return {
+    id: step.text('node_id'),
+    status: step.text('status'),
+    elapsed_ms: step.milliseconds('elapsed_time'),
+  }
+}
+
+/** The same id arrives two or three times: empty, then with the tool, then with the tool's result. */
+function thought(frame: JsonObject): ChatEvent {
+  return detail(frame, (step) => {
+    const id = step.text('id')
+    const name = step.text('tool')
+    if (name === undefined) return { type: 'thought', id, data: { text: step.text('thought') ?? '' } }
+    const output = step.text('observation')
+    const input = step.jsonText('tool_input')
+    return output === undefined
+      ? { type: 'tool_call', id, name, data: { arguments: input } }
+      : { type: 'tool_result', id, name, data: { arguments: input, output } }
+  })
+}
+
+export function replace(text: unknown, frame: JsonObject): readonly ChatEvent[] {
+  if (typeof text !== 'string') return []
+  const replaced = (): DetailEvent<'replaced'> => {
+    const step = new StepFields(frame)
+    return {
+      type: 'replaced',
+      status: step.text('reason'),
+      data: { text: text.toWellFormed() },
+      raw: step.raw,
+    }
+  }
+  return [{ type: 'replace', text, detail: replaced }]
+}
+
+export function sources(metadata: JsonObject): ChatEvent {
+  const names = { title: 'document_name', text: 'content', document: 'document_id' }
+  return detail(metadata, (step) => ({
+    type: 'sources',
+    data: { items: step.sources('retriever_resources', names) },
+  }))
+}

@@ -1,0 +1,195 @@
+import type { AgentCall, EmptyReply, ReplyState } from '#core/agents/adapter.ts'
+import type { ChatEvent } from '#core/agents/events.ts'
+import { detail } from '#core/agents/translate/detail-event.ts'
+import { FrameParser } from '#core/agents/translate/frame-parser.ts'
+import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
+import { endEvents, finishWordIn } from '#core/agents/translate/replies/finish-words.ts'
+import { isEmpty, type Reading, readMessage } from '#core/agents/translate/replies/message-shape.ts'
+import { usageIn } from '#core/agents/translate/replies/token-counts.ts'
+import { ToolCallPieces } from '#core/agents/translate/replies/tool-call-pieces.ts'
+import { isObject, type JsonObject, listOf, objectOf, textOf, toJson } from '#core/values/json.ts'
+import { omitUndefined } from '#core/values/omit-undefined.ts'
+
+export interface CompletionState extends ReplyState {
+  readonly frames: FrameParser
+  readonly call: AskedFor
+  model: string | undefined
+  calls: ToolCallPieces | undefined
+  /** The index of the choice that is read. */
+  choiceIndex: number | undefined
+  /** Whether deltas have carried anything; some servers repeat the whole message beside them. */
+  fromDelta: boolean
+  /** Whether a field that is not empty was not understood. */
+  isUnread: boolean
+  /** Whether a stop sequence may have ended the answer before its first character. */
+  atStopSequence: boolean
+  /** The citations so far, which some servers repeat in each chunk. */
+  citations: string
+}
+
+/** What matters of the request for its reply. */
+interface AskedFor {
+  readonly logprobs: boolean
+  /** Begins the ids of tool calls that the server leaves without. The number of messages differs in each turn. */
+  readonly callIds: string
+  /** After the result of a tool a model may have nothing to add. */
+  readonly afterTool: boolean
+}
+
+export function startCompletion({ messages = [], parameters }: AgentCall): CompletionState {
+  return {
+    frames: new FrameParser(),
+    call: {
+      logprobs: parameters.logprobs === true,
+      callIds: `call_${messages.length}`,
+      afterTool: AFTER_TOOL.has(messages.at(-1)?.role),
+    },
+    model: undefined,
+    calls: undefined,
+    choiceIndex: undefined,
+    fromDelta: false,
+    isUnread: false,
+    atStopSequence: !isEmpty(parameters.stop),
+    citations: '',
+  }
+}
+
+const AFTER_TOOL: ReadonlySet<string | undefined> = new Set(['tool', 'function'])
+
+/**
+ * Whether a model had nothing to say. A reply that was not understood, or of which something was lost, shows it by what was not
+ * read or by its tokens.
+ */
+export function mayBeEmpty(state: CompletionState, { reason, usage, hasReasoning }: EmptyReply): boolean {
+  if (reason !== 'stop') return true
+  if (state.choiceIndex === undefined || state.isUnread) return false
+  const isLost = !hasReasoning && (usage?.completionTokens ?? 0) > 1
+  return !isLost || state.call.afterTool || state.atStopSequence
+}
+
+/**
+ * Translates a chunk or a whole completion, which differ in the name of one field.
+ *
+ * @param failed - the events of an error
+ */
+export function completion(
+  chunk: JsonObject,
+  isBody: boolean,
+  state: CompletionState,
+  failed: (error: JsonObject) => readonly ChatEvent[],
+): readonly ChatEvent[] {
+  const events: ChatEvent[] = []
+  const name = textOf(chunk.model)
+  if (name !== undefined && name !== state.model) {
+    state.model = name
+    events.push({ type: 'model', model: name })
+  }
+  const choice = answerIn(chunk.choices, state)
+  if (choice === undefined) {
+    events.push(...citationsIn(chunk, {}, state), ...usageIn(chunk))
+    return events
+  }
+  const error = choice.error === undefined ? undefined : errorIn({ error: choice.error }, true)
+  if (error === undefined) readChoice(choice, isBody, state, events)
+  const ends = error === undefined ? endsOf(choice) : failed(error)
+  const isFailed = ends[0]?.type === 'error'
+  if (!isFailed) events.push(...ends)
+  events.push(...citationsIn(chunk, choice, state), ...usageIn(chunk, choice, objectOf(chunk.x_groq)))
+  // Last, since nothing is read after a failure, and its tokens count as well.
+  if (isFailed) events.push(...ends)
+  return events
+}
+
+function endsOf(choice: JsonObject): readonly ChatEvent[] {
+  const word = finishWordIn(choice)
+  return word === undefined ? [] : endEvents(word)
+}
+
+function readChoice(choice: JsonObject, isBody: boolean, state: CompletionState, events: ChatEvent[]): void {
+  const reading: Reading = { events: [], calls: [], isUnread: false }
+  const { delta, message } = choice
+  const shapes = isBody ? [message, delta, choice] : state.fromDelta ? [delta] : [delta, message, choice]
+  for (const shape of shapes) {
+    readMessage(shape, reading)
+    if (reading.events.length > 0 || reading.calls.length > 0) {
+      state.fromDelta ||= shape === delta && reading.events.some(({ type }) => type === 'text')
+      break
+    }
+  }
+  state.isUnread ||= reading.isUnread
+  events.push(...reading.events)
+  if (reading.calls.length > 0) {
+    state.calls ??= new ToolCallPieces(state.call.callIds)
+    const delta = state.calls.write(reading.calls)
+    if (delta.length > 0) events.push({ type: 'tool_calls', delta })
+  }
+  if (state.call.logprobs && isObject(choice.logprobs) && !isEmpty(choice.logprobs))
+    events.push({ type: 'logprobs', logprobs: choice.logprobs })
+  state.atStopSequence ||=
+    textOf(choice.stop_reason) !== undefined ||
+    textOf(choice.matched_stop) !== undefined ||
+    choice.finish_reason === 'stop_sequence'
+}
+
+/** Returns the choice that is the answer: of several the first by its index, and in later chunks the same one. */
+function answerIn(choices: unknown, state: CompletionState): JsonObject | undefined {
+  let answer: JsonObject | undefined
+  let lowest = Number.POSITIVE_INFINITY
+  for (const choice of isObject(choices) ? [choices] : listOf(choices)) {
+    if (!isObject(choice)) continue
+    const index = indexOf(choice)
+    if (index >= lowest) continue
+    lowest = index
+    answer = choice
+  }
+  if (answer === undefined) return undefined
+  state.choiceIndex ??= lowest
+  return lowest === state.choiceIndex ? answer : undefined
+}
+
+/** A number, also as text; a choice without one is the first. */
+function indexOf({ index }: JsonObject): number {
+  return typeof index === 'number' || typeof index === 'string' ? Number(index) || 0 : 0
+}
+
+/** What servers tell of their sources: beside the choices (Perplexity and others) or in the message (OpenAI, OpenRouter). */
+function citationsIn(chunk: JsonObject, choice: JsonObject, state: CompletionState): readonly ChatEvent[] {
+  const { citations, search_results } = chunk
+  const { annotations } = objectOf(choice.delta ?? choice.message)
+  if (citations === undefined && search_results === undefined && annotations === undefined) return []
+  const top = omitUndefined({
+    citations: isEmpty(citations) ? undefined : listOf(citations),
+    search_results: isEmpty(search_results) ? undefined : listOf(search_results),
+  })
+  const own = isEmpty(annotations) ? [] : listOf(annotations)
+  const text = toJson([top, own]) ?? ''
+  if ((isEmpty(top) && own.length === 0) || text === state.citations || text === '') return []
+  state.citations = text
+  return [{ type: 'citations', top, annotations: own }, sourcesDetail(top, own)]
+}
+
+/** The same as progress, for callers of the other interfaces. */
+function sourcesDetail(top: JsonObject, annotations: readonly unknown[]): ChatEvent {
+  const found = [
+    ...listOf(top.search_results),
+    ...annotations.map((each) => objectOf(each).url_citation ?? each),
+  ]
+  const items = found.length > 0 ? found : listOf(top.citations)
+  const list = items.map((item) => (typeof item === 'string' ? { url: item } : item))
+  const names = { title: 'title', url: 'url', text: 'content', document: 'id' }
+  return detail({ citations: list }, (step) => ({
+    type: 'sources',
+    data: { items: step.sources('citations', names) },
+  }))
+}
+
+/** The error of a chunk or a body. Beside choices only what is called an error is one. */
+export function errorOf(json: unknown): JsonObject | undefined {
+  if (!isObject(json)) return errorIn(json, false)
+  const { choices, error, errors } = json
+  const isChunk = choices !== undefined && choices !== null
+  // Nearly every chunk ends here.
+  if (isChunk && error === undefined && errors === undefined) return undefined
+  // A chunk of tokens or of filter results has no choices.
+  return errorIn(json, isChunk || isObject(json.usage))
+}

@@ -1,0 +1,188 @@
+import type { ChatEvent } from '#core/agents/events.ts'
+import { isObject, type JsonObject, objectOf, textOf } from '#core/values/json.ts'
+
+type Kind = 'text' | 'reasoning'
+
+/** What was read of a message or of a piece of one. */
+export interface Reading {
+  readonly events: ChatEvent[]
+  /** Tool calls, as the server sent them. */
+  readonly calls: unknown[]
+  /** Whether there is something that was not understood. */
+  isUnread: boolean
+}
+
+/** The names under which a message has its reasoning; servers repeat it under several, so the first one counts. */
+const REASONING = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking', 'thinking_blocks']
+
+/** Fields of a choice, a message or a part that are no part of an answer, or that are read elsewhere. */
+const KNOWN: ReadonlySet<string> = new Set([
+  ...REASONING,
+  'content',
+  'text',
+  'refusal',
+  'tool_calls',
+  'function_call',
+  'images',
+  'role',
+  'name',
+  'id',
+  'type',
+  'object',
+  'model',
+  'status',
+  'annotations',
+  'citations',
+  'search_results',
+  'provider_specific_fields',
+  'reasoning_signature',
+  'signature',
+  'tool_call_id',
+  'index',
+  'created',
+  'seed',
+  'delta',
+  'message',
+  'error',
+  'usage',
+  'logprobs',
+  'finish_reason',
+  'finishReason',
+  'finish_details',
+  'native_finish_reason',
+  'done_reason',
+  'stop_reason',
+  'matched_stop',
+  'token_ids',
+  'prompt_token_ids',
+  'prompt_logprobs',
+  'system_fingerprint',
+  'content_filter_result',
+  'content_filter_results',
+  'content_filter_offsets',
+])
+
+/** Fields of a part that hold what it says, the more particular ones first. */
+const INNER = ['text', 'content', 'thinking', 'reasoning', 'reasoning_content', 'summary', 'refusal', 'value']
+
+const DEPTH_MAX = 8
+
+/** Reads a message, a piece of one, or its content alone, in any of the shapes in which servers send them. */
+export function readMessage(message: unknown, into: Reading): void {
+  if (!isObject(message)) {
+    readContent(message, 'text', into)
+    return
+  }
+  const had = into.events.length
+  for (const name of REASONING) {
+    const value = message[name]
+    if (value === undefined || value === null || value === '') continue
+    readContent(value, 'reasoning', into)
+    if (into.events.length > had) break
+  }
+  const reasoned = into.events.length
+  readContent(message.content, 'text', into)
+  if (into.events.length === reasoned) {
+    readContent(message.refusal, 'text', into)
+    readContent(message.text, 'text', into)
+    if (message.audio !== undefined) readContent(objectOf(message.audio).transcript, 'text', into)
+  }
+  if (message.images !== undefined) readImages(message.images, into)
+  if (Array.isArray(message.tool_calls)) into.calls.push(...message.tool_calls)
+  else if (isObject(message.tool_calls)) into.calls.push(message.tool_calls)
+  if (isObject(message.function_call)) into.calls.push({ function: message.function_call })
+  // Matters only for a reply of which nothing comes.
+  if (into.events.length === 0 && into.calls.length === 0) into.isUnread ||= hasUnknown(message, KNOWN)
+}
+
+/** Reads a text, or parts of one. */
+function readContent(value: unknown, kind: Kind, into: Reading, depth = 0): void {
+  if (typeof value === 'string') {
+    if (value !== '') into.events.push({ type: kind, text: value })
+  } else if (typeof value === 'number') {
+    into.events.push({ type: kind, text: String(value) })
+  } else if (Array.isArray(value) && depth < DEPTH_MAX) {
+    for (const part of value) readContent(part, kind, into, depth + 1)
+  } else if (isObject(value) && depth < DEPTH_MAX) {
+    readPart(value, kind, into, depth)
+  } else if (!isEmpty(value)) {
+    into.isUnread = true
+  }
+}
+
+function readPart(part: JsonObject, kind: Kind, into: Reading, depth: number): void {
+  const type = textOf(part.type)?.toLowerCase() ?? ''
+  if (type.includes('image') || 'image_url' in part) readImages(part, into)
+  else if (type.includes('file') || 'file' in part) readFile(part, into)
+  else if (type.startsWith('tool_') || type.startsWith('function')) into.calls.push(part)
+  else readWords(part, type, kind, into, depth)
+}
+
+function readWords(part: JsonObject, type: string, kind: Kind, into: Reading, depth: number): void {
+  const isReasoning = kind === 'reasoning' || /think|reason/.test(type)
+  const name = INNER.find((each) => !isEmpty(part[each]))
+  if (name !== undefined) {
+    const innerKind = isReasoning || /^(?:thinking|reasoning)/.test(name) ? 'reasoning' : 'text'
+    readContent(part[name], innerKind, into, depth + 1)
+  } else if (!isReasoning) {
+    // Reasoning may be encrypted, so that there is nothing to read.
+    into.isUnread ||= hasUnknown(part, KNOWN)
+  }
+}
+
+/** An image is the Markdown that shows it. */
+function readImages(value: unknown, into: Reading): void {
+  for (const image of Array.isArray(value) ? value : [value]) {
+    const url = urlOf(image)
+    if (url !== undefined) into.events.push({ type: 'text', text: `![](${url})` })
+    else if (!isEmpty(image)) into.isUnread = true
+  }
+}
+
+function readFile(part: JsonObject, into: Reading): void {
+  const file = isObject(part.file) ? part.file : part
+  const url = urlOf(file)
+  const name = textOf(file.filename) ?? textOf(file.name) ?? 'file'
+  if (url === undefined) into.isUnread = true
+  else into.events.push({ type: 'text', text: `[${name.replace(/[[\]\\\n]/g, ' ')}](${url})` })
+}
+
+/** The address of an image or a file, so written that it ends where the Markdown ends it. */
+function urlOf(value: unknown): string | undefined {
+  const { image_url, url, image, source, file_data, file_url } = objectOf(value)
+  const found = [
+    value,
+    image_url,
+    objectOf(image_url).url,
+    url,
+    image,
+    objectOf(image).url,
+    file_data,
+    file_url,
+  ]
+  const text = [...found, objectOf(source).url].find(
+    (each) => typeof each === 'string' && URL_START.test(each),
+  )
+  return textOf(text)?.replace(
+    /[\s()<>\\]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  )
+}
+
+const URL_START = /^(?:https?:\/\/|data:)/i
+
+function hasUnknown(value: JsonObject, known: ReadonlySet<string>): boolean {
+  return Object.entries(value).some(([name, each]) => !known.has(name) && isContent(each))
+}
+
+/** Whether a field may be a part of an answer: texts, and what holds some. Numbers and flags are none. */
+function isContent(value: unknown): boolean {
+  return (typeof value === 'string' || (typeof value === 'object' && value !== null)) && !isEmpty(value)
+}
+
+/** Whether there is nothing in a value, however deep. */
+export function isEmpty(value: unknown, depth = 0): boolean {
+  if (value === undefined || value === null || value === '' || value === false) return true
+  if (typeof value !== 'object' || depth > DEPTH_MAX) return false
+  return Object.values(value).every((each) => isEmpty(each, depth + 1))
+}

@@ -1,0 +1,136 @@
+import { isObject, type JsonObject, objectOf, parseJson, textOf, toJson } from '#core/values/json.ts'
+
+/** Further calls are dropped, which bounds what is kept of a reply. */
+const CALLS_MAX = 128
+
+interface KnownCall {
+  readonly id: string | undefined
+  /** The index that the server gave it, if any. */
+  readonly index: number | undefined
+  name: string | undefined
+  /** The arguments so far, by which a whole call is told from one that goes on. */
+  args: string
+}
+
+/**
+ * Tells to which call each piece belongs and writes it as clients expect it: with an index that counts from 0, with an id and a
+ * type in the first piece, and with arguments as text. Servers leave the index out, count from 1 or from -1, give every call
+ * the index 0, repeat the id in each piece or send it in none, and send arguments as objects.
+ */
+export class ToolCallPieces {
+  readonly #calls: KnownCall[] = []
+  /** Begins the ids of calls to which the server gave none. */
+  readonly #idPrefix: string
+
+  constructor(idPrefix: string) {
+    this.#idPrefix = idPrefix
+  }
+
+  /** Writes the pieces of one event. */
+  write(pieces: readonly unknown[]): readonly JsonObject[] {
+    // The pieces of one event belong to different calls if each of them has a name.
+    const begun = new Set<KnownCall>()
+    return pieces.flatMap((piece) => (isObject(piece) ? this.#write(piece, begun) : []))
+  }
+
+  #write(piece: JsonObject, begun: Set<KnownCall>): readonly JsonObject[] {
+    const { index: _, id: _id, type: _type, function: _function, ...more } = piece
+    const called = calledBy(piece)
+    const id = textOf(piece.id)
+    const known = this.#find(numberOf(piece.index), id, called, begun)
+    if (known === undefined && this.#calls.length >= CALLS_MAX) return []
+    const call = known ?? this.#begin(numberOf(piece.index), id)
+    begun.add(call)
+    const isFirst = known === undefined
+    const name = called.name === call.name && !isFirst ? undefined : called.name
+    call.name ??= called.name
+    call.args += called.args ?? ''
+    const index = this.#calls.indexOf(call)
+    const head = { index, ...(isFirst && { id: id ?? `${this.#idPrefix}_${index}` }) }
+    // A tool of the caller's own kind, whose input is a text.
+    if (isObject(piece.custom)) return [{ ...more, ...head, ...(isFirst && { type: 'custom' }) }]
+    return [
+      {
+        ...(isFlat(piece) ? {} : more),
+        ...head,
+        ...(isFirst && { type: 'function' }),
+        function: {
+          ...called.more,
+          ...(name !== undefined && { name }),
+          ...((isFirst || called.args !== undefined) && { arguments: called.args ?? '' }),
+        },
+      },
+    ]
+  }
+
+  #find(
+    index: number | undefined,
+    id: string | undefined,
+    called: Called,
+    begun: ReadonlySet<KnownCall>,
+  ): KnownCall | undefined {
+    const last = this.#calls.at(-1)
+    if (id !== undefined) {
+      const same = this.#calls.findLast((call) => call.id === id)
+      if (same !== undefined) return same
+    }
+    const indexed = this.#calls.findLast((call) => call.index === index)
+    // Servers leave the index out, or give it from the second piece on.
+    const candidate = indexed ?? (index === undefined || last?.index === undefined ? last : undefined)
+    if (candidate === undefined) return undefined
+    const isNamed = called.name !== undefined || (id !== undefined && id !== candidate.id)
+    if (isNamed && begun.has(candidate)) return undefined
+    return called.name !== undefined && isAnother(candidate, id, called) ? undefined : candidate
+  }
+
+  #begin(index: number | undefined, id: string | undefined): KnownCall {
+    const call: KnownCall = { id, index, name: undefined, args: '' }
+    this.#calls.push(call)
+    return call
+  }
+}
+
+/** Whether a piece with a name begins another call than the one that it would otherwise go on with. */
+function isAnother(call: KnownCall, id: string | undefined, called: Called): boolean {
+  if (call.name === undefined) return false
+  if (call.name !== called.name) return true
+  if (id !== undefined && call.id !== undefined && id !== call.id) return true
+  // The same name again: servers repeat it in each piece, until the arguments are whole.
+  return isWhole(call.args) && (called.args ?? '') !== ''
+}
+
+function isWhole(args: string): boolean {
+  return args.trimEnd().endsWith('}') && parseJson(args) !== undefined
+}
+
+interface Called {
+  readonly name: string | undefined
+  readonly args: string | undefined
+  /** What else the server says of the function. */
+  readonly more: JsonObject
+}
+
+function isFlat({ function: called }: JsonObject): boolean {
+  return !isObject(called)
+}
+
+/** The function of a piece; some servers write its fields into the piece itself. */
+function calledBy(piece: JsonObject): Called {
+  const called = isObject(piece.custom) ? piece.custom : isFlat(piece) ? piece : objectOf(piece.function)
+  const { name, arguments: args, input, parameters, ...more } = called
+  return {
+    name: textOf(name),
+    args: argumentsOf(args ?? input ?? parameters),
+    more: isFlat(piece) ? {} : more,
+  }
+}
+
+function argumentsOf(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined
+  return typeof value === 'string' ? value : (toJson(value) ?? '')
+}
+
+function numberOf(value: unknown): number | undefined {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+  return typeof number === 'number' && Number.isInteger(number) ? number : undefined
+}
