@@ -117,7 +117,7 @@ export const openai: Adapter<typeof ENTRY, CompletionState> = {
 
   finish: () => [],
 
-  toFailure: refusalReader((body, reply) => errorFailure(errorIn(body, false) ?? body, reply)),
+  toFailure: refusalReader((body, reply) => errorFailure(refusalIn(body), reply)),
 
   probe: (agent) =>
     probeCall(
@@ -143,6 +143,12 @@ function modelOf({ agent, app }: Pick<AgentCall<typeof ENTRY>, 'agent' | 'app'>)
 
 function openaiUrl({ agent }: Pick<AgentCall, 'agent'>, path: string): string {
   return agentUrl(agent.baseUrl, /\/chat\/completions$/, path)
+}
+
+/** The whole object where its words are read as they are, since a validator names the fields beside them. */
+function refusalIn(body: JsonObject): JsonObject {
+  if (isObject(body.error)) return body.error
+  return messageIn(body) === undefined ? (errorIn(body, false) ?? body) : body
 }
 
 function failed(error: JsonObject): readonly ChatEvent[] {
