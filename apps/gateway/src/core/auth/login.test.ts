@@ -202,7 +202,7 @@ test.each([
 test('successful logins of a user from one address are limited, each of which leaves a token and an event', async () => {
   const rule = { points: 100, windowSeconds: 60 }
   const limits = createLimits({ ...rulesOf(rule), successfulLogins: { ...rule, points: 2 } })
-  const login = createLogin({ ...services, prisma: services.database.prisma, limits })
+  const login = createLogin({ ...services, ...services.database, limits })
   await services.join('user', 'poller')
   const logIn = (address = from.address) =>
     login.login({ username: 'poller', password: PASSWORD }, { ...from, address }).then(
