@@ -392,16 +392,25 @@ const QUESTIONS: readonly Question[] = [
         unit: 'none',
         queries: [
           {
-            expr: `sum by (instance) (trunkline_database_connections{${HERE},state="in_use"})`,
+            expr: `sum by (instance) (trunkline_database_connections{${HERE}})`,
             legend: '{{instance}} in use',
           },
           { expr: `trunkline_database_connections_max{${HERE}}`, legend: '{{instance}} at most' },
         ],
       },
       {
-        title: 'Statements that wait for a connection',
+        title: 'Statements without a connection, by the kind of work',
         unit: 'none',
-        queries: [{ expr: `trunkline_database_requests_waiting{${HERE}}`, legend: '{{instance}}' }],
+        queries: [
+          {
+            expr: `sum by (instance, lane) (trunkline_database_requests_waiting{${HERE}})`,
+            legend: '{{instance}} {{lane}} waiting',
+          },
+          {
+            expr: `sum by (instance, lane) (increase(trunkline_database_requests_refused_total{${HERE}}[$__rate_interval]))`,
+            legend: '{{instance}} {{lane}} refused',
+          },
+        ],
       },
       {
         title: 'Redis shares the limits',

@@ -66,15 +66,15 @@ function cellsOf({ calls, statements, ms }: Batches): string[] {
 
 /** Admits and settles calls from concurrent callers, which wait for their admission but not for the settlement. */
 async function load(
-  { sql, dedicatedSql }: Pick<Database, 'sql' | 'dedicatedSql'>,
+  { lanes }: Pick<Database, 'lanes'>,
   keys: readonly string[],
   atATime: number,
   calls: number,
 ) {
   const batches = { admit: none(), settle: none() }
   const ledger = createLedger({
-    sql,
-    admissionSql: dedicatedSql,
+    sql: lanes.settlements,
+    admissionSql: lanes.admissions,
     runtime: systemRuntime,
     instanceId: randomUUIDv7(),
     observer: {

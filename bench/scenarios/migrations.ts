@@ -88,8 +88,8 @@ export async function bench(stage: Stage): Promise<void> {
     adapter: () => Promise.reject(new Error('no step needs it')),
   }
   const ledger = createLedger({
-    sql: database.sql,
-    admissionSql: database.dedicatedSql,
+    sql: database.lanes.settlements,
+    admissionSql: database.lanes.admissions,
     runtime: systemRuntime,
     instanceId: systemRuntime.newId(),
     observer: { batch: () => undefined, settleFailed: (error) => console.error(error) },

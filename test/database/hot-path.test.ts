@@ -267,7 +267,12 @@ async function callOnce(sql: Sql): Promise<void> {
     leaseMs: 15_000,
     retentionDays: 30,
     reap: async () => 0,
-    observer: { reaped: () => undefined, renewable: () => undefined, needsBuild: () => undefined },
+    observer: {
+      reaped: () => undefined,
+      reapable: () => undefined,
+      renewable: () => undefined,
+      needsBuild: () => undefined,
+    },
   })
   await instances.join()
   const ledger = processOf(sql)
@@ -276,7 +281,7 @@ async function callOnce(sql: Sql): Promise<void> {
   await ledger.admit(one)
   ledger.settle({ callId: one.callId, outcome: 'done', durationMs: 1 })
   await ledger.close(60_000)
-  await ledger.settleDead()
+  await ledger.settleDead(15_000)
   await ledger.settlePredecessors()
   expect(await instances.sweep()).toBe(0)
   expect(await instances.loads()).toHaveLength(1)

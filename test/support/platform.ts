@@ -11,6 +11,8 @@ export interface Platform {
   /** Makes every later reply pause after its first fragment until `release` is called. */
   hold(): void
   release(): void
+  /** Replies from now on do not pause; those that do go on pausing until `release` is called. */
+  letThrough(): void
   /** Resolves when `count` queries in total have reached the platform. */
   receives(count: number): Promise<void>
   close(): Promise<void>
@@ -20,8 +22,14 @@ export async function startPlatform(): Promise<Platform> {
   const received: string[] = []
   const waiting: { readonly count: number; resolve(): void }[] = []
   let gate: PromiseWithResolvers<void> | undefined
+  let held: PromiseWithResolvers<void> | undefined
 
   const server = createServer(async (request, response) => {
+    // Whether the gateway can reach it, for the list of agents.
+    if (request.method === 'GET') {
+      response.end('{"data":[]}')
+      return
+    }
     const { messages } = (await json(request)) as { messages: { content: string }[] }
     received.push(messages.at(-1)?.content ?? '')
     for (const { count, resolve } of waiting) if (received.length >= count) resolve()
@@ -42,6 +50,12 @@ export async function startPlatform(): Promise<Platform> {
     },
     release() {
       gate?.resolve()
+      held?.resolve()
+      gate = undefined
+      held = undefined
+    },
+    letThrough() {
+      held = gate
       gate = undefined
     },
     receives(count) {
@@ -52,6 +66,7 @@ export async function startPlatform(): Promise<Platform> {
     },
     async close() {
       gate?.resolve()
+      held?.resolve()
       server.closeAllConnections()
       server.close()
       await once(server, 'close')

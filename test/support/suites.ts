@@ -86,6 +86,7 @@ export const ON_SERVER_ALONE: readonly string[] = [
   'test/scale/full-database-disk.test.ts',
   'test/scale/kept-calls.test.ts',
   'test/scale/kept-transcripts.test.ts',
+  'test/scale/locked-tables.test.ts',
   'test/scale/outages.test.ts',
   'test/scale/redis-outage.test.ts',
   'test/scale/replicas.test.ts',

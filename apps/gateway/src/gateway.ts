@@ -104,16 +104,16 @@ export async function createGateway({
   identity = identifyProcess(),
   tracing: tracingConfig,
 }: GatewayDeps): Promise<Gateway> {
-  const { sql, dedicatedSql, prisma } = database
+  const { sql, prisma, lanes } = database
   let { publicUrl } = config
-  const clock = createDatabaseClock(sql, system)
+  const clock = createDatabaseClock(lanes.upkeep, system)
   const { runtime } = clock
   const build = await ownBuild()
   const metrics = createMetrics()
   // The process of a command starts no emulators, but keys may still name their ids.
   const catalog = createAgentCatalog(config.agents, config.sandbox ? config.platforms.names : [])
   metrics.watchAgents(catalog)
-  metrics.watchPool(database.pool)
+  metrics.watchLanes(database.connections)
   const tracing =
     tracingConfig &&
     (await startTracing(tracingConfig, {
@@ -176,8 +176,10 @@ export async function createGateway({
   const tokens = createTokens({ ...signingKeysDeps, config: config.tokens })
   const disk = createDiskWatch({ config, database, runtime, metrics, log })
   const ledger = createLedger({
-    sql,
-    admissionSql: dedicatedSql,
+    sql: lanes.settlements,
+    admissionSql: lanes.admissions,
+    keptAdmissionSql: lanes.keptAdmissions,
+    upkeepSql: lanes.upkeep,
     runtime,
     instanceId: identity.id,
     bounds: config.usage,
@@ -200,8 +202,11 @@ export async function createGateway({
     },
   })
   metrics.watchSettlements(ledger)
+  const { leaseMs } = config.instance
   const instances = createInstances({
-    sql,
+    sql: lanes.heartbeat,
+    readSql: lanes.probes,
+    upkeepSql: lanes.upkeep,
     runtime,
     identity,
     load: routes,
@@ -209,10 +214,15 @@ export async function createGateway({
     ...config.instance,
     async reap() {
       // First, so that a reader who finds the call interrupted in the ledger finds its reply ended.
-      await untilNone(() => replyStore.endDead())
-      return ledger.settleDead()
+      await untilNone(() => replyStore.endDead({ id: identity.id, leaseMs }))
+      return ledger.settleDead(leaseMs)
     },
     observer: {
+      reapable: logChanges(
+        log,
+        'the calls of dead instances can be settled again',
+        'the calls of dead instances cannot be settled',
+      ),
       reaped: (calls) => log.warn({ calls }, 'the open calls of dead instances were settled'),
       renewable: logChanges(log, 'the lease is renewed again', 'the lease cannot be renewed'),
       needsBuild(minBuild) {
@@ -221,9 +231,9 @@ export async function createGateway({
       },
     },
   })
-  const rememberedKeys = createRememberedKeys({ sql, runtime })
+  const rememberedKeys = createRememberedKeys({ sql: lanes.keys, runtime })
   const refusals = createRefusalRecorder({
-    sql,
+    sql: lanes.records.sql,
     runtime,
     space: disk.space,
     isAgent: (id) => catalog.current().has(id),
@@ -237,17 +247,23 @@ export async function createGateway({
       ),
     },
   })
+  const ofReplies = { ...database, sql: lanes.replies }
   const replyStore = createReplyStore({
-    database,
+    database: ofReplies,
+    upkeepSql: lanes.upkeep,
     randomBytes: runtime.randomBytes,
     secretKeys: { secretKey, secretKeyPrevious },
     bounds: config.replies,
   })
-  const conversations = createConversations({ sql, runtime, bounds: config.conversations })
+  const conversations = createConversations({
+    sql: lanes.conversations,
+    runtime,
+    bounds: config.conversations,
+  })
   const secret = createInstallationSecret({ prisma, runtime })
   const derivedIds = createDerivedIds(() => secret.value)
   const wakeUps = createWakeUps({
-    database,
+    database: ofReplies,
     redis,
     installation: () => derivedIds.installation(),
     runtime,
@@ -316,13 +332,13 @@ export async function createGateway({
     audit: processTasks.audit,
     onDropped: metrics.auditDropped,
   })
-  const lease = createMaintenanceLease(sql, identity.id, MAINTENANCE_PERIODS)
+  const lease = createMaintenanceLease(lanes.upkeep, identity.id, MAINTENANCE_PERIODS)
   const maintenance = createMaintenance({
     ...processTasks,
     conversations,
     replies: replyStore,
     instances,
-    refusals: createRefusalSweep({ sql }),
+    refusals: createRefusalSweep({ sql: lanes.upkeep }),
     lease,
     metrics,
     log,

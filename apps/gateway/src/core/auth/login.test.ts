@@ -100,7 +100,7 @@ test('parallel guesses are limited like sequential ones, and rejected guesses ar
       return services.passwords.verify(...guess)
     },
   }
-  const login = createLogin({ ...services, prisma: services.database.prisma, passwords })
+  const login = createLogin({ ...services, ...services.database, passwords })
   const guesses = Array.from({ length: 30 }, async (_, guess) => {
     const input = { username: 'alice', password: guess === 29 ? PASSWORD : 'wrong' }
     return login.login(input, from).then(
@@ -117,7 +117,7 @@ test('parallel guesses are limited like sequential ones, and rejected guesses ar
 test('attempts of one address are also limited over all names', async () => {
   const rule = { points: 100, windowSeconds: 60 }
   const limits = createLimits({ ...rulesOf(rule), loginAddress: { points: 2, windowSeconds: 60 } })
-  const login = createLogin({ ...services, prisma: services.database.prisma, limits })
+  const login = createLogin({ ...services, ...services.database, limits })
   const fail = (username: string) => login.login({ username, password: 'wrong' }, from)
   await expect(fail('one-one')).rejects.toMatchObject({ reason: 'login_failed' })
   await expect(fail('two-two')).rejects.toMatchObject({ reason: 'login_failed' })
@@ -151,7 +151,7 @@ test('an attempt that is rejected for its name, or fails with the database, does
     verify: (...guess: Parameters<typeof services.passwords.verify>) =>
       isAway ? Promise.reject(new Error('away')) : services.passwords.verify(...guess),
   }
-  const login = createLogin({ ...services, prisma: services.database.prisma, limits, passwords })
+  const login = createLogin({ ...services, ...services.database, limits, passwords })
   const fail = (username: string) => login.login({ username, password: 'wrong' }, from)
   for (let time = 0; time < 5; time += 1) await expect(fail('one-one')).rejects.toThrow('away')
   isAway = false
@@ -172,7 +172,7 @@ test('a token that is issued while the password changes is revoked', async () =>
       return services.tokens.issue(user)
     },
   }
-  const login = createLogin({ ...services, prisma, tokens })
+  const login = createLogin({ ...services, ...services.database, tokens })
   const { accessToken } = await login.login({ username: 'alice', password: PASSWORD }, from)
   await expect(services.tokens.verify(accessToken)).rejects.toMatchObject({ reason: 'token_revoked' })
 })
@@ -202,7 +202,7 @@ test.each([
 test('successful logins of a user from one address are limited, each of which leaves a token and an event', async () => {
   const rule = { points: 100, windowSeconds: 60 }
   const limits = createLimits({ ...rulesOf(rule), successfulLogins: { ...rule, points: 2 } })
-  const login = createLogin({ ...services, prisma: services.database.prisma, limits })
+  const login = createLogin({ ...services, ...services.database, limits })
   await services.join('user', 'poller')
   const logIn = (address = from.address) =>
     login.login({ username: 'poller', password: PASSWORD }, { ...from, address }).then(

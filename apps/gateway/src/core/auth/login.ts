@@ -1,6 +1,8 @@
 import pLimit from 'p-limit'
 import { placeOf, type Who } from '#core/audit/actor.ts'
-import { type Audit, eventJson } from '#core/audit/audit.ts'
+import type { Audit } from '#core/audit/audit.ts'
+import { isConnectionError } from '#core/database/connection-error.ts'
+import type { Sql } from '#core/database/database.ts'
 import { AMPLE_SPACE, type DiskSpace } from '#core/disk/disk-space.ts'
 import { fail } from '#core/errors.ts'
 import { allOf, ifGiven } from '#core/input/all-of.ts'
@@ -27,11 +29,13 @@ export interface LoginInput {
 
 export interface LoginDeps {
   readonly prisma: PrismaClient
+  /** Writes what a login leaves behind. */
+  readonly sql: Sql
   readonly runtime: Runtime
   readonly limits: Pick<Limits, 'login' | 'loginAddress' | 'successfulLogins'>
   readonly passwords: Passwords
   readonly tokens: Tokens
-  readonly audit: Pick<Audit, 'appendBounded'>
+  readonly audit: Pick<Audit, 'append' | 'appendBounded'>
   /** Defaults to {@link AMPLE_SPACE}. */
   readonly space?: Pick<DiskSpace, 'isLow'>
 }
@@ -56,6 +60,7 @@ const CONCURRENT_ATTEMPTS_MAX = 2
 
 export function createLogin({
   prisma,
+  sql,
   runtime,
   limits,
   passwords,
@@ -116,6 +121,22 @@ export function createLogin({
     return () => Promise.all([perName.giveBack(`${network} ${name}`), perAddress.giveBack(network)])
   }
 
+  /**
+   * After the event, and not in one transaction with it: the row of the user must not be locked while the event waits for another
+   * one, since the calls of the user would wait as well.
+   */
+  async function noteLogin(user: User): Promise<User> {
+    const lastLogin = runtime.now()
+    try {
+      await sql.query(NOTE_LOGIN, [user.id, lastLogin])
+      return { ...user, lastLogin }
+    } catch (error) {
+      // The token is good, so a login does not fail because somebody holds the row of the user.
+      if (!isConnectionError(error)) throw error
+      return user
+    }
+  }
+
   return {
     async login(input, from) {
       checkLogin(input)
@@ -128,19 +149,20 @@ export function createLogin({
       // Users can still log in while the disk is full; only the login is then not recorded.
       if (space.isLow) return { ...token, user: accepted }
       const { id } = accepted
-      const event = eventJson(
+      await audit.append(
         { actor: 'token', userId: id, tokenId, ...placeOf(from) },
         { operation: 'login', target: 'user', targetId: id },
       )
-      const [user] = await prisma.$transaction([
-        prisma.user.update({ where: { id }, data: { lastLogin: runtime.now() } }),
-        prisma.$executeRaw`SELECT audit_append(${event}::jsonb)`,
-      ])
-      return { ...token, user }
+      return { ...token, user: await noteLogin(accepted) }
     },
     logout: (caller) => tokens.revoke(caller),
   }
 }
+
+/** `$1` user, `$2` time. It waits no longer than a moment for a row that is locked. */
+const NOTE_LOGIN = `
+WITH brief AS MATERIALIZED (SELECT set_config('lock_timeout', '200ms', true) AS mode)
+UPDATE users SET last_login = $2 WHERE id = $1::uuid AND (SELECT count(mode) FROM brief) > 0`
 
 type Refused = {
   readonly refusal: 'unknown_user' | 'wrong_password' | 'suspended'

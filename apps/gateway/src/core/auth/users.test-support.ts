@@ -82,7 +82,7 @@ export async function openUserServices(serverUrl?: string): Promise<UserServices
   const passwords = createPasswords(LIGHT_HASHING)
   const tokens = createTokens({ prisma, runtime, config: TOKEN_CONFIG })
   const audit = createAudit({ sql })
-  const login = createLogin({ prisma, runtime, limits, passwords, tokens, audit })
+  const login = createLogin({ prisma, sql, runtime, limits, passwords, tokens, audit })
   const authentication = createAuthentication({ sql, limits, tokens })
   const searches = createReads(database.kind)
   const takeWrite = createTakeWrite(limits)

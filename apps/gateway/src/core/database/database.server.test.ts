@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import type { Database } from './database.ts'
+import { isConnectionError } from './connection-error.ts'
+import type { Database, Sql } from './database.ts'
 import { openDatabase } from './open.ts'
 import { createScratchDatabase, openScratchDatabase } from './scratch-database.test-support.ts'
 
@@ -102,13 +103,21 @@ describe(kind, () => {
   })
 })
 
+/** The lanes that keep one connection, for statements that run one at a time. */
+const ONE_AT_A_TIME = new Set(['heartbeat', 'admissions', 'settlements'])
+
+function sqlOf({ sql, lanes }: Database): Record<string, Sql> & { management: Sql; admissions: Sql } {
+  const { reports, records, ...others } = lanes
+  return { management: sql, reports: reports.sql, records: records.sql, ...others }
+}
+
 describe.runIf(serverUrl)('server', () => {
   const open = (options: { url?: string; statementTimeoutMs?: number; poolMax?: number }) =>
     openDatabase({ kind: 'server', url: serverUrl ?? '', ...options })
 
   test('JIT is off on every connection', async () => {
     const database = await open({})
-    for (const sql of [database.sql, database.dedicatedSql])
+    for (const sql of Object.values(sqlOf(database)))
       expect(await sql.query('SHOW jit')).toEqual([{ jit: 'off' }])
     expect(await database.prisma.$queryRaw`SHOW jit`).toEqual([{ jit: 'off' }])
     await database.close()
@@ -129,11 +138,11 @@ describe.runIf(serverUrl)('server', () => {
     await scratch.drop()
   })
 
-  test.each(['sql', 'dedicatedSql'] as const)(
+  test.each(['management', 'admissions'] as const)(
     '%s: a connection that is lost fails its query, and the next query works',
     async (name) => {
       const database = await open({ poolMax: 1 })
-      const sql = database[name]
+      const sql = sqlOf(database)[name]
       const [session] = await sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
       const killer = await open({})
       const lost = expect(sql.query('SELECT pg_sleep(30)')).rejects.toThrow()
@@ -149,11 +158,11 @@ describe.runIf(serverUrl)('server', () => {
     },
   )
 
-  test.each(['sql', 'dedicatedSql'] as const)(
+  test.each(['management', 'admissions'] as const)(
     '%s: the loss of an idle connection does not affect the next query',
     async (name) => {
       const database = await open({ poolMax: 1 })
-      const sql = database[name]
+      const sql = sqlOf(database)[name]
       const [session] = await sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
       const killer = await open({})
       await killer.sql.query('SELECT pg_terminate_backend($1)', [session?.pid])
@@ -173,17 +182,78 @@ describe.runIf(serverUrl)('server', () => {
     },
   )
 
-  test('the pool tells how many connections are in use, and what waits for one', async () => {
-    const database = await open({ poolMax: 1 })
-    expect(database.pool?.state()).toEqual({ max: 1, inUse: 0, idle: 0, waiting: 0 })
-    await database.sql.query('SELECT 1')
-    const both = Promise.all([1, 2].map(() => database.sql.query('SELECT pg_sleep(0.2)')))
-    // The pool gives away its connections in the next turn of the event loop.
-    await vi.waitFor(() => expect(database.pool?.state()).toEqual({ max: 1, inUse: 1, idle: 0, waiting: 1 }))
-    await both
-    await vi.waitFor(() => expect(database.pool?.state()).toEqual({ max: 1, inUse: 0, idle: 1, waiting: 0 }))
-    await database.close()
+  test('a process takes at most 14 connections, however much it has to do at once', async () => {
+    const scratch = await createScratchDatabase(serverUrl ?? '')
+    const database = await open({ url: scratch.url })
+    const listening = database.listen?.('channel', () => undefined)
+    await listening?.opened
+    const everything = Promise.allSettled(
+      Object.entries(sqlOf(database)).flatMap(([lane, sql]) =>
+        Array.from({ length: ONE_AT_A_TIME.has(lane) ? 1 : 6 }, () => sql.query('SELECT pg_sleep(0.2)')),
+      ),
+    )
+    const admin = await open({})
+    const counted = async () => {
+      const text = 'SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = $1'
+      return (await admin.sql.query<{ n: number }>(text, [new URL(scratch.url).pathname.slice(1)]))[0]?.n
+    }
+    await vi.waitFor(async () => expect(await counted()).toBe(14), 5_000)
+    expect(database.connections?.max).toBe(14)
+    await everything
+    await listening?.close()
+    await Promise.all([database.close(), admin.close()])
+    await scratch.drop()
   })
+
+  test('no lane waits for the statements of another, whatever holds them', async () => {
+    const [database, holder] = [await open({}), await open({ poolMax: 1 })]
+    const lanes = sqlOf(database)
+    for (const [stuck, sql] of Object.entries(lanes)) {
+      await holder.sql.query('SELECT pg_advisory_lock(85)')
+      const statements = ONE_AT_A_TIME.has(stuck) ? 1 : 6
+      const held = Promise.allSettled(
+        Array.from({ length: statements }, () => sql.query('SELECT pg_advisory_xact_lock(85)')),
+      )
+      await vi.waitFor(() => {
+        const state = database.connections?.states().find(({ lane }) => lane === stuck)
+        expect(state?.inUse).toBeGreaterThan(0)
+      })
+      for (const [lane, other] of Object.entries(lanes))
+        if (lane !== stuck)
+          expect(await other.query('SELECT 1 AS one'), `${lane} beside ${stuck}`).toEqual([{ one: 1 }])
+      await holder.sql.query('SELECT pg_advisory_unlock(85)')
+      await held
+    }
+    await Promise.all([database.close(), holder.close()])
+  })
+
+  test.each(['sql', 'prisma'] as const)(
+    '%s: a change that finds its row locked gives up after a second, as if the database did not answer',
+    async (by) => {
+      const scratch = await createScratchDatabase(serverUrl ?? '')
+      const database = await open({ url: scratch.url })
+      await database.migrate()
+      await database.prisma.setting.create({ data: { name: 'held', value: '' } })
+      const holder = await open({ url: scratch.url })
+      const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const holding = holder.prisma.$transaction(async (tx) => {
+        await tx.$executeRaw`SELECT FROM settings WHERE name = 'held' FOR UPDATE`
+        held.resolve()
+        await released.promise
+      })
+      await held.promise
+      const data = { value: 'changed' }
+      const change =
+        by === 'sql'
+          ? database.sql.query("UPDATE settings SET value = '' WHERE name = 'held'")
+          : database.prisma.setting.update({ where: { name: 'held' }, data })
+      expect(isConnectionError(await change.catch((error: unknown) => error))).toBe(true)
+      released.resolve()
+      await holding
+      await Promise.all([database.close(), holder.close()])
+      await scratch.drop()
+    },
+  )
 
   test('a statement is cancelled at its timeout', async () => {
     const database = await open({ statementTimeoutMs: 50 })

@@ -1,4 +1,5 @@
 import type { PrismaClient } from '#generated/prisma/client.ts'
+import type { ShareState } from './connection-shares.ts'
 
 /**
  * Raw SQL, for statements that Prisma cannot express or that every call runs. Values are passed as `$1 …`; rows are objects by
@@ -8,13 +9,46 @@ export interface Sql {
   query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>
 }
 
-/** What the connections to a server are doing. */
-export interface PoolState {
-  readonly max: number
-  readonly inUse: number
-  readonly idle: number
-  /** Statements that wait for a connection. */
-  readonly waiting: number
+/** Statements of one kind of work, raw or by Prisma. */
+export interface Statements {
+  readonly sql: Sql
+  readonly prisma: PrismaClient
+}
+
+/**
+ * The kinds of work that must not wait for each other. On a server each has connections of its own, or a bounded share of some;
+ * the embedded database has one session, on which they all take turns.
+ */
+export interface Lanes {
+  /** Renews the lease of this process, and nothing else, so that no lock and no load can make a living process look dead. */
+  readonly heartbeat: Sql
+  /** Admissions, one statement at a time. */
+  readonly admissions: Sql
+  /** Those of calls with an `Idempotency-Key`, which need further tables. */
+  readonly keptAdmissions: Sql
+  /** Reads keys and their owners: for callers, and for calls that run. */
+  readonly keys: Sql
+  /** Writes the ends of calls, one statement at a time. */
+  readonly settlements: Sql
+  readonly conversations: Sql
+  /** The logs of kept calls. */
+  readonly replies: Sql
+  /** Asks whether the database answers. */
+  readonly probes: Sql
+  /** What logins write, and what else is added to the audit log. */
+  readonly logins: Sql
+  /** Usage and lists of calls. */
+  readonly reports: Statements
+  /** The audit log and refusals. */
+  readonly records: Statements
+  /** What the process does by itself and later: the calls of dead processes, retention, checks. */
+  readonly upkeep: Sql
+}
+
+/** What the connections of a lane to a server are doing. */
+export interface LaneState extends ShareState {
+  /** `management`, or the name of one of {@link Lanes}. */
+  readonly lane: string
 }
 
 /** A connection that hears messages. It is not opened again when it is lost. */
@@ -30,15 +64,16 @@ export interface Subscription {
 /** A database: embedded PGlite or a PostgreSQL server, with the same schema and the same SQL. */
 export interface Database {
   readonly kind: 'embedded' | 'server'
+  /** For the management of users, keys and uploads, and for everything else that has no lane of its own. */
   readonly sql: Sql
-  /**
-   * Raw SQL on a dedicated connection, for statements that run one at a time. It saves taking a connection from the pool,
-   * which is a third of their cost.
-   */
-  readonly dedicatedSql: Sql
   readonly prisma: PrismaClient
-  /** What the pool of connections is doing; an embedded database has none. */
-  readonly pool?: { state(): PoolState }
+  readonly lanes: Lanes
+  /** What the connections are doing; an embedded database has none. */
+  readonly connections?: {
+    /** The most connections at once. */
+    readonly max: number
+    states(): readonly LaneState[]
+  }
   /**
    * Hears the notifications of a channel (`NOTIFY`) on a connection of its own. An embedded database has no other process from
    * which they could come.

@@ -1,64 +1,43 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import type pg from 'pg'
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { sleep } from '#core/async/sleep.ts'
 import { OperatorError } from '#core/operator-error.ts'
-import { PrismaClient } from '#generated/prisma/client.ts'
-import type { Database, Sql } from './database.ts'
+import type { Database } from './database.ts'
 import { listen } from './listen.ts'
 import { applyMigrations, pendingMigrations } from './migrations/migrate.ts'
-import { openPool, poolSql, statements } from './pool.ts'
+import { openPool, poolSql } from './pool.ts'
+import { openLanes } from './server-lanes.ts'
 import { SESSION_SETTINGS } from './session-settings.ts'
 
 export interface ServerOptions {
   readonly url: string
-  readonly poolMax?: number
   readonly connectTimeoutMs?: number
   readonly statementTimeoutMs?: number
-  /**
-   * For the dedicated connection, which runs admissions. A caller waits two seconds for an admission; a statement that ran
-   * longer would count calls that were already rejected and delay the next ones.
-   */
-  readonly dedicatedStatementTimeoutMs?: number
+  /** The connections for what can wait ({@link openLanes}); for tests and benches that need one session. */
+  readonly poolMax?: number
 }
 
 /** Creates a database that connects with its first query, so that a gateway can start and keep running without its server. */
 export function openServer(options: ServerOptions): Database {
-  const { url, poolMax = 10, connectTimeoutMs = 2_000, statementTimeoutMs = 10_000 } = options
-  const { dedicatedStatementTimeoutMs = 2_000 } = options
-  const config = (timeoutMs: number): pg.PoolConfig => ({
-    connectionString: url,
-    connectionTimeoutMillis: connectTimeoutMs,
-    // Normally the server cancels a slow statement first; this timeout applies if the server does not respond at all.
-    query_timeout: timeoutMs + 5_000,
-    onConnect: (client) => client.query(`${SESSION_SETTINGS}; SET statement_timeout = ${timeoutMs}`),
+  const { url, connectTimeoutMs = 2_000, statementTimeoutMs = 10_000, poolMax } = options
+  const { sql, prisma, lanes, connections, close } = openLanes({
+    url,
+    connectTimeoutMs,
+    statementTimeoutMs,
+    managementMax: poolMax,
   })
-  const pool = openPool({ ...config(statementTimeoutMs), max: poolMax })
-  const sql = poolSql(pool)
-  const dedicated = dedicatedSql(openPool({ ...config(dedicatedStatementTimeoutMs), max: 1 }))
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) })
   return {
     kind: 'server',
     sql,
-    dedicatedSql: dedicated,
     prisma,
-    pool: {
-      state: () => ({
-        max: poolMax,
-        inUse: pool.totalCount - pool.idleCount,
-        idle: pool.idleCount,
-        waiting: pool.waitingCount,
-      }),
-    },
+    lanes,
+    connections,
     listen: (channel, onMessage) => listen({ url, connectTimeoutMs, channel, onMessage }),
     patiently: (work) => work(),
-    pendingMigrations: () => pendingMigrations(sql),
+    pendingMigrations: () => pendingMigrations(lanes.probes),
     migrate: async () =>
       (await pendingMigrations(sql)).length === 0 ? [] : migrateLocked(url, connectTimeoutMs),
-    async close() {
-      await prisma.$disconnect()
-      await Promise.all([pool.end(), dedicated.close()])
-    },
+    close,
   }
 }
 
@@ -109,42 +88,5 @@ async function takeMigrationLock(client: pg.ClientBase): Promise<void> {
       )
     }
     await sleep(LOCK_EVERY_MS)
-  }
-}
-
-/** Discards its connection after every error and opens another for the next statement. */
-function dedicatedSql(pool: pg.Pool): Sql & { close(): Promise<void> } {
-  const prepared = statements()
-  let current: Promise<pg.PoolClient> | undefined
-
-  function connect(): Promise<pg.PoolClient> {
-    const connecting = markRejectionHandled(pool.connect())
-    // Without a listener, the loss of an idle connection would end the process.
-    connecting.then((client) => client.on('error', () => discard(connecting))).catch(() => undefined)
-    return connecting
-  }
-
-  function discard(connection: Promise<pg.PoolClient> | undefined): void {
-    if (connection === undefined || connection !== current) return
-    current = undefined
-    connection.then((client) => client.release(true)).catch(() => undefined)
-  }
-
-  return {
-    async query<Row>(text: string, values: readonly unknown[] = []) {
-      current ??= markRejectionHandled(connect())
-      const used = current
-      try {
-        const { rows } = await (await used).query(prepared(text, values))
-        return rows as Row[]
-      } catch (error) {
-        discard(used)
-        throw error
-      }
-    },
-    async close() {
-      discard(current)
-      await pool.end()
-    },
   }
 }

@@ -10,6 +10,7 @@ import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import type { Database, Sql } from './database.ts'
 import type { Engine } from './embedded/engine.ts'
 import { localEngine } from './embedded/local-engine.ts'
+import { oneLane } from './embedded/one-lane.ts'
 import { databaseOn } from './embedded/open-embedded.ts'
 import { readMigrations } from './migrations/migration-files.ts'
 import { openDatabase } from './open.ts'
@@ -38,7 +39,7 @@ export async function openScratchDatabase(serverUrl?: string): Promise<Database>
   return {
     ...database,
     sql,
-    dedicatedSql: sql,
+    lanes: oneLane({ sql, prisma: database.prisma }),
     async close() {
       isClosed = true
       await database.sql.query(await truncateAll(database))

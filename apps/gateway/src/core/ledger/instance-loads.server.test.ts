@@ -26,7 +26,12 @@ function processWith(pid: number, load: readonly AgentLoad[]) {
     leaseMs: 600_000,
     retentionDays: 30,
     reap: async () => 0,
-    observer: { reaped: () => undefined, renewable: () => undefined, needsBuild: () => undefined },
+    observer: {
+      reaped: () => undefined,
+      reapable: () => undefined,
+      renewable: () => undefined,
+      needsBuild: () => undefined,
+    },
   })
   return { id, instances }
 }

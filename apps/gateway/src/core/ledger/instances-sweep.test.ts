@@ -23,7 +23,12 @@ test('rows of processes that ended long ago are deleted, a bounded number at a t
     leaseMs: 15_000,
     retentionDays: 30,
     reap: async () => 0,
-    observer: { reaped: () => undefined, renewable: () => undefined, needsBuild: () => undefined },
+    observer: {
+      reaped: () => undefined,
+      reapable: () => undefined,
+      renewable: () => undefined,
+      needsBuild: () => undefined,
+    },
   })
   await instances.join()
   await endedDaysAgo({ lease: 31, stopped: 31 }, 1_100)

@@ -10,18 +10,22 @@ const BUILD = '20261201000000_own'
 
 let instances: Instances
 let database: 'up' | 'down' | 'hanging'
+let settings: 'up' | 'hanging'
+let beats: number
 let live: number
 let min_build: string | null
 let wakes: (() => void)[]
 let written: unknown[]
 let inFlight: number
 const reap = vi.fn(async () => 0)
-const observer = { reaped: vi.fn(), renewable: vi.fn(), needsBuild: vi.fn() }
+const observer = { reaped: vi.fn(), reapable: vi.fn(), renewable: vi.fn(), needsBuild: vi.fn() }
 
 beforeEach(() => {
   vi.useFakeTimers()
   vi.clearAllMocks()
   database = 'up'
+  settings = 'up'
+  beats = 0
   live = 1
   min_build = null
   wakes = []
@@ -29,15 +33,23 @@ beforeEach(() => {
   inFlight = 0
   const sql: Sql = {
     async query<Row>(_text: string, values: readonly unknown[] = []) {
+      beats += 1
       written.push(values.at(-1))
       if (database === 'down') throw new Error('no database')
       if (database === 'hanging') await new Promise<void>((resolve) => wakes.push(resolve))
-      return [{ live, min_build }] as Row[]
+      return [{ live }] as Row[]
+    },
+  }
+  const readSql: Sql = {
+    async query<Row>() {
+      if (settings === 'hanging') await new Promise<void>((resolve) => wakes.push(resolve))
+      return [{ min_build }] as Row[]
     },
   }
   const runtime = { ...systemRuntime, elapsedMs: () => Date.now() }
   instances = createInstances({
     sql,
+    readSql,
     runtime,
     identity: { id: v7(), host: 'a-host', pid: 7, version: '1.0.0' },
     load: { load: () => [{ agent: 'dify', inFlight, waiting: 0, deployments: [] }] },
@@ -90,6 +102,41 @@ test('no process is reaped for a whole lease after the database hung without fai
   expect(reap).not.toHaveBeenCalled()
   await vi.advanceTimersByTimeAsync(1)
   expect(reap).toHaveBeenCalledTimes(1)
+})
+
+test('a heartbeat waits neither for the reaper nor for the settings, and neither of them is asked twice at once', async () => {
+  const { promise, resolve } = Promise.withResolvers<number>()
+  reap.mockReturnValue(promise)
+  await instances.join()
+  settings = 'hanging'
+  await vi.advanceTimersByTimeAsync(10 * LEASE_MS)
+  expect(beats).toBe(1 + 30)
+  expect(reap).toHaveBeenCalledTimes(1)
+  expect(wakes).toHaveLength(1)
+  expect(observer.renewable).not.toHaveBeenCalled()
+  resolve(0)
+  await vi.advanceTimersByTimeAsync(BEAT_MS)
+  expect(reap).toHaveBeenCalledTimes(2)
+})
+
+test('a reaper that fails is reported once, and asked again after the next heartbeat', async () => {
+  reap.mockRejectedValueOnce(new Error('a lock')).mockRejectedValueOnce(new Error('a lock'))
+  await instances.join()
+  await vi.advanceTimersByTimeAsync(LEASE_MS + 2 * BEAT_MS)
+  expect(observer.reapable.mock.calls).toEqual([
+    [false, expect.any(Error)],
+    [true, undefined],
+  ])
+  expect(observer.renewable).not.toHaveBeenCalled()
+})
+
+test('after a failure the next heartbeat comes sooner, since the lease is running out', async () => {
+  await instances.join()
+  database = 'down'
+  await vi.advanceTimersByTimeAsync(BEAT_MS)
+  expect(beats).toBe(2)
+  await vi.advanceTimersByTimeAsync(BEAT_MS)
+  expect(beats).toBe(2 + 5)
 })
 
 test('reaped calls are reported', async () => {

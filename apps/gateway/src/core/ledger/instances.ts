@@ -13,13 +13,20 @@ export interface ProcessIdentity {
   readonly version: string
 }
 
+/** A process that ends what dead ones have left. */
+export interface Reaper {
+  /** Its own instance. */
+  readonly id: string
+  readonly leaseMs: number
+}
+
 /** The processes that share a database. They know each other through leases, which are measured by the database's clock. */
 export interface Instances {
-  /** Registers this process and renews its lease from then on. */
+  /** Registers this process and renews its lease from then on, whatever else waits in the database. */
   join(): Promise<void>
   /** The number of live processes, including this one, as of the last heartbeat. */
   readonly live: number
-  /** The build that the database needs, if this process is older, as of the last heartbeat. */
+  /** The build that the database needs, if this process is older, as far as it could be read since the last heartbeat. */
   readonly neededBuild: string | undefined
   /** Whether this process is one of them: the process of a command is not. */
   readonly hasJoined: boolean
@@ -32,7 +39,12 @@ export interface Instances {
 }
 
 export interface InstancesDeps {
+  /** Runs the heartbeats, and nothing for which they would have to wait. */
   readonly sql: Sql
+  /** Reads what the heartbeats do not; defaults to the same. */
+  readonly readSql?: Sql
+  /** Deletes the rows of processes that ended long ago; defaults to the same. */
+  readonly upkeepSql?: Sql
   readonly runtime: Runtime
   readonly identity: ProcessIdentity
   /** What each heartbeat tells the other processes. */
@@ -42,10 +54,12 @@ export interface InstancesDeps {
   readonly leaseMs: number
   /** How long the row of a process is kept after the process has ended. */
   readonly retentionDays: number
-  /** Settles the calls that dead processes left open; returns how many. */
+  /** Settles the calls that dead processes left open; returns how many. It may take any time. */
   reap(): Promise<number>
   readonly observer: {
     reaped(calls: number): void
+    /** Called when the calls of dead processes cannot be settled, and when they can be again. */
+    reapable(isReapable: boolean, error?: unknown): void
     /** Called when the lease cannot be renewed, and when it can be again. */
     renewable(isRenewable: boolean, error?: unknown): void
     /** The database needs this build, which is newer than that of the process; undefined when it does not any more. */
@@ -55,6 +69,8 @@ export interface InstancesDeps {
 
 export function createInstances({
   sql,
+  readSql = sql,
+  upkeepSql = sql,
   runtime,
   identity,
   load,
@@ -71,21 +87,38 @@ export function createInstances({
   let lastBeatMs = Number.NEGATIVE_INFINITY
   /** The start of the current unbroken run of heartbeats. */
   let connectedSinceMs = 0
-  let isRenewable = true
+  const renewable = changes(observer.renewable)
+  const reapable = changes(observer.reapable)
+  const reapAlone = onceAtATime(async () => {
+    const reaped = await reap()
+    if (reaped > 0) observer.reaped(reaped)
+  })
+  const readBuildAlone = onceAtATime(readBuild)
 
   async function beat(): Promise<void> {
     const told = writeLoad(load.load())
-    const [row] = await sql.query<Beat>(BEAT, [id, leaseMs, build, MIN_BUILD, host, pid, version, told])
+    const [row] = await sql.query<Beat>(BEAT, [id, leaseMs, build, host, pid, version, told])
     live = Math.max(1, row?.live ?? 1)
-    judgeBuild(row?.min_build ?? undefined)
     const nowMs = runtime.elapsedMs()
     // During a gap (an outage, a hanging statement, a suspended machine) every lease may have expired. The first process that
     // is back must give the others time to renew theirs before it treats them as dead.
     if (nowMs - lastBeatMs > leaseMs / 2) connectedSinceMs = nowMs
     lastBeatMs = nowMs
-    if (nowMs - connectedSinceMs < leaseMs) return
-    const reaped = await reap()
-    if (reaped > 0) observer.reaped(reaped)
+  }
+
+  /** What follows a heartbeat, none of which the next one waits for: each may stand behind a lock. */
+  function afterBeat(): void {
+    readBuildAlone().catch(() => undefined)
+    if (lastBeatMs - connectedSinceMs < leaseMs) return
+    reapAlone().then(
+      () => reapable(true),
+      (error: unknown) => reapable(false, error),
+    )
+  }
+
+  async function readBuild(): Promise<void> {
+    const [row] = await readSql.query<{ min_build: string | null }>(LEAST_BUILD, [MIN_BUILD])
+    judgeBuild(row?.min_build ?? undefined)
   }
 
   function judgeBuild(minBuild: string | undefined): void {
@@ -95,30 +128,31 @@ export function createInstances({
     observer.needsBuild(needed)
   }
 
-  function setRenewable(now: boolean, error?: unknown): void {
-    if (now !== isRenewable) observer.renewable(now, error)
-    isRenewable = now
-  }
-
-  function schedule(): void {
-    const again = () => {
-      if (timer !== undefined) schedule()
+  function schedule(afterMs: number): void {
+    const again = (nextMs: number) => {
+      if (timer !== undefined) schedule(nextMs)
     }
     timer = setTimeout(() => {
-      beat()
-        .then(
-          () => setRenewable(true),
-          (error: unknown) => setRenewable(false, error),
-        )
-        .then(again, again)
-    }, leaseMs / 3)
+      beat().then(
+        () => {
+          renewable(true)
+          afterBeat()
+          again(leaseMs / BEATS)
+        },
+        (error: unknown) => {
+          renewable(false, error)
+          again(leaseMs / BEATS_AFTER_FAILURE)
+        },
+      )
+    }, afterMs)
     timer.unref()
   }
 
   return {
     async join() {
       await beat()
-      if (timer === undefined) schedule()
+      await readBuild()
+      if (timer === undefined) schedule(leaseMs / BEATS)
     },
     get live() {
       return live
@@ -130,7 +164,7 @@ export function createInstances({
       return timer !== undefined
     },
     async loads() {
-      const rows = await sql.query<LoadRow>(LOADS, [PROCESSES_MAX])
+      const rows = await readSql.query<LoadRow>(LOADS, [PROCESSES_MAX])
       return rows.map(({ load, ...process }) => ({ ...process, agents: readLoad(load) }))
     },
     async leave() {
@@ -141,9 +175,35 @@ export function createInstances({
       await sql.query('UPDATE instances SET stopped_at = now() WHERE id = $1::uuid', [id])
     },
     async sweep() {
-      const rows = await sql.query(SWEEP, [retentionDays, SWEPT_AT_ONCE])
+      const rows = await upkeepSql.query(SWEEP, [retentionDays, SWEPT_AT_ONCE])
       return rows.length
     },
+  }
+}
+
+/** Heartbeats in the time of a lease. After one that failed the next comes sooner, since the lease is running out. */
+const BEATS = 3
+const BEATS_AFTER_FAILURE = 15
+
+/** Passes a state on when it changes; it begins with true. */
+function changes(
+  observe: (state: boolean, error?: unknown) => void,
+): (state: boolean, error?: unknown) => void {
+  let last = true
+  return (state, error) => {
+    if (state !== last) observe(state, error)
+    last = state
+  }
+}
+
+/** Does nothing while the work that it was asked for before is still going on. */
+function onceAtATime(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined
+  return () => {
+    running ??= work().finally(() => {
+      running = undefined
+    })
+    return running
   }
 }
 
@@ -165,23 +225,24 @@ RETURNING id`
 
 interface Beat {
   readonly live: number
-  readonly min_build: string | null
 }
 
 /**
- * `$1`: this instance, `$2`: the lease in milliseconds, `$3`: its build, `$4`: the setting that has the least build, `$5` to
- * `$7`: where it runs and its version, `$8`: what it knows of its agents.
+ * `$1`: this instance, `$2`: the lease in milliseconds, `$3`: its build, `$4` to `$6`: where it runs and its version, `$7`: what it
+ * knows of its agents. It uses no other table, whose locks it would have to wait for.
  */
 const BEAT = `
 WITH beat AS (
   INSERT INTO instances AS i (id, started_at, lease_until, build, host, pid, version, load)
-  VALUES ($1::uuid, now(), now() + $2 * interval '1 millisecond', $3, $5, $6, $7, $8::jsonb)
+  VALUES ($1::uuid, now(), now() + $2 * interval '1 millisecond', $3, $4, $5, $6, $7::jsonb)
   ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, load = excluded.load
   RETURNING id
 )
 SELECT (SELECT count(*) FROM beat)
-  + (SELECT count(*) FROM instances WHERE id <> $1::uuid AND stopped_at IS NULL AND lease_until > now()) AS live,
-  (SELECT value FROM settings WHERE name = $4) AS min_build`
+  + (SELECT count(*) FROM instances WHERE id <> $1::uuid AND stopped_at IS NULL AND lease_until > now()) AS live`
+
+/** `$1`: the setting that has the least build. */
+const LEAST_BUILD = 'SELECT (SELECT value FROM settings WHERE name = $1) AS min_build'
 
 /** More processes than share any database. */
 const PROCESSES_MAX = 1_000

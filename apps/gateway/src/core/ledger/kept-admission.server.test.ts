@@ -101,7 +101,7 @@ describe(kind, () => {
     })
   })
 
-  test('batches without a kept call run statements that know nothing of claims', async () => {
+  test('calls without an Idempotency-Key share no statement with those that claim one', async () => {
     const texts: string[] = []
     const sql: Sql = {
       query<Row>(text: string, values?: readonly unknown[]) {
@@ -115,7 +115,7 @@ describe(kind, () => {
     await admitAll([admissionOf(key), admissionOf(key)], watched)
     await admit(keptCall(key), watched)
     await admitAll([admissionOf(key), keptCall(key)], watched)
-    expect(texts.map((text) => text.includes('idempotency_keys'))).toEqual([false, false, true, true])
+    expect(texts.map((text) => text.includes('idempotency_keys'))).toEqual([false, false, true, false, true])
     expect(await usageOf(key)).toMatchObject({ user: 6, key: 6, rows: 6 })
   })
 
@@ -184,8 +184,9 @@ describe(kind, () => {
     const key = await withQuota(1)
     const kept = keptOnce()
     const others = [keptCall(key, { kept }), keptCall(key, { kept: { ...kept, fingerprint: randomHash() } })]
-    const results = await admitAll([admissionOf(key), keptCall(key, { kept }), ...others])
-    expect(results).toEqual(['own', 'quota_exceeded', 'quota_exceeded', 'quota_exceeded'])
+    expect(await admit(admissionOf(key))).toBe('own')
+    const results = await admitAll([keptCall(key, { kept }), ...others])
+    expect(results).toEqual(['quota_exceeded', 'quota_exceeded', 'quota_exceeded'])
     await expect(ledger.admit(keptCall(key, { kept }))).rejects.toMatchObject({
       detail: 'max_api_calls of 1 is reached.',
     })
@@ -242,14 +243,14 @@ describe(kind, () => {
     }
     const key = await withQuota(2)
     const kept = keptOnce()
-    const calls = [keptCall(key, { kept }), keptCall(key, { kept }), admissionOf(key), keptCall(key)]
+    const calls = [keptCall(key, { kept }), keptCall(key, { kept }), keptCall(key), keptCall(key)]
     expect(await admitAll(calls, ledgerOf({ sql }))).toEqual([
       'own',
       { attachedTo: calls[0]?.callId },
       'own',
       'quota_exceeded',
     ])
-    expect(await countsOf(key)).toEqual({ claims: 1, kept: 1, rows: 2, counted: 2, user: 2 })
+    expect(await countsOf(key)).toEqual({ claims: 2, kept: 2, rows: 2, counted: 2, user: 2 })
     losses = 1
     const alone = await keyOf()
     expect(await admit(keptCall(alone), ledgerOf({ sql }))).toBe('own')

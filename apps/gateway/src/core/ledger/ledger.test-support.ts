@@ -1,11 +1,12 @@
 import { v7 } from 'uuid'
-import type { Database } from '#core/database/database.ts'
+import type { Database, Sql } from '#core/database/database.ts'
 import { openDatabase } from '#core/database/open.ts'
 import { createScratchDatabase, openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
 import { Problem } from '#core/errors.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import type { Prisma } from '#generated/prisma/client.ts'
 import type { Admission } from './admission-record.ts'
+import type { Reaper } from './instances.ts'
 import { createLedger, type Ledger, type LedgerDeps } from './ledger.ts'
 
 /** The row of an API key. */
@@ -100,6 +101,16 @@ export async function openLedgerFixture(serverUrl?: string): Promise<LedgerFixtu
       await scratch?.drop()
     },
   }
+}
+
+/** A process that is alive, and may settle the calls of dead ones. */
+export async function liveReaper(sql: Sql, leaseMs = 1): Promise<Reaper> {
+  const id = v7()
+  await sql.query(
+    "INSERT INTO instances (id, started_at, lease_until) VALUES ($1, now(), now() + interval '1 h')",
+    [id],
+  )
+  return { id, leaseMs }
 }
 
 /** A chat of this key with `dify`. */

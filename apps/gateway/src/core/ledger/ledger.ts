@@ -47,9 +47,17 @@ export interface LedgerObserver {
 }
 
 export interface LedgerDeps {
+  /** Writes the ends of calls, one statement at a time. */
   readonly sql: Sql
   /** Runs the admissions, one statement at a time; defaults to {@link LedgerDeps.sql}. */
   readonly admissionSql?: Sql
+  /**
+   * Runs those of batches with an `Idempotency-Key`, which need tables that other calls do not wait for; defaults to
+   * {@link LedgerDeps.admissionSql}.
+   */
+  readonly keptAdmissionSql?: Sql
+  /** Settles the calls of other processes; defaults to {@link LedgerDeps.sql}. */
+  readonly upkeepSql?: Sql
   readonly runtime: Runtime
   readonly instanceId: string
   readonly observer: LedgerObserver
@@ -84,8 +92,8 @@ export interface Ledger {
    * that is the sole user of its database, because it does not check whether the other processes are alive.
    */
   settlePredecessors(): Promise<number>
-  /** Settles as `interrupted` the open calls of processes whose lease has expired; returns how many. */
-  settleDead(): Promise<number>
+  /** Settles as `interrupted` the open calls of dead processes, as long as this one is alive; returns how many. */
+  settleDead(leaseMs: number): Promise<number>
   /** Waits until every settlement is written, at most `timeoutMs`, and stops retrying. */
   close(timeoutMs: number): Promise<void>
 }
@@ -107,6 +115,7 @@ const SETTLE_EVERY_MS = 20
 
 export function createLedger(deps: LedgerDeps): Ledger {
   const { sql, admissionSql = sql, runtime, instanceId, observer } = deps
+  const { keptAdmissionSql = admissionSql, upkeepSql = sql } = deps
   const { SETTLE, SETTLE_DEAD, SETTLE_PREDECESSORS } = settlements(deps.bounds ?? ROLLUP_BOUNDS)
   let closing = false
 
@@ -126,29 +135,31 @@ export function createLedger(deps: LedgerDeps): Ledger {
     }
   }
 
-  const admitAll = createBatcher<PendingAdmission, AdmissionAnswer | undefined>(
-    async (batch) => {
-      const pending = batch.filter(({ isRefused }) => !isRefused)
-      // The batch timed out and was queued again, and all of its callers have been rejected meanwhile.
-      if (pending.length === 0) return batch.map(() => undefined)
-      const rows = pending.map(({ admission }, index) => admissionRow(admission, index))
-      const text = admissionText(pending)
-      const send = () =>
-        timed<{ answers: AdmissionAnswer[] }>('admit', admissionSql, { text, rows, calls: pending })
-      // A retry after a lost answer has the same call ids, which the statement recognizes, so each call is counted once.
-      const [row] = await retryLost(send, runtime)
-      const answers = row?.answers ?? []
-      const answerOf = new Map(pending.map((each, index) => [each, answers[index]]))
-      return batch.map((each) => answerOf.get(each))
-    },
-    {
-      sizeMax: 256,
-      isShared: concernsAll,
-      isTooSlow: isStatementTimeout,
-      // Requests that are read in one turn of the event loop share a statement; a single one is not delayed.
-      gather: (lastSize) => (lastSize < BUSY_SIZE ? turnOver() : sleep(BUSY_GATHER_MS)),
-    },
-  )
+  const admissions = (on: Sql, textFor: (calls: number) => string) =>
+    createBatcher<PendingAdmission, AdmissionAnswer | undefined>(
+      async (batch) => {
+        const pending = batch.filter(({ isRefused }) => !isRefused)
+        // The batch timed out and was queued again, and all of its callers have been rejected meanwhile.
+        if (pending.length === 0) return batch.map(() => undefined)
+        const rows = pending.map(({ admission }, index) => admissionRow(admission, index))
+        const text = textFor(pending.length)
+        const send = () => timed<{ answers: AdmissionAnswer[] }>('admit', on, { text, rows, calls: pending })
+        // A retry after a lost answer has the same call ids, which the statement recognizes, so each call is counted once.
+        const [row] = await retryLost(send, runtime)
+        const answers = row?.answers ?? []
+        const answerOf = new Map(pending.map((each, index) => [each, answers[index]]))
+        return batch.map((each) => answerOf.get(each))
+      },
+      {
+        sizeMax: 256,
+        isShared: concernsAll,
+        isTooSlow: isStatementTimeout,
+        // Requests that are read in one turn of the event loop share a statement; a single one is not delayed.
+        gather: (lastSize) => (lastSize < BUSY_SIZE ? turnOver() : sleep(BUSY_GATHER_MS)),
+      },
+    )
+  const admitPlain = admissions(admissionSql, (calls) => (calls === 1 ? ADMIT_ONE : ADMIT))
+  const admitKept = admissions(keptAdmissionSql, () => ADMIT_KEPT)
 
   const settleAll: Batcher<PendingSettlement, void> = createBatcher<PendingSettlement, void>(
     async (batch) => {
@@ -173,7 +184,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
   async function free(late: readonly PendingSettlement[]): Promise<void> {
     const startedMs = runtime.elapsedMs()
     try {
-      await sql.query(FREE_LATE, [JSON.stringify(late.map(({ callId }) => callId)), instanceId])
+      await keptAdmissionSql.query(FREE_LATE, [JSON.stringify(late.map(({ callId }) => callId)), instanceId])
     } catch (error) {
       observer.batchFailed?.('settle', error, late, runtime.elapsedMs() - startedMs)
       throw error
@@ -209,7 +220,8 @@ export function createLedger(deps: LedgerDeps): Ledger {
   return {
     async admit(admission) {
       const pending = { admission, isRefused: false, trace: admission.trace }
-      const answer = markRejectionHandled(admitAll(pending))
+      const admit = admission.kept === undefined ? admitPlain : admitKept
+      const answer = markRejectionHandled(admit(pending))
       let decision: AdmissionAnswer | undefined
       try {
         decision = await withDeadline(ADMIT_WITHIN_MS, answer)
@@ -240,8 +252,8 @@ export function createLedger(deps: LedgerDeps): Ledger {
     settle,
     awaitSettlement: (callId) => waits.begin(callId),
     backlog: () => ({ waiting: unwritten.count, oldestMs: unwritten.oldestMs }),
-    settlePredecessors: () => untilNone(() => sql.query(SETTLE_PREDECESSORS, [instanceId])),
-    settleDead: () => untilNone(() => sql.query(SETTLE_DEAD)),
+    settlePredecessors: () => untilNone(() => upkeepSql.query(SETTLE_PREDECESSORS, [instanceId])),
+    settleDead: (leaseMs) => untilNone(() => upkeepSql.query(SETTLE_DEAD, [instanceId, leaseMs])),
     async close(timeoutMs) {
       const allWritten = new Promise<void>((resolve) => {
         if (unwritten.count === 0) resolve()
@@ -272,12 +284,6 @@ interface PendingAdmission extends Traced {
 interface PendingSettlement extends Settlement {
   /** Whether the `Idempotency-Key` of the call is free again. */
   readonly freesKey?: boolean
-}
-
-/** The statement for a batch. Ordinary calls pay for claims only if they share a batch with a kept one. */
-function admissionText(batch: readonly PendingAdmission[]): string {
-  if (batch.some(({ admission }) => admission.kept !== undefined)) return ADMIT_KEPT
-  return batch.length === 1 ? ADMIT_ONE : ADMIT
 }
 
 function refusalDetail(refusal: ErrorReason, maxApiCalls: number): string | undefined {

@@ -30,7 +30,12 @@ async function joined() {
     leaseMs: 10 * MINUTE_MS,
     retentionDays: 30,
     reap: async () => 0,
-    observer: { reaped: () => undefined, renewable: () => undefined, needsBuild: () => undefined },
+    observer: {
+      reaped: () => undefined,
+      reapable: () => undefined,
+      renewable: () => undefined,
+      needsBuild: () => undefined,
+    },
   })
   await instances.join()
   const lease = createMaintenanceLease(sql, id, { everyMs: MINUTE_MS, orphansEveryMs: 5 * MINUTE_MS })

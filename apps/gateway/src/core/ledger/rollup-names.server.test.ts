@@ -8,6 +8,7 @@ import type { Principal } from '#core/principal.ts'
 import type { Group } from '#core/reports/report-rows.ts'
 import { createUsageService } from '#core/reports/usage.ts'
 import { systemRuntime } from '#core/runtime.ts'
+import { liveReaper } from './ledger.test-support.ts'
 import { createLedger, type Ledger } from './ledger.ts'
 import { verifyUsage } from './verify.ts'
 
@@ -30,7 +31,7 @@ describe(kind, () => {
   let database: Database
   let ownerId: string
   const keyId = v7()
-  const instanceId = v7()
+  const ownId = v7()
 
   beforeAll(async () => {
     database = await openScratchDatabase(serverUrl)
@@ -42,7 +43,7 @@ describe(kind, () => {
   })
 
   /** A process that allows an owner three end users a day and an agent two apps. */
-  function processOf(): Ledger {
+  function processOf(instanceId = ownId): Ledger {
     return createLedger({
       sql: database.sql,
       runtime: systemRuntime,
@@ -70,7 +71,7 @@ describe(kind, () => {
     await database.sql.query(
       `INSERT INTO calls (id, request_id, key_id, owner_id, end_user, kind, face, agent, app, instance, admitted_at)
        VALUES ($1, '', $2, $3, $4, 'chat', 'rest', $5, $6, $7, now() - $8 * interval '1 day')`,
-      [callId, keyId, ownerId, endUser, agent, app, instanceId, daysAgo],
+      [callId, keyId, ownerId, endUser, agent, app, ownId, daysAgo],
     )
     return callId
   }
@@ -147,7 +148,8 @@ describe(kind, () => {
   test('a late settlement subtracts its call where it was added', async () => {
     await play(['a', 'b', 'c'].map((endUser) => ({ endUser })))
     const late = await Promise.all([open({ endUser: 'a' }), open({ endUser: 'd' })])
-    expect(await processOf().settleDead()).toBe(2)
+    const reaper = await liveReaper(database.sql)
+    expect(await processOf(reaper.id).settleDead(reaper.leaseMs)).toBe(2)
     expect(await reported('end_user')).toEqual({ a: 2, b: 1, c: 1, '(other)': 1 })
     await settle(processOf(), late)
     expect(await reported('end_user')).toEqual({ a: 2, b: 1, c: 1, '(other)': 1 })

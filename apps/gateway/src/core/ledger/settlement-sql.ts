@@ -189,15 +189,29 @@ WITH open AS MATERIALIZED (
 )${rollUp(bounds)}
 SELECT id FROM settled`
 
-/** The condition that the process of a row has no lease any more; `table` is the alias of the table with its `instance`. */
-export const isOfDeadInstance = (table: string) => `NOT EXISTS (
-    SELECT FROM instances i WHERE i.id = ${table}.instance AND i.stopped_at IS NULL AND i.lease_until > now())`
+/**
+ * The condition that the process of a row is dead, judged by a process that is alive at the same moment. `table` is the alias of the
+ * table with its `instance`, `reaper` the parameter with the process that asks, `leaseMs` that with the lease.
+ *
+ * - Whoever asks must hold its own lease when the statement runs, which may be long after it was sent: where the database stood
+ *   still meanwhile, all leases have expired together, and that of the one who asks as well.
+ * - A lease must have expired for another half. Living processes renew theirs three times in a lease, so of two that the database
+ *   serves at the same time neither can be that far behind the other.
+ */
+export const isOfDeadInstance = (
+  table: string,
+  { reaper, leaseMs }: { readonly reaper: string; readonly leaseMs: string },
+) => `EXISTS (
+    SELECT FROM instances r WHERE r.id = ${reaper}::uuid AND r.stopped_at IS NULL AND r.lease_until > now())
+  AND NOT EXISTS (
+    SELECT FROM instances i WHERE i.id = ${table}.instance AND i.stopped_at IS NULL
+      AND i.lease_until > now() - ${leaseMs} * interval '0.5 milliseconds')`
 
 /** The statements that settle calls. The bounds are part of their text, because they never change while a process runs. */
 export const settlements = (bounds: RollupBounds) => ({
   SETTLE: settle(bounds),
   /** `$1`: this instance. For a database that only one process uses, in which all other instances have ended. */
   SETTLE_PREDECESSORS: interrupt(bounds, 'c.instance <> $1::uuid'),
-  /** For the open calls of instances whose lease has expired. */
-  SETTLE_DEAD: interrupt(bounds, isOfDeadInstance('c')),
+  /** `$1`: this instance, `$2`: the lease in milliseconds. For the open calls of dead instances. */
+  SETTLE_DEAD: interrupt(bounds, isOfDeadInstance('c', { reaper: '$1', leaseMs: '$2' })),
 })

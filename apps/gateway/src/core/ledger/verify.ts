@@ -16,12 +16,12 @@ export interface VerifyOptions {
 
 /**
  * Checks the invariants of the usage data: counters = rollups + unsettled calls; the spans and grains of the rollups agree
- * with each other; ledger = rollups for the days that the ledger still holds. Each equation is checked in one statement, so
- * that it sees a consistent snapshot of a running system. Apart from the counters, each statement reads one day or one
- * month, so that its cost does not grow with the history.
+ * with each other; ledger = rollups for the days that the ledger still holds. Each equation of a key, a user, a day or a month is
+ * checked in one statement, so that it sees a consistent snapshot of a running system. Each statement reads a bounded number of
+ * keys or users, one day or one month, so that its cost grows neither with their number nor with the history.
  */
 export async function verifyUsage(sql: Sql, { retentionDays, extent }: VerifyOptions): Promise<Drift[]> {
-  const drifts = await sql.query<Drift>(COUNTERS)
+  const drifts = [...(await counterDrifts(sql, KEY_COUNTERS)), ...(await counterDrifts(sql, USER_COUNTERS))]
   const spans = await sql.query<Span>(SPANS, [retentionDays, extent === 'recent'])
   for (const { span, start, isKept } of spans) {
     drifts.push(
@@ -67,62 +67,96 @@ UNION ALL
 SELECT 'day', start::text, start >= today - ($1 - 1) * interval '1 day'
 FROM looked_at, generate_series(first, last, interval '1 day') AS start`
 
+/** Few enough for a fraction of a second on an embedded database, which serves nobody else meanwhile. */
+const SUBJECTS_AT_ONCE = 500
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000'
+
+/** Compares counters with rollups and unsettled calls, a bounded number of keys or users at a time, in the order of their ids. */
+async function counterDrifts(sql: Sql, statement: string): Promise<Drift[]> {
+  const drifts: Drift[] = []
+  let last: string | null = BEFORE_ALL
+  while (last !== null) {
+    const rows: CountersRow[] = await sql.query<CountersRow>(statement, [last, SUBJECTS_AT_ONCE])
+    drifts.push(...(rows[0]?.drifts ?? []))
+    last = rows[0]?.last ?? null
+  }
+  return drifts
+}
+
+interface CountersRow {
+  /** The greatest id that was compared; null after the last one. */
+  readonly last: string | null
+  readonly drifts: readonly Drift[]
+}
+
+/** The result of a statement whose CTE `portion` has the rows and whose CTE `compared` has the equations. */
+const COMPARED = `
+SELECT (SELECT id FROM portion ORDER BY id DESC LIMIT 1) AS last, (
+  SELECT coalesce(json_agg(c ORDER BY equation, subject), '[]')
+  FROM (SELECT equation, subject, expected::float8, found::float8 FROM compared WHERE expected <> found) AS c) AS drifts`
+
 /**
- * The counters of keys and users against rollups and unsettled calls. The rollups are read for one key or user at a time,
- * because with a join of the whole tables a planner without statistics takes minutes.
+ * The rollups of the row `s`, read by their primary key: only that has their order. Without it, and without statistics, the planner
+ * takes the index of spans, grains and buckets, and reads the rollups of all keys for each key.
  */
-const COUNTERS = `
-WITH unsettled AS MATERIALIZED (
-  SELECT key_id, owner_id, kind, admitted_at FROM calls WHERE outcome IS NULL
-), open_of_keys AS MATERIALIZED (
-  SELECT k.id, count(*) AS total,
-    count(*) FILTER (WHERE date_trunc('day', u.admitted_at, 'UTC') = k.day_start) AS day,
-    count(*) FILTER (WHERE date_trunc('month', u.admitted_at, 'UTC') = k.month_start) AS month
-  FROM unsettled u JOIN api_keys k ON k.id = u.key_id
-  GROUP BY k.id
+const rollupsOf = (span: string, grain: 'key' | 'owner') => `(
+      SELECT calls, bucket, kind FROM rollups WHERE span = ${span} AND grain = '${grain}' AND subject = s.id::text
+      ORDER BY span, grain, subject, bucket, end_user, kind, agent, app, model, outcome LIMIT 1000000)`
+
+/** `$1`: the id after which the keys begin, `$2` keys at most. */
+const KEY_COUNTERS = `
+WITH portion AS MATERIALIZED (
+  SELECT id, total_calls, day_calls, month_calls, day_start, month_start
+  FROM api_keys WHERE id > $1::uuid ORDER BY id LIMIT $2
+), open AS MATERIALIZED (
+  SELECT s.id, count(*) AS total,
+    count(*) FILTER (WHERE date_trunc('day', u.admitted_at, 'UTC') = s.day_start) AS day,
+    count(*) FILTER (WHERE date_trunc('month', u.admitted_at, 'UTC') = s.month_start) AS month
+  FROM calls u JOIN portion s ON s.id = u.key_id
+  WHERE u.outcome IS NULL
+  GROUP BY s.id
 ), keys AS MATERIALIZED (
-  SELECT k.id::text AS subject, k.total_calls, k.day_calls, k.month_calls,
+  SELECT s.id::text AS subject, s.total_calls, s.day_calls, s.month_calls,
     months.total + coalesce(o.total, 0) AS total,
     days.calls + coalesce(o.day, 0) AS day,
     months.latest + coalesce(o.month, 0) AS month
-  FROM api_keys k
-  LEFT JOIN open_of_keys o USING (id)
+  FROM portion s
+  LEFT JOIN open o USING (id)
   CROSS JOIN LATERAL (
-    SELECT coalesce(sum(calls), 0) AS total, coalesce(sum(calls) FILTER (WHERE bucket = k.month_start), 0) AS latest
-    FROM rollups WHERE span = 'month' AND grain = 'key' AND subject = k.id::text
+    SELECT coalesce(sum(calls), 0) AS total, coalesce(sum(calls) FILTER (WHERE bucket = s.month_start), 0) AS latest
+    FROM ${rollupsOf("'month'", 'key')} AS r
   ) AS months
   CROSS JOIN LATERAL (
-    SELECT coalesce(sum(calls), 0) AS calls
-    FROM rollups WHERE span = 'day' AND grain = 'key' AND subject = k.id::text AND bucket = k.day_start
+    SELECT coalesce(sum(calls) FILTER (WHERE bucket = s.day_start), 0) AS calls
+    FROM ${rollupsOf("'day'", 'key')} AS r
   ) AS days
-), open_of_users AS MATERIALIZED (
-  SELECT u.id, count(*) AS calls
-  FROM unsettled o JOIN users u ON u.id = o.owner_id
-  WHERE o.kind = 'chat' AND o.admitted_at >= u.quota_start
-  GROUP BY u.id
-), users AS MATERIALIZED (
-  SELECT u.id::text AS subject, u.api_calls_count, r.calls + coalesce(o.calls, 0) AS calls
-  FROM users u
-  LEFT JOIN open_of_users o USING (id)
-  CROSS JOIN LATERAL (
-    SELECT coalesce(sum(calls), 0) AS calls
-    FROM rollups
-    WHERE span = CASE u.quota_period WHEN 'day' THEN 'day'::rollup_span ELSE 'month' END
-      AND grain = 'owner' AND subject = u.id::text AND bucket >= u.quota_start AND kind = 'chat'
-  ) AS r
-)
-SELECT equation, subject, expected::float8, found::float8
-FROM (
+), compared AS (
   SELECT 'key total = rollups + unsettled' AS equation, subject, total_calls AS expected, total AS found FROM keys
   UNION ALL
   SELECT 'key day = rollups + unsettled', subject, day_calls, day FROM keys WHERE total_calls > 0
   UNION ALL
   SELECT 'key month = rollups + unsettled', subject, month_calls, month FROM keys WHERE total_calls > 0
-  UNION ALL
-  SELECT 'user count = rollups + unsettled', subject, api_calls_count, calls FROM users
-) AS every
-WHERE expected <> found
-ORDER BY equation, subject`
+)${COMPARED}`
+
+/** The same for users. */
+const USER_COUNTERS = `
+WITH portion AS MATERIALIZED (
+  SELECT id, api_calls_count, quota_period, quota_start FROM users WHERE id > $1::uuid ORDER BY id LIMIT $2
+), open AS MATERIALIZED (
+  SELECT s.id, count(*) AS calls
+  FROM calls o JOIN portion s ON s.id = o.owner_id
+  WHERE o.outcome IS NULL AND o.kind = 'chat' AND o.admitted_at >= s.quota_start
+  GROUP BY s.id
+), compared AS (
+  SELECT 'user count = rollups + unsettled' AS equation, s.id::text AS subject, s.api_calls_count AS expected,
+    r.calls + coalesce(o.calls, 0) AS found
+  FROM portion s
+  LEFT JOIN open o USING (id)
+  CROSS JOIN LATERAL (
+    SELECT coalesce(sum(calls) FILTER (WHERE bucket >= s.quota_start AND kind = 'chat'), 0) AS calls
+    FROM ${rollupsOf("(CASE s.quota_period WHEN 'day' THEN 'day' ELSE 'month' END)::rollup_span", 'owner')} AS r
+  ) AS r
+)${COMPARED}`
 
 /** Compares the sums of a month by span and grain with its rollup of all calls. `$1`: start of the month. */
 const MONTH = `

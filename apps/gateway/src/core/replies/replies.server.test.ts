@@ -6,6 +6,7 @@ import { OPENING_MS } from '#core/auth/users.test-support.ts'
 import type { Database } from '#core/database/database.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
 import { Problem } from '#core/errors.ts'
+import { liveReaper } from '#core/ledger/ledger.test-support.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { withIds } from './event-text.ts'
 import type { KeptForm } from './kept-form.ts'
@@ -233,7 +234,7 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
       expect(found?.parts).toHaveLength(1)
     }, 5_000)
     // Another process takes this one for dead: its instance has no lease.
-    expect(await here.store.endDead()).toBe(1)
+    expect(await here.store.endDead(await liveReaper(database.sql))).toBe(1)
     reply.finish()
     const end = await reader.over
     expect(end).toMatchObject({ kind: 'ended', end: { outcome: 'interrupted', events: 1 } })
@@ -245,7 +246,8 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
     const { reply, first } = await begin(here)
     const reader = follow(first)
     reply.text('a')
-    await vi.waitFor(async () => expect(await here.store.endDead()).toBe(1), 5_000)
+    const reaper = await liveReaper(database.sql)
+    await vi.waitFor(async () => expect(await here.store.endDead(reaper)).toBe(1), 5_000)
     reply.text('b')
     await vi.waitFor(() => expect(reply.asked).toEqual(['leave']), 5_000)
     expect(await reader.over).toMatchObject({ kind: 'ended', end: { outcome: 'interrupted' } })

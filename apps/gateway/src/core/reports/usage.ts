@@ -1,5 +1,5 @@
 import type { AgentCatalog } from '#core/agents/catalog.ts'
-import type { Database } from '#core/database/database.ts'
+import type { Database, Sql } from '#core/database/database.ts'
 import type { ListQuery } from '#core/input/pagination.ts'
 import { type Drift, verifyUsage } from '#core/ledger/verify.ts'
 import { type Limiter, type Limits, type OnLimit, requirePoint } from '#core/limits/limits.ts'
@@ -131,6 +131,8 @@ export interface UsageMaintenance {
 
 export interface UsageDeps {
   readonly database: Pick<Database, 'kind' | 'sql' | 'prisma'>
+  /** Checks and deletes; defaults to that of the database. */
+  readonly upkeep?: Sql
   readonly runtime: Pick<Runtime, 'now' | 'elapsedMs'>
   readonly limits: Pick<Limits, 'reports' | 'calls'>
   readonly config: { readonly retentionDays: number; readonly places?: WaitingPlaces | undefined }
@@ -147,6 +149,7 @@ const NAMES_KEPT_DAYS = 7
 
 export function createUsageService({
   database,
+  upkeep = database.sql,
   runtime,
   limits,
   config,
@@ -218,14 +221,14 @@ export function createUsageService({
     findCall: (caller, id, query) => findCall(deps, caller, id, query),
     findCalls: (caller, ids, query) => findCalls(deps, caller, ids, query),
     findInstances: (caller, ids) => findInstances(deps, caller, ids),
-    verify: (extent) => verifyUsage(sql, { ...config, extent }),
+    verify: (extent) => verifyUsage(upkeep, { ...config, extent }),
     async prune() {
-      const rows = await sql.query(PRUNE, [config.retentionDays, PRUNED_AT_ONCE])
+      const rows = await upkeep.query(PRUNE, [config.retentionDays, PRUNED_AT_ONCE])
       return rows.length
     },
     async pruneNames() {
-      const names = await sql.query(PRUNE_NAMES, [NAMES_KEPT_DAYS, PRUNED_AT_ONCE])
-      const counts = await sql.query(PRUNE_NAME_COUNTS, [NAMES_KEPT_DAYS, PRUNED_AT_ONCE])
+      const names = await upkeep.query(PRUNE_NAMES, [NAMES_KEPT_DAYS, PRUNED_AT_ONCE])
+      const counts = await upkeep.query(PRUNE_NAME_COUNTS, [NAMES_KEPT_DAYS, PRUNED_AT_ONCE])
       return names.length + counts.length
     },
   }

@@ -109,19 +109,19 @@ export interface UploadSettings {
 export function createServices(deps: ServicesDeps): { services: Services; processTasks: ProcessTasks } {
   const { config, database, space, runtime, catalog, limits, tokens, ledger, upstream, storage } = deps
   const { observe } = deps
-  const { sql, prisma } = database
+  const { sql, prisma, kind, lanes } = database
   const passwords = createPasswords()
-  const audit = createAudit({ sql, space })
-  const authentication = createAuthentication({ sql, limits, tokens })
+  const audit = createAudit({ sql: lanes.logins, space })
+  const authentication = createAuthentication({ sql: lanes.keys, limits, tokens })
   const admission = createAdmission({
     limits,
     ledger,
     space,
     observe,
     keyLimits: deps.rememberedKeys.read,
-    lookUpClaim: createClaimLookUp({ sql }),
+    lookUpClaim: createClaimLookUp({ sql: lanes.keptAdmissions }),
   })
-  const keyWatch = createKeyWatch({ sql, runtime, onAnswer: deps.onKeyWatchAnswer })
+  const keyWatch = createKeyWatch({ sql: lanes.keys, runtime, onAnswer: deps.onKeyWatchAnswer })
   const { tasks: replyTasks, ...replies } = createReplies({
     store: deps.replyStore,
     wakeUps: deps.wakeUps,
@@ -139,7 +139,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
   const checkType = createTypeCheck(config.uploads.types)
   const chat = createChatService({
     ...deps,
-    sql,
+    sql: lanes.conversations,
     authenticate: authentication.authenticate,
     admission,
     keyWatch,
@@ -168,7 +168,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     times: config.uploads,
   })
   // Not the turns of reports, which may take as long as a search in a large installation.
-  const searches = createReads(database.kind, { places: config.waitingPlaces, what: 'searches' })
+  const searches = createReads(kind, { places: config.waitingPlaces, what: 'searches' })
   const { usersExist, createFirstAdmin, ...users } = createUsers({
     prisma,
     runtime,
@@ -179,7 +179,8 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     config: config.users,
   })
   const { verify, prune, pruneNames, endUpdates, ...usage } = createUsageService({
-    database,
+    database: { kind, ...lanes.reports },
+    upkeep: lanes.upkeep,
     runtime,
     limits,
     catalog,
@@ -187,14 +188,24 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     config: { ...config.usage, places: config.waitingPlaces },
   })
   // Not the turns of reports either: what was refused is asked for when something is wrong.
-  const records = createReads(database.kind, {
+  const records = createReads(kind, {
     places: config.waitingPlaces,
+    atOnce: 1,
     what: 'pages of refusals and of the audit log',
   })
-  const { events, ...auditLog } = createAuditLog({ database, limits, reads: records, audit })
+  const { events, ...auditLog } = createAuditLog({ database: lanes.records, limits, reads: records, audit })
   const rules = { catalog, limits: config.limits, ...config.apiKeys }
   const keys = createKeys({ prisma, runtime, rules, reads: searches, takeWrite })
-  const login = createLogin({ prisma, runtime, limits, passwords, tokens, audit, space })
+  const login = createLogin({
+    prisma,
+    sql: lanes.logins,
+    runtime,
+    limits,
+    passwords,
+    tokens,
+    audit,
+    space,
+  })
   /** Admissions check the space themselves, after the key. Every other method that changes something is wrapped in this. */
   const changing =
     <Args extends unknown[], Result>(change: (...args: Args) => Promise<Result>) =>
@@ -245,7 +256,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
       chatCalls: createChatCalls({ usage, ledger }),
       uploads: { ...uploads, ...receiver, remove: changing(uploads.remove) },
       usage,
-      refusals: createRefusals({ database, runtime, limits, reads: records, catalog }),
+      refusals: createRefusals({ database: lanes.records, runtime, limits, reads: records, catalog }),
       audit: auditLog,
       processes: createProcesses({ sql, leaseMs: config.instance.leaseMs }),
       refusedDocuments: createRefusedDocuments({ limits, runtime }),
@@ -257,13 +268,19 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
       chat,
       uploads: {
         drain,
-        ...createUploadSweep({ sql, storage, runtime, installation, observer: deps.sweepObserver }),
+        ...createUploadSweep({
+          sql: lanes.upkeep,
+          storage,
+          runtime,
+          installation,
+          observer: deps.sweepObserver,
+        }),
         files: (after) => uploadFiles(prisma, after),
       },
       usage: { verify, prune, pruneNames, endUpdates },
       replies: replyTasks,
       signingKeys: deps.signingKeys,
-      audit: { ...audit, events, ...createChainSweep({ sql, config: config.audit, runtime }) },
+      audit: { ...audit, events, ...createChainSweep({ sql: lanes.upkeep, config: config.audit, runtime }) },
     },
   }
 }

@@ -43,15 +43,22 @@ export interface ReadsOptions {
   readonly places?: WaitingPlaces | undefined
   /** What is read, as it is called in error messages. */
   readonly what?: string
+  /** How many run at a time on a server; two by default. */
+  readonly atOnce?: number
   readonly elapsedMs?: () => number
 }
 
 export function createReads(
   kind: Database['kind'],
-  { places, what = 'reports and pages of calls', elapsedMs = () => performance.now() }: ReadsOptions = {},
+  {
+    places,
+    what = 'reports and pages of calls',
+    atOnce = READS_AT_ONCE.server,
+    elapsedMs = () => performance.now(),
+  }: ReadsOptions = {},
 ): Reads {
   const turns = new OwnerTurns({
-    atOnce: READS_AT_ONCE[kind],
+    atOnce: kind === 'embedded' ? READS_AT_ONCE.embedded : atOnce,
     perOwner: 1,
     what,
     ...(places !== undefined && { places }),

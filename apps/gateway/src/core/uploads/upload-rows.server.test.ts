@@ -26,10 +26,10 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
 
   beforeAll(async () => {
     fixture = await openUploadFixture(serverUrl)
-    const { sql, dedicatedSql } = fixture.database
+    const { sql, lanes } = fixture.database
     ledger = createLedger({
       sql,
-      admissionSql: dedicatedSql,
+      admissionSql: lanes.admissions,
       runtime: systemRuntime,
       instanceId: v7(),
       observer: { batch: () => undefined, settleFailed: () => undefined },

@@ -1,5 +1,5 @@
-import type { PoolState } from '#core/database/database.ts'
-import type { Instruments } from './instruments.ts'
+import type { Database, LaneState } from '#core/database/database.ts'
+import type { Instruments, LabelledValue } from './instruments.ts'
 
 const COMMAND_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2]
 
@@ -11,7 +11,7 @@ export interface DependencyMetrics {
   /** Counts a command that Redis has not answered in time, or answered with an error. */
   limitStoreFailed(): void
   /** Shows the connections to the database, of a server. */
-  watchPool(pool: { state(): PoolState } | undefined): void
+  watchLanes(connections: Database['connections']): void
   /** Shows the free space of `DATA_DIR` and whether a full disk prevents writes. */
   watchDisk(disk: { isFull(): boolean; freeBytes?(): number | undefined }): void
   /** Counts how often the engine of an embedded database had to be opened again. */
@@ -63,7 +63,7 @@ export function createDependencyMetrics(instruments: Instruments): DependencyMet
     },
     limitStoreAnswered: (ms) => commandSeconds.add(ms / 1000),
     limitStoreFailed: () => commandErrors.add(),
-    watchPool: watchPool(instruments),
+    watchLanes: watchLanes(instruments),
     watchDisk(watched) {
       disk = watched
     },
@@ -73,32 +73,34 @@ export function createDependencyMetrics(instruments: Instruments): DependencyMet
   }
 }
 
-function watchPool({ gauge, gauges }: Instruments): DependencyMetrics['watchPool'] {
-  let pool: { state(): PoolState } | undefined
+function watchLanes({ gauge, gauges, watchedCounters }: Instruments): DependencyMetrics['watchLanes'] {
+  let connections: Database['connections']
+  const byLane = (value: (state: LaneState) => number) => (): LabelledValue[] =>
+    (connections?.states() ?? []).map((state) => [{ lane: state.lane }, value(state)])
   gauges(
     'trunkline_database_connections',
-    'Connections to the database server, by state: in_use or idle; only where the database is on a server.',
-    ['state'],
-    () => {
-      if (pool === undefined) return []
-      const { inUse, idle } = pool.state()
-      return [
-        [{ state: 'in_use' }, inUse],
-        [{ state: 'idle' }, idle],
-      ]
-    },
+    'Connections to the database server that are in use, by the kind of work; only where the database is on a server.',
+    ['lane'],
+    byLane(({ inUse }) => inUse),
   )
   gauge(
     'trunkline_database_connections_max',
     'The most connections to the database server at once.',
-    () => pool?.state().max,
+    () => connections?.max,
   )
-  gauge(
+  gauges(
     'trunkline_database_requests_waiting',
-    'Statements that wait because every connection to the database server is in use.',
-    () => pool?.state().waiting,
+    'Statements that wait for a connection to the database server, by the kind of work.',
+    ['lane'],
+    byLane(({ waiting }) => waiting),
+  )
+  watchedCounters(
+    'trunkline_database_requests_refused_total',
+    'Statements that got no connection to the database server in time, by the kind of work.',
+    ['lane'],
+    byLane(({ refused }) => refused),
   )
   return (watched) => {
-    pool = watched
+    connections = watched
   }
 }

@@ -3,7 +3,7 @@ import { type CounterOptions, FastCounter, FastHistogram, type HistogramOptions 
 
 /** How the values of several workers become one. */
 type Aggregator = 'sum' | 'max' | 'min'
-type LabelledValue = readonly [labels: Readonly<Record<string, string>>, value: number]
+export type LabelledValue = readonly [labels: Readonly<Record<string, string>>, value: number]
 
 /** Makes the metrics of one registry. They have their full names, so that a name on a dashboard is found in the code. */
 export interface Instruments {
@@ -31,6 +31,13 @@ export interface Instruments {
   ): void
   /** A counter that somebody else keeps, read when it is scraped. */
   watchedCounter(name: string, help: string, read: () => number): void
+  /** The same with labels. */
+  watchedCounters(
+    name: string,
+    help: string,
+    labelNames: readonly string[],
+    read: () => readonly LabelledValue[],
+  ): void
 }
 
 /** Gauges of prom-client that are named as if they were counters; each has the same value by type beside it. */
@@ -83,6 +90,18 @@ export function createInstruments(): Instruments {
         collect() {
           this.reset()
           this.inc(read())
+        },
+      })
+    },
+    watchedCounters(name, help, labelNames, read) {
+      new Counter({
+        name,
+        help,
+        labelNames,
+        registers,
+        collect() {
+          this.reset()
+          for (const [labels, value] of read()) this.inc(labels, value)
         },
       })
     },

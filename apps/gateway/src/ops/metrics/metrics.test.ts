@@ -262,15 +262,22 @@ test('the backlog of the ledger, the pool and Redis are shown', async () => {
   const metrics = createMetrics()
   expect(await samplesOf(metrics, /^trunkline_database_/)).toEqual([])
   metrics.watchSettlements({ backlog: () => ({ waiting: 3, oldestMs: 2_500 }) })
-  metrics.watchPool({ state: () => ({ max: 10, inUse: 4, idle: 1, waiting: 2 }) })
+  const states = [
+    { lane: 'logins', inUse: 2, waiting: 1, refused: 7 },
+    { lane: 'reports', inUse: 1, waiting: 0, refused: 0 },
+  ]
+  metrics.watchLanes({ max: 14, states: () => states })
   metrics.limitStoreAnswered(3)
   metrics.limitStoreFailed()
   const shown = /^trunkline_(settlements|oldest|database_|limit_store_(errors|command_duration_seconds_sum))/
   expect(await samplesOf(metrics, shown)).toEqual([
-    'trunkline_database_connections_max 10',
-    'trunkline_database_connections{state="idle"} 1',
-    'trunkline_database_connections{state="in_use"} 4',
-    'trunkline_database_requests_waiting 2',
+    'trunkline_database_connections_max 14',
+    'trunkline_database_connections{lane="logins"} 2',
+    'trunkline_database_connections{lane="reports"} 1',
+    'trunkline_database_requests_refused_total{lane="logins"} 7',
+    'trunkline_database_requests_refused_total{lane="reports"} 0',
+    'trunkline_database_requests_waiting{lane="logins"} 1',
+    'trunkline_database_requests_waiting{lane="reports"} 0',
     'trunkline_limit_store_command_duration_seconds_sum 0.003',
     'trunkline_limit_store_errors_total 1',
     'trunkline_oldest_unsettled_call_seconds 2.5',

@@ -8,6 +8,7 @@ import { SESSION_SETTINGS } from '#core/database/session-settings.ts'
 import { unusableDatabaseError } from '#core/database/unusable-database.ts'
 import { PrismaClient } from '#generated/prisma/client.ts'
 import { type Engine, type EngineOptions, openEngine } from './engine.ts'
+import { oneLane } from './one-lane.ts'
 
 /**
  * Opens PGlite in `<dataDir>/db`. The caller must hold the directory's lock, because two processes that use the same files
@@ -30,9 +31,8 @@ export function databaseOn(engine: Engine): Database {
   return {
     kind: 'embedded',
     sql,
-    // The engine has one session.
-    dedicatedSql: sql,
     prisma,
+    lanes: oneLane({ sql, prisma }),
     patiently: engine.patiently,
     pendingMigrations: () => pendingMigrations(sql),
     migrate: () =>

@@ -1,5 +1,5 @@
 import type { SecretKeys } from '#core/auth/stored-secrets.ts'
-import type { Database } from '#core/database/database.ts'
+import type { Database, Sql } from '#core/database/database.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { createKeptCallSigns } from './kept-call-signs.ts'
 import { createPartCodec } from './part-codec.ts'
@@ -10,19 +10,27 @@ import { createReplyWriter } from './reply-writer.ts'
 
 export interface ReplyStoreDeps {
   readonly database: Pick<Database, 'sql' | 'kind'>
+  /** For what is done for calls whose process does it no more; defaults to that of the database. */
+  readonly upkeepSql?: Sql
   readonly randomBytes: Runtime['randomBytes']
   readonly secretKeys: SecretKeys
   readonly bounds: KeptBounds
 }
 
 /** Every statement takes a bounded number of rows, and all times are those of the database's clock. */
-export function createReplyStore({ database, randomBytes, secretKeys, bounds }: ReplyStoreDeps): ReplyStore {
+export function createReplyStore({
+  database,
+  upkeepSql = database.sql,
+  randomBytes,
+  secretKeys,
+  bounds,
+}: ReplyStoreDeps): ReplyStore {
   const { sql } = database
   const codec = createPartCodec(secretKeys, { randomBytes })
   return {
     ...createReplyWriter(database, codec),
     ...createReplyReader(sql, codec),
     ...createKeptCallSigns(sql),
-    ...createReplyUpkeep(sql, bounds),
+    ...createReplyUpkeep(upkeepSql, bounds),
   }
 }

@@ -6,6 +6,7 @@ import type { SecretKeys } from '#core/auth/stored-secrets.ts'
 import { OPENING_MS } from '#core/auth/users.test-support.ts'
 import type { Database, Sql } from '#core/database/database.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
+import { liveReaper } from '#core/ledger/ledger.test-support.ts'
 import { createReplyStore } from './create-reply-store.ts'
 import type { EndOfReply, KeptBounds, ReplyStore, StoredPart } from './reply-store.ts'
 
@@ -497,8 +498,9 @@ describe(kind, () => {
         ...[partOf(holed, 1, 2), partOf(holed, 3, 1), partOf(holed, 5, 1), partOf(holed, 6, 1)],
         partOf(headless, 2, 1),
       ])
-      expect(await store.endDead()).toBe(4)
-      expect(await store.endDead()).toBe(0)
+      const reaper = await liveReaper(sql)
+      expect(await store.endDead(reaper)).toBe(4)
+      expect(await store.endDead(reaper)).toBe(0)
       const results = await store.read(
         [whole, holed, headless, empty].map(({ callId }) => ({ callId, after: 0 })),
       )
@@ -523,7 +525,7 @@ describe(kind, () => {
     test('a process that was taken for dead cannot end its call any more', async () => {
       const call = await admitted()
       await store.append([partOf(call, 1, 1)])
-      expect(await store.endDead()).toBe(1)
+      expect(await store.endDead(await liveReaper(sql))).toBe(1)
       expect(await store.append([partOf(call, 2, 1)])).toEqual([call.callId])
       expect(await store.end(endOf(call, 2), [partOf(call, 2, 1)])).toBe(false)
       // Appended at the same moment as the call was ended.

@@ -1,4 +1,5 @@
 import type { CallOutcome } from '#core/ledger/call-kinds.ts'
+import type { Reaper } from '#core/ledger/instances.ts'
 import type { KeptCall, KeptCallRef, KeptProblem } from '../kept-call.ts'
 
 /** Consecutive events of one reply, as they are sent: each ends with an empty line. */
@@ -90,8 +91,8 @@ export interface ReplyStore {
   remove(callId: string): Promise<void>
   /** Counts replays of ended calls in the ledger. What failed may have been counted. */
   countReplays(counts: ReadonlyMap<string, number>): Promise<void>
-  /** Ends as interrupted the replies of a bounded number of calls whose process is dead; returns how many. */
-  endDead(): Promise<number>
+  /** Ends as interrupted the replies of a bounded number of calls whose process is dead, as this one sees it; returns how many. */
+  endDead(by: Reaper): Promise<number>
   /** The same for all calls of other processes, for a process that is the only one of its database. */
   endPredecessors(instanceId: string): Promise<number>
   /** Deletes a bounded number of calls whose retention is over, with their logs and keys; returns how many. */

@@ -31,8 +31,8 @@ export function createReplyUpkeep(sql: Sql, bounds: KeptBounds): ReplyUpkeep {
   }
 
   return {
-    async endDead() {
-      return (await sql.query(END_DEAD, [JSON.stringify(INTERRUPTED)])).length
+    async endDead({ id, leaseMs }) {
+      return (await sql.query(END_DEAD, [JSON.stringify(INTERRUPTED), id, leaseMs])).length
     },
     async endPredecessors(instanceId) {
       return (await sql.query(END_PREDECESSORS, [JSON.stringify(INTERRUPTED), instanceId])).length
@@ -98,7 +98,8 @@ FROM summed s
 WHERE k.call_id = s.call_id
 RETURNING k.call_id`
 
-const END_DEAD = interrupt(isOfDeadInstance('k'))
+/** `$2`: this instance, `$3`: the lease in milliseconds. */
+const END_DEAD = interrupt(isOfDeadInstance('k', { reaper: '$2', leaseMs: '$3' }))
 
 /** `$2`: this instance. */
 const END_PREDECESSORS = interrupt('k.instance <> $2::uuid')
