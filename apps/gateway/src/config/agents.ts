@@ -59,7 +59,7 @@ export function resolveAgents(
 }
 
 function toAgent(id: string, adapter: Adapter, entry: AgentEntry, connection: Connection): Agent {
-  const { name, description, baseUrl, apiKey, timeouts, endGraceMs, reasoning, propagate } = entry
+  const { name, description, baseUrl, apiKey, timeouts, endGraceMs, reasoning, tools, propagate } = entry
   if (baseUrl === undefined) throw new Error(`The base URL of ${id} was not checked.`)
   return {
     id,
@@ -80,6 +80,7 @@ function toAgent(id: string, adapter: Adapter, entry: AgentEntry, connection: Co
     timeouts,
     endGraceMs,
     reasoning,
+    tools,
     propagate,
     sandbox: false,
   }

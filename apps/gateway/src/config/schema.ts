@@ -70,6 +70,11 @@ const ENTRY = {
     default: false,
     description: 'Whether OpenAI-compatible clients receive reasoning, as `reasoning_content`.',
   }),
+  tools: oneOf(['refuse', 'ignore'], {
+    default: 'refuse',
+    description:
+      "What becomes of the tools of an OpenAI-compatible request, if the agent's platform takes none: the request is refused, or the tools are left out, for clients that always send some ([tools.md](tools.md#clients-that-always-send-tools)). Platform `openai` gets them in any case.",
+  }),
   propagate: flag({
     default: false,
     description:

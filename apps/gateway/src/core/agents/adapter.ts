@@ -94,6 +94,8 @@ export interface Agent<Own extends EntrySchemas = EntrySchemas> {
   readonly endGraceMs: number
   /** Whether reasoning may reach OpenAI-compatible clients as `delta.reasoning_content`. */
   readonly reasoning: boolean
+  /** What becomes of a client's tools, if the platform takes none. */
+  readonly tools: 'refuse' | 'ignore'
   /** Whether its platform is told to which trace a call belongs. */
   readonly propagate: boolean
   readonly sandbox: boolean

@@ -204,6 +204,7 @@ export function agentFor<Own extends EntrySchemas, State extends ReplyState>(
     timeouts: { connectMs: 1, firstByteMs: 1, idleMs: 1, totalMs: 1 },
     endGraceMs: 1,
     reasoning: false,
+    tools: 'refuse',
     propagate: false,
     sandbox: false,
     ...overrides,
