@@ -14,12 +14,14 @@ export async function callsByAgent(accessToken: string, from: string, to: string
   return usage?.groups ?? []
 }
 
+/** Asks, and returns the reply; a next input with its `conversationId` goes on with the conversation. */
 export async function ask(apiKey: string, input: ChatInput, show: (reply: Reply) => void, url = ENDPOINT) {
   let reply = NO_REPLY
   for await (const item of subscribe(url, Chat, { input }, apiKey)) {
     reply = addItem(reply, item)
     show(reply)
   }
+  return reply
 }
 
 /** Runs a query or a mutation. */

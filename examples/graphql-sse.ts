@@ -5,6 +5,7 @@ import { addItem, NO_REPLY, type Reply } from './reply.ts'
 
 const ENDPOINT = 'http://localhost:8080/graphql'
 
+/** Asks, and returns the reply; a next input with its `conversationId` goes on with the conversation. */
 export async function ask(apiKey: string, input: ChatInput, show: (reply: Reply) => void, url = ENDPOINT) {
   const client = createClient({
     url,
@@ -23,4 +24,5 @@ export async function ask(apiKey: string, input: ChatInput, show: (reply: Reply)
     if (data != null) reply = addItem(reply, data)
     show(reply)
   }
+  return reply
 }

@@ -1,4 +1,4 @@
-import { Trunkline } from '@trunkline/sdk'
+import { AbortError, Trunkline } from '@trunkline/sdk'
 
 /*
  * The route of the page (in Next.js: `app/api/chat/route.ts`). It holds the API key, so that the page needs none, and passes the
@@ -13,7 +13,8 @@ export async function POST(request: Request): Promise<Response> {
   const stream = client.chat.stream(params, { signal: request.signal })
   return stream.toUIMessageStreamResponse({
     onError: (error) => {
-      console.error(error)
+      // That a visitor left is no failure.
+      if (!(error instanceof AbortError)) console.error(error)
       return 'The answer could not be given. Please try again.'
     },
   })

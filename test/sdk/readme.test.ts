@@ -25,6 +25,7 @@ const PROGRAMS: Readonly<Record<string, RegExp>> = {
   'kept-stream.ts': /\w/,
   'resume.ts': /\w.*\ntrue done\n$/s,
   'conversation.ts': /Ada.*\n[\w-]{36}\n$/s,
+  'continue.ts': /Ada/,
   'usage.ts': /calls: \d+/,
   'errors.ts': /^BadRequestError 400 unknown_agent\n$/,
   'options.ts': /\w/,

@@ -15,14 +15,16 @@ export function Chat({ apiKey }: { apiKey: string }) {
   // A chat is something that the user does, so it begins here. A hook would begin it by showing the component.
   function send(event: SubmitEvent<HTMLFormElement>) {
     const query = fieldsOf(event)('query')
+    // The agent remembers the messages of a conversation; without its id each would begin a new one.
+    const { conversationId } = reply
     const fail = (error: { message: string }) => setFailure(extensionsOf(error)?.code ?? error.message)
     running.current?.unsubscribe()
-    setReply(NO_REPLY)
+    setReply({ ...NO_REPLY, conversationId })
     setFailure(undefined)
     running.current = client
       .subscribe({
         query: ChatDocument,
-        variables: { input: { agentId: 'fastgpt', appId: 'app-1', query } },
+        variables: { input: { agentId: 'fastgpt', appId: 'app-1', query, conversationId } },
         // Items of a chat are no records, so the cache is left out.
         fetchPolicy: 'no-cache',
       })

@@ -15,11 +15,13 @@ export function Chat({ apiKey }: { apiKey: string }) {
   // A chat is something that the user does, so it begins here. A hook would begin it by showing the component.
   function send(event: SubmitEvent<HTMLFormElement>) {
     const query = fieldsOf(event)('query')
+    // The agent remembers the messages of a conversation; without its id each would begin a new one.
+    const { conversationId } = reply
     running.current?.unsubscribe()
-    setReply(NO_REPLY)
+    setReply({ ...NO_REPLY, conversationId })
     setFailure(undefined)
     running.current = client
-      .subscription(ChatDocument, { input: { agentId: 'fastgpt', appId: 'app-1', query } })
+      .subscription(ChatDocument, { input: { agentId: 'fastgpt', appId: 'app-1', query, conversationId } })
       .subscribe(({ data, error }) => {
         if (error !== undefined) setFailure(extensionsOf(error)?.code ?? error.message)
         else if (data != null) setReply((before) => addItem(before, data))

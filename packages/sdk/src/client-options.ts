@@ -1,4 +1,4 @@
-import { checkAmounts } from './check-amounts.ts'
+import { checkOptions } from './check-options.ts'
 import { TrunklineError } from './errors.ts'
 import type { ChatClientOptions } from './options.ts'
 
@@ -16,16 +16,17 @@ export function resolveOptions<Options extends ChatClientOptions>(
   hasToken?: boolean,
 ): Resolved<Options> {
   const {
-    baseURL = environment('URL') ?? '',
-    apiKey = hasToken ? undefined : environment('API_KEY'),
+    baseURL = environment('TRUNKLINE_URL') ?? '',
+    apiKey = hasToken ? undefined : environment('TRUNKLINE_API_KEY'),
     dangerouslyAllowBrowser,
   } = given
+  // First, because a misspelt `baseURL` leaves no address.
+  checkOptions(given)
   // What `fetch` says of such a URL repeats it, with the credentials that it may have.
   if (!/^https?:\/\/[^/?#@]+(\/[^?#]*)?$/i.test(baseURL))
-    throw new TrunklineError('baseURL must be an http(s) URL without credentials.')
+    throw new TrunklineError('baseURL (TRUNKLINE_URL) must be an http(s) URL without credentials.')
   if (apiKey && !dangerouslyAllowBrowser && isBrowser())
     throw new TrunklineError('apiKey in a browser requires dangerouslyAllowBrowser.')
-  checkAmounts(given)
   // It may be given as a URL.
   return { ...given, apiKey, baseURL: `${baseURL}` }
 }
@@ -33,14 +34,14 @@ export function resolveOptions<Options extends ChatClientOptions>(
 /** Returns undefined where there is no environment, as in browsers, or where it may not be read, as in Deno without a permission. */
 function environment(name: string): string | undefined {
   try {
-    return process.env[`TRUNKLINE_${name}`]?.trim() || undefined
+    return process.env[name]?.trim() || undefined
   } catch {
     return undefined
   }
 }
 
 /** A page or one of its workers. Cloudflare's workers have no `importScripts`, and those of Deno are on a server. */
-function isBrowser(): unknown {
+export function isBrowser(): unknown {
   const scope = globalThis as Scope
   return scope.window?.document ?? (scope.importScripts && !scope.Deno)
 }

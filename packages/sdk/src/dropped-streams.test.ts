@@ -18,7 +18,11 @@ afterEach(() => {
 })
 
 const clientOf = (...pieces: string[]) =>
-  new Trunkline({ baseURL: 'http://gateway.test', fetch: async () => openBody(...pieces).answer() })
+  new Trunkline({
+    baseURL: 'http://gateway.test',
+    apiKey: 'tl_any',
+    fetch: async () => openBody(...pieces).answer(),
+  })
 
 /** Streams of which one piece is read, and which are then dropped: each returns what must not stay in memory. */
 const DROPPED: Readonly<Record<string, (signal: AbortSignal) => Promise<WeakKey>>> = {
@@ -45,6 +49,7 @@ const DROPPED: Readonly<Record<string, (signal: AbortSignal) => Promise<WeakKey>
   'a chat that is refused': async (signal) => {
     const client = new Trunkline({
       baseURL: 'http://gateway.test',
+      apiKey: 'tl_any',
       fetch: async () => new Response('', { status: 400 }),
     })
     const stream = client.chat.stream({ query: 'Hello' }, { signal })
@@ -93,7 +98,11 @@ describe.each(Object.entries(DROPPED))('%s, dropped', (_name, drop) => {
 
 test('a subscription that is dropped ends its request', async () => {
   const body = openBody(ITEM)
-  const client = new Trunkline({ baseURL: 'http://gateway.test', fetch: async () => body.answer() })
+  const client = new Trunkline({
+    baseURL: 'http://gateway.test',
+    apiKey: 'tl_any',
+    fetch: async () => body.answer(),
+  })
   await (async () => void (await withGraphQL(client).subscribe('subscription { n }').next()))()
   await vi.waitFor(
     () => {

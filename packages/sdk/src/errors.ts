@@ -164,11 +164,10 @@ export const statusClasses: Partial<Record<string, typeof StatusError>> = {}
 export class ConnectionError extends TrunklineError {
   override readonly name = 'ConnectionError'
   /** False where it is certain that nothing was sent, so that the gateway has seen nothing of the request. Browsers do not tell. */
-  readonly wasConnected: boolean
+  declare readonly wasConnected: boolean
 
-  constructor(message: string, fields: ErrorFields = {}) {
-    super(message, fields)
-    this.wasConnected = fields.wasConnected ?? true
+  constructor(message: string, fields?: ErrorFields) {
+    super(message, { wasConnected: true, ...fields })
   }
 }
 

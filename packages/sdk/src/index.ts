@@ -84,4 +84,6 @@ export type {
 } from './resources/usage.ts'
 export type { UserFilter, Users } from './resources/users.ts'
 export * from './status-errors.ts'
-export type { UploadParams, UploadProgress, UploadSource } from './uploads/upload-request.ts'
+export { FileError } from './uploads/file-error.ts'
+export type { UploadParams, UploadProgress } from './uploads/upload-request.ts'
+export type { UploadSource } from './uploads/upload-source.ts'

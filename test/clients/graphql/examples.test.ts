@@ -18,7 +18,7 @@ interface Example {
   readonly file: string
   logIn?(username: string, password: string): Promise<string | undefined>
   callsByAgent?(token: string, from: string, to: string): ReturnType<typeof plain.callsByAgent>
-  ask(key: string, input: Input, show: Show): Promise<void>
+  ask(key: string, input: Input, show: Show): Promise<Reply>
 }
 
 let system: GatewayWithSandbox
@@ -47,8 +47,16 @@ describe.each(EXAMPLES)('the example $file:', ({ logIn, callsByAgent, ask }) => 
     await ask(system.key, QUESTION, (reply) => shown.push(reply))
     const reply = await system.api.chat(system.key, 'fastgpt', { chat_id: '' })
     const { choices } = (await reply.json()) as { choices: [{ message: { content: string } }] }
-    expect(shown.at(-1)).toEqual({ text: choices[0].message.content, isFinished: true })
+    const conversationId = expect.stringMatching(/\w/)
+    expect(shown.at(-1)).toEqual({ text: choices[0].message.content, conversationId, isFinished: true })
     expect(new Set(shown.map(({ text }) => text)).size).toBeGreaterThan(2)
+  })
+
+  test('the agent remembers the message before, by the id of the conversation', async () => {
+    const question = { ...QUESTION, query: 'My name is Ada.' }
+    const { conversationId } = await ask(system.key, question, () => {})
+    const next = { ...QUESTION, query: 'What is my name?', conversationId }
+    expect((await ask(system.key, next, () => {})).text).toContain('Ada')
   })
 
   test('a chat that fails after its first text throws, with the code', async () => {
@@ -132,9 +140,6 @@ test.each([
   expect(quotes.map(([, path]) => path).sort()).toEqual([...paths].sort())
 })
 
-/** All but `main.tsx`, which is the same in every program with React. */
 function examplesIn(folder: string): string[] {
-  return globSync(`examples/${folder}/*.{ts,tsx}`, { cwd: ROOT }).filter(
-    (path) => !path.endsWith('/main.tsx'),
-  )
+  return globSync(`examples/${folder}/*.{ts,tsx}`, { cwd: ROOT })
 }

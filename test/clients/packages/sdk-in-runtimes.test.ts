@@ -139,6 +139,8 @@ describe.each(RUNTIMES)('in $name', ({ command, args, isInstalled }) => {
       `${importing('{ BadRequestError, Trunkline, TrunklineError }', '@trunkline/sdk')}
        ${importing('{ ChatClient, StatusError }', '@trunkline/sdk/chat')}
        ${importing('{ withGraphQL }', '@trunkline/sdk/graphql')}
+       ${importing('{ appendFileSync, writeFileSync }', 'node:fs')}
+       ${importing('{ createServer }', 'node:http')}
        ${PROGRAM}`,
     )
     const env = {
@@ -153,6 +155,7 @@ describe.each(RUNTIMES)('in $name', ({ command, args, isInstalled }) => {
       isSame: true,
       refused: ['BadRequestError', true, true, true, 'unknown_agent'],
       cut: 'agent_truncated',
+      files: ['ENOENT', 'EISDIR', 'FILE_CHANGED'],
       kept: 'Hello',
       agents: expect.any(Number),
       username: system.gateway.admin.username,
@@ -174,6 +177,27 @@ async function keptText() {
   }
   const { chat } = new Trunkline({ baseURL: 'http://gateway.test', apiKey: 'key', fetch: answer })
   return await chat.stream({ agent: 'dify', query: 'Hello', keep: true }).text()
+}
+/** Why each of these paths cannot be uploaded. */
+async function fileErrors() {
+  const grown = 'grown.txt'
+  writeFileSync(grown, 'text')
+  const server = createServer((request, response) => request.resume().on('end', () => response.end('{"data":{}}')))
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const client = new Trunkline({
+    baseURL: 'http://127.0.0.1:' + server.address().port,
+    apiKey: 'key',
+    async fetch(url, init) {
+      appendFileSync(grown, 'more')
+      return await fetch(url, init)
+    },
+  })
+  const codes = []
+  for (const path of ['none.txt', '.', grown])
+    codes.push(await client.uploads.create(path, { created_by: 'ada' }).catch((error) => error.code))
+  server.close()
+  server.closeAllConnections?.()
+  return codes
 }
 async function main() {
   const { URL: baseURL, KEY: apiKey, TOKEN: accessToken } = process.env
@@ -197,6 +221,7 @@ async function main() {
       failed.reason,
     ],
     cut: await cut.text().catch((error) => error.reason),
+    files: await fileErrors(),
     kept,
     agents: (await client.agents.list()).items?.length ?? 0,
     username: me.username,

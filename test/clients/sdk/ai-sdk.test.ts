@@ -145,6 +145,7 @@ describe.runIf(HAS_BROWSER)('the example page with useChat, in a browser', () =>
   })
 
   test('stops the agent when Stop is pressed', async () => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     await send('Hello sandbox:silence')
     await page.getByRole('button', { name: 'Stop' }).click()
     await page.getByRole('button', { name: 'Send' }).waitFor()
@@ -154,5 +155,7 @@ describe.runIf(HAS_BROWSER)('the example page with useChat, in a browser', () =>
         return body.data.items[0]?.outcome
       })
       .toBe('client_gone')
+    // That a visitor left is nothing for the log.
+    expect(log).not.toHaveBeenCalled()
   })
 })

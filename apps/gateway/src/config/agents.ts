@@ -59,7 +59,8 @@ export function resolveAgents(
 }
 
 function toAgent(id: string, adapter: Adapter, entry: AgentEntry, connection: Connection): Agent {
-  const { name, description, baseUrl, apiKey, timeouts, endGraceMs, reasoning, thinkTags, propagate } = entry
+  const { name, description, baseUrl, apiKey, timeouts, endGraceMs, reasoning, thinkTags, tools, propagate } =
+    entry
   if (baseUrl === undefined) throw new Error(`The base URL of ${id} was not checked.`)
   return {
     id,
@@ -81,6 +82,7 @@ function toAgent(id: string, adapter: Adapter, entry: AgentEntry, connection: Co
     endGraceMs,
     reasoning,
     thinkTags,
+    tools,
     propagate,
     sandbox: false,
   }

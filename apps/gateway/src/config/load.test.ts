@@ -31,6 +31,7 @@ describe('defaults', () => {
         timeouts: { connectMs: 5_000, firstByteMs: 120_000, idleMs: 120_000, totalMs: 1_200_000 },
         endGraceMs: 1_500,
         reasoning: false,
+        tools: 'refuse',
         propagate: false,
         sandbox: false,
         thinkTags: false,

@@ -75,6 +75,11 @@ const ENTRY = {
     description:
       'Whether what stands between `<think>` and `</think>` at the beginning of an answer is reasoning. Only for models that write their reasoning so, since other texts may speak of these tags.',
   }),
+  tools: oneOf(['refuse', 'ignore'], {
+    default: 'refuse',
+    description:
+      "What becomes of the tools of an OpenAI-compatible request, if the agent's platform takes none: the request is refused, or the tools are left out, for clients that always send some ([tools.md](tools.md#clients-that-always-send-tools)). Platform `openai` gets them in any case.",
+  }),
   propagate: flag({
     default: false,
     description:

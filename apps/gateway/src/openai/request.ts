@@ -1,4 +1,6 @@
 import type { CallMessage } from '#core/agents/adapter.ts'
+import type { RequestedTools } from '#core/calls/request/chat-request.ts'
+import { isObject, objectOf } from '#core/values/json.ts'
 import { inBody, RequestProblem } from '#http/request/field-place.ts'
 import type { CompletionRequest } from './schemas.ts'
 
@@ -68,6 +70,39 @@ const SENT_BY_GATEWAY = ['stream_options', 'user'] as const
 export function sentFields(body: Partial<Record<(typeof SENT_BY_GATEWAY)[number], unknown>>): string[] {
   return SENT_BY_GATEWAY.filter((name) => body[name] !== undefined && body[name] !== null)
 }
+
+/** What agents of other platforms than `openai` do not support of a request: its tools, which they may ignore, and the rest. */
+export function unsupportedOf(body: CompletionRequest) {
+  const names = unsupportedParameters(body)
+  return {
+    tools: toolsOf(body, names.filter(isOfTools)),
+    unsupported: names.filter((name) => !isOfTools(name)).map((name) => [name]),
+  }
+}
+
+function toolsOf(body: CompletionRequest, names: readonly string[]): RequestedTools {
+  const { tools, tool_choice, function_call } = body as Record<string, unknown>
+  const kinds = names.flatMap((name) => {
+    if (name === 'functions') return ['function']
+    return name === 'tools' && Array.isArray(tools) ? tools.map((tool) => String(objectOf(tool).type)) : []
+  })
+  const forced = [
+    ...(names.includes('tools') && isForced(tool_choice) ? ['tool_choice'] : []),
+    ...(isForced(function_call) ? ['function_call'] : []),
+  ]
+  return {
+    fields: names.map((name) => [name]),
+    kinds,
+    forcedBy: forced[0] === undefined ? undefined : [forced[0]],
+  }
+}
+
+/** Whether a choice leaves the agent no answer without a call. */
+function isForced(choice: unknown): boolean {
+  return choice === 'required' || (isObject(choice) && objectOf(choice.allowed_tools).mode !== 'auto')
+}
+
+const isOfTools = (name: string) => name === 'tools' || name === 'functions' || name === 'function_call'
 
 /** The names of the given parameters that agents of other platforms than `openai` do not support. */
 export function unsupportedParameters(body: CompletionRequest): string[] {

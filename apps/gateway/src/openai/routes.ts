@@ -13,7 +13,7 @@ import { inBody } from '#http/request/field-place.ts'
 import { createCompletionEncoder } from './chunks.ts'
 import { agentNameOf, BODY_BYTES_MAX, CHAT_HEADERS, conversationInHeader, headerPlaces } from './headers.ts'
 import { completionOf } from './reply.ts'
-import { callMessages, passedParameters, sentFields, unsupportedParameters } from './request.ts'
+import { callMessages, passedParameters, sentFields, unsupportedOf } from './request.ts'
 import { responsesRoute } from './responses/routes.ts'
 import {
   CompletionChunkSchema,
@@ -76,7 +76,7 @@ function modelOf(services: Services, request: FastifyRequest, id: string) {
 const completionSchema = {
   tags: ['openai'],
   operationId: 'createCompletion',
-  'x-response-headers': KEPT_CALL_HEADERS,
+  'x-response-headers': [...KEPT_CALL_HEADERS, 'X-Dropped-Tools'],
   summary: "Send a message to an agent through OpenAI's interface",
   description:
     "Accepts and returns what OpenAI's chat completions do. If the request names a conversation (in the header `X-Conversation-Id` or in `metadata.conversation_id`), platforms that keep the context of a conversation get only the last user message; otherwise all messages are sent. A stream that fails ends with one OpenAiError and without `[DONE]`.",
@@ -115,7 +115,7 @@ const completionRoute: ChatRoute<CompletionRequest, CompletionForm> = {
         messages: callMessages(body),
         parameters: passedParameters(body),
         sentFields: sentFields(body),
-        unsupported: unsupportedParameters(body).map((name) => [name]),
+        ...unsupportedOf(body),
         keepsTurn: false,
       },
       conversation: { chatId: conversation, conversationId: conversation },

@@ -210,3 +210,29 @@ test('models of OpenAI are listed and found', async () => {
   expect((await get(agent, '/models/x')).status).toBe(404)
   expect((await get(agent, '/models', 'sk-wrong')).status).toBe(401)
 })
+
+test('a format is honoured: a value of the schema, or JSON alone, as a stream and whole', async () => {
+  const schema = { type: 'object', properties: { city: { type: 'string' }, days: { type: 'integer' } } }
+  const formats = [
+    [
+      { type: 'json_schema', json_schema: { name: 'trip', schema } },
+      { city: '沙箱 sandbox', days: 1 },
+    ],
+    [{ type: 'json_object' }, { answer: '你好' }],
+  ] as const
+  for (const [response_format, value] of formats) {
+    const body = { response_format }
+    const bytes = await (await ask.openai(agent, 'sandbox:echo 你好', { body })).text()
+    expect(JSON.parse(textOf('openai', bytes))).toEqual(value)
+    const whole = await readJson(await ask.openai(agent, 'sandbox:echo 你好', { stream: false, body }))
+    expect(whole).toMatchObject({ choices: [{ message: { content: JSON.stringify(value) } }] })
+  }
+})
+
+test.each(['name', 'schema'])('a json_schema without its %s is refused', async (field) => {
+  const json_schema = { name: 'trip', schema: {}, [field]: undefined }
+  const body = { response_format: { type: 'json_schema', json_schema } }
+  const response = await ask.openai(agent, 'Hello', { body })
+  expect(response.status).toBe(400)
+  expect(await response.text()).toContain(`response_format.json_schema.${field}`)
+})

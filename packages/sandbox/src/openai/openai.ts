@@ -9,6 +9,8 @@ import type { RequestContext } from '../serving/http-server.ts'
 import { type LinkedFile, listFiles } from '../serving/list-files.ts'
 import { asList, asRecord, asText, type JsonRecord } from '../serving/narrow.ts'
 import { invalidRequest, modelNotFound, type OpenAiFlavour, openAiErrors, openAiRefusal } from './errors.ts'
+import { readFormat } from './response-format.ts'
+import { sampleValue } from './sample-value.ts'
 import { openAiScript } from './script.ts'
 
 const KEY = 'sk-sandbox'
@@ -33,9 +35,12 @@ export function openai(deps: EmulatorDeps): Emulator {
     if (faults.error) throw new Refusal(openAiRefusal(flavour, openAiErrors[faults.error]))
 
     const lines = await listFiles(files, response)
+    const format = readFormat(flavour, body.response_format)
     const reply = composeReply({ real: REAL, faults, earlier, files: lines })
     const tool =
       toolResult === undefined && /use the tool|使用工具|调用工具/i.test(query) ? chooseTool(body) : undefined
+    const answer = [...splitFragments(toolResult ?? ''), ...reply.fragments]
+    const formatted = format === undefined ? answer : splitFragments(format(answer.join('')))
     const id = `chatcmpl-${randomBytes(12).toString('hex')}`
     return play(response, {
       run: deps.runs.begin({ id, conversationId: '', query }),
@@ -49,9 +54,7 @@ export function openai(deps: EmulatorDeps): Emulator {
         includeUsage: asRecord(body.stream_options).include_usage === true,
         tool: tool && { id: `call_${randomBytes(8).toString('hex')}`, name: tool.name },
       }),
-      fragments: tool
-        ? splitFragments(tool.arguments)
-        : [...splitFragments(toolResult ?? ''), ...reply.fragments],
+      fragments: tool ? splitFragments(tool.arguments) : formatted,
       faults,
       stream: body.stream === true,
       serverError: openAiRefusal(flavour, openAiErrors.server),
@@ -137,28 +140,6 @@ function chooseTool({ tools, tool_choice }: JsonRecord): { name: string; argumen
   const wanted = asRecord(asRecord(tool_choice).function).name
   const chosen = offered.find(({ name }) => name === wanted) ?? offered[0]
   if (!chosen || tool_choice === 'none') return undefined
-  const properties = Object.entries(asRecord(asRecord(chosen.parameters).properties))
-  return {
-    name: asText(chosen.name),
-    arguments: JSON.stringify(
-      Object.fromEntries(properties.map(([name, schema]) => [name, sample(asRecord(schema))])),
-    ),
-  }
-}
-
-function sample({ type, enum: values }: JsonRecord): unknown {
-  if (Array.isArray(values)) return values[0]
-  switch (type) {
-    case 'number':
-    case 'integer':
-      return 1
-    case 'boolean':
-      return true
-    case 'array':
-      return []
-    case 'object':
-      return {}
-    default:
-      return '沙箱 sandbox'
-  }
+  const schema = { type: 'object', ...asRecord(chosen.parameters) }
+  return { name: asText(chosen.name), arguments: JSON.stringify(sampleValue(schema)) }
 }

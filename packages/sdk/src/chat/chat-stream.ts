@@ -192,7 +192,7 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
   }
 
   async *#read(): AsyncGenerator<ChatChunk, undefined> {
-    let failure: unknown = new AbortError('The stream was left before its end.')
+    let failure: unknown = new AbortError('The stream was left.')
     try {
       const response = await this.#openOnce()
       const options = { ...this.#spec, signal: this.#controller.signal }
@@ -219,30 +219,29 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
     try {
       this.#collector.add(chunk)
     } catch (cause) {
-      throw new InvalidResponseError('A chunk of the stream is not one of a chat.', { cause })
+      throw new InvalidResponseError('An event of the stream is not of a chat.', { cause })
     }
     const id = textIn(chunk, 'id')
     if (id) this.#spec.onId?.(id)
-    const text = textOf(chunk)
-    if (text) this.#emit('text', text)
-    if (chunk.detail) this.#emit('detail', chunk.detail)
+    this.#emit('text', textOf(chunk))
+    this.#emit('detail', chunk.detail)
   }
 
   async #reply(): Promise<Reply> {
     return replyOf(this.#collector.reply(), await this.#openOnce())
   }
 
-  #emit<Event extends keyof ChatStreamEvents>(event: Event, value: ChatStreamEvents[Event]): void {
-    for (const listener of this.#listeners[event] ?? []) listener(value as never)
+  #emit<Event extends keyof ChatStreamEvents>(
+    event: Event,
+    value: ChatStreamEvents[Event] | undefined,
+  ): void {
+    if (value) for (const listener of this.#listeners[event] ?? []) listener(value as never)
   }
 
   #openOnce(): Promise<Response> {
-    if (this.#response === undefined) {
-      const { signal, open } = this.#spec
-      // Not AbortSignal.any, which the first versions of Node 20 do not have.
-      this.#endListening = abortWith(signal, this)
-      this.#response = open(this.#controller.signal)
-    }
+    // Not AbortSignal.any, which the first versions of Node 20 do not have.
+    this.#endListening ??= abortWith(this.#spec.signal, this)
+    this.#response ??= this.#spec.open(this.#controller.signal)
     return this.#response
   }
 

@@ -16,7 +16,7 @@ export interface EventParser {
    *
    * @throws InvalidResponseError if a line or an event is longer than the limit
    */
-  push(bytes?: Uint8Array): Generator<ServerEvent, undefined>
+  push(bytes?: Uint8Array | ArrayBuffer): Generator<ServerEvent, undefined>
 }
 
 export interface EventParserOptions {
@@ -69,7 +69,7 @@ export function eventParser({
         if (line === '') {
           const found = { data: data ?? '', event }
           data = event = undefined
-          if (found.data !== '' || (takesEmpty && found.event)) yield found
+          if (found.data || (takesEmpty && found.event)) yield found
           continue
         }
         // A line without a colon is the name of a field whose value is empty. One space after the colon belongs to the format.

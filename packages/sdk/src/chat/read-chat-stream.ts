@@ -1,4 +1,4 @@
-import { checkAmounts } from '../check-amounts.ts'
+import { checkOptions } from '../check-options.ts'
 import {
   AbortError,
   type ErrorFields,
@@ -83,7 +83,7 @@ export class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefi
   /** What the next call throws, because the signal was aborted or no byte arrived for too long. */
   #failure: Error | undefined
   /** The call of `next` that waits for bytes; a further call waits for it. */
-  #reading: Promise<unknown> | undefined
+  #reading: Promise<IteratorResult<ChatChunk, undefined>> | undefined
 
   constructor(source: ChatStreamSource, options: ChatStreamReaderOptions) {
     this.#source = source
@@ -97,19 +97,16 @@ export class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefi
   }
 
   next(): Promise<IteratorResult<ChatChunk, undefined>> {
-    if (this.#reading !== undefined) {
-      return this.#reading.catch(() => {}).then(() => this.next())
-    }
+    if (this.#reading) return this.#reading.catch(() => {}).then(() => this.next())
     try {
       const result = this.#nextReceived()
-      if (result !== undefined) return Promise.resolve(result)
+      if (result) return Promise.resolve(result)
     } catch (error) {
       this.#close()
       return Promise.reject(error)
     }
-    const reading = this.#readOn()
-    this.#reading = reading
-    return reading
+    this.#reading = this.#readOn()
+    return this.#reading
   }
 
   return(): Promise<IteratorReturnResult<undefined>> {
@@ -125,10 +122,10 @@ export class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefi
   /** Returns what comes next in the bytes that were received, or undefined if more are needed. */
   #nextReceived(): IteratorResult<ChatChunk, undefined> | undefined {
     if (this.#state === 'ended') return ENDED
-    if (this.#failure !== undefined) throw this.#failure
+    if (this.#failure) throw this.#failure
     const received = this.#received?.next().value
     const result = received && this.#resultOf(received)
-    if (result !== undefined || this.#state !== 'out of bytes') return result
+    if (result || this.#state !== 'out of bytes') return result
     this.#close()
     if (this.#hasFinishReason) return ENDED
     throw this.#events.hasSeenField
@@ -157,7 +154,7 @@ export class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefi
         }
         // It may have been ended meanwhile.
         const result = this.#nextReceived()
-        if (result !== undefined) return result
+        if (result) return result
       }
     } catch (error) {
       this.#close()
@@ -177,12 +174,12 @@ export class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefi
   async #open(): Promise<void> {
     const response = isResponse(this.#source) ? this.#source : undefined
     this.#state = 'open'
-    checkAmounts(this.#options)
+    checkOptions(this.#options)
     if (response?.ok === false) throw await readStatusError(response)
     this.#openBody()
     const type = response?.headers.get('content-type') ?? 'text/plain'
     const kind = EVENT_STREAM_TYPE.exec(type)?.[1]
-    if (kind === undefined) throw this.#invalid()
+    if (!kind) throw this.#invalid()
     // Such a stream may also be cut before its first field.
     this.#events.hasSeenField = kind !== 'plain'
     this.#endListening = abortWith(this.#options.signal, this)
@@ -194,7 +191,7 @@ export class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefi
     try {
       this.#bytes = openSource(body)
     } catch (cause) {
-      throw new TrunklineError('This is no response and no stream, or something else reads it.', { cause })
+      throw new TrunklineError('The response is not a stream, or something else reads it.', { cause })
     }
   }
 
@@ -217,10 +214,10 @@ export class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefi
       throw new InvalidResponseError('An event of the stream is not JSON.', { ...this.#fields, cause })
     }
     // The events of OpenAI's Assistants, which that package wraps.
-    if (event?.startsWith('thread.') === true) return { done: false, value: { event, data: chunk } as never }
+    if (event?.startsWith('thread.')) return { done: false, value: { event, data: chunk } as never }
     const error = chunk?.error
     if (event === 'error' || error) throw this.#streamFailed(error ?? chunk)
-    if (!this.#hasFinishReason) this.#hasFinishReason = hasFinishReason(chunk)
+    this.#hasFinishReason ||= hasFinishReason(chunk)
     return { done: false, value: chunk as ChatChunk }
   }
 
@@ -274,6 +271,5 @@ function isResponse(source: ChatStreamSource): source is Response {
 const EVENT_STREAM_TYPE = /^\s*text\/(event-stream|plain)\s*(;|$)/i
 
 function hasFinishReason(chunk: Partial<ChatChunk> | null): boolean {
-  const choices: unknown = chunk?.choices
-  return Array.isArray(choices) && choices.some((choice) => textIn(choice, 'finish_reason') !== undefined)
+  return [chunk?.choices].flat().some((choice) => textIn(choice, 'finish_reason') !== undefined)
 }

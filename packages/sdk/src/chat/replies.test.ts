@@ -34,7 +34,11 @@ function clientOf(...answers: (() => Response)[]) {
     const answer = answers.length > 1 ? answers.shift() : answers[0]
     return answer?.() ?? Response.error()
   })
-  return { client: new Trunkline({ baseURL: 'http://gateway.test', fetch, maxRetries: 0 }), bodies, fetch }
+  return {
+    client: new Trunkline({ baseURL: 'http://gateway.test', apiKey: 'tl_any', fetch, maxRetries: 0 }),
+    bodies,
+    fetch,
+  }
 }
 const streaming = (text: string) => () => new Response(text, { headers: HEAD })
 const json = () => Response.json(REPLY, { headers: HEAD })

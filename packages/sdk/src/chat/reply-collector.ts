@@ -31,9 +31,7 @@ export function replyCollector(wantsDetail: boolean | undefined): ReplyCollector
   }
 
   function text(): string {
-    if (heldLength > HELD_LENGTH_MAX) {
-      throw new InvalidResponseError('The reply is too long to be held.')
-    }
+    if (!canHold(0)) throw new InvalidResponseError('The reply is too long.')
     return joined + fragments.join('')
   }
 
@@ -55,7 +53,7 @@ export function replyCollector(wantsDetail: boolean | undefined): ReplyCollector
     add(chunk) {
       const choice = chunk.choices[0]
       const content: unknown = choice?.delta?.content ?? ''
-      if (typeof content !== 'string') throw new TypeError('The content is no text.')
+      if (typeof content !== 'string') throw new TypeError('No text.')
       head = chunk
       usage = chunk.usage ?? usage
       finish_reason = choice?.finish_reason || finish_reason

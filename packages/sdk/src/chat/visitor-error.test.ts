@@ -20,6 +20,7 @@ const eventStream = (text: string) =>
 const responseOf = (answer: Answer, options?: VisitorErrorOptions) =>
   new Trunkline({
     baseURL: 'http://gateway.test',
+    apiKey: 'tl_any',
     maxRetries: 0,
     timeoutMs: 50,
     fetch: async () => await answer(),

@@ -4,7 +4,8 @@ import type { operations, Upload } from '../generated/wire.ts'
 import type { CallOptions } from '../options.ts'
 import { NotFoundError } from '../status-errors.ts'
 import type { GatewayTransport } from '../transport/gateway-transport.ts'
-import { type UploadParams, type UploadSource, uploadRequest } from '../uploads/upload-request.ts'
+import { type UploadParams, uploadRequest } from '../uploads/upload-request.ts'
+import type { UploadSource } from '../uploads/upload-source.ts'
 
 /** How many uploads are asked for at once. */
 export type UploadFilter = NonNullable<operations['listUploads']['parameters']['query']>
@@ -23,7 +24,8 @@ export class Uploads {
 
   /**
    * Uploads a file; its `url` can be one of the `files` of a chat. A stream is sent as it is read, so that an attempt that has read
-   * from it is the last one. It is closed in any case.
+   * from it is the last one. It is closed in any case. What cannot be read throws a `FileError`, as does a path whose file is
+   * written to meanwhile; of a file that always grows, such as a log, pass a stream.
    *
    * @example
    * ```ts
@@ -111,8 +113,9 @@ export class Uploads {
     try {
       return await this.#transport.data<Upload>(request, options).withResponse()
     } catch (error) {
-      request.discard?.()
-      throw request.sourceError?.() ?? error
+      throw (await request.sourceError(error)) ?? error
+    } finally {
+      request.close()
     }
   }
 }

@@ -43,9 +43,8 @@ function iteratorOf(source: AsyncIterable<BytePiece>): ByteSource {
 
 export const encoder = new TextEncoder()
 
-export function bytesOf(piece: BytePiece): Uint8Array {
-  if (piece instanceof ArrayBuffer) return new Uint8Array(piece)
-  return ArrayBuffer.isView(piece) ? piece : encoder.encode(piece ?? '')
+export function bytesOf(piece: BytePiece): Uint8Array | ArrayBuffer {
+  return typeof piece === 'object' && piece ? piece : encoder.encode(piece ?? '')
 }
 
 function ignore(): void {}

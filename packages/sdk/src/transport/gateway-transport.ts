@@ -6,7 +6,7 @@ import {
   type Page,
   type WithResponse,
 } from '../api-promise.ts'
-import { checkAmounts } from '../check-amounts.ts'
+import { checkOptions } from '../check-options.ts'
 import type { Resolved } from '../client-options.ts'
 import { AbortError, TimeoutError, TrunklineError } from '../errors.ts'
 import type { CallOptions, ChatStreamOptions, ClientOptions } from '../options.ts'
@@ -41,7 +41,7 @@ export class GatewayTransport extends Transport {
     options: CallOptions = {},
     read: (response: Response) => Promise<T>,
   ): Promise<WithResponse<T>> {
-    checkAmounts(options)
+    checkOptions(options)
     const spec = { ...given, path: pathOf(given) }
     checkDates(spec.json, 'body')
     const bearer = await this.bearerFor(spec.credential, options)

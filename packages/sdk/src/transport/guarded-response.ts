@@ -89,7 +89,8 @@ class GuardedBody {
       })
       .finally(() => clearTimeout(timer))
     if (this.#failure !== undefined) throw this.#failure
-    if (done !== true) return bytesOf(value)
+    // A response takes no other form of bytes. Of those that have this one, no copy is made.
+    if (done !== true) return value instanceof Uint8Array ? value : new Uint8Array(bytesOf(value))
     if (this.#options.isComplete?.() === false)
       throw new TruncatedStreamError('The stream ended before it was complete.', this.#fields)
     return undefined

@@ -1,6 +1,6 @@
 import type { WithResponse } from '../api-promise.ts'
-import { checkAmounts } from '../check-amounts.ts'
-import type { Resolved } from '../client-options.ts'
+import { checkOptions } from '../check-options.ts'
+import { isBrowser, type Resolved } from '../client-options.ts'
 import { AbortError, InvalidResponseError, TimeoutError, TrunklineError } from '../errors.ts'
 import { VERSION } from '../generated/version.ts'
 import type { CallOptions, ChatClientOptions, ChatStreamOptions } from '../options.ts'
@@ -79,7 +79,7 @@ export class Transport {
     options: CallOptions = {},
     read: (response: Response) => Promise<T>,
   ): Promise<WithResponse<T>> {
-    checkAmounts(options)
+    checkOptions(options)
     const maxRetries = options.maxRetries ?? this.#options.maxRetries ?? 2
     for (let retries = 0; ; ) {
       const bearer = await this.bearerFor(spec.credential, options)
@@ -137,21 +137,25 @@ export class Transport {
     try {
       controller.signal.throwIfAborted()
       const { method, root = '/api/v1', path, json } = spec
-      const body = json ? JSON.stringify(json) : spec.body?.(controller.signal)
+      const sent = withHeaders(
+        {
+          'trunkline-client': `js/${VERSION}`,
+          ...(json ? { 'content-type': 'application/json' } : undefined),
+          ...(bearer && { authorization: `Bearer ${bearer}` }),
+        },
+        { ...client.headers, ...spec.headers, ...headers },
+      )
+      // A header of one's own may be the credential, and a page's server may add it.
+      if (spec.credential === 'key' && !sent.get('authorization') && !isBrowser())
+        throw new TrunklineError('apiKey (TRUNKLINE_API_KEY) is missing.')
+      const body = json ? JSON.stringify(json) : (spec.body?.(controller.signal) ?? null)
       const response = await send(this.#root + root + path, {
         method,
-        headers: withHeaders(
-          {
-            'trunkline-client': `js/${VERSION}`,
-            ...(json ? { 'content-type': 'application/json' } : undefined),
-            ...(bearer && { authorization: `Bearer ${bearer}` }),
-          },
-          { ...client.headers, ...spec.headers, ...headers },
-        ),
+        headers: sent,
         signal: controller.signal,
         // Node requires `duplex` for bodies that are streams.
         ...{ duplex: 'half', ...spec.init },
-        body: body ?? null,
+        body,
       })
       if (!response.ok) throw await readStatusError(response, spec.errorFieldsOf, hide)
       return { data: await read(response), response, requestId: requestIdOf(response) }

@@ -1,19 +1,40 @@
-/** The parts of an upload's form. */
-export interface UploadParts {
+import { type BytePiece, bytesOf, encoder, openSource } from '../transport/byte-source.ts'
+
+/** What an upload's form says of its file. */
+export interface UploadFields {
   readonly createdBy: string
   readonly filename: string
-  readonly contentType: string
-  /** Returns the bytes of the file. */
-  readonly open: () => AsyncIterable<Uint8Array>
-  /** Is told how many bytes of the file were handed to the connection. */
-  readonly onBytes?: ((loaded: number) => void) | undefined
+  readonly type: string
 }
 
-const encoder = new TextEncoder()
+/** The bytes of the file. */
+export interface FileContent {
+  /** Undefined where it is known only at the end. */
+  readonly size?: number
+  pieces(): AsyncIterable<Uint8Array | ArrayBuffer>
+}
+
+/** The form, but for the bytes of the file between its two parts. */
+export interface UploadForm {
+  readonly head: string
+  readonly tail: string
+}
 
 /**
- * Writes the form as a stream. `FormData` cannot: it takes only files whose size is known, and says nothing of how far it is.
+ * Returns the form around a file. `FormData` is not used: it takes only files whose size is known, says nothing of how far it is,
+ * and ends a process of Node if reading the file fails.
  */
+export function formAround({ createdBy, filename, type }: UploadFields, boundary: string): UploadForm {
+  return {
+    head:
+      `--${boundary}\r\ncontent-disposition: form-data; name="created_by"\r\n\r\n${createdBy}\r\n` +
+      `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${escaped(filename)}"\r\n` +
+      `content-type: ${escaped(type)}\r\n\r\n`,
+    tail: `\r\n--${boundary}--\r\n`,
+  }
+}
+
+/** Writes the form as a stream. */
 export function multipartStream(
   pieces: UploadPieces,
   signal: AbortSignal,
@@ -42,57 +63,45 @@ export function multipartStream(
 
 export type UploadPieces = AsyncGenerator<Uint8Array<ArrayBuffer>, undefined>
 
-/** The bytes of the form, piece by piece. */
+/**
+ * The bytes of the form, piece by piece.
+ *
+ * @param onBytes is told how many bytes of the file were handed to the connection
+ */
 export async function* piecesOf(
-  { createdBy, filename, contentType, open, onBytes }: UploadParts,
-  boundary: string,
+  { head, tail }: UploadForm,
+  read: () => AsyncIterable<Uint8Array | ArrayBuffer>,
+  onBytes?: (loaded: number) => void,
 ): UploadPieces {
-  yield encoder.encode(
-    `--${boundary}\r\ncontent-disposition: form-data; name="created_by"\r\n\r\n${createdBy}\r\n` +
-      `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${escaped(filename)}"\r\n` +
-      `content-type: ${escaped(contentType)}\r\n\r\n`,
-  )
+  yield encoder.encode(head)
   let loaded = 0
   onBytes?.(loaded)
-  for await (const piece of open()) {
+  for await (const piece of read()) {
     // Empty pieces would end a chunked body early in some runtimes.
     if (piece.byteLength === 0) continue
     yield new Uint8Array(piece)
     loaded += piece.byteLength
     onBytes?.(loaded)
   }
-  yield encoder.encode(`\r\n--${boundary}--\r\n`)
+  yield encoder.encode(tail)
 }
 
 /** As browsers escape the names of a form (HTML, "multipart/form-data encoding algorithm"). */
 const escaped = (text: string): string =>
   text.replaceAll('\r', '%0D').replaceAll('\n', '%0A').replaceAll('"', '%22')
 
-/** Streams of Node may be of texts. */
-function bytesOf(piece: Uint8Array | string): Uint8Array {
-  return typeof piece === 'string' ? encoder.encode(piece) : piece
-}
-
-/** Reads a web stream without its async iterator, which Safari does not have. */
+/** Reads a stream, and closes it also where the upload ends early. */
 export async function* chunksOf(
-  source: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array, undefined> {
-  if (!('getReader' in source)) {
-    for await (const piece of source) yield bytesOf(piece)
-    return
-  }
-  const reader = source.getReader()
-  let isDone = false
+  source: ReadableStream<BytePiece> | AsyncIterable<BytePiece>,
+): AsyncGenerator<Uint8Array | ArrayBuffer, undefined> {
+  const bytes = openSource(source)
   try {
     for (;;) {
-      const { done, value } = await reader.read()
-      isDone = done
-      if (done) return
+      const { done, value } = await bytes.read()
+      if (done === true) return
       yield bytesOf(value)
     }
   } finally {
-    // An upload that ended early must not leave its source open.
-    if (!isDone) await reader.cancel().catch(() => {})
-    reader.releaseLock()
+    bytes.cancel()
   }
 }

@@ -135,7 +135,7 @@ describe('a stream', () => {
     expect(node.destroyed).toBe(true)
 
     const aborted = webStream()
-    const client = new Trunkline({ baseURL: 'http://gateway.test' })
+    const client = new Trunkline({ baseURL: 'http://gateway.test', apiKey: 'tl_any' })
     const call = client.uploads.create(aborted.source, { created_by: 'a' }, { signal: AbortSignal.abort() })
     await expect(call).rejects.toThrow(AbortError)
     expect(aborted.cancelled).toHaveBeenCalledOnce()
@@ -148,7 +148,7 @@ describe('a stream', () => {
     await once(server.listen(0, '127.0.0.1'), 'listening')
     const { port } = server.address() as AddressInfo
     await once(server.close(), 'close')
-    const client = new Trunkline({ baseURL: `http://127.0.0.1:${port}`, maxRetries: 0 })
+    const client = new Trunkline({ baseURL: `http://127.0.0.1:${port}`, apiKey: 'tl_any', maxRetries: 0 })
     const call = client.uploads.create(source, { created_by: 'ada' })
     await expect(call).rejects.toMatchObject({ constructor: ConnectionError, wasConnected: false })
     expect(pulled).not.toHaveBeenCalled()

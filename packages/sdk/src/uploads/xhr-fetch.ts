@@ -11,7 +11,7 @@ interface Xhr {
   open(method: string, url: string): void
   setRequestHeader(name: string, value: string): void
   getAllResponseHeaders(): string
-  send(body: FormData | null): void
+  send(body: Blob | null): void
   abort(): void
 }
 
@@ -35,7 +35,7 @@ export function xhrFetch(onProgress: (loaded: number, total: number) => void): t
       xhr.onerror = () => reject(new TypeError('Failed to fetch'))
       xhr.onabort = () => reject(signal?.reason ?? new TypeError('Aborted'))
       signal?.addEventListener('abort', () => xhr.abort(), { once: true })
-      xhr.send(body instanceof FormData ? body : null)
+      xhr.send(body instanceof Blob ? body : null)
     })
 }
 

@@ -103,6 +103,8 @@ export interface Agent<Own extends EntrySchemas = EntrySchemas> {
   readonly reasoning: boolean
   /** Whether what stands between `<think>` and `</think>` at the beginning of its answers is reasoning. */
   readonly thinkTags: boolean
+  /** What becomes of a client's tools, if the platform takes none. */
+  readonly tools: 'refuse' | 'ignore'
   /** Whether its platform is told to which trace a call belongs. */
   readonly propagate: boolean
   readonly sandbox: boolean

@@ -221,6 +221,7 @@ export function agentFor<Own extends EntrySchemas, State extends ReplyState>(
     endGraceMs: 1,
     reasoning: false,
     thinkTags: false,
+    tools: 'refuse',
     propagate: false,
     sandbox: false,
     ...overrides,

@@ -76,6 +76,8 @@ export const ATTEMPTS_LISTED_MAX = 8
 export type CallEvent =
   /** The limit of the caller's key was asked, whether or not it allows the call. */
   | { readonly type: 'limited'; readonly call: CallOrigin; readonly verdict: LimitVerdict }
+  /** The agent is configured to ignore the tools of the request, which are of these kinds. Only the caller is told. */
+  | { readonly type: 'tools_ignored'; readonly call: CallOrigin; readonly kinds: readonly string[] }
   | { readonly type: 'admitted'; readonly call: CallRecord }
   /** A request is sent to the platform; attempts are counted from 1. */
   | {

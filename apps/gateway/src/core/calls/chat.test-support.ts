@@ -12,6 +12,7 @@ export function chatOf(
     model: 'dify',
     reasoning: false,
     takesParameters: false,
+    ignoredTools: [],
     takesMessages: true,
     created: 1_700_000_000,
     events: {

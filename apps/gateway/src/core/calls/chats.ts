@@ -140,6 +140,9 @@ export function createChatService(deps: ChatDeps): ChatService {
       } catch (error) {
         throw await refusalOf(request, error)
       }
+      const { requestId, face, ignoredTools: kinds } = call
+      if (kinds.length > 0)
+        observer?.({ type: 'tools_ignored', call: { requestId, kind: 'chat', face }, kinds })
       const keyHash = hashKey(call.credential)
       // A process that drains still answers from earlier calls, which need no place.
       const isKeptWhileDraining = request.kept !== undefined && places.isDraining
@@ -254,7 +257,7 @@ interface Started {
   readonly route: Route
 }
 
-function headOf({ agent, asks }: UnroutedCall, name: AgentName, started: Started): ChatHead {
+function headOf({ agent, asks, ignoredTools }: UnroutedCall, name: AgentName, started: Started): ChatHead {
   const { callId, conversationId, runtime, route } = started
   const modelOf = agent.adapter.modelOf?.({ agent: route.deployment.agent, app: route.app })
   return {
@@ -263,6 +266,7 @@ function headOf({ agent, asks }: UnroutedCall, name: AgentName, started: Started
     model: modelOf ?? (name.isInModel && name.model ? name.model : agent.id),
     reasoning: agent.reasoning,
     takesParameters: agent.adapter.context(agent) === 'gateway',
+    ignoredTools,
     takesMessages: asks.kind === 'messages' || asks.isWhole,
     created: Math.floor(runtime.now().getTime() / 1000),
   }

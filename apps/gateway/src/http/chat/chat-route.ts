@@ -5,6 +5,7 @@ import type {
   FastifySchema,
   preValidationHookHandler,
 } from 'fastify'
+import type { CallObserver } from '#core/calls/call-events.ts'
 import type { Chat, ChatService } from '#core/calls/chats.ts'
 import { collectReply } from '#core/calls/reading/collect-reply.ts'
 import type { ChatHead } from '#core/calls/request/chat-head.ts'
@@ -15,7 +16,8 @@ import type { KeptReply } from '#core/replies/replies.ts'
 import type { Services } from '#core/services/services.ts'
 import { judgeKeyFirst, requireChatKey } from '../guards/credentials.ts'
 import { guardLargeBodies } from '../guards/large-bodies.ts'
-import { showLimitOfCall } from '../reply/limit-headers.ts'
+import { showDroppedTools } from '../reply/dropped-tools.ts'
+import { limitHeaders } from '../reply/limit-headers.ts'
 import { abortedWith } from '../request/aborted-with.ts'
 import { type FieldPlace, type FieldPlaces, inBody, inHeader } from '../request/field-place.ts'
 import { requireOnce } from '../request/repeated-headers.ts'
@@ -202,7 +204,15 @@ function startChat(
 ): Promise<Chat> {
   request.isKeyJudgedByCall = true
   request.body = undefined
-  return service.start(call, abortedWith(reply), showLimitOfCall(reply))
+  return service.start(call, abortedWith(reply), showCall(reply))
+}
+
+/** Shows in the headers what is known of a call before its reply, whether or not it is then refused. */
+function showCall(reply: FastifyReply): CallObserver {
+  return (event) => {
+    if (event.type === 'limited') limitHeaders(reply, event.verdict)
+    if (event.type === 'tools_ignored') showDroppedTools(reply, event.kinds)
+  }
 }
 
 /** The form in which the reply is kept. Separate from the route's handler, whose variables it would keep in memory. */
@@ -233,7 +243,7 @@ function startKeptChat(
 ): Promise<KeptReply> {
   request.isKeyJudgedByCall = true
   request.body = undefined
-  return service.startKept(call, signal, showLimitOfCall(reply))
+  return service.startKept(call, signal, showCall(reply))
 }
 
 interface AskedKept {

@@ -1,4 +1,4 @@
-import type { ChatEvent, FinishReason, TokenCounts } from '#core/agents/events.ts'
+import type { ChatEvent, DetailEvent, FinishReason, TokenCounts } from '#core/agents/events.ts'
 import { detailsOf } from '#core/calls/reading/detail-of.ts'
 import { ReplyText } from '#core/calls/reading/reply-text.ts'
 import { ToolCalls } from '#core/calls/reading/tool-calls.ts'
@@ -122,12 +122,11 @@ export class ResponseEncoder implements ChunkEncoder {
 
   #detail(event: ChatEvent): string {
     const details = this.#options.details ? detailsOf(event) : []
-    return details
-      .map(
-        (detail) =>
-          this.#start() + this.#event('response.in_progress', { ...this.#inProgress(), trunkline: detail }),
-      )
-      .join('')
+    return details.map((detail) => this.#start() + this.#progress(detail)).join('')
+  }
+
+  #progress(detail: DetailEvent): string {
+    return this.#event('response.in_progress', { ...this.#inProgress(), trunkline: detail })
   }
 
   #fragment(kind: OpenItem['kind'], text: string): string {
@@ -268,8 +267,15 @@ export class ResponseEncoder implements ChunkEncoder {
     this.#hasStarted = true
     return (
       this.#event('response.created', this.#inProgress()) +
-      this.#event('response.in_progress', this.#inProgress())
+      this.#event('response.in_progress', this.#inProgress()) +
+      this.#toolsIgnored()
     )
+  }
+
+  #toolsIgnored(): string {
+    const { ignoredTools: tools } = this.#chat
+    if (!this.#options.details || tools.length === 0) return ''
+    return this.#progress({ type: 'other', name: 'tools_ignored', data: {}, raw: { tools: [...tools] } })
   }
 
   #inProgress() {

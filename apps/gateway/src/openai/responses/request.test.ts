@@ -147,7 +147,8 @@ test('parameters have the names of chat completions, and null and empty ones are
       tool_choice: { type: 'function', function: { name: 'f' } },
     },
     tools: { dropped: ['web_search', 'namespace'] },
-    unsupported: [['tools'], ['text']],
+    functions: { fields: [['tools']], kinds: ['function'] },
+    unsupported: [['text']],
   })
   expect(
     read({ instructions: null, previous_response_id: '', text: {}, reasoning: {}, tools: [], include: null }),

@@ -1,4 +1,4 @@
-import type { EarlierCallName } from '#core/calls/request/chat-request.ts'
+import type { EarlierCallName, RequestedTools } from '#core/calls/request/chat-request.ts'
 import type { FieldPath } from '#core/values/field-path.ts'
 import { isObject, type JsonObject, objectOf } from '#core/values/json.ts'
 import { inBody, RequestProblem } from '#http/request/field-place.ts'
@@ -14,7 +14,9 @@ export interface ReadRequest {
   readonly format: JsonObject
   /** What `openai` agents get of the parameters, by the names of chat completions. */
   readonly parameters: Readonly<Record<string, unknown>>
-  /** What only `openai` agents honour, by core's names of the fields. */
+  /** The functions, which only `openai` agents can call. */
+  readonly functions: RequestedTools
+  /** What else only `openai` agents honour, by core's names of the fields. */
   readonly unsupported: readonly FieldPath[]
   /** The earlier calls that the request names; it continues the last of them. */
   readonly continued: readonly EarlierCallName[]
@@ -50,14 +52,20 @@ export function readRequest(body: ResponseRequest): ReadRequest {
       ...tools.parameters,
       ...responseFormat(format),
     },
+    functions: functionsOf(tools, body.tool_choice),
     unsupported: [
-      ...(tools.honoured.length > 0 && body.tool_choice !== 'none' ? [['tools']] : []),
       ...(format.type === 'text' ? [] : [['text']]),
       ...(input.firstOfFunctions === undefined ? [] : [['messages', input.firstOfFunctions]]),
     ],
     continued: continuedOf(body, input),
     details: body.include?.includes('trunkline.detail') === true,
   }
+}
+
+function functionsOf({ honoured }: Tools, choice: unknown): RequestedTools {
+  if (honoured.length === 0 || choice === 'none') return { fields: [], kinds: [], forcedBy: undefined }
+  const isForced = choice === 'required' || (isObject(choice) && choice.mode !== 'auto')
+  return { fields: [['tools']], kinds: ['function'], forcedBy: isForced ? ['tool_choice'] : undefined }
 }
 
 function refuseUnserved(body: ResponseRequest): void {

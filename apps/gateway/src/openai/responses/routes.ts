@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Services } from '#core/services/services.ts'
 import type { FieldPath } from '#core/values/field-path.ts'
 import { CHAT_PROBLEMS, type ChatRoute, type ChatRouteOptions, chatRoute } from '#http/chat/chat-route.ts'
+import { showDroppedTools } from '#http/reply/dropped-tools.ts'
 import { KEPT_CALL_HEADERS } from '#http/reply/response-headers.ts'
 import { problemsAs, ref } from '#http/reply/schemas.ts'
 import { inBody } from '#http/request/field-place.ts'
@@ -23,14 +24,6 @@ export function responsesRoute(app: FastifyInstance, services: Services, options
   for (const schema of [ResponseRequestSchema, ResponseSchema, ResponseEventSchema]) app.addSchema(schema)
   app.decorateRequest('messageFields', undefined)
   chatRoute(app, services, options, route)
-}
-
-/** What a client calls a tool is of its choosing. */
-function headerOfList(names: readonly string[]): string {
-  return [...new Set(names)]
-    .map((name) => encodeURIComponent(name.slice(0, 64)))
-    .slice(0, 32)
-    .join(', ')
 }
 
 const responseSchema = {
@@ -82,7 +75,7 @@ const route: ChatRoute<ResponseRequest, ResponseForm> = {
     const read = readRequest(body)
     request.messageFields = read.input.fields
     const { dropped } = read.tools
-    if (dropped.length > 0) reply.header('x-dropped-tools', headerOfList(dropped))
+    showDroppedTools(reply, dropped)
     const conversation = conversationOf(body, conversationInHeader(request))
     return {
       agent: agentNameOf(body.model, request.headers),
@@ -91,6 +84,7 @@ const route: ChatRoute<ResponseRequest, ResponseForm> = {
         messages: read.input.messages,
         parameters: read.parameters,
         sentFields: sentFields({ user: body.user }),
+        tools: read.functions,
         unsupported: read.unsupported,
         keepsTurn: body.store !== false,
       },

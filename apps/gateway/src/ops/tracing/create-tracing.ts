@@ -61,7 +61,7 @@ export function createTracing(
       return new RequestSpans(deps, span, clock)
     },
     call(event) {
-      if (event.type === 'limited') return
+      if (event.type === 'limited' || event.type === 'tools_ignored') return
       const { trace } = event.call
       if (trace instanceof CallSpans && trace.request.isRecorded) trace.see(event)
     },

@@ -47,6 +47,8 @@ export interface Call {
   /** The app as the ledger and the metrics record it: text of the caller's choosing only if the platform uses it. */
   readonly ledgerApp: string
   readonly asks: Question | Messages
+  /** The kinds of the request's tools, where the agent is configured to ignore them. */
+  readonly ignoredTools: readonly string[]
   readonly conversation: CallConversation
 }
 
@@ -131,6 +133,7 @@ export function resolveCall(
     appId: name.appId,
     ledgerApp: app?.id ?? (takesAnyApp(agent) ? name.appId.trim() : ''),
     asks: { ...asks, hasOwnFiles: hasOwnFiles(asks, isIssued) },
+    ignoredTools: ignoredTools(request, agent),
     conversation: conversationOf(conversation, needsConversation),
   }
 }
@@ -258,9 +261,19 @@ function resolveAsks({ asks, conversation }: ChatRequest, agent: Agent, rules: F
   return { kind: 'question', query, files, variables: {}, isWhole }
 }
 
-function requireSupported({ unsupported: [field] }: RequestedMessages, agent: Agent): void {
+function requireSupported({ unsupported, tools }: RequestedMessages, agent: Agent): void {
+  const ignoresTools = agent.tools === 'ignore'
+  // The client builds on a call that it forces, and there can be none.
+  if (ignoresTools && tools.forcedBy !== undefined)
+    refuseField(tools.forcedBy, `agent ${agent.id} ignores tools; expected auto or none.`)
+  const [field] = ignoresTools ? unsupported : [...tools.fields, ...unsupported]
   if (field === undefined) return
   refuseField(field, `agent ${agent.id} does not support it; expected it to be left out.`)
+}
+
+function ignoredTools({ asks }: ChatRequest, agent: Agent): readonly string[] {
+  const isIgnoring = agent.tools === 'ignore' && agent.adapter.context(agent) !== 'gateway'
+  return isIgnoring && asks.kind === 'messages' ? asks.tools.kinds : []
 }
 
 /**

@@ -9,6 +9,8 @@ export interface ChatHead {
   readonly reasoning: boolean
   /** Whether the agent gets the parameters of the request, such as its tools. */
   readonly takesParameters: boolean
+  /** The kinds of the request's tools, where the agent is configured to ignore them. */
+  readonly ignoredTools: readonly string[]
   /** Whether the agent gets all messages of the request, its instructions included. */
   readonly takesMessages: boolean
   /** Seconds since the epoch. */

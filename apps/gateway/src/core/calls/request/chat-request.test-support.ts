@@ -6,6 +6,8 @@ import type {
   RequestedQuestion,
 } from './chat-request.ts'
 
+const NO_TOOLS = { fields: [], kinds: [], forcedBy: undefined }
+
 type Fields = Omit<ChatRequest, 'agent' | 'asks' | 'conversation'> &
   Omit<AgentName, 'id'> &
   ConversationName &
@@ -23,7 +25,7 @@ export function requestOf(fields: RequestFields = {}): ChatRequest {
   const { agent = 'agent' in fields ? undefined : 'dify', appId = '', model, isInModel = false } = fields
   const { chatId = '', conversationId = '', after = [], messages } = fields
   const { query = 'hello', files = [], variables = {} } = fields
-  const { parameters = {}, unsupported = [], keepsTurn = false } = fields
+  const { parameters = {}, tools = NO_TOOLS, unsupported = [], keepsTurn = false } = fields
   return {
     requestId: fields.requestId ?? 'request-1',
     face: fields.face ?? 'rest',
@@ -33,7 +35,7 @@ export function requestOf(fields: RequestFields = {}): ChatRequest {
     asks:
       messages === undefined
         ? { kind: 'question', query, files, variables }
-        : { kind: 'messages', messages, parameters, sentFields: [], unsupported, keepsTurn },
+        : { kind: 'messages', messages, parameters, sentFields: [], tools, unsupported, keepsTurn },
     conversation: { chatId, conversationId, after },
     endUser: fields.endUser ?? '',
     stream: fields.stream ?? false,

@@ -72,13 +72,25 @@ export interface RequestedQuestion {
   readonly variables: Readonly<Record<string, unknown>>
 }
 
+/** The tools that a client offers. */
+export interface RequestedTools {
+  /** The fields that offer them; none if no tool may be called. */
+  readonly fields: readonly FieldPath[]
+  /** Their kinds, such as `function`. */
+  readonly kinds: readonly string[]
+  /** The field that makes the agent call one, if there is such a field. */
+  readonly forcedBy: FieldPath | undefined
+}
+
 export interface RequestedMessages {
   readonly kind: 'messages'
   readonly messages: readonly CallMessage[]
   readonly parameters: Readonly<Record<string, unknown>>
   /** Fields of OpenAI's that the request has and the gateway serves itself, by their names in chat completions. */
   readonly sentFields: readonly string[]
-  /** Fields of the request that are supported only by agents that take the message array as it is. */
+  /** The tools, which only agents that take the message array as it is can call. */
+  readonly tools: RequestedTools
+  /** Other fields of the request that are supported only by such agents. */
   readonly unsupported: readonly FieldPath[]
   /**
    * Whether the gateway keeps the turn for an agent without memory although the request carries messages; the turns kept
