@@ -45,6 +45,8 @@ const OWN_WORDS = new Set([
   'LoginPayload.user',
   'Quota.quotaPeriod',
   'Upload.id',
+  'UsagePoint.failedCalls',
+  'UsageReport.groups',
   'UsageTotals.failedCalls',
   'User.id',
   'User.quotaPeriod',

@@ -57,12 +57,14 @@ test('docs/graphql.md has the limits of operations as they are', () => {
     .join()
     .match(/[\d,]+(?= +\|)/g)
   const { withCredential, withoutCredential } = DOCUMENT_BOUNDS
-  const { depth, cost } = OPERATION_LIMITS
+  const { depth, cost, lists } = OPERATION_LIMITS
   const bounds = (['tokens', 'fields', 'aliases', 'equalNames'] as const).flatMap((name) => [
     withCredential[name],
     withoutCredential[name],
   ])
-  expect(limits).toEqual([...bounds, depth, depth, cost, cost].map((limit) => limit.toLocaleString('en')))
+  expect(limits).toEqual(
+    [...bounds, depth, depth, cost, cost, lists, lists].map((limit) => limit.toLocaleString('en')),
+  )
 })
 
 test('the index of the documentation leads to every page once', () => {

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 
+// A process, because clients of OpenAI send their tools over HTTP to a gateway that speaks to platforms.
+
 let system: GatewayWithSandbox
 beforeAll(async () => {
   system = await startGatewayWithSandbox({

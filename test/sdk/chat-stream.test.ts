@@ -63,7 +63,7 @@ describe.each(PLATFORMS)('%s', (agent) => {
       return items.find(({ request_id, outcome }) => request_id === requestId && outcome !== null)
     })
     expect(call.outcome).toBe('client_gone')
-    await expect(stream.final()).rejects.toThrow('left before its end')
+    await expect(stream.final()).rejects.toThrow('The stream was left.')
   })
 })
 

@@ -29,6 +29,7 @@ export interface ContractGateway {
   readonly userToken: string
   readonly listingsMax: number
   readonly activeKeysMax: number
+  readonly keysADayMax: number
   readonly failedLoginsMax: number
   readonly fileBytesMax: number
   readonly fileBytesPerOwnerMax: number
@@ -46,6 +47,7 @@ export interface ContractGateway {
 const LISTINGS_MAX = 5
 const FAILED_LOGINS_MAX = 2
 const ACTIVE_KEYS_MAX = 100
+const KEYS_A_DAY_MAX = 110
 const FILE_BYTES_MAX = 64 * 1024
 const FILE_BYTES_PER_OWNER_MAX = 1024 * 1024
 const LIMITS = {
@@ -54,6 +56,9 @@ const LIMITS = {
   agents: { points: LISTINGS_MAX },
   login: { points: FAILED_LOGINS_MAX },
   refusedKeys: { points: 1 },
+  writes: { points: 10_000 },
+  adminWrites: { points: 10_000 },
+  successfulLogins: { points: 10_000 },
 }
 
 export async function startContractGateway(
@@ -66,7 +71,7 @@ export async function startContractGateway(
       // Whether one has been built here must make no difference.
       console: false,
       limits: { ...LIMITS, ...limits },
-      apiKeys: { activePerUserMax: ACTIVE_KEYS_MAX },
+      apiKeys: { activePerUserMax: ACTIVE_KEYS_MAX, createdPerDayMax: KEYS_A_DAY_MAX },
       uploads: { maxBytes: FILE_BYTES_MAX, bytesPerOwnerMax: FILE_BYTES_PER_OWNER_MAX },
     },
     agents: ({ fastgpt }) => ({
@@ -88,6 +93,7 @@ export async function startContractGateway(
     userToken: await api.login(user.username, user.password),
     listingsMax: LISTINGS_MAX,
     activeKeysMax: ACTIVE_KEYS_MAX,
+    keysADayMax: KEYS_A_DAY_MAX,
     failedLoginsMax: FAILED_LOGINS_MAX,
     fileBytesMax: FILE_BYTES_MAX,
     fileBytesPerOwnerMax: FILE_BYTES_PER_OWNER_MAX,

@@ -258,6 +258,23 @@ const OWN: readonly Provocation[] = [
     expect(refused.map(({ text }) => text)).toEqual([])
     return { ...good, body }
   }),
+  only(
+    'createApiKey',
+    429,
+    'too_many_new_keys',
+    'one key more than a user may get on one day',
+    async (good, gateway) => {
+      const owner = await gateway.api.createUser(gateway.token, gateway.fresh())
+      const body = { ...(good.body as object), owner_id: owner.id }
+      const revoked = Array.from({ length: gateway.keysADayMax }, async () => {
+        const made = await gateway.send('createApiKey', { ...good, body })
+        const { id } = (made.body as { data: { id: string } }).data
+        return gateway.send('revokeApiKey', { as: good.as, id })
+      })
+      expect((await Promise.all(revoked)).filter(({ status }) => status !== 200)).toEqual([])
+      return { ...good, body }
+    },
+  ),
   only('createUser', 409, 'username_taken', 'a taken name in different case', (good, gateway) => ({
     ...good,
     body: { username: gateway.admin.username.toUpperCase(), password: gateway.fresh() },

@@ -55,9 +55,9 @@ export const UsageReportSchema = Type.Object(
         group: Type.Record(Type.String(), Type.String(), {
           description: 'The value of each property of `group_by`; empty without `group_by`.',
         }),
-        totals: Type.Object(metrics, { description: 'The sums over this group.' }),
+        totals: Type.Object(metrics, { description: USAGE_DESCRIPTIONS.groupTotals }),
         points: Type.Array(Type.Object({ start: timestamp(USAGE_DESCRIPTIONS.start), ...metrics }), {
-          description: USAGE_DESCRIPTIONS.points,
+          description: `The numbers of the group. ${USAGE_DESCRIPTIONS.points}`,
         }),
       }),
       {

@@ -124,6 +124,8 @@ export async function openCallers({
       limits: {
         chat: { points: chatsPerMinute },
         upload: { points: 10_000 },
+        writes: { points: 10_000 },
+        adminWrites: { points: 10_000 },
         refusedDocuments: { points: refusedDocuments },
         ...(readPoints !== undefined && readLimits(readPoints)),
       },

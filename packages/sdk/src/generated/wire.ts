@@ -2873,7 +2873,7 @@ export interface components {
                 group: {
                     [key: string]: string;
                 };
-                /** The sums over this group. */
+                /** The numbers of the group over the whole report. */
                 totals: {
                     /** How many calls there were. */
                     calls: number;
@@ -2906,7 +2906,7 @@ export interface components {
                         p99: number;
                     } | null;
                 };
-                /** One for each hour, day or month in order and without gaps: one with zeros where there were no calls. The first and the last have only the part of their day or month that lies within the report. */
+                /** The numbers of the group. One for each hour, day or month in order and without gaps: one with zeros where there were no calls. The first and the last have only the part of their day or month that lies within the report. */
                 points: {
                     /**
                      * Format: date-time

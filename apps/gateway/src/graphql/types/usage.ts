@@ -144,7 +144,7 @@ const UsageGroup = builder.objectRef<{ report: Report; entry: ReportGroup }>('Us
     }),
     totals: t.field({
       type: UsageTotals,
-      description: 'The numbers of the group over the whole report.',
+      description: USAGE_DESCRIPTIONS.groupTotals,
       resolve: ({ entry }) => entry.totals,
     }),
     points: t.field({

@@ -19,6 +19,7 @@ export const USAGE_DESCRIPTIONS = {
     'The time from the dispatch of a call to its end, in milliseconds, with an error of at most 4.9 %; null where there is no such call.',
   p50: 'The median: half of the calls took no longer.',
   point: 'The numbers of one hour, day or month, as far as it lies within the report.',
+  groupTotals: 'The numbers of the group over the whole report.',
   points:
     'One for each hour, day or month in order and without gaps: one with zeros where there were no calls. The first and the last have only the part of their day or month that lies within the report.',
   start:
