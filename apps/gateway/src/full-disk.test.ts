@@ -42,9 +42,9 @@ const CHANGES = {
 /** The names of methods that only read, or that are refused otherwise. A new method must be in one of both lists. */
 const READS = {
   login: ['login'],
-  users: ['find', 'findByName', 'findMany', 'list', 'count', 'me', 'isVisibleTo'],
+  users: ['find', 'findByName', 'findManaged', 'findMany', 'list', 'count', 'me', 'isVisibleTo'],
   keys: [
-    ...['check', 'find', 'findMany', 'list', 'count', 'listOfOwners', 'countOfOwners'],
+    ...['check', 'find', 'findManaged', 'findMany', 'list', 'count', 'listOfOwners', 'countOfOwners'],
     ...['isVisibleTo', 'current'],
   ],
   uploads: [

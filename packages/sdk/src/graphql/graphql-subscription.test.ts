@@ -36,7 +36,10 @@ const whole = (...events: string[]) => {
 /** GraphQL for a client whose requests get these answers one after the other. */
 function gqlWith(answers: (() => Response | Promise<Response>)[], options: Partial<ClientOptions> = {}) {
   const fetch = vi.fn(async () => await (answers.shift() ?? (() => Promise.reject(new Error('no answer'))))())
-  return { gql: withGraphQL(new Trunkline({ baseURL: 'http://gateway.test', fetch, ...options })), fetch }
+  return {
+    gql: withGraphQL(new Trunkline({ baseURL: 'http://gateway.test', apiKey: 'tl_key', fetch, ...options })),
+    fetch,
+  }
 }
 
 test('silence throws after idleTimeoutMs, and keep-alive comments count as life', async () => {

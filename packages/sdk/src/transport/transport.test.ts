@@ -83,7 +83,7 @@ describe('a request', () => {
   })
 
   test('has the defaults of fields that are undefined', async () => {
-    const { client, requests } = clientWith([() => Response.json({})])
+    const { client, requests } = clientWith([() => Response.json({})], { apiKey: 'tl_key' })
     await client.chat.create({ agent: 'dify', query: 'Hello', chat_id: undefined, files: undefined })
     const talk = client.chat.conversation({ agent: 'dify', id: 'c' })
     await talk.create({ query: 'Hello', chat_id: undefined })
@@ -170,11 +170,11 @@ describe('retries', () => {
     ['user', (client: Trunkline) => client.users.create({ username: '', password: '' })],
   ])('a %s that may have arrived is not sent again', async (_name, call) => {
     for (const answer of [() => refusal(503, 'unavailable'), fails(lost('ECONNRESET'))]) {
-      const { client, requests } = clientWith([answer])
+      const { client, requests } = clientWith([answer], { apiKey: 'tl_key' })
       expect((await ended<unknown>(call(client))).status).toBe('rejected')
       expect(requests).toHaveLength(1)
     }
-    const refused = clientWith([fails(lost('ECONNREFUSED'))])
+    const refused = clientWith([fails(lost('ECONNREFUSED'))], { apiKey: 'tl_key' })
     expect(await ended<unknown>(call(refused.client))).toMatchObject({ reason: expect.any(ConnectionError) })
     expect(refused.requests).toHaveLength(3)
     const advised = clientWith([() => refusal(503, 'unavailable', { 'x-should-retry': 'true' })])
