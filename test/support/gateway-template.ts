@@ -20,7 +20,7 @@ export const COMPILE_CACHE: string = join(CACHE, 'compiled')
  * seconds that a first start takes.
  */
 export async function copyPreparedDataDir(dataDir: string): Promise<void> {
-  await mkdir(dataDir, { recursive: true })
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
   // PGlite has about a thousand files, for which `cpSync` takes five times as long as `cp`.
   await promisify(execFile)('cp', ['-R', join(await preparedDataDir(), 'db'), dataDir])
 }

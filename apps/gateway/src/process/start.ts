@@ -13,6 +13,7 @@ import { lockDataDir } from '#core/database/embedded/data-dir-lock.ts'
 import { requireCurrentBuild } from '#core/database/migrations/min-build.ts'
 import { openDatabase } from '#core/database/open.ts'
 import { readPendingMigrations } from '#core/database/unusable-database.ts'
+import { isOpenToOthers } from '#core/disk/private-directory.ts'
 import { OperatorError } from '#core/operator-error.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { serveCommands } from '#ops/command-socket.ts'
@@ -56,7 +57,7 @@ export async function start(settings: Config): Promise<void> {
   const closers: (() => Promise<unknown>)[] = []
   try {
     const engine = new EngineReport(log)
-    const database = await openOwned(settings, closers, { say, engine })
+    const database = await openOwned(settings, closers, { say, engine, log })
     const config = await withAgents(settings, closers, say)
     const gateway = await createGateway({
       config,
@@ -103,7 +104,7 @@ export async function start(settings: Config): Promise<void> {
 async function openOwned(
   config: Config,
   closers: (() => Promise<unknown>)[],
-  { say, engine }: { say: Say; engine: EngineReport },
+  { say, engine, log }: { say: Say; engine: EngineReport; log: Logger },
 ): Promise<Database> {
   if (config.databaseUrl !== undefined) {
     say('connecting to PostgreSQL')
@@ -114,6 +115,12 @@ async function openOwned(
   say(`opening the embedded database in ${config.dataDir}`)
   const lock = await lockDataDir(config.dataDir)
   closers.push(() => lock.release())
+  if (await isOpenToOthers(config.dataDir)) {
+    log.warn(
+      { dataDir: config.dataDir },
+      'DATA_DIR is open to other accounts; what the gateway creates in it is not',
+    )
+  }
   const database = await openDatabase({ kind: 'embedded', dataDir: config.dataDir, observer: engine })
   closers.push(() => database.close())
   return database

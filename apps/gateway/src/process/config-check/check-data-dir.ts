@@ -1,6 +1,7 @@
 import { mkdtemp, rmdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Config } from '#config/load.ts'
+import { isOpenToOthers } from '#core/disk/private-directory.ts'
 import { errorCode } from '#core/values/error-code.ts'
 import { bounded, type Finding, findingsOf } from './finding.ts'
 
@@ -11,7 +12,7 @@ const WITHIN_MS = 5_000
 export async function checkDataDir({ dataDir, databaseUrl, s3 }: Config): Promise<readonly Finding[]> {
   // Nothing is stored in it then.
   if (databaseUrl !== undefined && s3 !== undefined) return []
-  const { ok, error } = findingsOf('data_dir')
+  const { ok, warning, error } = findingsOf('data_dir')
   const what = [databaseUrl === undefined && 'the embedded database', s3 === undefined && 'uploaded files']
   const content = what.filter((each) => each !== false).join(' and ')
 
@@ -19,6 +20,10 @@ export async function checkDataDir({ dataDir, databaseUrl, s3 }: Config): Promis
     const existing = await nearestDirectory(dataDir)
     // The only sure check: permissions do not tell about a file system that is full or read-only.
     await rmdir(await mkdtemp(join(existing, '.trunkline-check-')))
+    if (existing === dataDir && (await isOpenToOthers(dataDir)))
+      return [
+        warning(`DATA_DIR: ${dataDir} can be written, but is open to other accounts: chmod 700 ${dataDir}`),
+      ]
     const state = existing === dataDir ? 'can be written' : `will be made in ${existing}`
     return [ok(`DATA_DIR: ${dataDir} ${state}, for ${content}.`)]
   }

@@ -6,6 +6,7 @@ import { applyMigrations, pendingMigrations } from '#core/database/migrations/mi
 import { openPool, poolSql } from '#core/database/pool.ts'
 import { SESSION_SETTINGS } from '#core/database/session-settings.ts'
 import { unusableDatabaseError } from '#core/database/unusable-database.ts'
+import { makePrivateDirectory } from '#core/disk/private-directory.ts'
 import { PrismaClient } from '#generated/prisma/client.ts'
 import { type Engine, type EngineOptions, openEngine } from './engine.ts'
 import { oneLane } from './one-lane.ts'
@@ -14,10 +15,13 @@ import { oneLane } from './one-lane.ts'
  * Opens PGlite in `<dataDir>/db`. The caller must hold the directory's lock, because two processes that use the same files
  * would corrupt them.
  *
- * @throws OperatorError if the files cannot be used
+ * @throws OperatorError if the files cannot be used, or other accounts can read them
  */
 export async function openEmbedded({ dataDir, ...options }: EngineOptions): Promise<Database> {
-  const engine = await openEngine({ ...options, dataDir: join(dataDir, 'db') }).catch((error: unknown) => {
+  const path = join(dataDir, 'db')
+  // It has password hashes and, without SECRET_KEY, the private keys that sign tokens.
+  await makePrivateDirectory(path)
+  const engine = await openEngine({ ...options, dataDir: path }).catch((error: unknown) => {
     throw unusableDatabaseError('embedded', error)
   })
   return databaseOn(engine)
