@@ -8,11 +8,11 @@ import type { Services } from '#core/services/services.ts'
 import type { PrismaClient } from '#generated/prisma/client.ts'
 import type { ChatRouteOptions } from '#http/chat/chat-route.ts'
 import { bearerOf, originOf } from '#http/guards/credentials.ts'
+import { showLimit } from '#http/reply/limit-headers.ts'
 import { createLoaders, type Loaders } from './reads/loaders.ts'
 import { PreviousReports } from './reads/previous-report.ts'
 import { ReportPoints } from './reads/report-points.ts'
 import { createRereads } from './reads/rereads.ts'
-import { showLimit } from './serving/show-limit.ts'
 import type { Results } from './streams/results.ts'
 
 /** What every resolver of one request gets. */
@@ -78,7 +78,7 @@ export function placeOf(
 export function createContext(parts: ContextParts, place: OperationPlace): GraphqlContext {
   const { http, reply, signal, canStream, streamed, admitted, credential, loggedFaults } = place
   const { services, prisma } = parts
-  const onLimit = showLimit({ reply })
+  const onLimit = showLimit(reply)
   const caller = () => callerOf(context)
   const loggedIn = new Set<string>()
   const loaders = createLoaders(services, caller, onLimit, signal)

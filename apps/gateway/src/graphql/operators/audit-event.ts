@@ -1,6 +1,7 @@
 import { AUDIT_RESULTS, requireEventNumber } from '#core/audit-log/audit-query.ts'
 import { type AuditEvent, stateOf } from '#core/audit-log/audit-rows.ts'
 import { AUDIT_DESCRIPTIONS } from '#http/descriptions/audit-descriptions.ts'
+import { showLimit } from '#http/reply/limit-headers.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { knownOrOther, openEnumOf } from '../enum-of.ts'
@@ -10,7 +11,6 @@ import { relatedQuery } from '../reads/related-query.ts'
 import { BOUNDED_COUNT } from '../reads/total-count.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
 import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
-import { showLimit } from '../serving/show-limit.ts'
 import { ApiKey } from '../types/api-key.ts'
 import { User } from '../types/user.ts'
 
@@ -122,7 +122,7 @@ builder.queryFields((t) => ({
       resolve: (_root, { filter, timezone, ...page }, context, info) => {
         const { services, signal } = context
         const input = { ...withoutNulls(filter), timezone }
-        const onLimit = showLimit(context)
+        const onLimit = showLimit(context.reply)
         return cursorConnection(page, info, {
           read: (query) => services.audit.list(callerOf(context), input, query, onLimit, signal),
           count: () => services.audit.count(callerOf(context), input, onLimit, signal).catch(placeInFilter),

@@ -4,6 +4,7 @@ import { COUNT_SPANS } from '#core/refusals/refusal-counts-query.ts'
 import type { Refusal } from '#core/refusals/refusals.ts'
 import { parseRequestId } from '#core/refusals/refusals-query.ts'
 import { REFUSAL_DESCRIPTIONS } from '#http/descriptions/refusal-descriptions.ts'
+import { showLimit } from '#http/reply/limit-headers.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { enumOf, knownOrOther } from '../enum-of.ts'
@@ -14,7 +15,6 @@ import { relatedQuery } from '../reads/related-query.ts'
 import { BOUNDED_COUNT } from '../reads/total-count.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
 import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
-import { showLimit } from '../serving/show-limit.ts'
 import { Agent } from '../types/agent.ts'
 import { ApiKey } from '../types/api-key.ts'
 import { CallFace } from '../types/call.ts'
@@ -157,7 +157,7 @@ builder.queryFields((t) => ({
       resolve: (_root, { filter, timezone, ...page }, context, info) => {
         const { services, signal } = context
         const input = { ...conditionsOf(withoutNulls(filter)), timezone }
-        const onLimit = showLimit(context)
+        const onLimit = showLimit(context.reply)
         return cursorConnection(page, info, {
           read: (query) => services.refusals.list(callerOf(context), input, query, onLimit, signal),
           count: () =>
@@ -201,7 +201,7 @@ builder.queryFields((t) => ({
       const counts = await context.services.refusals.counts(
         callerOf(context),
         input,
-        showLimit(context),
+        showLimit(context.reply),
         context.signal,
       )
       return context.reportPoints.inTurn({ points: counts })

@@ -1,7 +1,7 @@
 import { type DocumentNode, type GraphQLSchema, getOperationAST, Kind } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
+import { showLimit } from '#http/reply/limit-headers.ts'
 import type { GraphqlContext } from '../context.ts'
-import { showLimit } from './show-limit.ts'
 
 /**
  * Counts each operation of an authenticated caller as one read, and lets the operations of one user take turns, as REST does
@@ -14,7 +14,7 @@ export function useReadTurns(): Plugin<GraphqlContext> {
       const context = args.contextValue as GraphqlContext
       const { caller } = context.credential
       if (caller === undefined || !needsTurn(args)) return undefined
-      const endTurn = await context.services.reads.begin(caller, showLimit(context), context.signal)
+      const endTurn = await context.services.reads.begin(caller, showLimit(context.reply), context.signal)
       return { onExecuteDone: () => endTurn() }
     },
   }

@@ -4,11 +4,11 @@ import { AGENT_STATUSES } from '#core/agents/deployments/probes.ts'
 import type { AgentInfo } from '#core/agents/directory.ts'
 import { omitUndefined } from '#core/values/omit-undefined.ts'
 import { AGENT_DESCRIPTIONS } from '#http/descriptions/agent-descriptions.ts'
+import { showLimit } from '#http/reply/limit-headers.ts'
 import { builder } from '../builder.ts'
 import { callerOf, type GraphqlContext, optionalCallerOf } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
 import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
-import { showLimit } from '../serving/show-limit.ts'
 import type { ChatFields } from '../streams/chat-request.ts'
 import { Node } from './node.ts'
 
@@ -113,6 +113,6 @@ builder.queryField('agents', (t) =>
     description:
       'The agents that you may use. An API key that is restricted to some agents gets only those. Takes an access token or any API key, or no credential where the configuration makes the list public.',
     resolve: (_root, _args, context) =>
-      context.services.agents.list(optionalCallerOf(context), context.http.ip, showLimit(context)),
+      context.services.agents.list(optionalCallerOf(context), context.http.ip, showLimit(context.reply)),
   }),
 )

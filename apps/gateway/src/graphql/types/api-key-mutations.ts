@@ -1,11 +1,11 @@
 import { RESET_PERIODS } from '#core/keys/keys.ts'
 import type { ApiKey as ApiKeyRow } from '#generated/prisma/client.ts'
 import { API_KEY_DESCRIPTIONS } from '#http/descriptions/api-key-descriptions.ts'
+import { showLimit } from '#http/reply/limit-headers.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
-import { showLimit } from '../serving/show-limit.ts'
 import { ApiKey, Permission } from './api-key.ts'
 
 const ApiKeyCounter = enumOf('ApiKeyCounter', RESET_PERIODS, {
@@ -134,7 +134,7 @@ builder.mutationFields((t) => ({
       context.services.keys.create(
         callerOf(context),
         { ...input, ownerId: ownerId ?? undefined },
-        showLimit(context),
+        showLimit(context.reply),
       ),
   }),
   updateApiKey: t.field({
@@ -154,7 +154,7 @@ builder.mutationFields((t) => ({
         callerOf(context),
         keyId,
         { ...change, ...withoutNulls({ name, description }) },
-        showLimit(context),
+        showLimit(context.reply),
       ),
   }),
   revokeApiKey: t.field({
@@ -180,6 +180,6 @@ builder.mutationFields((t) => ({
       }),
     },
     resolve: (_root, { input: { keyId, period } }, context) =>
-      context.services.keys.resetUsage(callerOf(context), keyId, period, showLimit(context)),
+      context.services.keys.resetUsage(callerOf(context), keyId, period, showLimit(context.reply)),
   }),
 }))

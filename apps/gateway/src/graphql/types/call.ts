@@ -3,6 +3,7 @@ import type { Principal } from '#core/principal.ts'
 import { attemptsOf, type ListedAttempt } from '#core/reports/call-attempts.ts'
 import type { CallInstance } from '#core/reports/call-instances.ts'
 import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
+import { showLimit } from '#http/reply/limit-headers.ts'
 import { builder } from '../builder.ts'
 import { callerOf, type GraphqlContext, readCredential } from '../context.ts'
 import { knownOrOther, openEnumOf } from '../enum-of.ts'
@@ -12,7 +13,6 @@ import { foundOr } from '../reads/found-or.ts'
 import { relatedQuery } from '../reads/related-query.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
 import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
-import { showLimit } from '../serving/show-limit.ts'
 import { Agent } from './agent.ts'
 import { ApiKey } from './api-key.ts'
 import { CallOutcome, CallState } from './call-outcome.ts'
@@ -382,7 +382,7 @@ builder.queryField('calls', (t) =>
           callerOf(context),
           { ...conditionsOf(withoutNulls(filter)), timezone },
           query,
-          showLimit(context),
+          showLimit(context.reply),
           context.signal,
         ),
       totalCount: (_root, { filter, timezone }, context) =>
@@ -391,7 +391,7 @@ builder.queryField('calls', (t) =>
           .countCalls(
             callerOf(context),
             { ...conditionsOf(withoutNulls(filter)), timezone },
-            showLimit(context),
+            showLimit(context.reply),
             context.signal,
           )
           .catch(placeInFilter) as Promise<number>,

@@ -2,10 +2,10 @@ import { refuseField } from '#core/errors.ts'
 import { OUTCOMES } from '#core/ledger/call-kinds.ts'
 import type { StoppedCall } from '#core/replies/replies.ts'
 import { keptCallRefOf } from '#http/chat/kept-request.ts'
+import { showLimit } from '#http/reply/limit-headers.ts'
 import { builder } from '../builder.ts'
 import { callerOf, type GraphqlContext } from '../context.ts'
 import { knownOrOther } from '../enum-of.ts'
-import { showLimit } from '../serving/show-limit.ts'
 import { errorAsLastItem, type ItemOrError, itemOrThrow } from '../streams/item-or-error.ts'
 import { followItems, type NumberedItem } from '../streams/kept-chats.ts'
 import { CallOutcome } from './call-outcome.ts'
@@ -71,7 +71,7 @@ async function resumeChat(
   const { http, services, signal } = context
   const caller = callerOf(context)
   if (after < 0) refuseField(['after'], 'must not be negative.')
-  const endRead = await services.reads.begin(caller, showLimit(context), signal)
+  const endRead = await services.reads.begin(caller, showLimit(context.reply), signal)
   try {
     const kept = await services.replies.resume(caller, keptCallRefOf(callId), 'items')
     http.callId = kept.call.callId

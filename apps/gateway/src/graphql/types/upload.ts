@@ -1,9 +1,9 @@
 import { UPLOAD_DESCRIPTIONS } from '#http/descriptions/upload-descriptions.ts'
+import { showLimit } from '#http/reply/limit-headers.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { foundOr } from '../reads/found-or.ts'
 import { TOTAL_COUNT } from '../reads/total-count.ts'
-import { showLimit } from '../serving/show-limit.ts'
 import { ApiKey, ifVisible } from './api-key.ts'
 import { Node } from './node.ts'
 import { User } from './user.ts'
@@ -113,7 +113,7 @@ builder.mutationField('deleteUpload', (t) =>
       'Deletes the file and its record. The URL stops working. Takes an access token, or an API key with the permission `UPLOAD` or `ADMIN`.',
     args: { input: t.arg({ type: DeleteUploadInput, required: true, description: 'The upload to delete.' }) },
     resolve: async (_root, { input: { uploadId } }, context) => {
-      await context.services.uploads.remove(callerOf(context), uploadId, showLimit(context))
+      await context.services.uploads.remove(callerOf(context), uploadId, showLimit(context.reply))
       return { uploadId }
     },
   }),

@@ -1,7 +1,7 @@
 import type { UsageUpdate as Update } from '#core/reports/usage-today.ts'
+import { showLimit } from '#http/reply/limit-headers.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
-import { showLimit } from '../serving/show-limit.ts'
 import { errorAsLastItem, itemOrThrow } from '../streams/item-or-error.ts'
 import { Quota } from './quota.ts'
 import { UsageTotals } from './usage-metrics.ts'
@@ -26,7 +26,7 @@ builder.subscriptionField('usageUpdated', (t) =>
     description:
       'The usage of today: at once, and then whenever it changes, at most twice a second, or every five seconds if only the quota has changed. Takes an access token or any API key. Ends with an error when the credential is no longer valid or the gateway shuts down.',
     subscribe: async (_root, _args, context) =>
-      errorAsLastItem(await context.services.usage.updates(callerOf(context), showLimit(context))),
+      errorAsLastItem(await context.services.usage.updates(callerOf(context), showLimit(context.reply))),
     resolve: itemOrThrow,
   }),
 )

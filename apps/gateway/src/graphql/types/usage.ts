@@ -6,6 +6,7 @@ import type { Report, ReportGroup } from '#core/reports/reports.ts'
 import { GROUP_ORDERS, topGroups } from '#core/reports/top-groups.ts'
 import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
 import { USAGE_DESCRIPTIONS } from '#http/descriptions/usage-descriptions.ts'
+import { showLimit } from '#http/reply/limit-headers.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { enumOf, knownOrOther } from '../enum-of.ts'
@@ -14,7 +15,6 @@ import { relatedQuery } from '../reads/related-query.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
 import { COUNTS_AS_LIST } from '../serving/cost.ts'
 import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
-import { showLimit } from '../serving/show-limit.ts'
 import { Agent } from './agent.ts'
 import { ApiKey } from './api-key.ts'
 import { CallOutcome, CallState } from './call-outcome.ts'
@@ -270,7 +270,7 @@ builder.queryField('usage', (t) =>
       context.services.usage.report(
         callerOf(context),
         { ...conditionsOf(withoutNulls(filter)), ...withoutNulls(query) },
-        showLimit(context),
+        showLimit(context.reply),
         context.signal,
       ),
   }),

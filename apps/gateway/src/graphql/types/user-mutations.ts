@@ -1,9 +1,9 @@
 import type { User as UserRow } from '#generated/prisma/client.ts'
 import { USER_DESCRIPTIONS } from '#http/descriptions/user-descriptions.ts'
+import { showLimit } from '#http/reply/limit-headers.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
-import { showLimit } from '../serving/show-limit.ts'
 import { QuotaPeriod } from './quota.ts'
 import { Role, User, UserStatus } from './user.ts'
 
@@ -99,7 +99,7 @@ builder.mutationFields((t) => ({
       context.services.users.create(
         callerOf(context),
         { username, password, ...withoutNulls(input) },
-        showLimit(context),
+        showLimit(context.reply),
       ),
   }),
   updateUser: t.field({
@@ -115,7 +115,12 @@ builder.mutationFields((t) => ({
       }),
     },
     resolve: (_root, { input: { userId, ...change } }, context) =>
-      context.services.users.update(callerOf(context), userId, withoutNulls(change), showLimit(context)),
+      context.services.users.update(
+        callerOf(context),
+        userId,
+        withoutNulls(change),
+        showLimit(context.reply),
+      ),
   }),
   setPassword: t.field({
     type: SetPasswordPayload,
