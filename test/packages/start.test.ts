@@ -45,7 +45,7 @@ test('SIGTERM to what the README starts ends the gateway in order', { timeout: 1
 })
 
 test.each(['node-20', 'node-22'])('%s is told in one sentence that it is too old', async (name) => {
-  const node = join(import.meta.dirname, `../node_modules/${name}/bin/node`)
+  const node = join(import.meta.dirname, `../clients/node_modules/${name}/bin/node`)
   const { child, output } = await run(node, [join(ROOT, 'apps/gateway/bin/trunkline.js'), 'start'])
   expect((await once(child, 'close'))[0]).toBe(1)
   expect(output()).toMatch(/^Trunkline needs Node 24\.16 or later, and this is Node 2[02]\.\d+\.\d+\.\n$/)

@@ -20,7 +20,7 @@ vi.setConfig({ testTimeout: 240_000 })
 const run = promisify(execFile)
 const ROOT = join(import.meta.dirname, '../..')
 const BIN = join(import.meta.dirname, '../node_modules/.bin')
-const NODE_20 = join(import.meta.dirname, '../node_modules/node-20/bin/node')
+const NODE_20 = join(import.meta.dirname, '../clients/node_modules/node-20/bin/node')
 const MANIFEST = JSON.parse(readFileSync(join(ROOT, 'packages/trunkline/package.json'), 'utf8'))
 
 /** What `npm install trunkline` may put on the disk, Node not counted. */
