@@ -221,7 +221,8 @@ describe('chat', () => {
     await expect(client.chat.create({ agent: 'fastgpt', query: 'Hello' })).rejects.toMatchObject({
       reason: 'app_id_required',
     })
-    await expect(clientOf().chat.create({ agent: 'openai', query: 'Hello' })).rejects.toBeInstanceOf(
+    const nobody = clientOf({ apiKey: `tl_${'x'.repeat(49)}` })
+    await expect(nobody.chat.create({ agent: 'openai', query: 'Hello' })).rejects.toBeInstanceOf(
       AuthenticationError,
     )
   })
