@@ -43,7 +43,17 @@ beforeAll(async () => {
   database = await createScratchDatabase(server)
   platform = await startPlatform()
   const many = { points: 1_000_000, windowSeconds: 60 }
-  const limits = { chat: many, login: many, loginAddress: many, reports: many, calls: many, reads: many }
+  const limits = {
+    chat: many,
+    login: many,
+    loginAddress: many,
+    successfulLogins: many,
+    writes: many,
+    adminWrites: many,
+    reports: many,
+    calls: many,
+    reads: many,
+  }
   const config = configOf(platform, { limits, instance: { leaseMs: LEASE_MS } })
   gateways = []
   for (let n = 0; n < 2; n += 1) gateways.push(await startGateway({ config, databaseUrl: database.url }))

@@ -42,7 +42,14 @@ describe.skipIf(!canMount)('a name server that does not answer', () => {
       // By its name, which the hosts file has.
       alive: { ...openai, baseUrl: `http://localhost:${port}/v1` },
     }
-    const limits = { chat: PLENTY, login: PLENTY, loginAddress: PLENTY }
+    const limits = {
+      chat: PLENTY,
+      login: PLENTY,
+      loginAddress: PLENTY,
+      successfulLogins: PLENTY,
+      writes: PLENTY,
+      adminWrites: PLENTY,
+    }
     gateway = await startGateway({
       config: JSON.stringify({ agents, limits }),
       resolverConfig: `nameserver ${address}\n`,

@@ -61,7 +61,16 @@ export async function startGatewayWithUploads({
   const agent = { baseUrl: 'http://127.0.0.1:9', apiKey: 'none' }
   const config = {
     agents: { openai: { ...agent, model: 'none' }, dify: agent },
-    limits: { upload: PLENTY, calls: PLENTY, login: PLENTY, loginAddress: PLENTY, refusedKeys: PLENTY },
+    limits: {
+      upload: PLENTY,
+      calls: PLENTY,
+      login: PLENTY,
+      loginAddress: PLENTY,
+      successfulLogins: PLENTY,
+      writes: PLENTY,
+      adminWrites: PLENTY,
+      refusedKeys: PLENTY,
+    },
     uploads,
     ...settings,
   }

@@ -48,7 +48,17 @@ export async function startKeptReplicas(
     undo.push(() => sandbox.close())
     const many = { points: 1_000_000, windowSeconds: 60 }
     const config = JSON.stringify({
-      limits: { chat: many, login: many, loginAddress: many, refusedKeys: many, reads: many, calls: many },
+      limits: {
+        chat: many,
+        login: many,
+        loginAddress: many,
+        successfulLogins: many,
+        writes: many,
+        adminWrites: many,
+        refusedKeys: many,
+        reads: many,
+        calls: many,
+      },
       ...settings,
       agents: { ...entriesOf(sandbox), ...agents },
     })

@@ -11,7 +11,15 @@ export function configOf(platform: Platform, more: Record<string, unknown> = {})
   const many = { points: 1_000_000, windowSeconds: 60 }
   return JSON.stringify({
     agents,
-    limits: { chat: many, login: many, loginAddress: many, refusedKeys: many },
+    limits: {
+      chat: many,
+      login: many,
+      loginAddress: many,
+      successfulLogins: many,
+      writes: many,
+      adminWrites: many,
+      refusedKeys: many,
+    },
     ...more,
   })
 }
