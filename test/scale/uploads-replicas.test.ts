@@ -46,7 +46,7 @@ describe.skipIf(server === '' || s3 === undefined).each(['bucket', 'folder'])(
       const options = {
         config: JSON.stringify({
           agents: { dify: { baseUrl, apiKey } },
-          limits: { chat: plenty, upload: plenty },
+          limits: { chat: plenty, upload: plenty, writes: plenty, adminWrites: plenty },
           // Turns are not the subject here.
           uploads: { inFlightPerOwnerMax: 64 },
         }),

@@ -126,6 +126,7 @@ export async function openCallers({
         upload: { points: 10_000 },
         writes: { points: 10_000 },
         adminWrites: { points: 10_000 },
+        successfulLogins: { points: 10_000 },
         refusedDocuments: { points: refusedDocuments },
         ...(readPoints !== undefined && readLimits(readPoints)),
       },

@@ -112,6 +112,8 @@ const BUSY_SIZE = 12
 const BUSY_GATHER_MS = 2
 /** No client waits for a settlement, and a statement and its rollups cost the same for one call as for fifty. */
 const SETTLE_EVERY_MS = 20
+/** The times after which the settlement of a call whose admission was not answered is repeated. */
+const LATE_SETTLEMENTS_MS = [2_000, 4_000, 8_000, 30_000]
 
 export function createLedger(deps: LedgerDeps): Ledger {
   const { sql, admissionSql = sql, runtime, instanceId, observer } = deps
@@ -195,6 +197,15 @@ export function createLedger(deps: LedgerDeps): Ledger {
     settleWithRetries(settlement, unwritten.add())
   }
 
+  /**
+   * Settles a call of which nobody knows whether it was counted. The server may still have its admission before it, since they
+   * have connections of their own, so the settlement is repeated; what is settled already stays as it is.
+   */
+  function settleAgain(settlement: PendingSettlement, [delayMs, ...later]: readonly number[]): void {
+    settle(settlement)
+    if (delayMs !== undefined && !closing) setTimeout(settleAgain, delayMs, settlement, later).unref()
+  }
+
   /** Uses callbacks, because an async function would cost every call two more promises. */
   function settleWithRetries(settlement: PendingSettlement, period: Period, delayMs = RETRY_AFTER_MS): void {
     settleAll(settlement).then(
@@ -234,7 +245,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
         const settleIf = (mayCount: boolean) => {
           if (!mayCount) return
           const rejected = { callId, outcome: 'rejected', reason: 'unavailable', durationMs: 0 } as const
-          settle({ ...rejected, freesKey: kept !== undefined })
+          settleAgain({ ...rejected, freesKey: kept !== undefined }, LATE_SETTLEMENTS_MS)
         }
         answer.then(
           (late) => settleIf(late !== undefined && late[0] === null && attachedTo(late) === undefined),
