@@ -72,7 +72,7 @@ describe.skipIf(server === '')('with a database server', () => {
     )
   })
 
-  test('while the database is away or stalled, every operation is refused, chats do not wait as long as reads, and a running chat completes', async () => {
+  test('while the database is away or stalled, every operation is refused, and a running chat completes', async () => {
     for (const fault of ['cut', 'stall'] as const) {
       platform.hold()
       const reached = platform.received.length
@@ -80,10 +80,7 @@ describe.skipIf(server === '')('with a database server', () => {
       const running = readerOf(await sendGraphql(gateway, FOLLOW, request))
       await platform.receives(reached + 1)
       await proxy[fault]()
-      let isRead = false
-      const read = graphql(gateway, '{ me { username } agents { id } }', { as: token }).finally(() => {
-        isRead = true
-      })
+      const read = graphql(gateway, '{ me { username } agents { id } }', { as: token })
       const attempted = graphql(
         gateway,
         'mutation { login(input: { username: "nobody", password: "password" }) { accessToken } }',
@@ -92,9 +89,6 @@ describe.skipIf(server === '')('with a database server', () => {
         graphql(gateway, REPLY, { variables: variables(), as: key }),
         follow(gateway, FOLLOW, { variables: variables(), as: key }),
       ])
-      // A read on a connection that stalls takes as long as the slowest report may. A limit for chats in real time would be
-      // broken by a busy machine.
-      if (fault === 'stall') expect(isRead).toBe(false)
       const [me, login] = await Promise.all([read, attempted])
       const unavailable = ['unavailable', 503, 1]
       for (const { errors } of [login, reply, followed.results.at(-1) ?? {}]) {
