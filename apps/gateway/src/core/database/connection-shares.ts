@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 
 /** What the connections of one kind of work are doing. */
 export interface ShareState {
@@ -172,7 +173,7 @@ class SharePool extends pg.Pool {
   override connect(): Promise<pg.PoolClient>
   override connect(callback: Callback): void
   override connect(callback?: Callback): Promise<pg.PoolClient> | undefined {
-    const opening = this.#open()
+    const opening = markRejectionHandled(this.#open())
     if (callback === undefined) return opening
     opening.then(
       (client) => callback(undefined, client, client.release),

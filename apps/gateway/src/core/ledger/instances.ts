@@ -1,5 +1,6 @@
 import type { LoadReader, ProcessLoad } from '#core/agents/deployments/load.ts'
 import { readLoad, writeLoad } from '#core/agents/deployments/written-load.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import type { Sql } from '#core/database/database.ts'
 import { isOlder, MIN_BUILD } from '#core/database/migrations/min-build.ts'
 import type { Runtime } from '#core/runtime.ts'
@@ -200,9 +201,11 @@ function changes(
 function onceAtATime(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined
   return () => {
-    running ??= work().finally(() => {
-      running = undefined
-    })
+    running ??= markRejectionHandled(
+      work().finally(() => {
+        running = undefined
+      }),
+    )
     return running
   }
 }

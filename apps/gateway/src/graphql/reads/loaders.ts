@@ -1,4 +1,5 @@
 import type { AgentInfo } from '#core/agents/directory.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import type { AuditEvent } from '#core/audit-log/audit-rows.ts'
 import { fail } from '#core/errors.ts'
 import type { ListQuery } from '#core/input/pagination.ts'
@@ -147,7 +148,7 @@ export function createLoaders(
 function once<Result>(read: () => Promise<Result>): () => Promise<Result> {
   let reading: Promise<Result> | undefined
   return () => {
-    reading ??= read()
+    reading ??= markRejectionHandled(read())
     return reading
   }
 }
