@@ -116,8 +116,8 @@ async function createEmptyPglite(): Promise<PGlite> {
 }
 
 /** Archives of data directories, since PGlite takes several times as long to initialize one as to unpack it. */
-const empty = archiveOf('empty', () => PGlite.create())
-const migrated = archiveOf('migrated', async () => {
+const empty = archiveOf('empty-gz', () => PGlite.create())
+const migrated = archiveOf('migrated-gz', async () => {
   const pglite = await createEmptyPglite()
   await databaseOn(localEngine(pglite)).migrate()
   return pglite
