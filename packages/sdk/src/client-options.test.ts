@@ -234,6 +234,9 @@ describe('withOptions', () => {
   })
 })
 
+// A test that fails must not leave its clock to the other files of the worker.
+afterEach(() => vi.useRealTimers())
+
 test('the log has each attempt as fields', async () => {
   const lines: [string, object][] = []
   const answers = [new Response('', { status: 503, headers: { 'x-request-id': 'r1', 'retry-after': '0' } })]
