@@ -42,19 +42,7 @@ beforeAll(async () => {
   if (server === '') return
   database = await createScratchDatabase(server)
   platform = await startPlatform()
-  const many = { points: 1_000_000, windowSeconds: 60 }
-  const limits = {
-    chat: many,
-    login: many,
-    loginAddress: many,
-    successfulLogins: many,
-    writes: many,
-    adminWrites: many,
-    reports: many,
-    calls: many,
-    reads: many,
-  }
-  const config = configOf(platform, { limits, instance: { leaseMs: LEASE_MS } })
+  const config = configOf(platform, { instance: { leaseMs: LEASE_MS } })
   gateways = []
   for (let n = 0; n < 2; n += 1) gateways.push(await startGateway({ config, databaseUrl: database.url }))
   const [first] = gateways

@@ -13,6 +13,7 @@ import { checkOut, type LastRelease, nameOfLastRelease } from '../support/last-r
 import { configOf, sendChat } from '../support/load.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 import { query } from '../support/query.ts'
+import { RAISED_LIMITS } from '../support/raised-limits.ts'
 import { until } from '../support/until.ts'
 import { uploadFile } from '../support/uploads.ts'
 
@@ -20,6 +21,9 @@ import { uploadFile } from '../support/uploads.ts'
 
 const server = process.env.E2E_DATABASE_URL ?? ''
 const releaseName = server === '' ? undefined : nameOfLastRelease()
+
+const { chat, login, loginAddress, refusedKeys } = RAISED_LIMITS
+const LIMITS_OF_BOTH = { chat, login, loginAddress, refusedKeys }
 
 /** The last release is upgraded to this version while calls run, and back. */
 describe.skipIf(server === '' || releaseName === undefined)(
@@ -41,7 +45,8 @@ describe.skipIf(server === '' || releaseName === undefined)(
       const files = await mkdtemp(join(tmpdir(), 'trunkline-files-'))
       closers.push(release.remove, database.drop, platform.close, () => rm(files, { recursive: true }))
       const options: GatewayOptions = {
-        config: configOf(platform),
+        // The last release does not know the limits that this version has added, and an operator keeps the configuration.
+        config: configOf(platform, { limits: LIMITS_OF_BOTH }),
         databaseUrl: database.url,
         env: { NODE_ENV: 'production', DATA_DIR: files },
       }

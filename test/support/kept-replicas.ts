@@ -3,6 +3,7 @@ import { type Sandbox, startSandbox } from '@trunkline/sandbox'
 import { type Api, apiOf } from './api.ts'
 import { startGateway, type TestGateway } from './gateway.ts'
 import { type KeptClient, keptClient } from './kept-calls.ts'
+import { RAISED_LIMITS } from './raised-limits.ts'
 
 /** One of the gateways that share a database. */
 export interface Member {
@@ -46,19 +47,8 @@ export async function startKeptReplicas(
     undo.push(database.drop)
     const sandbox = await startSandbox({ delayMs: 0 })
     undo.push(() => sandbox.close())
-    const many = { points: 1_000_000, windowSeconds: 60 }
     const config = JSON.stringify({
-      limits: {
-        chat: many,
-        login: many,
-        loginAddress: many,
-        successfulLogins: many,
-        writes: many,
-        adminWrites: many,
-        refusedKeys: many,
-        reads: many,
-        calls: many,
-      },
+      limits: RAISED_LIMITS,
       ...settings,
       agents: { ...entriesOf(sandbox), ...agents },
     })

@@ -2,26 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { Agent, request } from 'undici'
 import { chatBody } from './api.ts'
 import type { Platform } from './platform.ts'
+import { RAISED_LIMITS } from './raised-limits.ts'
 
 /** The configuration of a gateway whose only agent, `counting`, is this platform. */
 export function configOf(platform: Platform, more: Record<string, unknown> = {}): string {
   const agents = {
     counting: { platform: 'openai', baseUrl: platform.baseUrl, apiKey: 'none', model: 'counting' },
   }
-  const many = { points: 1_000_000, windowSeconds: 60 }
-  return JSON.stringify({
-    agents,
-    limits: {
-      chat: many,
-      login: many,
-      loginAddress: many,
-      successfulLogins: many,
-      writes: many,
-      adminWrites: many,
-      refusedKeys: many,
-    },
-    ...more,
-  })
+  return JSON.stringify({ agents, limits: RAISED_LIMITS, ...more })
 }
 
 export interface ChatResult {

@@ -16,9 +16,12 @@ export async function readPendingMigrations(database: Database): Promise<string[
   }
 }
 
-/** Converts an error to an {@link OperatorError} that names the setting to fix; returns connection errors unchanged. */
+/**
+ * Converts an error to an {@link OperatorError} that names the setting to fix. Returns connection errors unchanged, and errors that
+ * say already what to do.
+ */
 export function unusableDatabaseError(kind: Database['kind'], cause: unknown): unknown {
-  if (isConnectionError(cause)) return cause
+  if (isConnectionError(cause) || cause instanceof OperatorError) return cause
   const setting = kind === 'server' ? 'DATABASE_URL' : 'DATA_DIR'
   return new OperatorError(`${setting}: the database cannot be used: ${messageOf(cause)}.`, { cause })
 }

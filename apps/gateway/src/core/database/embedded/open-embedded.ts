@@ -19,12 +19,13 @@ import { oneLane } from './one-lane.ts'
  */
 export async function openEmbedded({ dataDir, ...options }: EngineOptions): Promise<Database> {
   const path = join(dataDir, 'db')
-  // It has password hashes and, without SECRET_KEY, the private keys that sign tokens.
-  await makePrivateDirectory(path)
-  const engine = await openEngine({ ...options, dataDir: path }).catch((error: unknown) => {
+  try {
+    // It has password hashes and, without SECRET_KEY, the private keys that sign tokens.
+    await makePrivateDirectory(path)
+    return databaseOn(await openEngine({ ...options, dataDir: path }))
+  } catch (error) {
     throw unusableDatabaseError('embedded', error)
-  })
-  return databaseOn(engine)
+  }
 }
 
 /** Uses an engine through the driver of servers; tests pass an engine that keeps its files in memory. */
