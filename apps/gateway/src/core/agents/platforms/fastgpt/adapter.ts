@@ -10,6 +10,7 @@ import { filesByUrl } from '#core/agents/translate/files-by-url.ts'
 import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
+import { isEndMarker } from '#core/agents/translate/replies/end-marker.ts'
 import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
 import {
   endEvents,
@@ -121,7 +122,7 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
     state.hasBegun = true
     if (data === '') return []
     // Reading continues, because releases before 2026 send the node data after it.
-    if (data.startsWith('[DONE]')) return end('stop', state)
+    if (isEndMarker(data)) return end('stop', state)
     const piece = event === undefined || event === 'answer' ? state.frames.plainText(data) : undefined
     if (piece !== undefined) return answered([{ type: 'text', text: piece }], state)
     const json = state.frames.parse(data)

@@ -26,6 +26,7 @@ import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
 import { reasonInWords } from '#core/agents/translate/refusals/whose-fault.ts'
+import { isEndMarker } from '#core/agents/translate/replies/end-marker.ts'
 import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
 import { endEvents, finishMeaning, finishWordIn } from '#core/agents/translate/replies/finish-words.ts'
 import { interactionEvents } from '#core/agents/translate/replies/interaction.ts'
@@ -81,7 +82,7 @@ export const hiagent: Adapter<typeof NO_OPTIONS, HiAgentState> = {
     const payload = data.replace(/^(?:data:\s*)+/, '')
     if (payload === '') return []
     // Proxies in front of a platform add it.
-    if (payload.startsWith('[DONE]')) return [END]
+    if (isEndMarker(payload)) return [END]
     const json = state.frames.parse(payload)
     if (json === undefined) return event === 'error' ? failedRun({ Message: payload }) : MALFORMED
     const frame = objectOf(json)

@@ -18,10 +18,18 @@ import { jsonPost } from '#core/agents/translate/json-post.ts'
 import { messageIn } from '#core/agents/translate/refusals/error-words.ts'
 import { refusedFields } from '#core/agents/translate/refusals/refused-fields.ts'
 import { reasonInWords } from '#core/agents/translate/refusals/whose-fault.ts'
+import { isEndMarker } from '#core/agents/translate/replies/end-marker.ts'
 import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
 import { userMessage } from '#core/agents/translate/user-message.ts'
 import { isObject, type JsonObject, objectOf, textOf } from '#core/values/json.ts'
-import { type CompletionState, completion, errorOf, mayBeEmpty, startCompletion } from './completion.ts'
+import {
+  type CompletionState,
+  completion,
+  errorOf,
+  heldBack,
+  mayBeEmpty,
+  startCompletion,
+} from './completion.ts'
 
 /** The operator sets the models; clients choose among the configured ones. */
 const ENTRY = {
@@ -31,7 +39,7 @@ const ENTRY = {
         uniqueItems: true,
         expected: 'a list of `stream_options` and `user`',
         description:
-          'Fields that the gateway adds to requests and that the server refuses. Without this setting each of them costs one refused request an hour.',
+          'Fields that the gateway adds to requests and that the server refuses. Without this setting each of them costs one refused request an hour. A field that the caller has sent itself is sent in any case.',
         whenAbsent: 'both are sent',
         examples: [['stream_options']],
       }),
@@ -91,7 +99,7 @@ export const openai: Adapter<typeof ENTRY, CompletionState> = {
   translate({ event, data }, state) {
     const piece = event === 'error' ? undefined : state.frames.plainText(data)
     if (piece !== undefined) return [{ type: 'text', text: piece }]
-    if (data.startsWith('[DONE]')) return [{ type: 'end', reason: 'stop' }]
+    if (isEndMarker(data)) return [...heldBack(state), { type: 'end', reason: 'stop' }]
     const isError = event === 'error'
     if (data === '') return isError ? failed({}) : []
     const json = state.frames.parse(data)
@@ -115,7 +123,7 @@ export const openai: Adapter<typeof ENTRY, CompletionState> = {
     return hasEnd ? events : [...events, { type: 'end', reason: 'stop' }]
   },
 
-  finish: () => [],
+  finish: heldBack,
 
   toFailure: refusalReader((body, reply) => errorFailure(refusalIn(body), reply)),
 
@@ -130,11 +138,11 @@ export const openai: Adapter<typeof ENTRY, CompletionState> = {
 /** Without the first a stream tells no tokens; the second tells the server's operator one end user from another. */
 const ADDED_FIELDS = ['stream_options', 'user'] as const
 
-/** The operator decides first, then the caller, whose fields are never left out because a server refuses them. */
+/** A field that the caller has sent is never left out; `omit` is about those that the gateway adds. */
 function isSent(field: (typeof ADDED_FIELDS)[number], call: AgentCall<typeof ENTRY>): boolean {
   if (field === 'stream_options' && !call.stream) return false
-  if (call.agent.options.omit?.includes(field)) return false
-  return call.sentFields?.includes(field) === true || call.refusedFields?.includes(field) !== true
+  if (call.sentFields?.includes(field) === true) return true
+  return call.agent.options.omit?.includes(field) !== true && call.refusedFields?.includes(field) !== true
 }
 
 function modelOf({ agent, app }: Pick<AgentCall<typeof ENTRY>, 'agent' | 'app'>): string | undefined {

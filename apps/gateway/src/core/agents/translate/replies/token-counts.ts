@@ -44,6 +44,12 @@ export function usageIn(...frames: readonly JsonObject[]): readonly ChatEvent[] 
   return []
 }
 
+/** The tokens of the answer that one of these objects counts, alone or not; 0 if none does. */
+export function completionTokensIn(...frames: readonly JsonObject[]): number {
+  const counts = frames.flatMap((frame) => PLACES.map((place) => objectOf(frame[place])))
+  return firstCount(counts.map((each) => countUnder(COMPLETION, each))) ?? 0
+}
+
 /**
  * Returns a usage event, or nothing if fewer than two counts are known, if they contradict one another, or if all of them are
  * zero, which platforms send for "unknown".
