@@ -298,6 +298,15 @@ test.each([
   expect(replyTo([frame])).toMatchObject([{ type: 'error' }])
 })
 
+test.each([
+  [{ choices: [{ index: 0, delta: { finish_reason: 'error' } }] }, 'error'],
+  [{ choices: [], finish_reason: 'length' }, 'end'],
+  [{ choices: [{ index: 0, delta: {}, finish_reason: 'stop', native_finish_reason: 'abort' }] }, 'error'],
+  [{ choices: [{ index: 0, delta: {}, finish_reason: 'stop', native_finish_reason: 'odd' }] }, 'end'],
+])('%j reports an end', (frame, type) => {
+  expect(replyTo([frame])).toMatchObject([{ type }])
+})
+
 test.each(['[DONE]', ' [DONE] ', '"[DONE]"', '[done]'])('%j is an end', (data) => {
   expect(replyTo([data])).toEqual([{ type: 'end', reason: 'stop' }])
 })

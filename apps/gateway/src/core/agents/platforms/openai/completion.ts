@@ -3,7 +3,7 @@ import type { ChatEvent } from '#core/agents/events.ts'
 import { detail } from '#core/agents/translate/detail-event.ts'
 import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { errorIn, mayHaveError } from '#core/agents/translate/replies/error-shape.ts'
-import { endEvents, finishWordIn } from '#core/agents/translate/replies/finish-words.ts'
+import { endEvents, finishMeaning, finishWordIn } from '#core/agents/translate/replies/finish-words.ts'
 import { GrowingText } from '#core/agents/translate/replies/growing-text.ts'
 import { isEmpty, type Reading, readMessage } from '#core/agents/translate/replies/message-shape.ts'
 import { completionTokensIn, usageIn } from '#core/agents/translate/replies/token-counts.ts'
@@ -99,13 +99,16 @@ export function completion(
   }
   const choice = answerIn(chunk.choices, state)
   if (choice === undefined) {
+    // The end of a choice that is not read is none.
+    const ends = isEmpty(chunk.choices) ? endsOf(chunk, {}) : []
+    if (ends.length > 0) events.push(...heldBack(state), ...ends)
     events.push(...citationsIn(chunk, {}, state), ...tokensIn(state, chunk))
     return events
   }
   const told = choice.error ?? objectOf(choice.delta).error ?? objectOf(choice.message).error
   const error = told === undefined ? undefined : errorIn({ error: told }, true)
   if (error === undefined) readChoice(choice, isBody, state, events)
-  const ends = error === undefined ? endsOf(choice) : failed(error)
+  const ends = error === undefined ? endsOf(chunk, choice) : failed(error)
   const isFailed = ends[0]?.type === 'error'
   if (ends.length > 0) events.push(...heldBack(state))
   if (!isFailed) events.push(...ends)
@@ -128,9 +131,22 @@ function tokensIn(state: CompletionState, ...frames: readonly JsonObject[]): rea
   return usage
 }
 
-function endsOf(choice: JsonObject): readonly ChatEvent[] {
-  const word = finishWordIn(choice)
-  return word === undefined ? [] : endEvents(word)
+/** The end that a chunk reports: in its choice, in what the choice carries, or beside it. */
+function endsOf(chunk: JsonObject, choice: JsonObject): readonly ChatEvent[] {
+  const word =
+    finishWordIn(choice) ??
+    finishWordIn(objectOf(choice.delta)) ??
+    finishWordIn(objectOf(choice.message)) ??
+    finishWordIn(chunk)
+  if (word === undefined) return []
+  const native = textOf(choice.native_finish_reason)
+  return endEvents(native !== undefined && isBadEnd(native) && finishMeaning(word) === 'stop' ? native : word)
+}
+
+/** OpenRouter tells the word of the model's own server as well, also where its own says less. */
+function isBadEnd(word: string): boolean {
+  const meaning = finishMeaning(word)
+  return meaning === 'failed' || meaning === 'stopped'
 }
 
 function readChoice(choice: JsonObject, isBody: boolean, state: CompletionState, events: ChatEvent[]): void {

@@ -63,12 +63,22 @@ const KNOWN: ReadonlySet<string> = new Set([
 ])
 
 /** Fields of a part that hold what it says, the more particular ones first. */
-const INNER = ['text', 'content', 'thinking', 'reasoning', 'reasoning_content', 'summary', 'refusal', 'value']
+const INNER = [
+  'text',
+  'content',
+  'thinking',
+  'reasoning',
+  'reasoning_content',
+  'summary',
+  'refusal',
+  'value',
+  'message',
+]
 
 const DEPTH_MAX = 8
 
 /** Reads a message, a piece of one, or its content alone, in any of the shapes in which servers send them. */
-export function readMessage(message: unknown, into: Reading): void {
+export function readMessage(message: unknown, into: Reading, depth = 0): void {
   if (!isObject(message)) {
     readContent(message, 'text', into)
     return
@@ -87,6 +97,10 @@ export function readMessage(message: unknown, into: Reading): void {
     readContent(message.text, 'text', into)
     if (message.audio !== undefined) readContent(objectOf(message.audio).transcript, 'text', into)
   }
+  // Some servers put the message itself into what should be one.
+  const isSilent = into.events.length === had && into.calls.length === 0
+  if (isSilent && !isEmpty(message.message) && depth < DEPTH_MAX)
+    readMessage(message.message, into, depth + 1)
   if (message.images !== undefined) readImages(message.images, into)
   if (Array.isArray(message.tool_calls)) into.calls.push(...message.tool_calls)
   else if (isObject(message.tool_calls)) into.calls.push(message.tool_calls)
