@@ -123,8 +123,8 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
     if (data === '') return []
     // Reading continues, because releases before 2026 send the node data after it.
     if (isEndMarker(data)) return end('stop', state)
-    const piece = event === undefined || event === 'answer' ? state.frames.plainText(data) : undefined
-    if (piece !== undefined) return answered([{ type: 'text', text: piece }], state)
+    const piece = event === undefined || event === 'answer' ? state.frames.piece(data) : undefined
+    if (piece !== undefined) return answered([piece], state)
     const json = state.frames.parse(data)
     if (json === undefined)
       return event === 'error' ? errorEvents(fastgptFailure({ message: data }, { isFirst })) : MALFORMED
@@ -259,9 +259,12 @@ function answer(frame: JsonObject, isFirst: boolean, state: FastGptState): reado
   const word = finishWordIn(choice)
   const events = pieces(choice.delta ?? choice.message ?? choice.text, state)
   if (word !== undefined) return [...events, ...end(word, state)]
-  if (events.length === 1 && events[0]?.type === 'text') state.frames.isPlain('choices.0.delta.content')
+  state.frames.meant(events, PIECES)
   return events
 }
+
+/** Reasoning is none of them, since it is no answer. */
+const PIECES = { text: ['choices.0.delta.content'], reasoning: [] }
 
 function pieces(message: unknown, state: FastGptState): readonly ChatEvent[] {
   const { events } = read(message)

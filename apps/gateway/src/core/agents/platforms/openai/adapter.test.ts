@@ -307,6 +307,16 @@ test.each([
   expect(replyTo([frame])).toMatchObject([{ type }])
 })
 
+test('frames that differ in one text alone mean it as what they had before: text or reasoning', () => {
+  const pieces = ['reasoning_content', 'content', 'reasoning', 'refusal', 'content'].flatMap((name) =>
+    ['a', 'b', 'c', 'd', 'e'].map((word) => [name, word] as const),
+  )
+  const events = replyTo(pieces.map(([name, word]) => chunkOf({ [name]: word })))
+  expect(events).toEqual(
+    pieces.map(([name, text]) => ({ type: name.startsWith('reasoning') ? 'reasoning' : 'text', text })),
+  )
+})
+
 test.each(['[DONE]', ' [DONE] ', '"[DONE]"', '[done]'])('%j is an end', (data) => {
   expect(replyTo([data])).toEqual([{ type: 'end', reason: 'stop' }])
 })

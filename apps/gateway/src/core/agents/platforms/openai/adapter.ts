@@ -97,8 +97,8 @@ export const openai: Adapter<typeof ENTRY, CompletionState> = {
   start: startCompletion,
 
   translate({ event, data }, state) {
-    const piece = event === 'error' ? undefined : state.frames.plainText(data)
-    if (piece !== undefined) return [{ type: 'text', text: piece }]
+    const piece = event === 'error' ? undefined : state.frames.piece(data)
+    if (piece !== undefined) return [piece]
     if (isEndMarker(data)) return [...heldBack(state), { type: 'end', reason: 'stop' }]
     const isError = event === 'error'
     if (data === '') return isError ? failed({}) : []
@@ -108,7 +108,7 @@ export const openai: Adapter<typeof ENTRY, CompletionState> = {
     const error = isError ? (errorIn(json, false) ?? chunk) : errorOf(json)
     if (error !== undefined) return failed(error)
     const events = completion(chunk, false, state, failed)
-    if (events.length === 1 && events[0]?.type === 'text') state.frames.isPlain('choices.0.delta.content')
+    state.frames.meant(events, PIECES)
     return events
   },
 
@@ -133,6 +133,11 @@ export const openai: Adapter<typeof ENTRY, CompletionState> = {
       openai.toFailure,
       (body) => Array.isArray(body.data),
     ),
+}
+
+const PIECES = {
+  text: ['choices.0.delta.content'],
+  reasoning: ['choices.0.delta.reasoning_content', 'choices.0.delta.reasoning'],
 }
 
 /** Without the first a stream tells no tokens; the second tells the server's operator one end user from another. */

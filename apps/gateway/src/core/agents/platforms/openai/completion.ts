@@ -6,7 +6,7 @@ import { errorIn, mayHaveError } from '#core/agents/translate/replies/error-shap
 import { endEvents, finishMeaning, finishWordIn } from '#core/agents/translate/replies/finish-words.ts'
 import { GrowingText } from '#core/agents/translate/replies/growing-text.ts'
 import { isEmpty, type Reading, readMessage } from '#core/agents/translate/replies/message-shape.ts'
-import { completionTokensIn, usageIn } from '#core/agents/translate/replies/token-counts.ts'
+import { completionTokensIn, hasUsage, usageIn } from '#core/agents/translate/replies/token-counts.ts'
 import { ToolCallPieces } from '#core/agents/translate/replies/tool-call-pieces.ts'
 import { textEvent } from '#core/agents/translate/text-event.ts'
 import { isObject, type JsonObject, listOf, objectOf, textOf, toJson } from '#core/values/json.ts'
@@ -110,9 +110,12 @@ export function completion(
   if (error === undefined) readChoice(choice, isBody, state, events)
   const ends = error === undefined ? endsOf(chunk, choice) : failed(error)
   const isFailed = ends[0]?.type === 'error'
-  if (ends.length > 0) events.push(...heldBack(state))
-  if (!isFailed) events.push(...ends)
-  events.push(...citationsIn(chunk, choice, state), ...tokensIn(state, chunk, choice, objectOf(chunk.x_groq)))
+  if (ends.length > 0) {
+    events.push(...heldBack(state))
+    noteStopSequence(choice, state)
+    if (!isFailed) events.push(...ends)
+  }
+  events.push(...citationsIn(chunk, choice, state), ...tokensIn(state, chunk, choice))
   // Last, since nothing is read after a failure, and its tokens count as well.
   if (isFailed) events.push(...ends)
   return events
@@ -124,7 +127,10 @@ export function heldBack({ messages }: CompletionState): readonly ChatEvent[] {
   return (['reasoning', 'text'] as const).flatMap((type) => textEvent(type, messages[type].end()))
 }
 
-function tokensIn(state: CompletionState, ...frames: readonly JsonObject[]): readonly ChatEvent[] {
+/** The tokens that are counted beside the choice or in it; Groq counts them in a place of its own. */
+function tokensIn(state: CompletionState, chunk: JsonObject, choice: JsonObject = {}): readonly ChatEvent[] {
+  if (!hasUsage(chunk) && !hasUsage(choice) && chunk.x_groq === undefined) return []
+  const frames = [chunk, choice, objectOf(chunk.x_groq)]
   const usage = usageIn(...frames)
   if (usage.length === 0)
     state.completionTokens = Math.max(state.completionTokens, completionTokensIn(...frames))
@@ -133,11 +139,12 @@ function tokensIn(state: CompletionState, ...frames: readonly JsonObject[]): rea
 
 /** The end that a chunk reports: in its choice, in what the choice carries, or beside it. */
 function endsOf(chunk: JsonObject, choice: JsonObject): readonly ChatEvent[] {
+  const { delta, message } = choice
   const word =
     finishWordIn(choice) ??
-    finishWordIn(objectOf(choice.delta)) ??
-    finishWordIn(objectOf(choice.message)) ??
-    finishWordIn(chunk)
+    textOf(objectOf(delta).finish_reason) ??
+    textOf(objectOf(message).finish_reason) ??
+    textOf(chunk.finish_reason)
   if (word === undefined) return []
   const native = textOf(choice.native_finish_reason)
   return endEvents(native !== undefined && isBadEnd(native) && finishMeaning(word) === 'stop' ? native : word)
@@ -171,6 +178,9 @@ function readChoice(choice: JsonObject, isBody: boolean, state: CompletionState,
   }
   if (state.call.logprobs && isObject(choice.logprobs) && !isEmpty(choice.logprobs))
     events.push({ type: 'logprobs', logprobs: choice.logprobs })
+}
+
+function noteStopSequence(choice: JsonObject, state: CompletionState): void {
   state.atStopSequence ||=
     textOf(choice.stop_reason) !== undefined ||
     textOf(choice.matched_stop) !== undefined ||

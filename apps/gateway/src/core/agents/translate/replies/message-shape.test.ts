@@ -141,3 +141,9 @@ test.each([
 ])('a message may be within another: %j', (message) => {
   expect(read(message)).toMatchObject({ text: 'a', isUnread: false })
 })
+
+test('an empty field for reasoning does not hide another one', () => {
+  const reading: Reading = { events: [], calls: [], isUnread: false }
+  readMessage({ reasoning_content: '', reasoning: 'a', content: '' }, reading)
+  expect(reading.events).toEqual([{ type: 'reasoning', text: 'a' }])
+})
