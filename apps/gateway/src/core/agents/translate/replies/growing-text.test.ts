@@ -16,6 +16,8 @@ describe('texts of which each may be whole', () => {
     [['1', '12', '12 a', '12 apples'], '12 apples'],
     [['ha', 'haha', 'haha, indeed', 'haha, indeed so'], 'haha, indeed so'],
     [['On the shelf', 'On the shelf', 'On the shelf, below'], 'On the shelf, below'],
+    [['Yes.', 'Yes.'], 'Yes.'],
+    [['42', '42', '42'], '42'],
   ])('%j are one answer that grows', (texts, whole) => {
     expect(read(texts)).toBe(whole)
   })
@@ -24,6 +26,8 @@ describe('texts of which each may be whole', () => {
     [['On ', 'the shelf', '.']],
     [['ha', 'ha', 'ha!']],
     [['ha', 'haha']],
+    [['1', '1']],
+    [['好', '好']],
     [['-', '-', '-', '\n']],
     [['`', '`', '`js']],
     [['1', '11']],

@@ -2,7 +2,7 @@
  * Reads texts of which each may be a piece of the answer, or all of it so far: some servers send whole messages that grow, under
  * the name under which others send pieces. Which of both it is shows as soon as a text begins with everything before it. Pieces
  * may do so by chance while the answer is short (`ha`, `haha`), so what is in doubt is held back until it is decided. Where it
- * never is, the texts are pieces, so that nothing is lost.
+ * never is, the texts are pieces, so that nothing is lost, unless all of them are the same word.
  */
 export class GrowingText {
   #mode: 'unknown' | 'pieces' | 'whole' = 'unknown'
@@ -12,6 +12,8 @@ export class GrowingText {
   #longest = ''
   /** The texts that are held back, joined. */
   #held = ''
+  /** Whether all texts so far are the same. */
+  #areSame = true
   /** Whether a text has repeated what came before it, as pieces do more often than messages that grow. */
   #hasRepetition = false
 
@@ -29,9 +31,10 @@ export class GrowingText {
 
   /** Returns what is held back, when nothing more comes that could decide. */
   end(): string {
-    const held = this.#held
-    if (held !== '') this.#goOnInPieces()
-    return held
+    if (this.#held === '') return ''
+    // The last message of a short answer repeats the first one.
+    if (this.#areSame && this.#first.length > 1 && !isOneSign(this.#first)) this.#held = ''
+    return this.#goOnInPieces()
   }
 
   #decide(text: string): string {
@@ -43,12 +46,13 @@ export class GrowingText {
       return text
     }
     if (!text.startsWith(before)) return this.#goOnInPieces(text)
+    this.#areSame &&= text === this.#first
     this.#hasRepetition ||= text.startsWith(before, before.length) || text === before
     if (this.#hasRepetition ? before.length < TELLING_CHARACTERS : isOneSign(before)) {
       this.#held += text
       this.#longest = text
       // A server that repeats the same for ever decides nothing.
-      return this.#held.length > HELD_CHARACTERS_MAX ? this.end() : ''
+      return this.#held.length > HELD_CHARACTERS_MAX ? this.#goOnInPieces() : ''
     }
     this.#mode = 'whole'
     this.#held = ''
