@@ -133,7 +133,7 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
       case undefined:
       case 'answer':
       case 'fastAnswer':
-        return answer(frame, isFirst, state)
+        return answer(json, isFirst, state)
       case 'flowNodeStatus':
         return [
           detail(frame, (step) => ({
@@ -251,8 +251,8 @@ function contentOf({ query, files }: AgentCall): unknown {
   return [{ type: 'text', text: query }, ...parts]
 }
 
-function answer(frame: JsonObject, isFirst: boolean, state: FastGptState): readonly ChatEvent[] {
-  const { choices } = frame
+function answer(frame: unknown, isFirst: boolean, state: FastGptState): readonly ChatEvent[] {
+  const { choices } = objectOf(frame)
   const error = errorIn(frame, choices !== undefined && choices !== null)
   if (error !== undefined) return errorEvents(fastgptFailure(error, { isFirst }))
   const choice = objectOf(listOf(choices)[0])

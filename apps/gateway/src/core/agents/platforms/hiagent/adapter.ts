@@ -19,6 +19,7 @@ import {
   MALFORMED,
   reasonOfStatus,
   refusalReader,
+  statusOfError,
   unreadableBody,
 } from '#core/agents/translate/failure.ts'
 import { filesByUrl } from '#core/agents/translate/files-by-url.ts'
@@ -348,7 +349,7 @@ function bodyFailure(body: JsonObject, { isWhole, ...reply }: HiAgentReply): Fai
   const reason =
     words.flatMap((word) => REASON_BY_WORD.find(([pattern]) => pattern.test(word))?.[1] ?? [])[0] ??
     reasonInWords({ code, message }, reply.status) ??
-    reasonOfStatus(reply.status ?? 500)
+    reasonOfStatus(statusOfError(code, reply.status) ?? 500)
   const turn = isWhole ? EARLY.turnOf({ code }) : undefined
   return failureOf(reason, {
     ...reply,

@@ -290,6 +290,12 @@ test('an error may be marked by the event name alone', () => {
   ])
 })
 
+test('an object without anything in it is no choice', () => {
+  const state = openai.start(callOf(agent))
+  openai.translate({ event: undefined, data: '{"choices":{}}' }, state)
+  expect(openai.mayBeEmpty?.(state, { reason: 'stop', hasReasoning: false, usage: undefined })).toBe(false)
+})
+
 test.each([
   [chunkOf({ error: { message: 'x' } })],
   [{ choices: [{ index: 0, message: { content: '', error: 'x' } }] }],

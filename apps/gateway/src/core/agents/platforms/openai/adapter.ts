@@ -11,6 +11,7 @@ import {
   MALFORMED,
   reasonOfStatus,
   refusalReader,
+  statusOfError,
   unreadableBody,
 } from '#core/agents/translate/failure.ts'
 import { probeCall } from '#core/agents/translate/helper-call.ts'
@@ -195,8 +196,7 @@ const REFUSES_FIELDS: ReadonlySet<number | undefined> = new Set([400, 422])
 
 /** An error within a stream has no HTTP status; some servers put it into the code. */
 function statusOf({ code, type }: JsonObject, status: number | undefined): number {
-  if (status !== undefined && status >= 400) return status
-  const told = typeof code === 'number' || typeof code === 'string' ? Number(code) : Number.NaN
-  if (told >= 400 && told < 600) return told
+  const told = statusOfError(code, status)
+  if (told !== undefined && told >= 400) return told
   return type === 'invalid_request_error' || type === 'BadRequestError' ? 400 : 500
 }

@@ -129,8 +129,10 @@ export function heldBack({ messages }: CompletionState): readonly ChatEvent[] {
 
 /** The tokens that are counted beside the choice or in it; Groq counts them in a place of its own. */
 function tokensIn(state: CompletionState, chunk: JsonObject, choice: JsonObject = {}): readonly ChatEvent[] {
-  if (!hasUsage(chunk) && !hasUsage(choice) && chunk.x_groq === undefined) return []
-  const frames = [chunk, choice, objectOf(chunk.x_groq)]
+  const isCounted = chunk.eval_count !== undefined || chunk.completion_tokens !== undefined
+  if (!hasUsage(chunk) && !hasUsage(choice) && !isCounted && chunk.x_groq === undefined) return []
+  // Ollama, and servers after its model, count beside everything else.
+  const frames = [chunk, choice, objectOf(chunk.x_groq), { usage: isCounted ? chunk : undefined }]
   const usage = usageIn(...frames)
   if (usage.length === 0)
     state.completionTokens = Math.max(state.completionTokens, completionTokensIn(...frames))
@@ -201,7 +203,7 @@ function newOf(events: readonly ChatEvent[], state: CompletionState): readonly C
 function answerIn(choices: unknown, state: CompletionState): JsonObject | undefined {
   let answer: JsonObject | undefined
   let lowest = Number.POSITIVE_INFINITY
-  for (const choice of isObject(choices) ? [choices] : listOf(choices)) {
+  for (const choice of isObject(choices) && !isEmpty(choices) ? [choices] : listOf(choices)) {
     if (!isObject(choice)) continue
     const index = indexOf(choice)
     if (index >= lowest) continue

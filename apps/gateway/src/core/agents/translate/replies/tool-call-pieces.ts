@@ -39,7 +39,7 @@ export class ToolCallPieces {
 
   #write(piece: JsonObject, begun: Set<KnownCall>, isWhole: boolean): readonly JsonObject[] {
     const { index: _, id: _id, type: _type, function: _function, ...more } = piece
-    const id = textOf(piece.id)
+    const id = idOf(piece.id)
     const index = numberOf(piece.index)
     const said = calledBy(piece)
     const repeated = isWhole ? this.#repeated(index, id, said) : undefined
@@ -155,6 +155,10 @@ function withoutKnown(called: Called, { args }: KnownCall): Called {
 function argumentsOf(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined
   return typeof value === 'string' ? value : (toJson(value) ?? '')
+}
+
+function idOf(value: unknown): string | undefined {
+  return typeof value === 'number' ? String(value) : textOf(value)
 }
 
 function numberOf(value: unknown): number | undefined {
