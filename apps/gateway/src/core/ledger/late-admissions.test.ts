@@ -27,7 +27,7 @@ test('a call whose admission was not answered is settled once more after a serve
   const observer = { batch: () => undefined, settleFailed: () => undefined }
   const runtime = { ...systemRuntime, elapsedMs: () => Date.now() }
   const ledger = createLedger({ sql, admissionSql, runtime, instanceId: 'one', observer })
-  const refused = ledger.admit(admissionOf({ hash: Buffer.alloc(32) })).catch((error: unknown) => error)
+  const refused = ledger.admit(admissionOf({ hash: '00'.repeat(32) })).catch((error: unknown) => error)
   await vi.advanceTimersByTimeAsync(2_100)
   expect(await refused).toMatchObject({ reason: 'unavailable' })
 
