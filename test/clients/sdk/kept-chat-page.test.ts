@@ -96,6 +96,19 @@ describe.runIf(HAS_BROWSER)('the example page whose answers survive a reload', (
     expect(await key.calls(1)).toHaveLength(1)
   })
 
+  test('goes on when it is shown again after its connection was lost', async () => {
+    await sendAndReadOneWord('Hello')
+    pages.breakConnections()
+    await page.getByRole('alert').waitFor()
+    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+    await page.getByRole('button', { name: 'Stop' }).waitFor()
+    await platform.end('two.')
+    await hasEnded()
+    expect(await page.getByRole('article').allTextContents()).toEqual(['Hello', 'One two.'])
+    expect(await page.getByRole('alert').count()).toBe(0)
+    expect(await key.calls(1)).toHaveLength(1)
+  })
+
   test('stops the agent when Stop is pressed, also after a reload, and keeps what there was', async () => {
     await sendAndReadOneWord('Hello')
     await page.reload()

@@ -18,5 +18,13 @@ export async function servePages(path: string, route: Route) {
   })
   await server.listen()
   const url = server.resolvedUrls?.local[0] ?? expect.unreachable('Vite listens nowhere.')
-  return { url, close: () => server.close() }
+  return {
+    url,
+    /** Breaks the connections of the pages, as a network does that changes. */
+    breakConnections: () => {
+      if (server.httpServer !== null && 'closeAllConnections' in server.httpServer)
+        server.httpServer.closeAllConnections()
+    },
+    close: () => server.close(),
+  }
 }
