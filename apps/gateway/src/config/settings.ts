@@ -218,7 +218,8 @@ export const SETTINGS = {
       }),
       bytesMax: count(4 * MIB, {
         maximum: 64 * MIB,
-        description: 'The largest reply that is kept. The readers that follow a larger one get all of it.',
+        description:
+          'The largest reply that is kept, its events and its JSON reply together: 4 MiB are about 2 MB of text, and less where the platform sends word by word. The readers that follow a larger one get all of it.',
       }),
       bytesPerOwnerMax: count(GIB, {
         description: 'What the kept replies of one user may take in all. The oldest make room for new ones.',
