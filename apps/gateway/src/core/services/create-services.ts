@@ -122,11 +122,13 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     keyLimits: deps.rememberedKeys.read,
     lookUpClaim: createClaimLookUp({ sql: lanes.keptAdmissions }),
   })
+  const takeWrite = createTakeWrite(limits)
   const keyWatch = createKeyWatch({ sql: lanes.keys, runtime, onAnswer: deps.onKeyWatchAnswer })
   const { tasks: replyTasks, ...replies } = createReplies({
     store: deps.replyStore,
     wakeUps: deps.wakeUps,
     keyWatch,
+    takeWrite,
     runtime,
     bounds: {
       ...config.replies,
@@ -151,7 +153,6 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     keptCharactersMax: config.conversations.maxCharacters,
     bounds: { ...config.chat, streamsPerKey: config.limits.streamsPerKey },
   })
-  const takeWrite = createTakeWrite(limits)
   const uploads = createUploads({ prisma, sql, storage, runtime, takeWrite })
   const { drain, ...receiver } = createUploadReceiver({
     sql,
@@ -243,9 +244,9 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
         resume: replies.resume,
         reply: replies.reply,
         stop: replies.stop,
-        async remove(caller, ref) {
+        async remove(caller, ref, onLimit) {
           space.requireSpace()
-          const removed = await replies.remove(caller, ref)
+          const removed = await replies.remove(caller, ref, onLimit)
           await audit.append(whoIs(caller), {
             operation: 'replies.remove',
             target: 'call',
