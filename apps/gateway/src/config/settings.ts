@@ -372,7 +372,7 @@ export const SETTINGS = {
   ),
   connectionsMax: count(20_000, {
     description:
-      'The number of client connections of one process. Further ones are answered 503 and closed. Each needs an open file (`ulimit -n`), and so does each call to a platform.',
+      'The number of client connections of one process. Further ones take the places of idle ones; where none is idle, they are answered 503 and closed. Each needs an open file (`ulimit -n`), and so does each call to a platform.',
   }),
   waitingPlaces: section(
     {
