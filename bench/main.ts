@@ -6,25 +6,14 @@ import { type BenchOptions, type Scenario, Stage } from './stage.ts'
 const SCENARIOS = {
   calls: 'a call, beside a bare pass-through',
   streams: 'memory and chunks of thousands of open streams, beside a bare pass-through',
-  graphql: 'GraphQL queries, items of chats and live usage, beside REST',
-  responses: 'a delta of the Responses API, beside a chunk of chat completions',
   neighbours: 'chats of one tenant beside the heavy requests of another, on both databases',
-  'refused-documents': 'chats of one tenant beside refused GraphQL documents of others',
-  refusals:
-    'chats of one key beside 100,000 refusals of another, and what is on record of them (five minutes)',
-  'key-ends': 'how soon the calls of a suspended owner end, and what the watch costs',
-  audit: 'writers at once that make one chain of the audit log, on both databases',
   ledger: 'admissions and settlements in PostgreSQL, by the number of calls at a time',
-  'reply-log': 'the log of kept replies: 1,000 streams, with and without SECRET_KEY',
   'kept-calls':
     'kept calls in several processes: kills, the same request at once, stops, CPU (a quarter of an hour; --only for one part)',
   usage: 'reports, pages and verification with 10 million calls (a quarter of an hour)',
-  migrations: 'how long admissions wait while a ledger of a million calls is migrated (two minutes)',
-  'usage-prune': 'the size of a ledger that is pruned every day',
   uploads: 'memory of ten uploads of 1 GiB at once (10 GiB of disk; S3 by TEST_S3_*)',
   release: 'rolling updates from one checkout to another and back, behind two proxies (40 minutes)',
   resilience: 'what becomes of calls while a platform fails (half an hour; --only for one part)',
-  traces: 'what tracing costs a call and a chunk, beside a gateway without (two minutes)',
   sdk: "throughput of the SDK's stream reader, beside the openai package's",
 } as const
 type ScenarioName = keyof typeof SCENARIOS
@@ -35,7 +24,7 @@ const OPTIONS = {
   quick: { type: 'boolean', summary: 'fewer rounds or less data, for coarser figures' },
   calls: {
     type: 'string',
-    of: ['usage', 'migrations', 'resilience'],
+    of: ['usage', 'resilience'],
     summary: 'the number of calls in the ledger, or of each fault or kind of call',
   },
   keep: { type: 'boolean', of: ['usage'], summary: 'keep the database, and print its URL' },

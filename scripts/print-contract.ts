@@ -6,7 +6,6 @@ import { wireTypes } from '../tools/contract/wire-types.ts'
 import { breakingChanges } from './breaking-changes.ts'
 import { commandReference } from './command-reference.ts'
 import { configurationReference } from './configuration-reference.ts'
-import { printDashboard } from './dashboard.ts'
 import { withGeneratedParts } from './generated-parts.ts'
 import { metricsReference } from './metrics-reference.ts'
 import { vendorReference } from './vendor-reference.ts'
@@ -14,8 +13,6 @@ import { vendorReference } from './vendor-reference.ts'
 /** Paths of the committed contract. */
 export const CONTRACT = new URL('../openapi.json', import.meta.url)
 export const GRAPHQL_CONTRACT = new URL('../schema.graphql', import.meta.url)
-/** The dashboard for Grafana. */
-export const DASHBOARD = new URL('../deploy/grafana/trunkline.json', import.meta.url)
 /** The types of the SDK, which are generated from the first of them. */
 const WIRE_TYPES = new URL('../packages/sdk/src/generated/wire.ts', import.meta.url)
 /** What the SDK may tell the visitors of a page, which comes from the table of errors. */
@@ -88,7 +85,6 @@ if (import.meta.main) {
         printVisitorErrors(),
       ],
       [SDK_VERSION, 'The version of the SDK does not match its package.json', await printSdkVersion()],
-      [DASHBOARD, 'The dashboard does not match scripts/dashboard.ts', printDashboard()],
       ...(await Promise.all(REFERENCE_PAGES.map(referenceFile))),
     ] as const) {
       if (values.check !== true) {

@@ -28,13 +28,6 @@ export const JSON_CALL = completion({ stream: false })
 export const STREAM_CALL = completion({ stream: true })
 export const PACED_CALL = completion({ stream: true, query: PACE })
 
-/** The question of {@link STREAM_CALL} through the Responses API. Nothing is kept of either. */
-export const RESPONSES_CALL: Call = {
-  path: '/api/v1/responses',
-  body: JSON.stringify({ model: 'bench', input: 'What is a trunk line?', stream: true, store: false }),
-  ending: 'data: [DONE]\n\n',
-}
-
 /** Includes the extra work of the gateway for a platform without conversations: it stores the turn. */
 export const KEPT_CALL: Call = {
   path: '/api/v1/chat',

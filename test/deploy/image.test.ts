@@ -23,7 +23,6 @@ const postgres = process.env.E2E_DATABASE_URL
 
 /** What the image may add to the one that it begins with. */
 const OWN_BYTES_MAX = 65e6
-const CHATS_WITHIN_MS = 10_000
 const ADMIN = { username: 'admin', password: 'correct horse battery' }
 const REVISION = 'a-revision'
 
@@ -123,16 +122,14 @@ describe.skipIf(!postgres || process.getuid?.() !== 0 || !areInstalled(IMAGE_TOO
     expect(await migrate()).toEqual({ code: 0, output: expect.stringMatching(/up to date/) })
   })
 
-  test(`is healthy and chats within ${CHATS_WITHIN_MS / 1000} s of its start`, async () => {
+  test('becomes healthy, and chats', async () => {
     await container?.remove()
-    const startedMs = performance.now()
     container = await startContainer(options)
     const check = image.settings.Healthcheck.Test.slice(1)
     await until('it is healthy', async () => (await container?.exec(check))?.code === 0)
     const { full_key: key } = await api().createKey(await api().login())
     const reply = await api().chat(key, 'dify', { app_id: '' })
     expect([reply.status, await reply.json()]).toMatchObject([200, { choices: [{ finish_reason: 'stop' }] }])
-    expect(performance.now() - startedMs).toBeLessThan(CHATS_WITHIN_MS)
   })
 
   test('is one process of Node without rights, which can write to /data and /tmp alone', async () => {

@@ -13,10 +13,9 @@ const CHAT = `subscription ($input: ChatInput!) { chat(input: $input) {
   __typename ... on ChatStarted { callId }
 } }`
 
-function clientOf(url: string, credential: string, singleConnection = false): Client {
+function clientOf(url: string, credential: string): Client {
   return createClient({
-    url: `${url}/graphql${singleConnection ? '/stream' : ''}`,
-    singleConnection,
+    url: `${url}/graphql`,
     headers: { authorization: `Bearer ${credential}` },
     retryAttempts: 0,
   })
@@ -77,30 +76,25 @@ describe('with one gateway', () => {
     return { id: key.id, key: key.full_key, ownerId }
   }
 
-  describe.each([
-    ['distinct connections', false],
-    ['a single connection', true],
-  ])('over %s', (_name, isSingle) => {
-    test.each(ENDS)('a chat ends with %s, and stops the platform', async (code, by) => {
-      const credential = await newKey(code === 'key_expired' ? 4_000 : 3_600_000)
-      const { seen } = system.sandbox.agents.openai
-      const client = clientOf(system.gateway.url, credential.key, isSingle)
-      const input = { agentId: 'openai', query: 'sandbox:slow=50 sandbox:long=1000 Hello' }
-      let callId = ''
-      const results = await follow(client, input, (id) => {
-        callId = id
-        return by(credential)
-      })
-      expect(results.at(-1)).toMatchObject(endedWith(code))
-      await seen.waitFor(({ runs }) => runs.at(-1)?.state === 'aborted')
-      expect(await endOf(system.api, system.token, callId)).toEqual(['rejected', code])
-      client.dispose()
-
-      const again = clientOf(system.gateway.url, system.key, isSingle)
-      const whole = await follow(again, { agentId: 'openai', query: 'Hello' }, () => undefined)
-      expect(whole.at(-1)?.data?.chat.__typename).toBe('ChatFinished')
-      again.dispose()
+  test.each(ENDS)('a chat ends with %s, and stops the platform', async (code, by) => {
+    const credential = await newKey(code === 'key_expired' ? 4_000 : 3_600_000)
+    const { seen } = system.sandbox.agents.openai
+    const client = clientOf(system.gateway.url, credential.key)
+    const input = { agentId: 'openai', query: 'sandbox:slow=50 sandbox:long=1000 Hello' }
+    let callId = ''
+    const results = await follow(client, input, (id) => {
+      callId = id
+      return by(credential)
     })
+    expect(results.at(-1)).toMatchObject(endedWith(code))
+    await seen.waitFor(({ runs }) => runs.at(-1)?.state === 'aborted')
+    expect(await endOf(system.api, system.token, callId)).toEqual(['rejected', code])
+    client.dispose()
+
+    const again = clientOf(system.gateway.url, system.key)
+    const whole = await follow(again, { agentId: 'openai', query: 'Hello' }, () => undefined)
+    expect(whole.at(-1)?.data?.chat.__typename).toBe('ChatFinished')
+    again.dispose()
   })
 
   test('a chat ends also before its first text, and while its client does not read', async () => {

@@ -27,10 +27,9 @@ function variablesOf(query: string, agentId = 'dify') {
   return { input: { agentId, query, conversationId: `conversation-${calls}` } }
 }
 
-function clientOf(singleConnection: boolean, credential = system.key) {
+function clientOf(credential = system.key) {
   return createClient({
-    url: `${system.gateway.url}/graphql${singleConnection ? '/stream' : ''}`,
-    singleConnection,
+    url: `${system.gateway.url}/graphql`,
     headers: { authorization: `Bearer ${credential}` },
     retryAttempts: 0,
   })
@@ -54,12 +53,9 @@ async function outcomesOf(agent: string, count: number): Promise<string[]> {
     .map(({ outcome }: Any) => outcome)
 }
 
-describe.each([
-  ['distinct connections', false],
-  ['a single connection', true],
-])('the graphql-sse client over %s', (_name, isSingle) => {
+describe('the graphql-sse client', () => {
   test('follows a chat to its end, and a failed one to its error', async () => {
-    const client = clientOf(isSingle)
+    const client = clientOf()
     const texts: string[] = []
     const types = new Set<string>()
     for await (const { data } of client.iterate<Any>({ query: CHAT, variables: variablesOf('Hello') })) {
@@ -85,7 +81,7 @@ describe.each([
   })
 
   test('runs several operations at once, and gets what is wrong with one as its result', async () => {
-    const client = clientOf(isSingle)
+    const client = clientOf()
     const ask = async (query: string, variables?: Record<string, unknown>) => {
       const results: Any[] = []
       const operation = variables === undefined ? { query } : { query, variables }
@@ -113,7 +109,7 @@ describe.each([
   ])('leaving %s stops the platform, and the call ends as client_gone', async (_moment, query, seenType) => {
     const { seen } = system.sandbox.agents.openai
     const before = seen.runs.length
-    const client = clientOf(isSingle)
+    const client = clientOf()
     for await (const { data } of client.iterate<Any>({
       query: CHAT,
       variables: variablesOf(query, 'openai'),
@@ -141,22 +137,6 @@ test('leaving in the middle of a mutation stops the platform', async () => {
   await gone
   await seen.waitFor(({ runs }) => runs.at(-1)?.state === 'aborted')
   await until('the end is written', async () => (await outcomesOf('openai', 1))[0] === 'client_gone')
-})
-
-test('closing a shared stream ends every operation on it', async () => {
-  const { seen } = system.sandbox.agents.openai
-  const before = seen.runs.length
-  const client = clientOf(true)
-  const following = [1, 2, 3].map(async () => {
-    const variables = variablesOf('sandbox:hang Hello', 'openai')
-    for await (const _result of client.iterate({ query: CHAT, variables }));
-  })
-  await seen.waitFor(({ runs }) => runs.length === before + 3)
-  expect(await openSubscriptions()).toBe(3)
-  client.dispose()
-  await Promise.allSettled(following)
-  await seen.waitFor(({ runs }) => runs.slice(before).every(({ state }) => state === 'aborted'))
-  await allEnded()
 })
 
 test('silence in a stream is filled with comments, as on REST', async () => {
@@ -196,70 +176,11 @@ test('a client that cannot take a stream is told so before its chat begins', asy
   expect((await outcomesOf('dify', 100)).length).toBe(before)
 })
 
-describe('the single connection mode', () => {
-  const stream = (method: string, { token, as, body, query = '' }: Any = {}) =>
-    fetch(`${system.gateway.url}/graphql/stream${query}`, {
-      method,
-      headers: {
-        ...(as !== undefined && { authorization: `Bearer ${as}` }),
-        ...(token !== undefined && { 'x-graphql-event-stream-token': token }),
-        ...(method === 'GET' && EVENT_STREAM),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-  const codeOf = async (response: Response) => {
-    const { errors } = (await response.json()) as Any
-    return [response.status, errors[0].extensions.code]
-  }
-
-  test('reserves streams for those who have a credential, at most 20 each', async () => {
-    expect(await codeOf(await stream('PUT'))).toEqual([401, 'credential_missing'])
-    const { full_key: key } = await system.api.createKey(system.token)
-    for (let index = 0; index < 20; index += 1) expect((await stream('PUT', { as: key })).status).toBe(201)
-    const refusal = await stream('PUT', { as: key })
-    expect(Number(refusal.headers.get('retry-after'))).toBeGreaterThan(0)
-    expect(await codeOf(refusal)).toEqual([429, 'rate_limited'])
-  })
-
-  test('a token that was not issued opens, runs and ends nothing', async () => {
-    const body = { query: '{ __typename }', extensions: { operationId: '1' } }
-    for (const token of [undefined, '', 'e5f6c9d0-0000-4000-8000-000000000000', '__proto__']) {
-      expect(await codeOf(await stream('GET', { token }))).toEqual([404, 'stream_not_found'])
-      expect(await codeOf(await stream('POST', { token, body }))).toEqual([404, 'stream_not_found'])
-      expect(await codeOf(await stream('DELETE', { token, query: '?operationId=1' }))).toEqual([
-        404,
-        'stream_not_found',
-      ])
-    }
-  })
-
-  test('one stream has one reader, and an id names one operation at a time', async () => {
-    const token = await (await stream('PUT', { as: system.key })).text()
-    const reader = readerOf(await stream('GET', { token }))
-    expect(await codeOf(await stream('GET', { token }))).toEqual([409, 'stream_taken'])
-    const run = (operationId: unknown, query: string, variables = {}) =>
-      stream('POST', { token, as: system.key, body: { query, variables, extensions: { operationId } } })
-    for (const id of [undefined, '', 7, 'x'.repeat(129)]) {
-      expect(await codeOf(await run(id, '{ __typename }'))).toEqual([400, 'invalid_request'])
-    }
-    expect((await run('chat', CHAT, variablesOf('sandbox:hang Hello'))).status).toBe(202)
-    expect(await codeOf(await run('chat', '{ __typename }'))).toEqual([400, 'invalid_request'])
-    await reader.until(/"id":"chat","payload":\{"data":\{"chat":\{"__typename":"ChatStarted"/)
-    expect((await stream('DELETE', { token, query: '?operationId=chat' })).status).toBe(200)
-    await allEnded()
-    expect((await run('chat', '{ __typename }')).status).toBe(202)
-    await reader.until(/event: complete\ndata: \{"id":"chat"\}/)
-  })
-})
-
 test('a process that drains ends a chat that takes too long with an error, and then exits with 0', async () => {
   const { full_key: key } = await system.api.createKey(system.token)
   const request = { variables: variablesOf('sandbox:hang Hello'), as: key, headers: EVENT_STREAM }
   const reader = readerOf(await sendGraphql(system.gateway, CHAT, request))
   await reader.until(/ChatStarted/)
-  const idle = clientOf(true, key)
-  for await (const _result of idle.iterate({ query: '{ __typename }' }));
   const stopped = system.gateway.stop()
   const { results, isComplete } = resultsOf(await reader.rest())
   expect(results.at(-1)?.errors?.[0]?.extensions).toEqual({
@@ -270,6 +191,5 @@ test('a process that drains ends a chat that takes too long with an error, and t
   })
   expect(isComplete).toBe(true)
   expect(await stopped).toBe(0)
-  idle.dispose()
   await system.gateway.start()
 })

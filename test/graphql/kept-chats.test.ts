@@ -104,38 +104,32 @@ test('a repeated mutation equals the first, and runs nothing', async () => {
   expect(runsOf('fastgpt').length).toBe(runs)
 })
 
-describe.each([
-  ['distinct connections', false],
-  ['a single connection', true],
-])('over %s', (_name, singleConnection) => {
-  test('a chat that is cut after each item and resumed has the same items, and runs once', async () => {
-    const client = createClient({
-      url: `${system.gateway.url}/graphql${singleConnection ? '/stream' : ''}`,
-      singleConnection,
-      headers: { authorization: `Bearer ${system.key}` },
-      retryAttempts: 0,
-    })
-    const runs = runsOf('openai').length
-    const input = inputOf('sandbox:slow=10 sandbox:long=20 Hello')
-    const items: Any[] = []
-    for (let isFinished = false; !isFinished; ) {
-      const last = items.at(-1)?.sequence ?? 0
-      const resumed = { callId: `key:${input.idempotencyKey}`, after: last }
-      const operation =
-        last === 0 ? { query: CHAT, variables: { input } } : { query: RESUMED, variables: resumed }
-      for await (const result of client.iterate<Record<string, Any>>(operation)) {
-        items.push(itemOf(result))
-        break
-      }
-      isFinished = items.at(-1).__typename === 'ChatFinished'
-    }
-    client.dispose()
-    const { results } = await follow(system.gateway, CHAT, { variables: { input }, ...as() })
-    expect(items).toEqual(results.map(itemOf))
-    expect(items.length).toBeGreaterThan(10)
-    expect(runsOf('openai').length).toBe(runs + 1)
-    expect(runsOf('openai').at(-1)?.state).toBe('finished')
+test('a chat that is cut after each item and resumed has the same items, and runs once', async () => {
+  const client = createClient({
+    url: `${system.gateway.url}/graphql`,
+    headers: { authorization: `Bearer ${system.key}` },
+    retryAttempts: 0,
   })
+  const runs = runsOf('openai').length
+  const input = inputOf('sandbox:slow=10 sandbox:long=20 Hello')
+  const items: Any[] = []
+  for (let isFinished = false; !isFinished; ) {
+    const last = items.at(-1)?.sequence ?? 0
+    const resumed = { callId: `key:${input.idempotencyKey}`, after: last }
+    const operation =
+      last === 0 ? { query: CHAT, variables: { input } } : { query: RESUMED, variables: resumed }
+    for await (const result of client.iterate<Record<string, Any>>(operation)) {
+      items.push(itemOf(result))
+      break
+    }
+    isFinished = items.at(-1).__typename === 'ChatFinished'
+  }
+  client.dispose()
+  const { results } = await follow(system.gateway, CHAT, { variables: { input }, ...as() })
+  expect(items).toEqual(results.map(itemOf))
+  expect(items.length).toBeGreaterThan(10)
+  expect(runsOf('openai').length).toBe(runs + 1)
+  expect(runsOf('openai').at(-1)?.state).toBe('finished')
 })
 
 test('leaving a mutation stops nothing, and its repetition waits for the same reply', async () => {

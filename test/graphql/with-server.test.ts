@@ -108,25 +108,4 @@ describe.skipIf(server === '')('with a database server', () => {
       })
     }
   }, 120_000)
-
-  test('several processes refuse the single connection mode, and say what to use instead', async () => {
-    const workers = await startGateway({
-      config: configOf(platform),
-      databaseUrl: database.url,
-      env: { WORKERS: '2' },
-    })
-    try {
-      const headers = { authorization: `Bearer ${key}` }
-      for (const method of ['PUT', 'GET', 'POST', 'DELETE']) {
-        const response = await fetch(`${workers.url}/graphql/stream`, { method, headers })
-        const { errors } = (await response.json()) as Awaited<ReturnType<typeof graphql>>
-        expect([response.status, errors?.[0]?.extensions.code]).toEqual([404, 'route_not_found'])
-        expect(errors?.[0]?.message).toMatch(/Use distinct connections on \/graphql/)
-      }
-      const { results } = await follow(workers, FOLLOW, { variables: variables(), as: key })
-      expect(results.at(-1)?.data.chat.__typename).toBe('ChatFinished')
-    } finally {
-      await workers.remove()
-    }
-  }, 120_000)
 })

@@ -3,8 +3,6 @@ import { join } from 'node:path'
 import { describeMetrics } from '@trunkline/gateway/src/ops/metrics/describe-metrics.ts'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { printDashboard } from '../../scripts/dashboard.ts'
-import { DASHBOARD } from '../../scripts/print-contract.ts'
 import {
   alertRules,
   dashboardPanels,
@@ -89,10 +87,6 @@ test('every question of the dashboard leads to its runbook, and every question o
   ]
   expect(rows).toEqual(listed.map(([, title]) => title))
   expect(pages).toEqual(listed.map(([, , page]) => page))
-})
-
-test('the dashboard is the one that its script prints (after a change: pnpm contract)', () => {
-  expect(read(DASHBOARD.pathname.slice(DASHBOARD.pathname.indexOf('deploy/')))).toBe(printDashboard())
 })
 
 test('every metric that rules, dashboard and documents name is one of /metrics', async () => {

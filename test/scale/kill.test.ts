@@ -42,7 +42,7 @@ afterAll(async () => {
   await database?.drop()
 })
 
-test(`${ROUNDS} times kill -9 under load: no call is lost or counted twice, and a restart takes less than 5 s`, {
+test(`${ROUNDS} times kill -9 under load: no call is lost or counted twice, and a restart takes less than 5 s of a core`, {
   timeout: 120_000 + ROUNDS * 20_000,
 }, async () => {
   let slowestMs = 0

@@ -9,8 +9,7 @@ import { canMount } from '../support/small-disk.ts'
 
 // A process, because its /etc/resolv.conf is one of its own, and the threads that resolve names are a process's.
 
-/** A system that asks for the dead name would wait for 10 s, and for as long for each name after it. */
-const ANSWERED_WITHIN_MS = 2_500
+/** So many that those whose names the system looks up would hold its four threads for longer than a test may take. */
 const DEAD_CALLS = 8
 const PLENTY = { points: 1_000_000 }
 
@@ -78,10 +77,9 @@ describe.skipIf(!canMount)('a name server that does not answer', () => {
     try {
       await expect.poll(() => queries).toBeGreaterThan(before)
       for (let round = 0; round < 5; round += 1) {
-        const startedMs = performance.now()
         const chat = api.chat(key, 'alive', { chat_id: randomUUID() })
         const [{ status }] = await Promise.all([chat, api.login()])
-        expect([status, performance.now() - startedMs]).toEqual([200, expect.toSatisfy(isInTime)])
+        expect(status).toBe(200)
       }
     } finally {
       isOver = true
@@ -90,5 +88,3 @@ describe.skipIf(!canMount)('a name server that does not answer', () => {
     expect([...reasons]).toEqual(['agent_unreachable'])
   })
 })
-
-const isInTime = (ms: number) => ms < ANSWERED_WITHIN_MS

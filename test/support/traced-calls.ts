@@ -1,4 +1,3 @@
-import { createClient } from 'graphql-sse'
 import { chatBody } from './api.ts'
 import type { GatewayWithSandbox } from './gateway-with-sandbox.ts'
 import { EVENT_STREAM, sendGraphql } from './graphql.ts'
@@ -144,17 +143,6 @@ const graphql =
       })
     ).text()
 
-const sharedConnection: Way = async (system, call) => {
-  const client = createClient({
-    url: `${system.gateway.url}/graphql/stream`,
-    singleConnection: true,
-    headers: headersOf(system, call.number),
-    retryAttempts: 0,
-  })
-  for await (const _ of client.iterate({ query: CHAT, variables: { input: inputOf(call) } }));
-  client.dispose()
-}
-
 const upload: Way = (system, { number }) => {
   const form = formOf(CREATED_BY_SECRET, filePart(SECRETS.fileContent, SECRETS.fileName))
   const { 'content-type': _own, ...headers } = headersOf(system, number)
@@ -173,7 +161,6 @@ const WAYS: readonly Way[] = [
   responses(true),
   graphql(REPLY, {}),
   graphql(CHAT, EVENT_STREAM),
-  sharedConnection,
   upload,
   rest({ stream: true, leaves: true }),
   rest({ stream: false, isKept: true }),

@@ -83,12 +83,10 @@ export const ERRORS = {
   conversation_not_found: { status: 404, retryable: false, text: 'This conversation does not exist.' },
 
   document_not_found: { status: 404, retryable: false, text: 'No document with this hash is known.' },
-  stream_not_found: { status: 404, retryable: false, text: 'This event stream does not exist.' },
   method_not_allowed: { status: 405, retryable: false, text: 'This path does not take this method.' },
 
   not_acceptable: { status: 406, retryable: false, text: 'No accepted media type can carry the result.' },
 
-  stream_taken: { status: 409, retryable: false, text: 'This event stream is open already.' },
   username_taken: { status: 409, retryable: false, text: 'This username is taken.' },
   too_many_keys: { status: 409, retryable: false, text: 'This user has too many active API keys.' },
   last_admin: { status: 409, retryable: false, text: 'The last active administrator must stay one.' },

@@ -28,8 +28,6 @@ export const LIMIT_NAMES = [
   'replies_of_owner',
   'subscriptions_of_owner',
   'subscriptions_per_credential',
-  'event_streams',
-  'stream_operations',
   'waiting_of_owner',
   'turns_of_owner',
   'operation_size',

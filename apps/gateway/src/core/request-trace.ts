@@ -5,8 +5,6 @@
 export interface RequestTrace extends TraceId {
   /** The part of the trace that belongs to one call of the request, which waits for its end: that it is refused or settled. */
   forCall(): CallTrace
-  /** The trace waits for this as well. */
-  holdUntil(work: Promise<unknown>): void
 }
 
 export interface CallTrace extends TraceId {

@@ -8,7 +8,6 @@ import { useAdmission, useRefusalCount } from './admission/admission-plugin.ts'
 import { createDocumentAdmission } from './admission/admit-document.ts'
 import { createClosedDoor } from './admission/closed-door.ts'
 import { createDocuments, type DocumentSettings } from './admission/documents.ts'
-import { requireParams } from './admission/request-params.ts'
 import {
   type ContextParts,
   createContext,
@@ -28,12 +27,9 @@ import { useReadTurns } from './serving/read-turns-plugin.ts'
 import { recordErrors } from './serving/record-errors.ts'
 import { useValidation } from './serving/validation-plugin.ts'
 import { acceptsEventStream, sendResults, useEventStreams } from './streams/event-streams.ts'
-import type { Results } from './streams/results.ts'
 import { useSharedUpdates } from './streams/shared-updates-plugin.ts'
-import { streamRoutes } from './streams/stream-routes.ts'
 
 export interface GraphqlOptions extends ContextParts {
-  readonly hasWorkers: boolean
   readonly observer: GraphqlObserver
   readonly settings: GraphqlSettings
 }
@@ -48,11 +44,8 @@ export interface GraphqlSettings extends DocumentSettings {
 const PATH = '/graphql'
 
 /** Serves the GraphQL face. Its context must have the body parser of `http/request/json-body.ts`, and no other. */
-export function graphqlRoutes(
-  app: FastifyInstance,
-  { settings, hasWorkers, observer, ...parts }: GraphqlOptions,
-): void {
-  const { services, chatOptions } = parts
+export function graphqlRoutes(app: FastifyInstance, { settings, observer, ...parts }: GraphqlOptions): void {
+  const { services } = parts
   const { introspection, bounds } = settings
   const documents = createDocuments(settings)
   const admission = createDocumentAdmission({
@@ -95,24 +88,6 @@ export function graphqlRoutes(
   app.setErrorHandler((error, request, reply) =>
     sendGraphqlProblem(withCost(toProblem(error), request), request, reply),
   )
-  const execute = async (body: unknown, place: OperationPlace): Promise<Results> => {
-    const request = new yoga.fetchAPI.Request(`http://localhost${PATH}`, { method: 'POST' })
-    try {
-      const results = await yoga.getResultForParams({ params: requireParams(body), request }, place)
-      // Yoga processes results only of requests that it has from HTTP.
-      if (results !== undefined && 'errors' in results) {
-        recordErrors(results.errors, place, services)
-        nameRequest(results.errors, place.http.id)
-      }
-      return results ?? { errors: [] }
-    } catch (error) {
-      const errors = [toGraphqlError(error)]
-      recordErrors(errors, place, services)
-      nameRequest(errors, place.http.id)
-      return { errors }
-    }
-  }
-  streamRoutes(app, { ...chatOptions, services, hasWorkers, execute })
   const takesAnyDocument = settings.documents !== 'trusted'
   if (settings.graphiql) graphiqlRoutes(app, { path: PATH, schema, now: parts.now, takesAnyDocument })
   app.route({

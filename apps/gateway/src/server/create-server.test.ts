@@ -67,7 +67,6 @@ test.each<[number, InjectOptions]>([
   [200, { ...POST, url: '/graphql', payload: query }],
   [200, { ...GET, url: `/graphql?query=${encodeURIComponent(query.query)}` }],
   [400, { ...POST, url: '/graphql', payload: '{', headers: { 'content-type': 'application/json' } }],
-  [201, { method: 'PUT', url: '/graphql/stream' }],
   [200, { ...GET, url: '/healthz' }],
   [200, { ...GET, url: '/readyz' }],
 ])('the answer %i for %j is not stored by any cache', async (status, { headers, ...request }) => {

@@ -133,7 +133,6 @@ export async function mountRoutes(
       prisma,
       now: runtime.now,
       chatOptions,
-      hasWorkers: config.workers > 1,
       observer: metrics,
       settings: { ...config.graphql, consoleDocuments: builtConsole?.documents },
     })

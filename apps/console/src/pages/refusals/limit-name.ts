@@ -28,8 +28,6 @@ const KINDS = {
   replies_of_owner: 'caller',
   subscriptions_of_owner: 'caller',
   subscriptions_per_credential: 'caller',
-  event_streams: 'caller',
-  stream_operations: 'caller',
   waiting_of_owner: 'caller',
   turns_of_owner: 'caller',
   operation_size: 'size',

@@ -67,13 +67,15 @@ export interface AuditLogDeps {
 /** A batch is written in one go, and a larger one would make calls wait. */
 const BATCH_EVENTS = 2_000
 
+/** In place of a user's id, for whom the commands read. */
+const OPERATOR = 'operator'
+
 export function createAuditLog({
   database: { sql },
   limits,
   reads,
   audit,
 }: AuditLogDeps): AuditLog & AuditTasks {
-  const rows = { sql, slices: reads.slices }
   const requireRead = (caller: Principal, onLimit?: OnLimit, signal?: AbortSignal) => {
     reads.requirePlace({ owner: caller.userId, signal })
     return requirePoint(limits.calls, credentialId(caller), onLimit)
@@ -84,13 +86,15 @@ export function createAuditLog({
       const query = parseAuditQuery(input)
       const page = { before: cursor === undefined ? undefined : numberOfCursor(cursor), take: rowsOf(take) }
       await requireRead(caller, onLimit, signal)
-      return reads.inTurn({ owner: caller.userId, signal }, () => readEvents(rows, query, page))
+      return reads.inTurn({ owner: caller.userId, signal }, (slices) =>
+        readEvents({ sql, slices }, query, page),
+      )
     },
     async count(caller, input, onLimit, signal) {
       requireAdmin(caller)
       const query = parseAuditQuery(input)
       await requireRead(caller, onLimit, signal)
-      return reads.inTurn({ owner: caller.userId, signal }, () => countEvents(rows, query))
+      return reads.inTurn({ owner: caller.userId, signal }, (slices) => countEvents({ sql, slices }, query))
     },
     async findMany(caller, ns) {
       requireAdmin(caller)
@@ -102,8 +106,8 @@ export function createAuditLog({
       await requireRead(caller, onLimit, signal)
       return allRows((last: AuditEvent | undefined) =>
         // The rest of an export is not refused for want of a place, because it would break off in the middle.
-        reads.inTurn({ owner: caller.userId, signal, isContinued: last !== undefined }, () =>
-          readEvents(rows, query, { before: last?.n, take: BATCH_ROWS }),
+        reads.inTurn({ owner: caller.userId, signal, isContinued: last !== undefined }, (slices) =>
+          readEvents({ sql, slices }, query, { before: last?.n, take: BATCH_ROWS }),
         ),
       )
     },
@@ -112,6 +116,11 @@ export function createAuditLog({
       const after = Object.keys(given).length > 0 ? given : undefined
       return audit.append(whoIs(caller), { operation: 'export', target: 'export', targetId: list, after })
     },
-    events: async (input, before) => readEvents(rows, parseAuditQuery(input), { before, take: BATCH_EVENTS }),
+    async events(input, before) {
+      const query = parseAuditQuery(input)
+      return reads.inTurn({ owner: OPERATOR, isContinued: true }, (slices) =>
+        readEvents({ sql, slices }, query, { before, take: BATCH_EVENTS }),
+      )
+    },
   }
 }

@@ -147,7 +147,6 @@ export function createKeys({ prisma, runtime, rules, reads, takeWrite }: KeysDep
   const ordered = {
     prisma,
     reads,
-    elapsedMs: runtime.elapsedMs,
     table: 'api_keys',
     fields: KEY_ORDERS,
   } as const

@@ -199,11 +199,18 @@ export function createLedger(deps: LedgerDeps): Ledger {
 
   /**
    * Settles a call of which nobody knows whether it was counted. The server may still have its admission before it, since they
-   * have connections of their own, so the settlement is repeated; what is settled already stays as it is.
+   * have connections of their own, so the settlement is repeated; what is settled already stays as it is. The delays begin when
+   * the server has answered, since one that stands still for minutes may then run the admission last.
    */
   function settleAgain(settlement: PendingSettlement, [delayMs, ...later]: readonly number[]): void {
+    const { written } = waits.begin(settlement.callId)
     settle(settlement)
-    if (delayMs !== undefined && !closing) setTimeout(settleAgain, delayMs, settlement, later).unref()
+    if (delayMs === undefined) return
+    markRejectionHandled(
+      written.then(() => {
+        if (!closing) setTimeout(settleAgain, delayMs, settlement, later).unref()
+      }),
+    )
   }
 
   /** Uses callbacks, because an async function would cost every call two more promises. */

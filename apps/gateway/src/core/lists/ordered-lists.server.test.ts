@@ -6,9 +6,9 @@ import { createKeys, type KeyListQuery } from '#core/keys/keys.ts'
 import type { Principal } from '#core/principal.ts'
 import type { Reads, Slices } from '#core/sharing/reads.ts'
 import { USER_ORDERS, type UserFilter, type UserOrder } from '#core/users/user-filter.ts'
-import { type ApiKey, Prisma } from '#generated/prisma/client.ts'
+import type { ApiKey } from '#generated/prisma/client.ts'
 import { DIRECTIONS } from './list-order.ts'
-import { type Listed, type OrderedQuery, readOrdered } from './ordered-lists.ts'
+import type { Listed, OrderedQuery } from './ordered-lists.ts'
 
 const serverUrl = process.env.E2E_DATABASE_URL
 const kind = serverUrl === undefined ? 'embedded' : 'server'
@@ -247,9 +247,8 @@ describe(kind, () => {
       ...{ maxLifetimeDays: 3_650, activePerUserMax: 1_000, createdPerDayMax: 1_000 },
     }
     const readsWith = (slices: Slices | undefined): Reads => ({
-      inTurn: (_asking, read) => read(),
+      inTurn: (_asking, read) => read(slices),
       requirePlace: () => undefined,
-      slices,
     })
     const keysWith = (slices: Slices | undefined) =>
       createKeys({ ...services, prisma: database.prisma, runtime, rules, reads: readsWith(slices) })
@@ -266,30 +265,6 @@ describe(kind, () => {
         expect(await sliced.count(admin, filter)).toBe(await whole.count(admin, filter))
       }
     }
-  })
-
-  test('a search in slices ends when it takes longer than a statement may, or its client is gone', async () => {
-    let nowMs = 0
-    const { database } = services
-    const slices: Slices = {
-      run(statement) {
-        nowMs += 4_000
-        return statement(1)
-      },
-    }
-    const reads: Reads = { inTurn: (_asking, read) => read(), requirePlace: () => undefined, slices }
-    const table = {
-      prisma: database.prisma,
-      reads,
-      elapsedMs: () => nowMs,
-      table: 'api_keys',
-      fields: KEY_ORDERS,
-    } as const
-    const listing = { where: Prisma.sql`false`, isFiltered: true, isOfAll: true, owner: admin.userId }
-    const search = (signal?: AbortSignal) =>
-      readOrdered(table, { take: 1, signal }, listing, async (): Promise<{ id: string }[]> => [])
-    await expect(search()).rejects.toMatchObject({ reason: 'unavailable' })
-    await expect(search(AbortSignal.abort())).rejects.toMatchObject({ reason: 'unavailable' })
   })
 
   test.each([

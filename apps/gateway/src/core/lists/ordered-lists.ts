@@ -1,4 +1,3 @@
-import { fail } from '#core/errors.ts'
 import { requireOneOf } from '#core/input/input-rules.ts'
 import { rowsOf } from '#core/input/pagination.ts'
 import type { Reads, Slices } from '#core/sharing/reads.ts'
@@ -39,7 +38,6 @@ export interface OrderedTable<Field extends string> {
   readonly prisma: PrismaClient
   /** Searches read many rows, so they take turns and are cut into slices like reports. */
   readonly reads: Reads
-  readonly elapsedMs: () => number
   readonly table: 'api_keys' | 'users'
   readonly fields: OrderFields<Field>
 }
@@ -221,29 +219,15 @@ function withCursors<Row extends { id: string }>(
   return isBackward ? listed.reverse() : listed
 }
 
-/** About as long as a server lets a statement run. */
-const SEARCH_MS_MAX = 10_000
-const SEARCH_TOO_LONG = { detail: 'The search takes too long.', limit: 'search_time' } as const
-
 async function inTurn<Field extends string, Result>(
-  { reads, elapsedMs }: Pick<OrderedTable<Field>, 'reads' | 'elapsedMs'>,
+  { reads }: Pick<OrderedTable<Field>, 'reads'>,
   { owner, isFiltered, isOfAll }: Omit<Listing, 'where'>,
   signal: AbortSignal | undefined,
   read: (slices: Slices | undefined) => Promise<Result>,
 ): Promise<Result> {
   if (!isFiltered) return read(undefined)
-  return reads.inTurn({ owner, signal }, () => {
-    const { slices } = reads
-    // The rows of one owner are found by an index, and are few enough for one statement.
-    if (slices === undefined || !isOfAll) return read(undefined)
-    const endMs = elapsedMs() + SEARCH_MS_MAX
-    return read({
-      run(statement) {
-        if (signal?.aborted === true || elapsedMs() > endMs) fail('unavailable', SEARCH_TOO_LONG)
-        return slices.run(statement)
-      },
-    })
-  })
+  // The rows of one owner are found by an index, and are few enough for one statement.
+  return reads.inTurn({ owner, signal }, (slices) => read(isOfAll ? slices : undefined))
 }
 
 interface Ranging<Field extends string> {

@@ -1,7 +1,7 @@
 import type { Sql } from '#core/database/database.ts'
 import { refuseField } from '#core/errors.ts'
 import type { Scope } from '#core/reports/scope.ts'
-import type { Reads, Slices } from '#core/sharing/reads.ts'
+import type { Slices } from '#core/sharing/reads.ts'
 import type { Bucket, RefusalCountsQuery } from './refusal-counts-query.ts'
 
 /** How many equal requests were refused in a bucket. */
@@ -26,7 +26,7 @@ export const COUNT_ROWS_MAX = 10_000
  * @throws Problem `invalid_request`
  */
 export async function readRefusalCounts(
-  { sql, reads: { slices } }: { readonly sql: Sql; readonly reads: Pick<Reads, 'slices'> },
+  { sql, slices }: { readonly sql: Sql; readonly slices: Slices | undefined },
   scope: Scope,
   query: RefusalCountsQuery,
 ): Promise<RefusalCount[]> {

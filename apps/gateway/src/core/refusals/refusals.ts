@@ -5,11 +5,11 @@ import { type Limiter, type Limits, type OnLimit, requirePoint } from '#core/lim
 import { allRows, BATCH_ROWS } from '#core/lists/all-rows.ts'
 import { countRows, type ForwardPage, idsBetween, type RowsById, readNewest } from '#core/lists/rows-by-id.ts'
 import { credentialId, type Principal } from '#core/principal.ts'
-import { createRequireKnownAgent } from '#core/reports/require-known-agent.ts'
+import { createRequireKnownAgent, type RequireKnownAgent } from '#core/reports/require-known-agent.ts'
 import { ownerIn, ownScopeOf, type Scope, scopeOf } from '#core/reports/scope.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { Asking } from '#core/sharing/owner-turns.ts'
-import type { Reads } from '#core/sharing/reads.ts'
+import type { Reads, Slices } from '#core/sharing/reads.ts'
 import type { Prisma, Refusal as RefusalRow } from '#generated/prisma/client.ts'
 import { type RefusalCount, readRefusalCounts } from './refusal-counts.ts'
 import { parseRefusalCountsQuery, type RefusalCountsInput } from './refusal-counts-query.ts'
@@ -75,17 +75,17 @@ export interface RefusalsDeps {
 
 export function createRefusals({ database, runtime, limits, reads, catalog }: RefusalsDeps): Refusals {
   const { sql, prisma } = database
-  const requireCalledAgent = createRequireKnownAgent(catalog, { sql, reads })
+  const requireCalledAgent = createRequireKnownAgent(catalog, sql)
   const requireRead = (limiter: Limiter, caller: Principal, onLimit?: OnLimit, signal?: AbortSignal) => {
     reads.requirePlace({ owner: caller.userId, signal })
     return requirePoint(limiter, credentialId(caller), onLimit)
   }
-  const requireKnownAgent = async (agent: string | undefined) => {
-    if (agent !== NO_AGENT && agent !== OTHER_AGENT) await requireCalledAgent(agent)
+  const requireKnownAgent: RequireKnownAgent = async (agent, slices) => {
+    if (agent !== NO_AGENT && agent !== OTHER_AGENT) await requireCalledAgent(agent, slices)
   }
-  const rowsIn = (scope: Scope, { from, to }: RefusalsQuery): RowsById => ({
+  const rowsIn = (scope: Scope, slices: Slices | undefined, { from, to }: RefusalsQuery): RowsById => ({
     sql,
-    slices: reads.slices,
+    slices,
     table: 'refusals',
     owner: ownerIn(scope),
     from,
@@ -99,10 +99,10 @@ export function createRefusals({ database, runtime, limits, reads, catalog }: Re
     asking: Omit<Asking, 'owner'>,
     read: (rows: RowsById, where: Prisma.RefusalWhereInput) => Promise<Result>,
   ): Promise<Result> =>
-    reads.inTurn({ owner: caller.userId, ...asking }, async () => {
+    reads.inTurn({ owner: caller.userId, ...asking }, async (slices) => {
       const scope = await scopeOf(sql, caller, query)
-      await requireKnownAgent(query.agent)
-      return read(rowsIn(scope, query), filterOf(scope, query))
+      await requireKnownAgent(query.agent, slices)
+      return read(rowsIn(scope, slices, query), filterOf(scope, query))
     })
 
   const readPage = (
@@ -146,10 +146,10 @@ export function createRefusals({ database, runtime, limits, reads, catalog }: Re
     async counts(caller, input, onLimit, signal) {
       const query = parseRefusalCountsQuery(input, runtime.now())
       await requireRead(limits.reports, caller, onLimit, signal)
-      return reads.inTurn({ owner: caller.userId, signal }, async () => {
+      return reads.inTurn({ owner: caller.userId, signal }, async (slices) => {
         const scope = await scopeOf(sql, caller, query)
-        await requireKnownAgent(query.agent)
-        return readRefusalCounts({ sql, reads }, scope, query)
+        await requireKnownAgent(query.agent, slices)
+        return readRefusalCounts({ sql, slices }, scope, query)
       })
     },
     async export(caller, input, onLimit, signal) {

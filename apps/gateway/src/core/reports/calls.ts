@@ -61,11 +61,11 @@ export function countCalls(
   signal?: AbortSignal,
 ): Promise<number | null> {
   const { prisma, sql, reads, requireKnownAgent } = deps
-  return reads.inTurn({ owner: caller.userId, signal }, async () => {
+  return reads.inTurn({ owner: caller.userId, signal }, async (slices) => {
     const scope = await scopeOf(sql, caller, query)
-    await requireKnownAgent(query.agent)
+    await requireKnownAgent(query.agent, slices)
     const where = filterOf(scope, query)
-    return countRows(rowsIn(deps, scope, query), (id, take) =>
+    return countRows(rowsIn({ sql, slices }, scope, query), (id, take) =>
       prisma.call.count({ where: { AND: [where, { id }] }, take }),
     )
   })
@@ -148,11 +148,11 @@ function readBefore(
   { before, take, select, ...asking }: PageBefore,
 ): Promise<Call[]> {
   const { prisma, sql, reads, requireKnownAgent } = deps
-  return reads.inTurn({ owner: caller.userId, ...asking }, async () => {
+  return reads.inTurn({ owner: caller.userId, ...asking }, async (slices) => {
     const scope = await scopeOf(sql, caller, query)
-    await requireKnownAgent(query.agent)
+    await requireKnownAgent(query.agent, slices)
     const where = filterOf(scope, query)
-    const rows = await readNewest(rowsIn(deps, scope, query), { before, take }, (id, takeMax) =>
+    const rows = await readNewest(rowsIn({ sql, slices }, scope, query), { before, take }, (id, takeMax) =>
       prisma.call.findMany({
         ...columnsOf({ select }),
         where: { AND: [where, { id }] },
@@ -164,8 +164,8 @@ function readBefore(
   })
 }
 
-function rowsIn({ sql, reads: { slices } }: CallsDeps, scope: Scope, { from, to }: CallsQuery): RowsById {
-  return { sql, slices, table: 'calls', owner: ownerIn(scope), from, to }
+function rowsIn(read: Pick<RowsById, 'sql' | 'slices'>, scope: Scope, { from, to }: CallsQuery): RowsById {
+  return { ...read, table: 'calls', owner: ownerIn(scope), from, to }
 }
 
 function filterOf(scope: Scope, query: CallsQuery): Prisma.CallWhereInput {

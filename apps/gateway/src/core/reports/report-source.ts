@@ -1,5 +1,5 @@
 import type { Sql } from '#core/database/database.ts'
-import type { Reads, Slices } from '#core/sharing/reads.ts'
+import type { Slices } from '#core/sharing/reads.ts'
 import type { ReportRange } from './range/report-range.ts'
 import type { ReportQuery } from './report-query.ts'
 import { filterInSql, type Group, type ReportRow, SUMS } from './report-rows.ts'
@@ -15,14 +15,14 @@ const NIL = '00000000-0000-0000-0000-000000000000'
 
 /** Reads the sums of each group in each bucket: in one statement, or in slices on an embedded database. */
 export function readRows(
-  { sql, reads }: { sql: Sql; reads: Reads },
+  { sql, slices }: { sql: Sql; slices: Slices | undefined },
   source: Source,
   range: ReportRange,
   query: ReportQuery,
 ): Promise<ReportRow[]> {
-  return reads.slices === undefined
+  return slices === undefined
     ? readWhole(sql, source, range, query)
-    : readSliced(sql, reads.slices, source, range, query)
+    : readSliced(sql, slices, source, range, query)
 }
 
 function readWhole(sql: Sql, source: Source, range: ReportRange, query: ReportQuery): Promise<ReportRow[]> {

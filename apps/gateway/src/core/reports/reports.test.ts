@@ -109,12 +109,13 @@ function usageOf(kind: 'embedded' | 'server'): UsageService {
   })
 }
 
+const readsWith = (slices: Slices | undefined): Reads => ({
+  inTurn: (_asking, read) => read(slices),
+  requirePlace: () => undefined,
+})
+
 test.each([1, 7, 50])('slices of %i rollups add up to the result of one statement', async (rowsMax) => {
-  const reads: Reads = {
-    inTurn: (_asking, read) => read(),
-    requirePlace: () => undefined,
-    slices: { run: (statement) => statement(rowsMax) },
-  }
+  const reads = readsWith({ run: (statement) => statement(rowsMax) })
   const deps = { sql: services.database.sql, reads, requireKnownAgent: async () => undefined }
   const [owner] = owners
   for (const [caller, more] of [
@@ -147,10 +148,6 @@ test.each(['embedded', 'server'] as const)(
 )
 
 test('a page of the ledger that is read in slices equals the page that is read at once', async () => {
-  const reads: Pick<Reads, 'inTurn' | 'requirePlace'> = {
-    inTurn: (_asking, read) => read(),
-    requirePlace: () => undefined,
-  }
   const deps = { ...services.database, requireKnownAgent: async () => undefined }
   const [owner] = owners
   for (const rowsMax of [1, 3, 100]) {
@@ -163,13 +160,8 @@ test('a page of the ledger that is read in slices equals the page that is read a
     ] satisfies [Principal, CallsQuery][]) {
       for (let cursor: { id: string } | undefined; ; ) {
         const page = { take: 7, cursor }
-        const whole = await readCalls(
-          { ...deps, reads: { ...reads, slices: undefined } },
-          caller,
-          query,
-          page,
-        )
-        expect(await readCalls({ ...deps, reads: { ...reads, slices } }, caller, query, page)).toEqual(whole)
+        const whole = await readCalls({ ...deps, reads: readsWith(undefined) }, caller, query, page)
+        expect(await readCalls({ ...deps, reads: readsWith(slices) }, caller, query, page)).toEqual(whole)
         cursor = whole.at(-1)
         if (cursor === undefined) break
       }

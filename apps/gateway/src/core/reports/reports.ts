@@ -54,11 +54,11 @@ export function readReport(
   signal?: AbortSignal,
 ): Promise<Report> {
   const range = reportRange(query.from, query.to, query.timezone, query.granularity)
-  return reads.inTurn({ owner: caller.userId, signal }, async () => {
+  return reads.inTurn({ owner: caller.userId, signal }, async (slices) => {
     const scope = await scopeOf(sql, caller, query)
-    await requireKnownAgent(query.agent)
+    await requireKnownAgent(query.agent, slices)
     const source = sourceOf(scope, query)
-    return toReport(await readRows({ sql, reads }, source, range, query), range, query)
+    return toReport(await readRows({ sql, slices }, source, range, query), range, query)
   })
 }
 
@@ -77,12 +77,12 @@ export function readReportsOfKeys(
 ): Promise<Map<string, Report>> {
   const range = reportRange(query.from, query.to, query.timezone, query.granularity)
   requireFewPoints(keyIds.length, range.starts.length)
-  return reads.inTurn({ owner: caller.userId, signal }, async () => {
+  return reads.inTurn({ owner: caller.userId, signal }, async (slices) => {
     const subjects = await keysInScope(sql, caller, keyIds)
-    await requireKnownAgent(query.agent)
+    await requireKnownAgent(query.agent, slices)
     const groupBy = [...new Set<Group>(['key', ...query.groupBy])]
     const source = { grain: grainOfKeys(query), subjects }
-    const rows = await readRows({ sql, reads }, source, range, { ...query, groupBy })
+    const rows = await readRows({ sql, slices }, source, range, { ...query, groupBy })
     if (rows.length > POINT_ROWS_MAX) refuseLargeReport()
     const byKey = Map.groupBy(rows, ({ key }) => key)
     const reports = new Map<string, Report>()

@@ -1,24 +1,23 @@
 import type { AgentCatalog } from '#core/agents/catalog.ts'
 import type { Sql } from '#core/database/database.ts'
 import { refuseField } from '#core/errors.ts'
-import type { Reads, Slices } from '#core/sharing/reads.ts'
+import type { Slices } from '#core/sharing/reads.ts'
 import { readInSlices } from './report-slices.ts'
 
 /**
  * Rejects an agent that is neither configured nor found in the rollups of earlier calls, because a mistyped name would
- * otherwise return an empty report. It may read the database, so it is called within {@link Reads.inTurn}.
+ * otherwise return an empty report. It may read the database, so it is called in the turn of a read, with its slices.
  *
  * @throws Problem `invalid_request`
  */
-export type RequireKnownAgent = (agent: string | undefined) => Promise<void>
+export type RequireKnownAgent = (agent: string | undefined, slices: Slices | undefined) => Promise<void>
 
 export function createRequireKnownAgent(
   catalog: Pick<AgentCatalog, 'knownIds'>,
-  { sql, reads }: { sql: Sql; reads: Reads },
+  sql: Sql,
 ): RequireKnownAgent {
-  return async (agent) => {
+  return async (agent, slices) => {
     if (agent === undefined || catalog.knownIds().has(agent)) return
-    const { slices } = reads
     const wasCalled = await (slices === undefined ? isInRollups(sql, agent) : isInSlices(sql, slices, agent))
     if (wasCalled) return
     refuseField(['agent'], 'expected an agent that is configured or has been called.')

@@ -163,7 +163,7 @@ export function createUsageService({
     reads.requirePlace({ owner: caller.userId, signal })
     return requirePoint(limiter, credentialId(caller), onLimit)
   }
-  const requireKnownAgent = createRequireKnownAgent(catalog, { sql, reads })
+  const requireKnownAgent = createRequireKnownAgent(catalog, sql)
   const deps = { sql, prisma, reads, requireKnownAgent }
   const feed = createUsageFeed({ sql, runtime, onAnswer: onFeedAnswer })
   return {

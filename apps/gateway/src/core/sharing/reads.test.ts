@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest'
+import { ClientGone } from '#core/client-gone.ts'
 import { createReads } from './reads.ts'
 
 const ALONE = { owner: 'alone' }
@@ -94,16 +95,38 @@ test('a turn stays free for as long as it was used, for a bounded time', async (
 
 test('slices grow while they are quick and shrink when they are slow, within their bounds', async () => {
   let nowMs = 0
-  const { slices } = createReads('embedded', { elapsedMs: () => nowMs })
-  const sizes: number[] = []
-  const slice = (ms: number) =>
-    slices?.run(async (rowsMax) => {
-      sizes.push(rowsMax)
-      nowMs += ms
-    })
-  for (let quick = 0; quick < 8; quick += 1) await slice(0)
-  for (let slow = 0; slow < 9; slow += 1) await slice(50)
+  const reads = createReads('embedded', { elapsedMs: () => nowMs })
+  const sizes = await reads.inTurn(ALONE, async (slices) => {
+    const sizes: number[] = []
+    const slice = (ms: number) =>
+      slices?.run(async (rowsMax) => {
+        sizes.push(rowsMax)
+        nowMs += ms
+      })
+    for (let quick = 0; quick < 8; quick += 1) await slice(0)
+    for (let slow = 0; slow < 9; slow += 1) await slice(50)
+    return sizes
+  })
   expect(Math.max(...sizes)).toBe(1_000)
-  expect(sizes.at(-1)).toBe(10)
-  expect(createReads('server').slices).toBeUndefined()
+  expect(sizes.at(-1)).toBe(200)
+  expect(await createReads('server').inTurn(ALONE, async (slices) => slices)).toBeUndefined()
+})
+
+test('a read in slices ends when it has taken too long, and when its client is gone', async () => {
+  let nowMs = 0
+  const reads = createReads('embedded', { elapsedMs: () => nowMs })
+  const search = (msOfSlice: number, signal?: AbortSignal) =>
+    reads.inTurn({ ...ALONE, signal }, async (slices) => {
+      for (let slice = 0; slice < 1_000; slice += 1) {
+        await slices?.run(async () => {
+          nowMs += msOfSlice
+        })
+      }
+    })
+  await expect(search(30)).rejects.toMatchObject({ reason: 'unavailable', limit: 'search_time' })
+  expect(nowMs).toBeLessThan(20_100)
+  const gone = new AbortController()
+  const searching = search(0, gone.signal)
+  gone.abort()
+  await expect(searching).rejects.toThrow(ClientGone)
 })

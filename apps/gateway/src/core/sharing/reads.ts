@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { ClientGone } from '#core/client-gone.ts'
 import type { Database } from '#core/database/database.ts'
+import { fail } from '#core/errors.ts'
 import { type Asking, OwnerTurns, type WaitingPlaces } from './owner-turns.ts'
 
 /**
@@ -11,30 +13,38 @@ import { type Asking, OwnerTurns, type WaitingPlaces } from './owner-turns.ts'
  */
 export interface Reads {
   /**
-   * Runs a read when its turn comes.
+   * Runs a read when its turn comes. On an embedded database, where a long statement would block the process, it is given
+   * slices into which it splits what is large; on a server, undefined.
    *
    * @throws Problem `rate_limited` if too many reads of the owner are waiting, `unavailable` if too many of all are
    */
-  inTurn<Result>(asking: Asking, read: () => Promise<Result>): Promise<Result>
+  inTurn<Result>(asking: Asking, read: (slices: Slices | undefined) => Promise<Result>): Promise<Result>
   /**
    * Refuses a read that would not get a place, before it counts towards a limit.
    *
    * @throws Problem what {@link Reads.inTurn} throws
    */
   requirePlace(asking: Asking): void
-  /** Splits large reads on an embedded database, where a long statement would block the process; undefined on a server. */
-  readonly slices: Slices | undefined
 }
 
 export interface Slices {
   /**
    * Runs one statement, which must read at most `rowsMax` rows, and then leaves the database to other statements for as long
    * as it took.
+   *
+   * @throws Problem `unavailable` if the read has taken too long; `invalid_request` if the client is gone
    */
   run<Result>(statement: (rowsMax: number) => Promise<Result>): Promise<Result>
 }
 
 const READS_AT_ONCE = { embedded: 1, server: 2 } as const
+
+/** What waits for the turn would wait in vain behind a read that takes longer, such as a search of a very large ledger. */
+export const READ_MS_MAX = 20_000
+const TOO_LONG = {
+  detail: 'The read takes too long. Choose a shorter range of time, or fewer groups.',
+  limit: 'search_time',
+} as const
 
 /** A turn stays free for as long as it was used, at most for this time. */
 const PAUSE_MS_MAX = 40
@@ -63,13 +73,21 @@ export function createReads(
     what,
     ...(places !== undefined && { places }),
   })
+  const slices = kind === 'embedded' ? createSlices(elapsedMs) : undefined
+  const slicesOf = ({ signal }: Asking, startedMs: number): Slices | undefined =>
+    slices && {
+      run(statement) {
+        if (signal?.aborted === true) throw new ClientGone()
+        if (elapsedMs() - startedMs > READ_MS_MAX) fail('unavailable', TOO_LONG)
+        return slices.run(statement)
+      },
+    }
   return {
-    slices: kind === 'embedded' ? createSlices(elapsedMs) : undefined,
     async inTurn(asking, read) {
       const endTurn = await turns.take(asking)
       const startedMs = elapsedMs()
       try {
-        return await read()
+        return await read(slicesOf(asking, startedMs))
       } finally {
         // What was read is now written, which takes the event loop, and chats wait behind it and behind the next read.
         const pauseMs = Math.min(elapsedMs() - startedMs, PAUSE_MS_MAX)
@@ -87,11 +105,12 @@ export function createReads(
  * long, stays below that as well.
  */
 const SLICE_MS = 40
-const ROWS_MIN = 10
+/** Below this, a slice takes what a statement costs by itself, and a search of a large table on a busy machine would not end. */
+const ROWS_MIN = 200
 const ROWS_MAX = 1_000
 
 function createSlices(elapsedMs: () => number): Slices {
-  let rows = 50
+  let rows = ROWS_MIN
   return {
     async run(statement) {
       const startedMs = elapsedMs()

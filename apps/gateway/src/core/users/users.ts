@@ -121,7 +121,6 @@ export function createUsers({
   const ordered = {
     prisma,
     reads,
-    elapsedMs: runtime.elapsedMs,
     table: 'users',
     fields: USER_ORDERS,
   } as const

@@ -285,19 +285,6 @@ describe('requests', () => {
     ['a token', { query: { query: ME }, headers: { authorization: `Bearer ${MARKER}.${MARKER}.${MARKER}` } }],
     ['a host', { query: { query: ME }, headers: { host: `${MARKER}/` } }],
     ['a method', { method: 'DELETE', query: { query: MARKER } }],
-    [
-      'the token of a stream',
-      { url: `/graphql/stream?token=${MARKER}`, headers: { accept: 'text/event-stream' } },
-    ],
-    [
-      'the token of a stream in a header',
-      {
-        url: '/graphql/stream',
-        method: 'POST',
-        payload: { query: ME },
-        headers: { 'x-graphql-event-stream-token': MARKER },
-      },
-    ],
   ])('%s', async (_what, request) => {
     for (const app of [face.app, production]) {
       expect(await repeated(app, { url: '/graphql', ...request })).toEqual([])

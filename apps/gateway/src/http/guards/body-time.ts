@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { answerClientError, type Refusing } from './client-error.ts'
 
@@ -47,7 +48,9 @@ export function limitBodyTime(app: FastifyInstance, { withinMs, ...refusing }: B
 /** The code of Node's own limit, so that both are answered in the same words. */
 const TOO_SLOW = { code: 'ERR_HTTP_REQUEST_TIMEOUT' }
 
-function hasBody({ headers }: IncomingMessage): boolean {
+/** Whether a body must still arrive. A request that is injected without a connection has come as a whole. */
+function hasBody({ headers, socket }: IncomingMessage): boolean {
+  if (!(socket instanceof Socket)) return false
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 

@@ -87,19 +87,6 @@ test('the span of a request does not wait for calls that were refused, of which 
   expect(await ended()).toHaveLength(1)
 })
 
-test('the span of a request waits for work that goes on after the response, however that ends', async () => {
-  for (const end of ['resolve', 'reject'] as const) {
-    const { request, ended } = start()
-    const work = Promise.withResolvers<void>()
-    const span = request()
-    span.holdUntil(work.promise)
-    span.answered(OK)
-    expect(await ended()).toEqual([])
-    work[end]()
-    expect(await ended()).toHaveLength(1)
-  }
-})
-
 test('the span of a request whose client left before anything began waits for what may still become a call', async () => {
   const { tracing, request, ended } = start()
   const [without, late] = [request(), request()]

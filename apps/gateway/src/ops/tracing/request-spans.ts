@@ -68,12 +68,6 @@ export class RequestSpans implements RequestSpan {
     return new CallSpans(this)
   }
 
-  holdUntil(work: Promise<unknown>): void {
-    this.#open += 1
-    const release = () => this.ended()
-    work.then(release, release)
-  }
-
   answered({ status, error, callId }: Answer): void {
     const span = this.#span
     if (!span.isRecording()) return
@@ -101,7 +95,7 @@ export class RequestSpans implements RequestSpan {
     this.ended()
   }
 
-  /** A call, or other work of the request, has ended. */
+  /** A call has ended. */
   ended(): void {
     this.#open -= 1
     if (this.#answeredMs === undefined) return
