@@ -51,9 +51,10 @@ async function replace(file: string, target: string): Promise<void> {
   if ((await textOf(target, file)) === undefined) return await rm(join(root, file), { force: true })
   const path = join(root, file)
   await mkdir(dirname(path), { recursive: true })
-  // First copied, since the cache may be on another file system.
-  await copyFile(join(target, file), `${path}.new`)
-  await rename(`${path}.new`, path)
+  // First copied, since the cache may be on another file system; under a name of its own, since two may run at once.
+  const copy = `${path}.${process.pid}`
+  await copyFile(join(target, file), copy)
+  await rename(copy, path)
 }
 
 async function generate(target: string): Promise<void> {

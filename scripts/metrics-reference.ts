@@ -19,6 +19,7 @@ const PARTS = {
     'trunkline_sdk',
     'trunkline_graphql',
     'trunkline_connections',
+    'trunkline_idle_connections',
   ],
   uploads: ['trunkline_upload'],
   'ledger and database': [

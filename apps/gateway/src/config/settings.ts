@@ -231,6 +231,14 @@ export const SETTINGS = {
         description:
           'What all kept replies may take. The oldest make room for new ones; a new kept call is answered 503 where that is not enough.',
       }),
+      readersPerCallMax: count(16, {
+        description:
+          'The number of clients that read one kept reply in one process, beside the client of the call itself: those that resume its stream, and repeated requests that wait for it. Another is answered 429.',
+      }),
+      readersPerOwnerMax: count(500, {
+        description:
+          'The same for all kept replies of one user together. A reader that does not read holds up to half a megabyte of memory.',
+      }),
     },
     {
       description:
@@ -376,7 +384,7 @@ export const SETTINGS = {
   ),
   connectionsMax: count(20_000, {
     description:
-      'The number of client connections of one process. Further ones are answered 503 and closed. Each needs an open file (`ulimit -n`), and so does each call to a platform.',
+      'The number of client connections of one process. Further ones take the places of idle ones; where none is idle, they are answered 503 and closed. Each needs an open file (`ulimit -n`), and so does each call to a platform.',
   }),
   waitingPlaces: section(
     {

@@ -24,6 +24,7 @@ export const LIMIT_NAMES = [
   'streams_per_key',
   'calls_of_owner',
   'readers_of_owner',
+  'readers_of_call',
   'replies_of_owner',
   'subscriptions_of_owner',
   'subscriptions_per_credential',

@@ -21,9 +21,11 @@ export interface Health {
 }
 
 export function healthRoutes(app: FastifyInstance, health: Health, metrics: Metrics): void {
-  app.get('/healthz', { schema: liveSchema }, async () => ({ status: 'ok' as const }))
+  // A process that is full is not dead: whoever restarted it would end all of its calls.
+  const config = { isAlwaysAnswered: true }
+  app.get('/healthz', { schema: liveSchema, config }, async () => ({ status: 'ok' as const }))
 
-  app.get('/readyz', { schema: readySchema }, async (_request, reply) => {
+  app.get('/readyz', { schema: readySchema, config }, async (_request, reply) => {
     const dependencies = await health.dependencies()
     const isReady =
       !health.isStopping() && Object.values(dependencies).every(({ ok, optional }) => ok || optional)
@@ -31,7 +33,7 @@ export function healthRoutes(app: FastifyInstance, health: Health, metrics: Metr
     return { status: health.isStopping() ? 'draining' : isReady ? 'ready' : 'not_ready', dependencies }
   })
 
-  app.get('/metrics', { schema: metricsSchema }, async (_request, reply) => {
+  app.get('/metrics', { schema: metricsSchema, config }, async (_request, reply) => {
     reply.type(metrics.contentType)
     return metrics.text()
   })

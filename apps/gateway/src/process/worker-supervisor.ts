@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster'
 import type { Logger } from 'pino'
 import { isMessage, type WorkerMessage } from '#ops/cluster/messages.ts'
 import type { PrimaryMetrics } from '#ops/cluster/primary-metrics.ts'
+import { closeHandedOver } from './handed-over.ts'
 import { RestartDelay } from './restart-delay.ts'
 
 export interface WorkerSupervisorDeps {
@@ -69,6 +70,7 @@ export class WorkerSupervisor {
   #fork(place: number, isReplacing: boolean): void {
     if (this.#stops > 0) return
     const worker = cluster.fork(this.#deps.env)
+    closeHandedOver(worker)
     const startedMs = performance.now()
     this.#runs.set(worker, { worker, place, startedMs, isReplacing, instance: undefined })
     this.#deps.metrics.add(worker, place)

@@ -188,22 +188,27 @@ function refusingOf({ metrics, runtime, refusals }: Gateway): Refusing {
 function bound(app: FastifyInstance, { connectionsMax }: Config, gateway: Gateway, log: Logger): Connections {
   return boundConnections(app, {
     connectionsMax,
+    elapsedMs: gateway.runtime.elapsedMs,
     ...refusingOf(gateway),
     observer: {
       full(isFull) {
-        if (isFull) log.warn({ connectionsMax }, 'connections are at their bound; further ones are refused')
+        if (isFull) log.warn({ connectionsMax }, FULL)
         else log.info('there is room for connections again')
       },
+      closedIdle: () => gateway.metrics.idleConnectionClosed(),
     },
   })
 }
 
-/** The paths that are refused while the gateway drains. */
+const FULL =
+  'connections are at their bound; idle ones are closed for further ones, which are refused where none is idle'
+
 /** Clients of kept calls go on to read and stop them while the process drains, and are answered from earlier ones. */
 function isAboutKeptCall({ url, headers }: FastifyRequest): boolean {
   return headers[IDEMPOTENCY_KEY] !== undefined || url.startsWith('/api/v1/calls/')
 }
 
+/** The paths that are refused while the gateway drains. */
 const IS_CALL = /^\/(?:api\/|graphql)/
 
 /** A client that sends the body of its request very slowly keeps a socket no longer than this. */

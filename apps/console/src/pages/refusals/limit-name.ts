@@ -24,6 +24,7 @@ const KINDS = {
   streams_per_key: 'caller',
   calls_of_owner: 'caller',
   readers_of_owner: 'caller',
+  readers_of_call: 'caller',
   replies_of_owner: 'caller',
   subscriptions_of_owner: 'caller',
   subscriptions_per_credential: 'caller',

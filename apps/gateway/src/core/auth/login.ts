@@ -146,7 +146,7 @@ export function createLogin({
       checkLogin(input)
       const accepted = await runQueued(() => attempt(input, from))
       // Each login leaves a token and an event of the audit log.
-      await take(limits.successfulLogins, `${networkOf(from.address)} ${accepted.id}`)
+      await take(limits.successfulLogins, `${networkOf(from.address)} ${accepted.id}`, 'logins')
       // The token carries the epoch of the row whose password was checked: if the password has changed meanwhile, the token
       // is already revoked.
       const { tokenId, ...token } = await tokens.issue(accepted)
@@ -188,7 +188,7 @@ export function checkLogin({ username, password }: Partial<LoginInput>): void {
   })
 }
 
-async function take(limiter: Limiter, key: string): Promise<void> {
+async function take(limiter: Limiter, key: string, what = 'failed logins'): Promise<void> {
   const verdict = await limiter.take(key)
-  if (!verdict.allowed) throw exceeded(verdict, 'Too many failed logins.')
+  if (!verdict.allowed) throw exceeded(verdict, `Too many ${what}.`)
 }

@@ -97,10 +97,12 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
     store: more = {},
     graceMs = 60_000,
     bytesMax = 1_000_000,
+    readersPerCallMax = 100,
   }: {
     store?: Partial<ReplyStore>
     graceMs?: number
     bytesMax?: number
+    readersPerCallMax?: number
   } = {}) {
     const { sql } = database
     const bounds = { retentionHours: 24, bytesPerOwnerMax: 2 ** 30, bytesTotalMax: 2 ** 40 }
@@ -119,7 +121,15 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
       keyWatch: { watch: () => () => undefined },
       takeWrite: async () => undefined,
       runtime: systemRuntime,
-      bounds: { bytesMax, graceMs, replyBytesMax: 1_000_000, headerHoldMs: 15_000, readersMax: 100 },
+      bounds: {
+        bytesMax,
+        graceMs,
+        replyBytesMax: 1_000_000,
+        headerHoldMs: 15_000,
+        readersMax: 100,
+        readersPerOwnerMax: 100,
+        readersPerCallMax,
+      },
       observer: { lost: (callId) => lost.push(callId), storable: () => undefined },
     })
     return { replies, store, wakeUps, lost }

@@ -10,10 +10,10 @@ import type { OnLimit } from '#core/limits/limits.ts'
 import type { TakeWrite } from '#core/limits/writes.ts'
 import { type Principal, requireKey } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
-import { OwnerShares } from '#core/sharing/owner-shares.ts'
 import { type KeptCall, type KeptCallRef, type KeptEnd, type LogContent, logContentOf } from './kept-call.ts'
 import type { KeptForm } from './kept-form.ts'
 import { problemOfKept } from './kept-problem.ts'
+import { type ReaderBounds, ReaderPlaces } from './reader-places.ts'
 import { type FollowEnd, type FollowOptions, ReplyReaders, type WholeReply } from './reply-readers.ts'
 import type { ReplyToKeep, RunCall } from './reply-run.ts'
 import { ReplyRuns, type ReplyRunsDeps, type RunsObserver } from './reply-runs.ts'
@@ -113,10 +113,7 @@ export interface RepliesDeps {
   readonly keyWatch: KeyWatch
   readonly takeWrite: TakeWrite
   readonly runtime: Pick<Runtime, 'elapsedMs'>
-  readonly bounds: ReplyRunsDeps['bounds'] & {
-    /** The most readers beside the first ones of their calls, of which one owner may have all but the last tenth. */
-    readonly readersMax: number
-  }
+  readonly bounds: ReplyRunsDeps['bounds'] & ReaderBounds
   readonly observer: Omit<RunsObserver, 'grown'>
 }
 
@@ -129,7 +126,7 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
   const space = new ReplySpace({ store, runtime: deps.runtime, onAnswer: deps.observer.storable })
   const runs = new ReplyRuns({ ...deps, observer: { ...deps.observer, grown: () => space.grown() } })
   const readers = new ReplyReaders({ store, wakeUps, runs })
-  const shares = new OwnerShares(bounds.readersMax)
+  const places = new ReaderPlaces(bounds)
   const lookForStop = createBatcher<string, boolean>(
     async (callIds) => {
       const stopped = new Set((await store.stopped(callIds)).map(({ callId }) => callId))
@@ -161,18 +158,14 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
 
   /** Reads as long as the key is valid, in one of the places that readers have. */
   async function asReader<Result>(
-    { keyId, ownerId }: KeptCall,
+    call: KeptCall,
     signal: AbortSignal,
     read: (signal: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
-    const refusal = shares.refusalOf(ownerId)
-    // The call has its row, but this reader has none.
-    if (refusal === 'all') throw new Problem('unavailable', TOO_MANY_READERS).refusing({ keyId, ownerId })
-    if (refusal === 'share') throw new Problem('rate_limited', TOO_MANY_OF_OWNER).refusing({ keyId, ownerId })
-    shares.take(ownerId)
+    places.enter(call)
     const left = new AbortController()
     let refused: Problem | undefined
-    const endWatch = keyWatch.watch({ keyId, ownerId }, (reason) => {
+    const endWatch = keyWatch.watch(call, (reason) => {
       refused = new Problem(reason)
       left.abort()
     })
@@ -185,7 +178,7 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
       return result
     } finally {
       endWatch()
-      shares.giveBack(ownerId)
+      places.leave(call)
       signal.removeEventListener('abort', leave)
     }
   }
@@ -291,15 +284,3 @@ export function textOf(whole: WholeReply): string | undefined {
   if (end.problem !== undefined) throw problemOfKept(end.problem)
   return reply ?? fail('reply_gone')
 }
-
-const TOO_MANY_READERS = {
-  detail: 'This gateway serves as many readers as it can.',
-  limit: 'reply_readers',
-  retryAfterSeconds: 1,
-} as const
-
-const TOO_MANY_OF_OWNER = {
-  detail: 'The owner of the API key has as many readers as one user may have in this gateway.',
-  limit: 'readers_of_owner',
-  retryAfterSeconds: 1,
-} as const

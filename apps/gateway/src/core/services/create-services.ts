@@ -77,7 +77,12 @@ export interface ServicesDeps extends ChatParts {
 export interface ServicesConfig {
   readonly limits: LimitRules & Partial<Pick<ChatBounds, 'streamsPerKey'>>
   readonly chat: Omit<ChatBounds, 'streamsPerKey'> & Pick<RunBounds, 'replyBytesMax' | 'headerHoldMs'>
-  readonly replies: { readonly bytesMax: number; readonly graceMs: number }
+  readonly replies: {
+    readonly bytesMax: number
+    readonly graceMs: number
+    readonly readersPerOwnerMax: number
+    readonly readersPerCallMax: number
+  }
   readonly conversations: { readonly maxCharacters: number }
   readonly uploads: UploadSettings
   readonly users: UsersDeps['config']

@@ -43,3 +43,11 @@ test('where a tenth is less than one, one owner may take all', () => {
   expect(takeAll(shares, 'a')).toBe(4)
   expect(shares.refusalOf('b')).toBe('all')
 })
+
+test('an owner may have no more than its own maximum, also of the last tenth', () => {
+  const shares = new OwnerShares(100, 5)
+  expect(takeAll(shares, 'a')).toBe(5)
+  expect(shares.refusalOf('a')).toBe('share')
+  for (let owner = 0; owner < 19; owner += 1) expect(takeAll(shares, String(owner))).toBe(5)
+  expect(shares.refusalOf('b')).toBe('all')
+})

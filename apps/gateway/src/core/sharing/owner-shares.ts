@@ -11,11 +11,14 @@ export type ShareRefusal = 'all' | 'share'
 export class OwnerShares {
   readonly #max: number
   readonly #reserved: number
+  readonly #perOwnerMax: number
   readonly #heldBy = new Map<string, number>()
   #taken = 0
 
-  constructor(max: number) {
+  /** @param perOwnerMax - what one owner may have in any case; without it, only the last tenth is kept from it */
+  constructor(max: number, perOwnerMax = max) {
     this.#max = max
+    this.#perOwnerMax = perOwnerMax
     this.#reserved = Math.floor(max * RESERVED_SHARE)
   }
 
@@ -27,7 +30,8 @@ export class OwnerShares {
   refusalOf(owner: string): ShareRefusal | undefined {
     if (this.#taken >= this.#max) return 'all'
     const isReserved = this.#taken >= this.#max - this.#reserved
-    return isReserved && (this.#heldBy.get(owner) ?? 0) >= this.#reserved ? 'share' : undefined
+    const ownersMax = isReserved ? Math.min(this.#reserved, this.#perOwnerMax) : this.#perOwnerMax
+    return (this.#heldBy.get(owner) ?? 0) >= ownersMax ? 'share' : undefined
   }
 
   /** Takes one, whether or not the owner may. */

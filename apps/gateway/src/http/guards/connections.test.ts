@@ -7,19 +7,25 @@ import { answerClientError } from './client-error.ts'
 import { boundConnections, type Connections, refuseBeyondBound } from './connections.ts'
 
 const CONNECTIONS_MAX = 3
+const REFUSED_MAX = 2
 const BIG = 'x'.repeat(24 * 1024 * 1024)
 
 let app: FastifyInstance
 let connections: Connections
 let port: number
 let sockets: Socket[]
+let nowMs: number
+let release: () => void
 const served = vi.fn()
-const observer = { full: vi.fn() }
+const observer = { full: vi.fn(), closedIdle: vi.fn() }
 const refusing = { newId: () => 'an-id', refused: vi.fn() }
 
 beforeEach(async () => {
   vi.clearAllMocks()
   sockets = []
+  nowMs = 0
+  const { promise: released, resolve } = Promise.withResolvers<void>()
+  release = resolve
   app = Fastify({
     bodyLimit: 16 * 1024 * 1024,
     http: { headersTimeout: 200, requestTimeout: 400, connectionsCheckingInterval: 50 },
@@ -28,6 +34,8 @@ beforeEach(async () => {
   })
   connections = boundConnections(app, {
     connectionsMax: CONNECTIONS_MAX,
+    refusedMax: REFUSED_MAX,
+    elapsedMs: () => nowMs,
     ...refusing,
     unreadMs: 1_000,
     observer,
@@ -38,6 +46,12 @@ beforeEach(async () => {
     served()
     return 'served'
   })
+  app.post('/held', async () => {
+    served()
+    await released
+    return 'released'
+  })
+  app.get('/health', { config: { isAlwaysAnswered: true } }, async () => 'healthy')
   app.get('/big', async () => BIG)
   await app.listen({ host: '127.0.0.1', port: 0 })
   port = (app.server.address() as AddressInfo).port
@@ -69,14 +83,24 @@ const dead = async (socket: Socket) => {
   clearInterval(writing)
 }
 
+const post = (path: string) => `POST ${path} HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n`
+const fetched = (path: string, method = 'POST') => fetch(`http://127.0.0.1:${port}${path}`, { method })
+
+/** Takes all connections by requests that last until they are released. */
 const fill = async () => {
   const opened = await Promise.all(Array.from({ length: CONNECTIONS_MAX }, open))
-  // They have sent a request and are idle now, which is allowed.
-  for (const { socket } of opened) socket.write('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n')
+  for (const { socket } of opened) socket.write(post('/held'))
   await vi.waitFor(() => expect(served).toHaveBeenCalledTimes(CONNECTIONS_MAX), 20_000)
   expect(connections.open).toBe(CONNECTIONS_MAX)
   return opened
 }
+
+/** The connection has ended, in whatever way. */
+const closed = ({ socket }: { socket: Socket }) =>
+  new Promise<void>((resolve) => {
+    if (socket.readableEnded || socket.destroyed) resolve()
+    else socket.on('end', resolve).on('close', () => resolve())
+  })
 
 test('bytes that are not HTTP get 400, and the connection is closed even if the client keeps sending', async () => {
   const { socket, text } = await open()
@@ -110,7 +134,7 @@ test('a connection that sends no byte is closed', async () => {
 test('a request beyond the maximum gets 503 and its connection is closed, until another one has ended', async () => {
   const [first] = await fill()
   for (let index = 0; index < 3; index += 1) {
-    const refused = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST' })
+    const refused = await fetched('/')
     expect(refused.status).toBe(503)
     expect(Object.fromEntries(refused.headers)).toMatchObject({ 'retry-after': '1', connection: 'close' })
     expect(await refused.json()).toMatchObject({ code: 503, reason: 'unavailable' })
@@ -121,7 +145,63 @@ test('a request beyond the maximum gets 503 and its connection is closed, until 
   first?.socket.destroy()
   await vi.waitFor(() => expect(connections.open).toBe(CONNECTIONS_MAX - 1), 20_000)
   expect(observer.full.mock.calls).toEqual([[true], [false]])
-  expect((await fetch(`http://127.0.0.1:${port}/`, { method: 'POST' })).status).toBe(200)
+  expect((await fetched('/')).status).toBe(200)
+})
+
+test('a new connection takes the place of the longest idle one, whether that has had a request or not', async () => {
+  Object.assign(app.server, { headersTimeout: 60_000, requestTimeout: 60_000 })
+  const unfinished = await open()
+  unfinished.socket.write('POST / HTTP/1.1\r\nhost: a\r\n')
+  const done = await open()
+  done.socket.write(post('/'))
+  const held = await open()
+  held.socket.write(post('/held'))
+  await vi.waitFor(() => expect(served).toHaveBeenCalledTimes(2), 20_000)
+  await vi.waitFor(() => expect(done.text()).toContain('served'), 20_000)
+  nowMs = 1_000
+
+  const ends = [closed(unfinished), closed(done)]
+  expect((await fetched('/')).status).toBe(200)
+  await ends[0]
+  expect(observer.closedIdle).toHaveBeenCalledTimes(1)
+  const other = await open()
+  other.socket.write(post('/'))
+  await vi.waitFor(() => expect(other.text()).toContain('served'), 20_000)
+  await ends[1]
+  expect(observer.closedIdle).toHaveBeenCalledTimes(2)
+  expect(connections.open).toBe(CONNECTIONS_MAX)
+  expect(observer.full.mock.calls).toEqual([[true]])
+
+  release()
+  await vi.waitFor(() => expect(held.text()).toContain('released'), 20_000)
+  expect(refusing.refused).not.toHaveBeenCalled()
+})
+
+test('a connection that has just come, whose request may be on its way, does not give way', async () => {
+  Object.assign(app.server, { headersTimeout: 60_000, requestTimeout: 60_000 })
+  const fresh = await Promise.all(Array.from({ length: CONNECTIONS_MAX }, open))
+  await vi.waitFor(() => expect(connections.open).toBe(CONNECTIONS_MAX), 20_000)
+  nowMs = 999
+  expect((await fetched('/')).status).toBe(503)
+  for (const { socket } of fresh) socket.write(post('/'))
+  await vi.waitFor(() => expect(served).toHaveBeenCalledTimes(CONNECTIONS_MAX), 20_000)
+  expect(observer.closedIdle).not.toHaveBeenCalled()
+})
+
+test('health is answered beyond the maximum, also among connections beyond it that send nothing', async () => {
+  Object.assign(app.server, { headersTimeout: 60_000, requestTimeout: 60_000 })
+  await fill()
+  for (let round = 0; round < 3; round += 1) {
+    const silent = await Promise.all(Array.from({ length: REFUSED_MAX + 1 }, open))
+    const ends = silent.map(closed)
+    const health = await fetched('/health', 'GET')
+    expect([health.status, health.headers.get('connection'), await health.text()]).toEqual([
+      ...[200, 'close', 'healthy'],
+    ])
+    expect((await fetched('/')).status).toBe(503)
+    await Promise.all(ends)
+  }
+  expect(connections.open).toBe(CONNECTIONS_MAX)
 })
 
 test('a client whose request is rejected while it sends a large body can read the response', async () => {

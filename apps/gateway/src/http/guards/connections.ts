@@ -4,20 +4,27 @@ import { Problem } from '#core/errors.ts'
 import { sendProblem } from '../reply/problem.ts'
 import { type Refusing, refuseConnection } from './client-error.ts'
 import { closeSoon, isClosing } from './closing.ts'
+import { type HeldSocket, IdleSockets } from './idle-sockets.ts'
 
-/** How many connections beyond the bound get an answer at a time; further ones are closed without one. */
+/** How many connections beyond the bound get an answer at a time. */
 const REFUSED_MAX = 1_000
 /** How long a connection beyond the bound may take to send its request before it is refused without one. */
 const REFUSE_WITHIN_MS = 1_000
+/** A client that has been idle for less may have a request on its way, and would see it fail. */
+const IDLE_MS_MIN = 1_000
 /** How long a client may read nothing of a response that is complete. */
 const UNREAD_MS = 120_000
 
 export interface ConnectionOptions extends Refusing {
   readonly connectionsMax: number
+  readonly elapsedMs: () => number
   readonly unreadMs?: number
+  readonly refusedMax?: number
   readonly observer: {
     /** Called when the bound is reached, and when there is room again. */
     full(isFull: boolean): void
+    /** Called when an idle connection is closed to make room for another. */
+    closedIdle(): void
   }
 }
 
@@ -27,39 +34,79 @@ export interface Connections {
 }
 
 /**
- * Bounds the connections of a server, and how long a client that does not read or does not close can keep one. Must be
+ * Bounds the connections of a server, and how long a client that does not read or does not close can keep one. At the bound a
+ * new connection takes the place of one that is idle, so that nobody keeps others out by connections that do nothing. Must be
  * called before other hooks are added. {@link refuseBeyondBound} adds the hook that answers requests beyond the bound.
  */
 export function boundConnections(
   app: FastifyInstance,
-  { connectionsMax, unreadMs = UNREAD_MS, observer, ...refusing }: ConnectionOptions,
+  {
+    connectionsMax,
+    elapsedMs,
+    unreadMs = UNREAD_MS,
+    refusedMax = REFUSED_MAX,
+    observer,
+    ...refusing
+  }: ConnectionOptions,
 ): Connections {
-  let open = 0
+  const within = new IdleSockets<Socket>({ elapsedMs, idleMsMin: IDLE_MS_MIN })
+  const beyond = new IdleSockets<Socket>({ elapsedMs, idleMsMin: 0 })
   let isFull = false
   const setFull = (isNow: boolean) => {
     if (isNow !== isFull) observer.full(isNow)
     isFull = isNow
   }
-  app.server.maxConnections = connectionsMax + REFUSED_MAX
-  app.server.on('connection', (socket) => {
-    // Node calls this after the last response. Its own version would reset a client that is still sending.
-    socket.destroySoon = () => closeSoon(socket)
-    if (open < connectionsMax) {
-      open += 1
-      socket.once('close', () => {
-        open -= 1
-        // Not as soon as one closes: near the bound, connections come and go, and each change would be reported.
-        if (open < connectionsMax * 0.9) setFull(false)
-      })
-      return
-    }
-    setFull(true)
+
+  /** Closes the connection that others can best do without, if there is one. */
+  function makeRoom(sockets: IdleSockets<Socket>): boolean {
+    const next = sockets.next()
+    if (next === undefined) return false
+    // Its place is free at once, and not when its end is reported.
+    next.remove()
+    next.socket.destroy()
+    return true
+  }
+
+  function hold(sockets: IdleSockets<Socket>, socket: Socket): HeldSocket<Socket> {
+    const entry = sockets.add(socket, socket.remoteAddress ?? '')
+    held.set(socket, entry)
+    socket.once('close', () => {
+      entry.remove()
+      // Not as soon as one closes: near the bound, connections come and go, and each change would be reported.
+      if (within.size < connectionsMax * 0.9) setFull(false)
+    })
+    return entry
+  }
+
+  function refuseSoon(entry: HeldSocket<Socket>): void {
+    const { socket } = entry
     refused.add(socket)
     const timer = setTimeout(() => {
+      // A request that is served beyond the bound ends the connection by itself.
+      if (!entry.isIdle) return
       if (socket.bytesWritten > 0) return closeSoon(socket)
       refuseConnection(socket, tooMany(), refusing)
     }, REFUSE_WITHIN_MS).unref()
     socket.once('close', () => clearTimeout(timer))
+  }
+
+  app.server.on('connection', (socket) => {
+    // Node calls this after the last response. Its own version would reset a client that is still sending.
+    socket.destroySoon = () => closeSoon(socket)
+    if (within.size >= connectionsMax) {
+      setFull(true)
+      if (makeRoom(within)) observer.closedIdle()
+    }
+    if (within.size < connectionsMax) hold(within, socket)
+    else if (beyond.size < refusedMax || makeRoom(beyond)) refuseSoon(hold(beyond, socket))
+    else socket.destroy()
+  })
+  // Not a hook, because requests with a URL that is not valid reach none.
+  app.server.prependListener('request', ({ socket }, response) => {
+    const entry = held.get(socket)
+    if (entry === undefined) return
+    entry.begin()
+    response.once('finish', () => entry.end())
   })
   app.addHook('onRequest', (request, reply, done) => {
     const { socket } = request.raw
@@ -73,21 +120,34 @@ export function boundConnections(
   })
   return {
     get open() {
-      return open
+      return within.size
     },
   }
 }
 
+/** Beside the sockets, because they are Node's, as are the requests that ask which of them is theirs. */
+const held = new WeakMap<Socket, HeldSocket<Socket>>()
 /** Beside the sockets, because they are Node's, and the requests that look here do not exist yet. */
 const refused = new WeakSet<Socket>()
 
-/** Refuses requests on connections beyond the bound. Must be added after the hooks whose headers the refusal should have. */
+/**
+ * Refuses requests on connections beyond the bound, except those of routes that are always answered. Must be added after the
+ * hooks whose headers the refusal should have.
+ */
 export function refuseBeyondBound(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (!refused.has(request.raw.socket)) return done()
     reply.header('connection', 'close')
+    if (request.routeOptions.config.isAlwaysAnswered === true) return done()
     sendProblem(tooMany(), request, reply)
   })
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether requests are answered even on connections beyond the bound. */
+    isAlwaysAnswered?: boolean
+  }
 }
 
 function tooMany(): Problem {

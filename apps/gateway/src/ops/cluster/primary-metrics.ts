@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { Counter, Registry } from 'prom-client'
 import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import { onceChannelEnded } from './channel-end.ts'
 import { isMessage, type PrimaryMessage, type WorkerMessage } from './messages.ts'
 import { WorkerReports } from './worker-reports.ts'
 
@@ -73,18 +74,18 @@ export function servePrimaryMetrics(): PrimaryMetrics {
       markRejectionHandled(answer(worker, message.id))
     }
   })
-  // Not `exit`, which may come before the last messages of the worker.
-  cluster.on('disconnect', (worker) => {
-    const place = places.get(worker)
-    if (place === undefined) return
+  function ended(worker: Worker, place: number): void {
     places.delete(worker)
     reporting.delete(worker)
     reports.end(place)
     for (const id of [...requests.keys()]) hasAnswered(worker, id)
-  })
+  }
 
   return {
-    add: (worker, place) => places.set(worker, place),
+    add(worker, place) {
+      places.set(worker, place)
+      onceChannelEnded(worker, () => ended(worker, place))
+    },
     workerDied: (signal) => deaths.inc({ cause: causeOf(signal) }),
   }
 }

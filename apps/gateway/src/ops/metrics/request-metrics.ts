@@ -23,6 +23,8 @@ export interface RequestMetrics {
   graphqlError(code: string): void
   subscriptionStarted(): void
   subscriptionEnded(): void
+  /** Counts an idle connection that was closed to make room for another. */
+  idleConnectionClosed(): void
   /** Shows the connections that clients have open. */
   watchConnections(connections: { readonly open: number }): void
 }
@@ -86,6 +88,11 @@ export function createRequestMetrics({ counter, gauge, histogram }: Instruments)
   )
   const errors = counter('trunkline_graphql_errors_total', 'Errors in GraphQL results, by code.', ['code'])
   gauge('trunkline_graphql_subscriptions', 'GraphQL subscriptions that are open.', () => subscriptions)
+  const idleClosed = counter(
+    'trunkline_idle_connections_closed_total',
+    'Idle connections that were closed to make room for others, while connections were at their bound.',
+  )
+  idleClosed.addMany(0)
   gauge('trunkline_connections', 'Connections of clients that are open.', () => connections?.open ?? 0)
 
   return {
@@ -112,6 +119,7 @@ export function createRequestMetrics({ counter, gauge, histogram }: Instruments)
     subscriptionEnded() {
       subscriptions -= 1
     },
+    idleConnectionClosed: () => idleClosed.add(),
     watchConnections(watched) {
       connections = watched
     },

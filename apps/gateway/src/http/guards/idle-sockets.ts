@@ -1,0 +1,116 @@
+import { networkOf } from '#core/limits/network-of.ts'
+
+export interface IdleSocketsOptions {
+  /** A socket that has been idle for less than this is left alone, since its request may be on its way. */
+  readonly idleMsMin: number
+  readonly elapsedMs: () => number
+}
+
+/** The sockets of one network, which counts as one address. */
+interface Network {
+  readonly name: string
+  sockets: number
+  /** Those without a request, the longest idle first. */
+  readonly idle: Set<HeldSocket<unknown>>
+}
+
+/**
+ * The open sockets of a server by their addresses, to decide which of them is closed where there is no room for another. Only
+ * sockets without a request are: those that wait for the next one, and those whose first one never arrives.
+ */
+export class IdleSockets<Socket> {
+  readonly #options: IdleSocketsOptions
+  readonly #networks = new Map<string, Network>()
+  #size = 0
+
+  constructor(options: IdleSocketsOptions) {
+    this.#options = options
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Adds a socket, which is idle until its first request. */
+  add(socket: Socket, address: string): HeldSocket<Socket> {
+    const name = networkOf(address)
+    let network = this.#networks.get(name)
+    if (network === undefined) {
+      network = { name, sockets: 0, idle: new Set() }
+      this.#networks.set(name, network)
+    }
+    network.sockets += 1
+    this.#size += 1
+    return new HeldSocket(socket, network, this.#options.elapsedMs, () => this.#removed(network))
+  }
+
+  /**
+   * The longest idle socket of the address that has most idle ones, so that an address with many sockets that work, such as a
+   * balancer, is not the one that is cut. Undefined if that one has not been idle for long enough: an address with few must not
+   * lose them to one whose sockets are always new.
+   */
+  next(): HeldSocket<Socket> | undefined {
+    let found: HeldSocket<unknown> | undefined
+    let most = 0
+    for (const { idle } of this.#networks.values()) {
+      if (idle.size < most) continue
+      const [longest] = idle
+      if (longest === undefined) continue
+      if (found === undefined || idle.size > most || longest.idleSinceMs < found.idleSinceMs) found = longest
+      most = idle.size
+    }
+    const isIdle =
+      found !== undefined && this.#options.elapsedMs() - found.idleSinceMs >= this.#options.idleMsMin
+    return isIdle ? (found as HeldSocket<Socket>) : undefined
+  }
+
+  #removed(network: Network): void {
+    network.sockets -= 1
+    this.#size -= 1
+    if (network.sockets === 0) this.#networks.delete(network.name)
+  }
+}
+
+/** An open socket, and whether it carries requests. */
+export class HeldSocket<Socket> {
+  readonly socket: Socket
+  readonly #network: Network
+  readonly #elapsedMs: () => number
+  #onRemove: (() => void) | undefined
+  #requests = 0
+  idleSinceMs: number
+
+  constructor(socket: Socket, network: Network, elapsedMs: () => number, onRemove: () => void) {
+    this.socket = socket
+    this.#network = network
+    this.#elapsedMs = elapsedMs
+    this.#onRemove = onRemove
+    this.idleSinceMs = elapsedMs()
+    network.idle.add(this)
+  }
+
+  get isIdle(): boolean {
+    return this.#requests === 0
+  }
+
+  /** A request has begun. There may be several at a time, as clients need not wait for a response. */
+  begin(): void {
+    this.#requests += 1
+    this.#network.idle.delete(this)
+  }
+
+  /** The response to one of the requests is complete. */
+  end(): void {
+    this.#requests -= 1
+    if (this.#requests > 0 || this.#onRemove === undefined) return
+    this.idleSinceMs = this.#elapsedMs()
+    this.#network.idle.add(this)
+  }
+
+  /** Does nothing the second time. */
+  remove(): void {
+    this.#network.idle.delete(this)
+    this.#onRemove?.()
+    this.#onRemove = undefined
+  }
+}
