@@ -87,6 +87,20 @@ test('the index of the documentation leads to every page once', () => {
   expect(links.filter((path) => path.startsWith('docs/')).sort()).toEqual(pages.sort())
 })
 
+test('the index of the decisions has each of them once, and a decision is changed by later ones only', () => {
+  const folder = 'docs/decisions'
+  const decisions = globSync(`${folder}/0*.md`, { cwd: ROOT }).sort()
+  const rows = [...read(`${folder}/README.md`).matchAll(/^\| \d{4} +\| \[[^\]]+\]\(([^)]+)\)/gm)]
+  expect(rows.map(([, page = '']) => `${folder}/${page}`)).toEqual(decisions)
+  const changes = decisions.flatMap((page) => {
+    const [, , note = ''] = read(page).split('\n')
+    const later = note.startsWith('> Changed by ') ? [...note.matchAll(/\]\((\d{4}-[^)]+)\)/g)] : []
+    return later.map(([, by = '']) => [page, `${folder}/${by}`] as const)
+  })
+  expect(changes).not.toEqual([])
+  expect(changes.filter(([page, by]) => by <= page)).toEqual([])
+})
+
 test('docs/runtime-tricks.md names files that exist', () => {
   const folders = '{apps/*,packages/*,scripts,bench,test}'
   const exclude = ['**/node_modules', '**/dist']
