@@ -1,4 +1,4 @@
-import { Trunkline } from '@trunkline/sdk'
+import { AbortError, Trunkline } from '@trunkline/sdk'
 
 /*
  * A route handler as Next.js and others take them (`app/api/chat/route.ts`): it holds the API key, so that the page needs none,
@@ -16,7 +16,8 @@ export async function POST(request: Request): Promise<Response> {
   const stream = client.chat.stream(params, { signal: request.signal })
   return stream.toResponse({
     onError: (error) => {
-      console.error(error)
+      // That a visitor left is no failure.
+      if (!(error instanceof AbortError)) console.error(error)
       return 'The answer could not be given. Please try again.'
     },
   })

@@ -1,5 +1,8 @@
 import { defineConfig } from 'vite'
-import { POST } from './route.ts'
+import * as keptRoute from './kept-route.ts'
+import * as route from './route.ts'
 import { serveRoute } from './serve-route.ts'
 
-export default defineConfig({ plugins: [serveRoute('/api/chat', POST)] })
+export default defineConfig({
+  plugins: [serveRoute('/api/chat', route), serveRoute('/api/kept-chat', keptRoute)],
+})

@@ -37,9 +37,9 @@ const meaning: fc.Arbitrary<Meaning> = fc.record({
 
 /**
  * How the reply comes: as it should, with an end before its first word, with a connection that breaks after its last byte or
- * amid the text, or as one body instead of a stream.
+ * amid the text, with both an early end and such a connection, or as one body instead of a stream.
  */
-const COMES = ['plain', 'plain', 'early end', 'unclean close', 'broken', 'body'] as const
+const COMES = ['plain', 'plain', 'early end', 'unclean close', 'broken', 'early end, broken', 'body'] as const
 type Coming = (typeof COMES)[number]
 
 test.for(BUILT_IN)(
@@ -106,9 +106,13 @@ function wireOf(adapter: Adapter, meaning: Meaning, coming: Coming, dice: Dice) 
   }
   if (coming === 'unclean close')
     return { parts: [...partsOf(frames, dice), new UpstreamError('agent_truncated')], expected }
-  if (coming === 'broken') {
+  if (coming === 'broken' || coming === 'early end, broken') {
+    const early = spell(ordinary, dice).frames.filter((frame) =>
+      /workflow_finished|message_end|chat\.completed|"finish_reason":"stop"|\[DONE\]/.test(frame),
+    )
+    const ends = coming === 'broken' ? [] : early.slice(0, 1 + dice.below(2))
     const begun = spell({ ...meaning, ending: 'none' }, dice).frames
-    const parts = [...partsOf(begun, dice), new UpstreamError('agent_truncated')]
+    const parts = [...partsOf([...ends, ...begun], dice), new UpstreamError('agent_truncated')]
     return { parts, expected: { ...expected, reason: 'agent_truncated' } }
   }
   return { parts: [...partsOf(frames, dice), end], expected }

@@ -78,6 +78,18 @@ function piecesOf(text: string, dice: Dice): readonly string[] {
   return pieces
 }
 
+/**
+ * Messages of which each has all of the text so far; undefined for a text that begins like one in pieces. The first one is more
+ * than half of it, since less may be a piece that repeats itself.
+ */
+function growingOf(text: string, dice: Dice): readonly string[] | undefined {
+  const begun = text.slice(0, Math.floor(text.length / 2) + 1)
+  const isTelling = /\p{L}/u.test(begun) || new Set(begun.replace(/\s+/g, '')).size > 1
+  return isTelling && begun.length < text.length
+    ? [begun, text, ...(dice.below(2) === 0 ? [text] : [])]
+    : undefined
+}
+
 const data = (value: unknown, event?: string): string => {
   const json = typeof value === 'string' ? value : JSON.stringify(value)
   return `${event === undefined ? '' : `event: ${event}\n`}data: ${json}\n\n`
@@ -118,9 +130,11 @@ function openai({ text, reasoning, ending, usage }: Meaning, dice: Dice): Spelle
     (piece) => ({ text: piece }),
   ])
   const chunk = (more: object) => data({ choices: [...others, { ...index, ...more, finish_reason: null }] })
+  const texts = dice.below(4) === 0 ? growingOf(text, dice) : undefined
   const frames = [
     ...piecesOf(reasoning, dice).map((piece) => chunk({ delta: { [name]: piece } })),
-    ...piecesOf(text, dice).map((piece) => chunk(choice(piece))),
+    ...(texts?.map((whole) => chunk({ message: { role: 'assistant', content: content(whole) } })) ??
+      piecesOf(text, dice).map((piece) => chunk(choice(piece)))),
   ]
   const counts = usage ? [data({ choices: [], usage: countsOf(dice) })] : []
   const done = data('[DONE]')
@@ -140,6 +154,9 @@ function openai({ text, reasoning, ending, usage }: Meaning, dice: Dice): Spelle
             `error: ${JSON.stringify(ERROR)}\n\n`,
             `${JSON.stringify({ error: ERROR })}\n\n`,
             data({ choices: [{ index: 0, delta: {}, error: ERROR }] }),
+            data({ choices: [{ index: 0, delta: { error: ERROR }, finish_reason: 'stop' }] }),
+            data({ choices: null, base_resp: { status_code: 1013, status_msg: ERROR.message } }),
+            data({ Response: { Error: { Code: 'FailedOperation', Message: ERROR.message } } }),
           ]),
           done,
         ],
@@ -261,7 +278,7 @@ function coze({ text, reasoning, ending, usage }: Meaning, dice: Dice): Spelled 
     ...piecesOf(reasoning, dice).map((piece) => delta({ content: '', reasoning_content: piece })),
     ...piecesOf(text, dice).map((piece) => delta({ content: piece })),
   ]
-  const chat = (status: string) =>
+  const chat = (status: string, named = status) =>
     data(
       {
         id: 'r1',
@@ -269,17 +286,21 @@ function coze({ text, reasoning, ending, usage }: Meaning, dice: Dice): Spelled 
         status,
         ...(usage && { usage: { input_count: '7', token_count: 12 } }),
       },
-      `conversation.chat.${status}`,
+      `conversation.chat.${named}`,
     )
   switch (ending) {
     case 'none':
       return { frames }
     case 'error':
       return { frames: [...frames, data({ code: 5000, msg: 'x' }, 'error')] }
-    case 'stopped':
-      return { frames: [...frames, chat(dice.of(['canceled', 'cancelled'])), data('"[DONE]"', 'done')] }
-    case 'failed':
-      return { frames: [...frames, chat('failed'), data('"[DONE]"', 'done')] }
+    case 'stopped': {
+      const status = dice.of(['canceled', 'cancelled', 'interrupted'])
+      return { frames: [...frames, chat(status, dice.of([status, 'completed'])), data('"[DONE]"', 'done')] }
+    }
+    case 'failed': {
+      const status = dice.of(['failed', 'expired', 'aborted'])
+      return { frames: [...frames, chat(status, dice.of([status, 'completed'])), data('"[DONE]"', 'done')] }
+    }
     default: {
       const whole = data({ ...message, content: text }, 'conversation.message.completed')
       return { frames: [...frames, whole, chat('completed'), data('"[DONE]"', 'done')] }

@@ -1,6 +1,4 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import type { ServerResponse } from 'node:http'
 import {
   type DeafProxy,
   startDeafProxy,
@@ -21,7 +19,7 @@ import {
 import { type KeptReplicas, startKeptReplicas } from '../support/kept-replicas.ts'
 import { askAll, begin, killAmidCalls, outcomesOf, stopTimes } from '../support/kept-trials.ts'
 import { query } from '../support/query.ts'
-import { type ScriptedPlatform, sse, startScriptedPlatform } from '../support/scripted-platform.ts'
+import { type Steps, startSteps } from '../support/stepwise-platform.ts'
 import { readerOf } from '../support/stream.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { PLATFORMS } from '../support/turn-faults.ts'
@@ -415,37 +413,3 @@ describe.skipIf(server === '' || redisUrl === '')(
     })
   },
 )
-
-/** A platform whose only running reply is written step by step. */
-interface Steps extends ScriptedPlatform {
-  /** Resolves when the text has been written. */
-  send(text: string): Promise<void>
-  end(text: string): Promise<void>
-}
-
-async function startSteps(): Promise<Steps> {
-  let running = Promise.withResolvers<ServerResponse>()
-  const platform = await startScriptedPlatform((_path, _body, response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' })
-    running.resolve(response)
-    return once(response, 'close').then(() => undefined)
-  })
-  const chunk = (content: string, finish: string | null = null) =>
-    sse({
-      ...{ id: 'c', object: 'chat.completion.chunk', model: 'steps' },
-      choices: [{ index: 0, delta: { content }, finish_reason: finish }],
-    })
-  const write = async (text: string) => {
-    const response = await running.promise
-    await new Promise<void>((resolve) => response.write(text, () => resolve()))
-  }
-  return {
-    ...platform,
-    send: (text) => write(chunk(text)),
-    async end(text) {
-      await write(chunk(text, 'stop') + sse('[DONE]'))
-      ;(await running.promise).end()
-      running = Promise.withResolvers()
-    },
-  }
-}

@@ -96,9 +96,9 @@ function loadedFirst(chunks: readonly Chunk[]): readonly Chunk[] {
 const bytesOf = (chunks: readonly Chunk[]) =>
   chunks.reduce((sum, { code }) => sum + gzipSync(code, { level: 9 }).length, 0)
 
-async function pageWith(entry: string): Promise<string> {
+async function pageWith(entry: string, names = '*'): Promise<string> {
   const page = join(sdk.project, 'page.js')
-  await writeFile(page, `export * from '${entry}'`)
+  await writeFile(page, `export ${names} from '${entry}'`)
   return page
 }
 
@@ -113,6 +113,13 @@ describe.each(Object.entries(BUNDLERS))('bundled by %s', (_name, bundle) => {
     // What kept calls need is no part of it.
     expect(code).not.toMatch(/idempotency|last-event-id|import\(/)
     expect(gzipSync(code, { level: 9 }).length).toBeLessThanOrEqual(bytesMax)
+  })
+
+  test('a page with the reader of streams alone loads at most 4,300 bytes, gzipped', async () => {
+    const chunks = await bundle(await pageWith('@trunkline/sdk/chat', '{ readChatStream }'), {
+      splits: false,
+    })
+    expect(bytesOf(chunks)).toBeLessThanOrEqual(4_300)
   })
 
   test('a page with everything loads at most 12,500 bytes at first, and 2,200 with the first kept call, gzipped', async () => {

@@ -1,18 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { POST } from '@trunkline/examples/ai-sdk/route.ts'
-import { serveRoute } from '@trunkline/examples/ai-sdk/serve-route.ts'
+import * as route from '@trunkline/examples/ai-sdk/route.ts'
 import { Trunkline } from '@trunkline/sdk'
 import { parseJsonEventStream, readUIMessageStream, type UIMessage, uiMessageChunkSchema } from 'ai'
 import type { Browser, Page } from 'playwright-core'
-import { createServer, type ViteDevServer } from 'vite'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { HAS_BROWSER, launchBrowser } from '../../support/browser.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../../support/gateway-with-sandbox.ts'
+import { AI_SDK_PAGES, servePages } from '../support/example-page.ts'
 
 // A browser, because the page of the example keeps a conversation with the hook of the AI SDK, which renders into a page.
-
-const ROOT = join(import.meta.dirname, '../../../examples/ai-sdk')
 
 let system: GatewayWithSandbox
 beforeAll(async () => {
@@ -50,10 +47,13 @@ async function messageIn(response: Response) {
 const partsOf = (message: UIMessage | undefined, type: string) =>
   (message?.parts ?? []).flatMap((part) => (part.type === type && 'text' in part ? [part.text] : []))
 
-test.each(['route.ts', 'chat.tsx'])('docs/ai-sdk.md quotes %s as it is', async (file) => {
-  const page = await readFile(join(ROOT, '../../docs/ai-sdk.md'), 'utf8')
-  expect(page).toContain(`// examples/ai-sdk/${file}\n${await readFile(join(ROOT, file), 'utf8')}`)
-})
+test.each(['route.ts', 'chat.tsx', 'message.ts', 'chat-view.tsx', 'kept-route.ts', 'kept-chat.tsx'])(
+  'docs/ai-sdk.md quotes %s as it is',
+  async (file) => {
+    const page = await readFile(join(AI_SDK_PAGES, '../../docs/ai-sdk.md'), 'utf8')
+    expect(page).toContain(`// examples/ai-sdk/${file}\n${await readFile(join(AI_SDK_PAGES, file), 'utf8')}`)
+  },
+)
 
 describe('what the AI SDK reads', () => {
   test('is the text of the reply, with the id of the conversation', async () => {
@@ -89,7 +89,7 @@ describe('what the AI SDK reads', () => {
 })
 
 describe.runIf(HAS_BROWSER)('the example page with useChat, in a browser', () => {
-  let server: ViteDevServer
+  let pages: Awaited<ReturnType<typeof servePages>>
   let browser: Browser
   let page: Page
   const answers = () => page.getByRole('article', { name: 'Agent' })
@@ -97,25 +97,17 @@ describe.runIf(HAS_BROWSER)('the example page with useChat, in a browser', () =>
   beforeAll(async () => {
     vi.stubEnv('TRUNKLINE_URL', system.gateway.url)
     vi.stubEnv('TRUNKLINE_API_KEY', system.key)
-    vi.spyOn(console, 'error').mockImplementation(() => undefined)
-    server = await createServer({
-      root: ROOT,
-      configFile: false,
-      logLevel: 'silent',
-      plugins: [serveRoute('/api/chat', POST)],
-      server: { host: '127.0.0.1', port: 0 },
-    })
-    await server.listen()
+    pages = await servePages('/api/chat', route)
     browser = await launchBrowser()
   })
   afterAll(async () => {
     await browser?.close()
-    await server?.close()
+    await pages?.close()
   })
   beforeEach(async () => {
     await page?.close()
     page = await browser.newPage()
-    await page.goto(server.resolvedUrls?.local[0] ?? '')
+    await page.goto(pages.url)
   })
 
   const send = async (query: string) => {
@@ -137,6 +129,7 @@ describe.runIf(HAS_BROWSER)('the example page with useChat, in a browser', () =>
   })
 
   test('shows a failure, and keeps the text so far', async () => {
+    vi.spyOn(console, 'error').mockImplementation(() => undefined)
     await send('Hello sandbox:truncate')
     expect(await page.getByRole('alert').textContent()).toBe(
       'The answer could not be given. Please try again.',

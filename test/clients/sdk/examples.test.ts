@@ -57,6 +57,18 @@ test('the example route handler refuses a question that is empty', async () => {
   expect([response.status, await response.json()]).toEqual([400, { reason: expect.any(String) }])
 })
 
+test('the example route handler logs nothing when a visitor leaves', async () => {
+  const log = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  const leaving = new AbortController()
+  const body = JSON.stringify({ query: 'Hello sandbox:silence' })
+  const request = new Request('http://page.test/api/chat', { method: 'POST', body, signal: leaving.signal })
+  const chunks = readChatStream(await POST(request))
+  await chunks.next()
+  leaving.abort()
+  await expect(chunks.next()).rejects.toMatchObject({ reason: 'stream_failed' })
+  expect(log).not.toHaveBeenCalled()
+})
+
 test('the example route handler tells nothing of its key', async () => {
   vi.stubEnv('TRUNKLINE_API_KEY', 'tl_wrong')
   vi.spyOn(console, 'error').mockImplementation(() => undefined)

@@ -299,10 +299,6 @@ export type ErrorReason =
   | 'route_not_found'
   /** The call was stopped. */
   | 'stopped'
-  /** This event stream does not exist. */
-  | 'stream_not_found'
-  /** This event stream is open already. */
-  | 'stream_taken'
   /** The access token has expired. */
   | 'token_expired'
   /** The access token is not valid. */

@@ -177,7 +177,8 @@ export class ServerChatStream extends ChatStream {
    *   const stream = client.chat.stream({ agent: 'dify', query }, { signal: request.signal })
    *   return stream.toResponse({
    *     onError: (error) => {
-   *       console.error(error)
+   *       // That a visitor left is no failure.
+   *       if (!request.signal.aborted) console.error(error)
    *       return 'Something went wrong. Please try again.'
    *     },
    *   })

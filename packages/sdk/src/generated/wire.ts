@@ -1737,7 +1737,7 @@ export interface components {
             }) | null;
             /** The end user on whose behalf the caller asks. Conversations of different end users are kept apart. */
             user?: string | null;
-            /** `trunkline.detail` adds the progress of the run: repeated `response.in_progress` events with a field `trunkline`. Everything else is ignored. */
+            /** `trunkline.detail` adds the progress of the run: repeated `response.in_progress` events with a field `trunkline`. `message.output_text.logprobs` asks agents of the platform `openai` how likely the tokens were. Everything else is ignored. */
             include?: string[] | null;
             /** Functions, for agents of the platform `openai` alone. Tools of other kinds are left out, and named in the header `X-Dropped-Tools`. */
             tools?: {
@@ -1764,6 +1764,8 @@ export interface components {
             top_p?: number | null;
             /** Passed to agents of the platform `openai`. */
             max_output_tokens?: number | null;
+            /** How many other tokens are told for each one, with how likely they were. Passed to agents of the platform `openai`. */
+            top_logprobs?: number | null;
         } & {
             [key: string]: unknown;
         };

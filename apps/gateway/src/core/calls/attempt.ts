@@ -292,19 +292,18 @@ export class Attempt implements CallEnding {
   brokeOff(error: unknown): readonly ChatEvent[] {
     if (!(error instanceof UpstreamError || error instanceof OpeningFailed)) throw error
     const content = this.#content
-    if (error instanceof UpstreamError && error.isOfEnd && this.wasSent) {
+    const batch: ChatEvent[] = []
+    if (error instanceof UpstreamError && error.isAboutEnd && this.wasSent) {
       const { state } = this.#requireExchange()
-      const batch: ChatEvent[] = []
       // It may know more of the end than was reported, such as that the run has failed.
       content.sift(this.#agent.adapter.finish(state), batch)
-      if (content.hasEnd) {
-        this.#close(batch)
-        if (batch.length > 0) this.#passOn(batch)
-        return batch
-      }
+      if (content.hasEnd) this.#close(batch)
     }
-    content.failure ??= error.failure
-    return []
+    if (!content.isComplete) content.failure ??= error.failure
+    // What an adapter has held back changes nothing as long as the reader has seen nothing.
+    if (!content.isComplete && !this.#hasPassedOn) return []
+    if (batch.length > 0) this.#passOn(batch)
+    return batch
   }
 
   /** The attempt that may succeed after the failure of this one, of which the reader has seen nothing. */

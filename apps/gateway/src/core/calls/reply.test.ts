@@ -360,6 +360,42 @@ test('what the platform has said of the end of a run explains a connection that 
   expect((await readAll(reply)).problem?.reason).toBe('agent_error')
 })
 
+test.each([
+  ['agent_truncated', 'upstream_error'],
+  ['agent_timeout', 'timeout'],
+] as const)(
+  'the end of a run that has finished is not lost where nothing follows it (%s), and there is none if the answer goes on',
+  async (reason, outcome) => {
+    const events = [
+      { event: 'message', answer: 'abc' },
+      { event: 'workflow_finished', data: { status: 'succeeded' } },
+    ]
+    const whole = start('dify')
+    whole.platform.events(...events)
+    whole.platform.cancel(new UpstreamError(reason))
+    expect((await readAll(whole.reply)).problem).toBeUndefined()
+
+    const cut = start('dify')
+    cut.platform.events(...events, { event: 'message', answer: 'def' })
+    cut.platform.cancel(new UpstreamError(reason))
+    const result = await readAll(cut.reply)
+    expect([textOf(result), result.problem?.reason]).toEqual(['abcdef', reason])
+    expect(cut.ends).toMatchObject([{ outcome }])
+  },
+)
+
+test('a text that is held back is passed on before a failure', async () => {
+  const { reply, platform } = start('openai')
+  const message = (content: string) => ({ choices: [{ index: 0, message: { content } }] })
+  platform.events(message('1'))
+  const reading = readAll(reply)
+  await vi.advanceTimersByTimeAsync(0)
+  platform.events(message('1'))
+  platform.cancel(new UpstreamError('agent_truncated'))
+  const result = await reading
+  expect([textOf(result), result.problem?.reason]).toEqual(['11', 'agent_truncated'])
+})
+
 describe('a reply with too much text', () => {
   const half = 'x'.repeat(STREAM_BYTES_MAX / 2)
 

@@ -272,3 +272,94 @@ test('a reply that is too large for JSON fails', async () => {
     reason: 'agent_malformed',
   })
 })
+
+describe('what a server tells beside its text', () => {
+  const tokens = [
+    { token: 'Hi', logprob: -0.5, bytes: [72, 105], top_logprobs: [{ token: 'Yo', logprob: -2 }] },
+  ]
+  const logprobs: ChatEvent = { type: 'logprobs', logprobs: { content: tokens, refusal: null } }
+  const told = [
+    { token: 'Hi', logprob: -0.5, bytes: [72, 105], top_logprobs: [{ token: 'Yo', logprob: -2, bytes: [] }] },
+  ]
+
+  test('how likely its tokens were follows the text, and is in the message', () => {
+    const { events } = streamOf([
+      { type: 'text', text: 'Hi' },
+      logprobs,
+      { type: 'text', text: '!' },
+      logprobs,
+      END,
+    ])
+    const deltas = events.filter(({ type }) => type === 'response.output_text.delta')
+    expect(deltas.map(({ delta, logprobs }) => [delta, logprobs])).toEqual([
+      ['Hi', []],
+      ['', told],
+      ['!', []],
+      ['', told],
+    ])
+    const all = [...told, ...told]
+    expect(events.find(({ type }) => type === 'response.output_text.done')).toMatchObject({
+      text: 'Hi!',
+      logprobs: all,
+    })
+    expect(events.at(-1).response.output[0].content).toEqual([
+      { type: 'output_text', text: 'Hi!', annotations: [], logprobs: all },
+    ])
+  })
+
+  test('probabilities of another form, and those of reasoning, are left out', () => {
+    const other: ChatEvent = {
+      type: 'logprobs',
+      logprobs: { tokens: ['Hi'], token_logprobs: [-1], content: [{ token: 7 }] },
+    }
+    const { events } = streamOf([
+      { type: 'reasoning', text: 'Hm' },
+      logprobs,
+      { type: 'text', text: 'Hi' },
+      other,
+      END,
+    ])
+    expect(events.filter(({ type }) => type.endsWith('.delta')).map(({ delta }) => delta)).toEqual([
+      'Hm',
+      'Hi',
+    ])
+    expect(events.at(-1).response.output[1].content[0].logprobs).toEqual([])
+  })
+
+  test('its sources are annotations of the message, and beside the output as the server names them', () => {
+    const page = { url: 'https://a.example/', title: 'A', start_index: 0, end_index: 2 }
+    const { events } = streamOf([
+      { type: 'text', text: 'Hi!' },
+      {
+        type: 'citations',
+        top: { citations: ['https://a.example/'] },
+        annotations: [
+          { type: 'url_citation', url_citation: page },
+          { url: 'https://b.example/' },
+          { type: 'file_citation', file_id: 'f' },
+          'https://c.example/',
+        ],
+      },
+      END,
+    ])
+    const annotations = [
+      { type: 'url_citation', ...page },
+      {
+        type: 'url_citation',
+        url: 'https://b.example/',
+        title: 'https://b.example/',
+        start_index: 0,
+        end_index: 3,
+      },
+    ]
+    expect(
+      events
+        .filter(({ type }) => type === 'response.output_text.annotation.added')
+        .map(({ annotation, annotation_index }) => [annotation_index, annotation]),
+    ).toEqual(annotations.map((annotation, index) => [index, annotation]))
+    const { response } = events.at(-1)
+    expect(response.output[0].content[0].annotations).toEqual(annotations)
+    expect(response.citations).toEqual(['https://a.example/'])
+    expect(events[0].response).not.toHaveProperty('citations')
+  })
+})

@@ -8,6 +8,7 @@ import type { ReplyCollector } from '#core/replies/kept-form.ts'
 import { type JsonObject, objectOf } from '#core/values/json.ts'
 import type { ChunkEncoder } from '#http/chat/chunk-encoder.ts'
 import { openAiError } from '#http/reply/openai-error.ts'
+import { NO_EXTRAS, outputText, type TextExtras, tokenLogprobs, urlCitations } from './output-text.ts'
 import { type Echo, type ResponseStatus, responseHead, responseUsage } from './response.ts'
 
 export interface ResponseOptions {
@@ -28,6 +29,8 @@ interface OpenItem {
   /** The event of a fragment up to its sequence number, which is the same for all fragments of the item. */
   readonly delta: string
   text: string
+  /** How likely the tokens of the text were, if the request asked for it. */
+  logprobs: TextExtras['logprobs']
 }
 
 type ItemStatus = 'completed' | 'incomplete'
@@ -45,6 +48,10 @@ export class ResponseEncoder implements ChunkEncoder {
   #hasStarted = false
   #model: string
   #usage: TokenCounts | undefined
+  /** The sources of the text, which are told at the end of its message. */
+  #annotations: readonly unknown[] = []
+  /** What the server tells of its sources beside the answer. */
+  #sources: JsonObject = {}
   #heldBytes = 0
   #response: JsonObject | undefined
 
@@ -87,7 +94,12 @@ export class ResponseEncoder implements ChunkEncoder {
       case 'detail':
         return this.#detail(event)
       case 'logprobs':
+        return this.#logprobs(event.logprobs)
       case 'citations':
+        this.#heldBytes += JSON.stringify([event.top, event.annotations]).length
+        this.#annotations = [...this.#annotations, ...event.annotations]
+        this.#sources = { ...this.#sources, ...event.top }
+        return ''
       case 'error':
         return ''
     }
@@ -120,6 +132,18 @@ export class ResponseEncoder implements ChunkEncoder {
     return this.#fragment('message', event.text)
   }
 
+  /** They follow their text, in an event without any. Those of reasoning have no place in a response. */
+  #logprobs(told: JsonObject): string {
+    const open = this.#open
+    const logprobs = tokenLogprobs(told)
+    if (open?.kind !== 'message' || logprobs.length === 0) return ''
+    this.#heldBytes += JSON.stringify(logprobs).length
+    open.logprobs = [...open.logprobs, ...logprobs]
+    const { id, index } = open
+    const place = { item_id: id, output_index: index, content_index: 0 }
+    return this.#event('response.output_text.delta', { ...place, delta: '', logprobs })
+  }
+
   #detail(event: ChatEvent): string {
     const details = this.#options.details ? detailsOf(event) : []
     return details.map((detail) => this.#start() + this.#progress(detail)).join('')
@@ -146,7 +170,8 @@ export class ResponseEncoder implements ChunkEncoder {
     const place = { item_id: id, output_index: index }
     if (kind === 'reasoning') {
       const type = 'response.reasoning_summary_text.delta'
-      this.#open = { kind, id, index, text: '', delta: deltaHead(type, { ...place, summary_index: 0 }) }
+      const delta = deltaHead(type, { ...place, summary_index: 0 })
+      this.#open = { kind, id, index, text: '', logprobs: [], delta }
       return (
         this.#event('response.output_item.added', {
           output_index: index,
@@ -165,6 +190,7 @@ export class ResponseEncoder implements ChunkEncoder {
       id,
       index,
       text: '',
+      logprobs: [],
       delta: deltaHead(type, { ...place, content_index: 0, logprobs: [] }),
     }
     const item = { ...message(id, '', 'in_progress'), content: [] }
@@ -179,7 +205,7 @@ export class ResponseEncoder implements ChunkEncoder {
     const open = this.#open
     if (open === undefined) return ''
     this.#open = undefined
-    const { kind, id, index, text } = open
+    const { kind, id, index, text, logprobs } = open
     const place = { item_id: id, output_index: index }
     if (kind === 'reasoning') {
       const item = { id, type: kind, summary: [summary(text)] }
@@ -194,11 +220,22 @@ export class ResponseEncoder implements ChunkEncoder {
         this.#event('response.output_item.done', { output_index: index, item })
       )
     }
-    const item = message(id, text, status)
-    const part = outputText(text)
+    const annotations = urlCitations(this.#annotations, text.length)
+    this.#annotations = []
+    const item = message(id, text, status, { annotations, logprobs })
+    const [part] = item.content
     this.#output.push(item)
+    const added = annotations.map((annotation, number) =>
+      this.#event('response.output_text.annotation.added', {
+        ...place,
+        content_index: 0,
+        annotation_index: number,
+        annotation,
+      }),
+    )
     return (
-      this.#event('response.output_text.done', { ...place, content_index: 0, text, logprobs: [] }) +
+      added.join('') +
+      this.#event('response.output_text.done', { ...place, content_index: 0, text, logprobs }) +
       this.#event('response.content_part.done', { ...place, content_index: 0, part }) +
       this.#event('response.output_item.done', { output_index: index, item })
     )
@@ -292,6 +329,7 @@ export class ResponseEncoder implements ChunkEncoder {
       error: null,
       output: status === 'in_progress' ? [] : this.#output,
       usage: status === 'in_progress' ? null : responseUsage(this.#usage),
+      ...(status !== 'in_progress' && this.#sources),
       ...end,
     }
   }
@@ -329,16 +367,17 @@ function deltaHead(type: string, fields: object): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields }).slice(0, -1)},"sequence_number":`
 }
 
-function outputText(text: string) {
-  return { type: 'output_text', text, annotations: [], logprobs: [] }
-}
-
 function summary(text: string) {
   return { type: 'summary_text', text }
 }
 
-function message(id: string, text: string, status: 'in_progress' | 'completed' | 'incomplete') {
-  return { id, type: 'message', status, role: 'assistant', content: [outputText(text)] }
+function message(
+  id: string,
+  text: string,
+  status: 'in_progress' | 'completed' | 'incomplete',
+  extras: TextExtras = NO_EXTRAS,
+) {
+  return { id, type: 'message', status, role: 'assistant', content: [outputText(text, extras)] }
 }
 
 /** OpenAI's codes. Clients that repeat failed requests do not repeat those of used-up quotas and refused input. */

@@ -155,6 +155,14 @@ test('parameters have the names of chat completions, and null and empty ones are
   ).toMatchObject({ parameters: {}, unsupported: [], continued: [] })
 })
 
+test('how likely tokens were is asked for as the Responses API does it', () => {
+  const include = ['message.output_text.logprobs', 'reasoning.encrypted_content']
+  expect(read({ include }).parameters).toEqual({ logprobs: true })
+  expect(read({ include, top_logprobs: 3 }).parameters).toEqual({ logprobs: true, top_logprobs: 3 })
+  expect(read({ top_logprobs: 2 }).parameters).toEqual({ logprobs: true, top_logprobs: 2 })
+  expect(read({ top_logprobs: 0 }).parameters).toEqual({})
+})
+
 test('what is null or empty is left out, also where it would not be valid', () => {
   const empty = { tool_choice: '', text: '', reasoning: '', metadata: '', temperature: '', store: null }
   expect(withoutEmpty({ model: '', input: '', ...empty, user: 'u' })).toEqual({

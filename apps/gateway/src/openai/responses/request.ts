@@ -121,7 +121,8 @@ function continuedOf(
 const NO_CALL = '00000000-0000-0000-0000-000000000000'
 
 function samplingOf(body: ResponseRequest): Record<string, unknown> {
-  const { temperature, top_p, max_output_tokens: max, reasoning, text } = body
+  const { temperature, top_p, max_output_tokens: max, reasoning, text, include, top_logprobs: top } = body
+  const logprobs = include?.includes('message.output_text.logprobs') === true || (top ?? 0) > 0
   const { effort } = objectOf(reasoning)
   const verbosity = objectOf(text).verbosity
   return {
@@ -130,6 +131,7 @@ function samplingOf(body: ResponseRequest): Record<string, unknown> {
     ...(isGiven(max) && { max_tokens: max }),
     ...(isGiven(effort) && { reasoning_effort: effort }),
     ...(isGiven(verbosity) && { verbosity }),
+    ...(logprobs && { logprobs, ...(isGiven(top) && { top_logprobs: top }) }),
   }
 }
 

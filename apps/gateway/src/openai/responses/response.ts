@@ -14,7 +14,14 @@ export type Echo = ReturnType<typeof echoOf>
 /** The fields of a response that do not depend on the reply: what was honoured, or else OpenAI's defaults. */
 export function echoOf(body: ResponseRequest, { tools, parameters, format }: ReadRequest, endUser: string) {
   const { instructions, previous_response_id: previous, metadata, store, reasoning } = body
-  const { temperature, top_p, max_tokens: max, parallel_tool_calls: parallel, verbosity } = parameters
+  const {
+    temperature,
+    top_p,
+    max_tokens: max,
+    parallel_tool_calls: parallel,
+    verbosity,
+    top_logprobs,
+  } = parameters
   const { effort } = objectOf(reasoning)
   return {
     /** Of an agent that gets the parameters. */
@@ -22,6 +29,7 @@ export function echoOf(body: ResponseRequest, { tools, parameters, format }: Rea
       temperature: temperature ?? 1,
       top_p: top_p ?? 1,
       max_output_tokens: max ?? null,
+      top_logprobs: top_logprobs ?? 0,
       parallel_tool_calls: parallel ?? true,
       tools: tools.honoured,
       tool_choice: honouredChoice(body.tool_choice, tools),
@@ -45,6 +53,7 @@ const NOT_PASSED = {
   temperature: 1,
   top_p: 1,
   max_output_tokens: null,
+  top_logprobs: 0,
   parallel_tool_calls: true,
   tools: [],
   tool_choice: 'auto',
@@ -56,7 +65,6 @@ const NEVER = {
   truncation: 'disabled',
   presence_penalty: 0,
   frequency_penalty: 0,
-  top_logprobs: 0,
   max_tool_calls: null,
   background: false,
   service_tier: 'default',

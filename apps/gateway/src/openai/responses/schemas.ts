@@ -43,7 +43,7 @@ export const ResponseRequestSchema = Type.Object(
     include: Type.Optional(
       nullable(
         Type.Array(Type.String()),
-        '`trunkline.detail` adds the progress of the run: repeated `response.in_progress` events with a field `trunkline`. Everything else is ignored.',
+        '`trunkline.detail` adds the progress of the run: repeated `response.in_progress` events with a field `trunkline`. `message.output_text.logprobs` asks agents of the platform `openai` how likely the tokens were. Everything else is ignored.',
       ),
     ),
     tools: Type.Optional(
@@ -69,6 +69,9 @@ export const ResponseRequestSchema = Type.Object(
     temperature: count('Passed to agents of the platform `openai`.'),
     top_p: count('Passed to agents of the platform `openai`.'),
     max_output_tokens: count('Passed to agents of the platform `openai`.'),
+    top_logprobs: count(
+      'How many other tokens are told for each one, with how likely they were. Passed to agents of the platform `openai`.',
+    ),
   },
   {
     $id: 'ResponseRequest',

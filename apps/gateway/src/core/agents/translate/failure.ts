@@ -67,6 +67,16 @@ export function reasonOfStatus(status: number): ErrorReason {
   }
 }
 
+/**
+ * The status that an error has: that of the response if it is one of an error, else the one in the error's code, which errors
+ * within a stream have alone.
+ */
+export function statusOfError(code: unknown, status: number | undefined): number | undefined {
+  if (status !== undefined && status >= 400) return status
+  const told = typeof code === 'number' || typeof code === 'string' ? Number(code) : Number.NaN
+  return told >= 400 && told < 600 ? told : status
+}
+
 /** Whether a body is a web page, as proxies send it in place of the platform's API. */
 export function isPage(body: unknown): boolean {
   return typeof body === 'string' && body.trimStart().startsWith('<')

@@ -1,3 +1,4 @@
+import type { ChatEvent } from '#core/agents/events.ts'
 import { parseJson } from '#core/values/json.ts'
 import { parseLenientJson } from '#core/values/lenient-json.ts'
 
@@ -22,9 +23,11 @@ interface Template {
   readonly frame: unknown
   /** The keys that lead to the string. */
   readonly path: readonly string[]
-  /** Whether such a frame means its string and nothing else. */
-  isPlain: boolean
+  /** What the string is, in a frame that means its string and nothing else. */
+  meaning: Piece['type'] | undefined
 }
+
+type Piece = Extract<ChatEvent, { type: 'text' | 'reasoning' }>
 
 /**
  * Parses the frames of one stream. Platforms repeat the same frame with a different text in one place, often
@@ -40,19 +43,26 @@ export class FrameParser {
   #isCopy = false
 
   /**
-   * Returns the text of a frame that differs only in it from one that was {@link FrameParser.isPlain}, so that nothing else of it
-   * needs to be read again. Undefined for an empty text and for every other frame.
+   * Returns the piece of a frame that differs only in its text from one that {@link FrameParser.meant} a piece, so that nothing
+   * else of it needs to be read again. Undefined for an empty text and for every other frame.
    */
-  plainText(text: string): string | undefined {
+  piece(text: string): Piece | undefined {
     const template = this.#template
-    if (template === undefined || !template.isPlain) return undefined
-    return match(text, template) || undefined
+    if (template?.meaning === undefined) return undefined
+    const content = match(text, template)
+    return content ? { type: template.meaning, text: content } : undefined
   }
 
-  /** Tells that the last parsed frame means the string at this path, such as `choices.0.delta.content`, and nothing else. */
-  isPlain(path: string): void {
+  /**
+   * Tells what the last parsed frame meant. If that was the string at one of these places, such as `choices.0.delta.content`, and
+   * nothing else, {@link FrameParser.piece} reads the frames that differ in it alone.
+   */
+  meant(events: readonly ChatEvent[], places: Readonly<Record<Piece['type'], readonly string[]>>): void {
     const template = this.#template
-    if (this.#isCopy && template !== undefined) template.isPlain = template.path.join('.') === path
+    const [event] = events
+    if (!this.#isCopy || template === undefined || event === undefined || events.length > 1) return
+    if (event.type !== 'text' && event.type !== 'reasoning') return
+    template.meaning = places[event.type].includes(template.path.join('.')) ? event.type : undefined
   }
 
   /**
@@ -117,7 +127,7 @@ function findTemplate(last: string, text: string): Template | undefined {
   const secondPaths = pathsTo(SECOND_PROBE, frameWith(SECOND_PROBE), [])
   const [path] = firstPaths
   return path !== undefined && JSON.stringify(firstPaths) === JSON.stringify(secondPaths)
-    ? { before, after, frame, path, isPlain: false }
+    ? { before, after, frame, path, meaning: undefined }
     : undefined
 }
 

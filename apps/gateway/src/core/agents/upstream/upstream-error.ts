@@ -9,6 +9,12 @@ type UpstreamErrorReason =
   | 'agent_error'
   | 'agent_misconfigured'
 
+const ABOUT_END: ReadonlySet<UpstreamErrorReason> = new Set([
+  'agent_truncated',
+  'agent_malformed',
+  'agent_timeout',
+])
+
 interface UpstreamErrorOptions {
   readonly cause?: unknown
   readonly wasBegun?: boolean
@@ -62,9 +68,9 @@ export class UpstreamError extends Error {
     return new UpstreamError('agent_timeout', { wasBegun })
   }
 
-  /** Whether the response broke off, or could not be read to its end. Neither matters after an answer that is whole. */
-  get isOfEnd(): boolean {
-    return !this.isTooLarge && (this.reason === 'agent_truncated' || this.reason === 'agent_malformed')
+  /** Whether the response broke off, could not be read to its end, or has none in time. That does not matter after a whole answer. */
+  get isAboutEnd(): boolean {
+    return !this.isTooLarge && ABOUT_END.has(this.reason)
   }
 
   get failure(): Failure {

@@ -329,3 +329,22 @@ test('the probe checks the token', () => {
   })
   expect(probe.read(404, 'not found', noHeader)).toEqual({ ok: 'degraded' })
 })
+
+test.each([
+  ['completed', 'canceled', 'agent_truncated'],
+  ['completed', 'failed', 'agent_error'],
+  ['aborted', 'aborted', 'agent_error'],
+  ['interrupted', undefined, 'agent_truncated'],
+  ['expired', 'expired', 'agent_error'],
+])('a chat that is %s with the status %j is %s', (name, status, reason) => {
+  const events = replyTo([[`chat.${name}`, { id: 'r1', conversation_id: 'c1', status }]])
+  expect(events).toMatchObject([{ type: 'error', failure: { reason } }])
+})
+
+test('a workflow that waits for an answer has none', () => {
+  const state = coze.start(callOf(agentFor(coze)))
+  const data = JSON.stringify({ interrupt_data: { event_id: 'e1', type: 2 } })
+  expect(coze.translate({ event: 'Interrupt', data }, state)).toMatchObject([
+    { failure: { reason: 'agent_requires_action' } },
+  ])
+})

@@ -18,8 +18,9 @@ import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
 import { multipartPost } from '#core/agents/translate/multipart-post.ts'
 import { isPlatformId } from '#core/agents/translate/platform-id.ts'
+import { isEndMarker } from '#core/agents/translate/replies/end-marker.ts'
 import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
-import { endFailure } from '#core/agents/translate/replies/finish-words.ts'
+import { endFailure, finishMeaning } from '#core/agents/translate/replies/finish-words.ts'
 import { usageOf } from '#core/agents/translate/replies/token-counts.ts'
 import { stringValues } from '#core/agents/translate/string-values.ts'
 import { textEvent } from '#core/agents/translate/text-event.ts'
@@ -110,7 +111,7 @@ export const coze: Adapter<typeof ENTRY, CozeState> = {
     if (event === 'done' || event === 'conversation.stream.done') return END
     if (data === '') return []
     // Proxies in front of a platform add it.
-    if (data.startsWith('[DONE]')) return END
+    if (isEndMarker(data)) return END
     const json = state.frames.parse(data)
     if (json === undefined) return event === 'error' ? errorEvents(refusal({ msg: data }, state)) : MALFORMED
     const frame = objectOf(json)
@@ -204,17 +205,6 @@ function translateFrame(
     case 'conversation.message.completed':
       learnIds(frame.conversation_id, frame.chat_id, state)
       return messageCompleted(frame, state)
-    // Cloud and coze-studio spell some of these differently.
-    case 'conversation.chat.created':
-    case 'conversation.chat.in_progress':
-    case 'conversation.chat.completed':
-    case 'conversation.chat.failed':
-    case 'conversation.chat.requires_action':
-    case 'conversation.chat.required_action':
-    case 'conversation.chat.canceled':
-    case 'conversation.chat.cancelled':
-    case 'conversation.chat.expired':
-      return chatChanged(event.slice('conversation.chat.'.length), frame, state)
     case 'error':
       return errorEvents(refusal(withMsg(errorIn(frame, false) ?? frame), state))
     // The following three come from workflow endpoints.
@@ -222,11 +212,24 @@ function translateFrame(
       return textEvent('text', frame.content)
     case 'Error':
       return errorEvents(refusal({ code: frame.error_code, msg: frame.error_message }, state))
+    // It can be continued only by an endpoint of workflows.
+    case 'Interrupt':
+      return errorEvents(failureOf('agent_requires_action', { code: 'interrupt' }))
     case 'Done':
       return END
     default:
-      return []
+      return event?.startsWith(CHAT) === true
+        ? chatChanged(statusOf(event.slice(CHAT.length), frame), frame, state)
+        : []
   }
+}
+
+const CHAT = 'conversation.chat.'
+
+/** The event names the status of the chat; where the chat itself has a worse one, that is what became of it. */
+function statusOf(named: string, { status }: JsonObject): string {
+  const own = textOf(status)
+  return own !== undefined && !['stop', 'none'].includes(finishMeaning(own)) ? own : named
 }
 
 function learnIds(conversationId: unknown, runId: unknown, state: CozeState): void {
@@ -261,14 +264,21 @@ function chatChanged(status: unknown, chat: JsonObject, state: CozeState): reado
       return [...tokens, ...endFailure('stopped', status)]
     case 'failed':
       return errorEvents(refusal(isObject(chat.last_error) ? chat.last_error : chat, state))
-    case 'expired':
-      return errorEvents(failureOf('agent_error', { code: status }))
+    // Cloud and coze-studio spell it differently.
     case 'requires_action':
     case 'required_action':
       return errorEvents(failureOf('agent_requires_action', { code: status }))
     default:
-      return []
+      return otherStatus(textOf(status))
   }
+}
+
+/** A status that the table of words has, or that says by its parts that the run did not end by itself. */
+function otherStatus(status: string | undefined): readonly ChatEvent[] {
+  const meaning = status === undefined ? 'none' : finishMeaning(status)
+  return status !== undefined && (meaning === 'failed' || meaning === 'stopped')
+    ? endFailure(meaning, status)
+    : []
 }
 
 function messageCompleted(message: JsonObject, state: CozeState): readonly ChatEvent[] {

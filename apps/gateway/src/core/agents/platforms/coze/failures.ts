@@ -1,7 +1,7 @@
 import type { HeaderReader } from '#core/agents/adapter.ts'
 import type { Failure } from '#core/agents/events.ts'
 import { EarlyRefusals } from '#core/agents/translate/early-refusals.ts'
-import { failureOf, reasonOfStatus } from '#core/agents/translate/failure.ts'
+import { failureOf, reasonOfStatus, statusOfError } from '#core/agents/translate/failure.ts'
 import { messageIn } from '#core/agents/translate/refusals/error-words.ts'
 import type { ErrorReason } from '#core/errors.ts'
 import { type JsonObject, objectOf } from '#core/values/json.ts'
@@ -73,7 +73,7 @@ function reasonOf(
   if (code === 4200 && hasConversation) return 'conversation_not_found'
   if (code === 4101 && /token/i.test(message)) return 'agent_credentials'
   if (isFileCode(code)) return 'agent_rejected_input'
-  return REASON_BY_CODE.get(code) ?? reasonOfStatus(status ?? 500)
+  return REASON_BY_CODE.get(code) ?? reasonOfStatus(statusOfError(code, status) ?? 500)
 }
 
 function isFileCode(code: number): boolean {

@@ -297,6 +297,23 @@ test.each([
   },
 )
 
+test('an answer that goes on after its workflow has finished has not ended', () => {
+  const finished = { event: 'workflow_finished', data: { status: 'succeeded', outputs: { answer: 'abc' } } }
+  const message = { event: 'message', answer: 'abc' }
+  const thought = { event: 'reasoning_chunk', data: { reasoning: 'why' } }
+  const typesOf = (frames: readonly object[]) =>
+    replyTo(frames).flatMap(({ type }) => (type === 'detail' ? [] : type))
+  expect(typesOf([finished, message])).toEqual(['end', 'text'])
+  expect(typesOf([message, finished, thought])).toEqual(['text', 'end', 'reasoning'])
+  expect(typesOf([finished, message, message, { event: 'message_end' }])).toEqual([
+    'end',
+    'text',
+    'text',
+    'end',
+  ])
+  expect(typesOf([message, finished])).toEqual(['text', 'end'])
+})
+
 test('a message without message_end yields no end', () => {
   expect(replyTo([message])).toEqual([{ type: 'text', text: 'a' }])
 })

@@ -15,6 +15,7 @@ import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
 import { multipartPost } from '#core/agents/translate/multipart-post.ts'
+import { isEndMarker } from '#core/agents/translate/replies/end-marker.ts'
 import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
 import {
   endEvents,
@@ -145,7 +146,7 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
   translate({ event, data }, state) {
     if (event === 'ping' || data === '') return []
     // Proxies in front of a platform add it.
-    if (data.startsWith('[DONE]')) return end(state)
+    if (isEndMarker(data)) return end(state)
     const json = state.frames.parse(data)
     if (json === undefined) return event === 'error' ? errorEvents(difyFailure({ message: data })) : MALFORMED
     const frame = objectOf(json)
@@ -154,7 +155,7 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
       const error = errorIn(json, typeof frame.answer === 'string')
       if (error !== undefined) return errorEvents(difyFailure(error))
     }
-    return translateFrame(frame, state)
+    return afterWorkflow(translateFrame(frame, state), state)
   },
 
   translateBody(body, state) {
@@ -256,6 +257,20 @@ function translateFrame(frame: JsonObject, state: DifyState): readonly ChatEvent
       // Since Dify 1.11.2 text may come in other events, such as `message_file`.
       return typeof frame.answer === 'string' ? text(frame.answer, state) : progress(frame, data)
   }
+}
+
+/**
+ * The end of a chat's workflow is told only where no end of the message follows. What comes of the answer after it shows that it
+ * was none, which an end that is told before it says.
+ */
+function afterWorkflow(events: readonly ChatEvent[], state: DifyState): readonly ChatEvent[] {
+  if (state.workflow !== 'finished' || state.ended || !events.some(isAnswer)) return events
+  state.ended = true
+  return [{ type: 'end', reason: state.modelFinishReason }, ...events]
+}
+
+function isAnswer({ type }: ChatEvent): boolean {
+  return type === 'text' || type === 'reasoning' || type === 'replace' || type === 'interaction'
 }
 
 /** A text from another node than a failed one shows that the run has gone on. */

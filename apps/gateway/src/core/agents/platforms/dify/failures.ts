@@ -1,7 +1,7 @@
 import type { HeaderReader } from '#core/agents/adapter.ts'
 import type { Failure } from '#core/agents/events.ts'
 import { EarlyRefusals } from '#core/agents/translate/early-refusals.ts'
-import { failureOf, reasonOfStatus } from '#core/agents/translate/failure.ts'
+import { failureOf, reasonOfStatus, statusOfError } from '#core/agents/translate/failure.ts'
 import { messageIn } from '#core/agents/translate/refusals/error-words.ts'
 import type { ErrorReason } from '#core/errors.ts'
 import { countOf, type JsonObject, objectOf, textOf } from '#core/values/json.ts'
@@ -21,7 +21,7 @@ export function difyFailure(
   const reason =
     REASON_BY_TEXT.find(([pattern]) => pattern.test(message))?.[1] ??
     REASON_BY_CODE.get(code) ??
-    reasonOfStatus(status ?? 500)
+    reasonOfStatus(statusOfError(body.code, status) ?? 500)
   const turn = reply.status === undefined ? undefined : EARLY.turnOf({ status, code, message })
   return failureOf(reason, { ...reply, status, code, message, turn })
 }

@@ -10,6 +10,7 @@ import { filesByUrl } from '#core/agents/translate/files-by-url.ts'
 import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
+import { isEndMarker } from '#core/agents/translate/replies/end-marker.ts'
 import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
 import {
   endEvents,
@@ -121,9 +122,9 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
     state.hasBegun = true
     if (data === '') return []
     // Reading continues, because releases before 2026 send the node data after it.
-    if (data.startsWith('[DONE]')) return end('stop', state)
-    const piece = event === undefined || event === 'answer' ? state.frames.plainText(data) : undefined
-    if (piece !== undefined) return answered([{ type: 'text', text: piece }], state)
+    if (isEndMarker(data)) return end('stop', state)
+    const piece = event === undefined || event === 'answer' ? state.frames.piece(data) : undefined
+    if (piece !== undefined) return answered([piece], state)
     const json = state.frames.parse(data)
     if (json === undefined)
       return event === 'error' ? errorEvents(fastgptFailure({ message: data }, { isFirst })) : MALFORMED
@@ -132,7 +133,7 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
       case undefined:
       case 'answer':
       case 'fastAnswer':
-        return answer(frame, isFirst, state)
+        return answer(json, isFirst, state)
       case 'flowNodeStatus':
         return [
           detail(frame, (step) => ({
@@ -250,17 +251,20 @@ function contentOf({ query, files }: AgentCall): unknown {
   return [{ type: 'text', text: query }, ...parts]
 }
 
-function answer(frame: JsonObject, isFirst: boolean, state: FastGptState): readonly ChatEvent[] {
-  const { choices } = frame
+function answer(frame: unknown, isFirst: boolean, state: FastGptState): readonly ChatEvent[] {
+  const { choices } = objectOf(frame)
   const error = errorIn(frame, choices !== undefined && choices !== null)
   if (error !== undefined) return errorEvents(fastgptFailure(error, { isFirst }))
   const choice = objectOf(listOf(choices)[0])
   const word = finishWordIn(choice)
   const events = pieces(choice.delta ?? choice.message ?? choice.text, state)
   if (word !== undefined) return [...events, ...end(word, state)]
-  if (events.length === 1 && events[0]?.type === 'text') state.frames.isPlain('choices.0.delta.content')
+  state.frames.meant(events, PIECES)
   return events
 }
+
+/** Reasoning is none of them, since it is no answer. */
+const PIECES = { text: ['choices.0.delta.content'], reasoning: [] }
 
 function pieces(message: unknown, state: FastGptState): readonly ChatEvent[] {
   const { events } = read(message)

@@ -1,7 +1,7 @@
 import type { HeaderReader } from '#core/agents/adapter.ts'
 import type { Failure } from '#core/agents/events.ts'
 import { EarlyRefusals } from '#core/agents/translate/early-refusals.ts'
-import { failureOf, reasonOfStatus } from '#core/agents/translate/failure.ts'
+import { failureOf, reasonOfStatus, statusOfError } from '#core/agents/translate/failure.ts'
 import { messageIn } from '#core/agents/translate/refusals/error-words.ts'
 import type { ErrorReason } from '#core/errors.ts'
 import { type JsonObject, textOf } from '#core/values/json.ts'
@@ -24,7 +24,7 @@ export function fastgptFailure(body: JsonObject, { isFirst, ...reply }: FastGptR
   const reason =
     REASON_BY_CODE.get(code) ??
     REASON_BY_TEXT.find(([pattern]) => pattern.test(message))?.[1] ??
-    reasonOfStatus(typeof code === 'number' ? code : (reply.status ?? 500))
+    reasonOfStatus(statusOfError(code, undefined) ?? reply.status ?? 500)
   const turn = isFirst ? EARLY.turnOf({ code, message }) : undefined
   return failureOf(reason, { ...reply, code: textOf(statusText) ?? code, message, turn })
 }

@@ -19,6 +19,7 @@ import {
   MALFORMED,
   reasonOfStatus,
   refusalReader,
+  statusOfError,
   unreadableBody,
 } from '#core/agents/translate/failure.ts'
 import { filesByUrl } from '#core/agents/translate/files-by-url.ts'
@@ -26,6 +27,7 @@ import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
 import { reasonInWords } from '#core/agents/translate/refusals/whose-fault.ts'
+import { isEndMarker } from '#core/agents/translate/replies/end-marker.ts'
 import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
 import { endEvents, finishMeaning, finishWordIn } from '#core/agents/translate/replies/finish-words.ts'
 import { interactionEvents } from '#core/agents/translate/replies/interaction.ts'
@@ -81,7 +83,7 @@ export const hiagent: Adapter<typeof NO_OPTIONS, HiAgentState> = {
     const payload = data.replace(/^(?:data:\s*)+/, '')
     if (payload === '') return []
     // Proxies in front of a platform add it.
-    if (payload.startsWith('[DONE]')) return [END]
+    if (isEndMarker(payload)) return [END]
     const json = state.frames.parse(payload)
     if (json === undefined) return event === 'error' ? failedRun({ Message: payload }) : MALFORMED
     const frame = objectOf(json)
@@ -347,7 +349,7 @@ function bodyFailure(body: JsonObject, { isWhole, ...reply }: HiAgentReply): Fai
   const reason =
     words.flatMap((word) => REASON_BY_WORD.find(([pattern]) => pattern.test(word))?.[1] ?? [])[0] ??
     reasonInWords({ code, message }, reply.status) ??
-    reasonOfStatus(reply.status ?? 500)
+    reasonOfStatus(statusOfError(code, reply.status) ?? 500)
   const turn = isWhole ? EARLY.turnOf({ code }) : undefined
   return failureOf(reason, {
     ...reply,

@@ -290,6 +290,78 @@ test('an error may be marked by the event name alone', () => {
   ])
 })
 
+test('an object without anything in it is no choice', () => {
+  const state = openai.start(callOf(agent))
+  openai.translate({ event: undefined, data: '{"choices":{}}' }, state)
+  expect(openai.mayBeEmpty?.(state, { reason: 'stop', hasReasoning: false, usage: undefined })).toBe(false)
+})
+
+test.each([
+  [chunkOf({ error: { message: 'x' } })],
+  [{ choices: [{ index: 0, message: { content: '', error: 'x' } }] }],
+  [{ choices: [], base_resp: { status_code: 1013, status_msg: 'x' } }],
+])('%j is an error', (frame) => {
+  expect(replyTo([frame])).toMatchObject([{ type: 'error' }])
+})
+
+test.each([
+  [{ choices: [{ index: 0, delta: { finish_reason: 'error' } }] }, 'error'],
+  [{ choices: [], finish_reason: 'length' }, 'end'],
+  [{ choices: [{ index: 0, delta: {}, finish_reason: 'stop', native_finish_reason: 'abort' }] }, 'error'],
+  [{ choices: [{ index: 0, delta: {}, finish_reason: 'stop', native_finish_reason: 'odd' }] }, 'end'],
+])('%j reports an end', (frame, type) => {
+  expect(replyTo([frame])).toMatchObject([{ type }])
+})
+
+test('frames that differ in one text alone mean it as what they had before: text or reasoning', () => {
+  const pieces = ['reasoning_content', 'content', 'reasoning', 'refusal', 'content'].flatMap((name) =>
+    ['a', 'b', 'c', 'd', 'e'].map((word) => [name, word] as const),
+  )
+  const events = replyTo(pieces.map(([name, word]) => chunkOf({ [name]: word })))
+  expect(events).toEqual(
+    pieces.map(([name, text]) => ({ type: name.startsWith('reasoning') ? 'reasoning' : 'text', text })),
+  )
+})
+
+test.each(['[DONE]', ' [DONE] ', '"[DONE]"', '[done]'])('%j is an end', (data) => {
+  expect(replyTo([data])).toEqual([{ type: 'end', reason: 'stop' }])
+})
+
+test('of messages that grow only what is new is passed on, before their end', () => {
+  const message = (content: string, more: object = {}, finish_reason: string | null = null) => ({
+    choices: [{ index: 0, message: { role: 'assistant', content, ...more }, finish_reason }],
+  })
+  const END = { type: 'end', reason: 'stop' }
+  const textsOf = (frames: readonly unknown[]) =>
+    replyTo(frames).map((event) => (event.type === 'text' ? event.text : event))
+  expect(textsOf([message('On'), message('On the'), message('On the shelf', {}, 'stop')])).toEqual([
+    'On',
+    ' the',
+    ' shelf',
+    END,
+  ])
+  expect(textsOf([message('1'), message('1'), message('', {}, 'stop')])).toEqual(['1', '1', END])
+  expect(textsOf([message('1'), message('1'), '[DONE]'])).toEqual(['1', '1', END])
+  const call = (args: string) => message('', { tool_calls: [{ function: { name: 'f', arguments: args } }] })
+  const calls = replyTo(['{"a', '{"a":1}', '{"a":1}'].map(call)).flatMap((event) =>
+    event.type === 'tool_calls' ? event.delta : [],
+  )
+  expect(calls).toMatchObject([
+    { index: 0, function: { name: 'f', arguments: '{"a' } },
+    { index: 0, function: { arguments: '":1}' } },
+    { index: 0 },
+  ])
+  expect(calls[2]).not.toHaveProperty('function.arguments')
+})
+
+test('an empty answer is none if the server counts its tokens, also without those of the question', () => {
+  const state = openai.start(callOf(agent))
+  const frame = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage: { output_tokens: 9 } }
+  openai.translate({ event: undefined, data: JSON.stringify(frame) }, state)
+  const reply = { reason: 'stop', hasReasoning: false, usage: undefined } as const
+  expect(openai.mayBeEmpty?.(state, reply)).toBe(false)
+})
+
 test.each([
   [400, { code: 'context_length_exceeded' }, 'agent_rejected_input'],
   [400, { code: 'content_policy_violation' }, 'content_filtered'],
@@ -323,6 +395,7 @@ test('the fields that the gateway adds are left out if the entry or a refusal sa
   expect(sentBy([], { refusedFields: ['stream_options'] })).toEqual([['user'], ['user']])
   expect(sentBy([], { sentFields: ['user'] })).toEqual([both, ['stream_options']])
   expect(sentBy([], { refusedFields: both, sentFields: ['user'] })).toEqual([['user'], []])
+  expect(sentBy(['stream_options', 'user'], { sentFields: ['user'] })).toEqual([['user'], []])
 })
 
 test('a refusal of these fields says that nothing was taken, and only by its form', () => {

@@ -11,6 +11,7 @@ import {
   MALFORMED,
   reasonOfStatus,
   refusalReader,
+  statusOfError,
   unreadableBody,
 } from '#core/agents/translate/failure.ts'
 import { probeCall } from '#core/agents/translate/helper-call.ts'
@@ -18,10 +19,18 @@ import { jsonPost } from '#core/agents/translate/json-post.ts'
 import { messageIn } from '#core/agents/translate/refusals/error-words.ts'
 import { refusedFields } from '#core/agents/translate/refusals/refused-fields.ts'
 import { reasonInWords } from '#core/agents/translate/refusals/whose-fault.ts'
+import { isEndMarker } from '#core/agents/translate/replies/end-marker.ts'
 import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
 import { userMessage } from '#core/agents/translate/user-message.ts'
 import { isObject, type JsonObject, objectOf, textOf } from '#core/values/json.ts'
-import { type CompletionState, completion, errorOf, mayBeEmpty, startCompletion } from './completion.ts'
+import {
+  type CompletionState,
+  completion,
+  errorOf,
+  heldBack,
+  mayBeEmpty,
+  startCompletion,
+} from './completion.ts'
 
 /** The operator sets the models; clients choose among the configured ones. */
 const ENTRY = {
@@ -31,7 +40,7 @@ const ENTRY = {
         uniqueItems: true,
         expected: 'a list of `stream_options` and `user`',
         description:
-          'Fields that the gateway adds to requests and that the server refuses. Without this setting each of them costs one refused request an hour.',
+          'Fields that the gateway adds to requests and that the server refuses. Without this setting each of them costs one refused request an hour. A field that the caller has sent itself is sent in any case.',
         whenAbsent: 'both are sent',
         examples: [['stream_options']],
       }),
@@ -89,9 +98,9 @@ export const openai: Adapter<typeof ENTRY, CompletionState> = {
   start: startCompletion,
 
   translate({ event, data }, state) {
-    const piece = event === 'error' ? undefined : state.frames.plainText(data)
-    if (piece !== undefined) return [{ type: 'text', text: piece }]
-    if (data.startsWith('[DONE]')) return [{ type: 'end', reason: 'stop' }]
+    const piece = event === 'error' ? undefined : state.frames.piece(data)
+    if (piece !== undefined) return [piece]
+    if (isEndMarker(data)) return [...heldBack(state), { type: 'end', reason: 'stop' }]
     const isError = event === 'error'
     if (data === '') return isError ? failed({}) : []
     const json = state.frames.parse(data)
@@ -100,7 +109,7 @@ export const openai: Adapter<typeof ENTRY, CompletionState> = {
     const error = isError ? (errorIn(json, false) ?? chunk) : errorOf(json)
     if (error !== undefined) return failed(error)
     const events = completion(chunk, false, state, failed)
-    if (events.length === 1 && events[0]?.type === 'text') state.frames.isPlain('choices.0.delta.content')
+    state.frames.meant(events, PIECES)
     return events
   },
 
@@ -115,7 +124,7 @@ export const openai: Adapter<typeof ENTRY, CompletionState> = {
     return hasEnd ? events : [...events, { type: 'end', reason: 'stop' }]
   },
 
-  finish: () => [],
+  finish: heldBack,
 
   toFailure: refusalReader((body, reply) => errorFailure(refusalIn(body), reply)),
 
@@ -127,14 +136,19 @@ export const openai: Adapter<typeof ENTRY, CompletionState> = {
     ),
 }
 
+const PIECES = {
+  text: ['choices.0.delta.content'],
+  reasoning: ['choices.0.delta.reasoning_content', 'choices.0.delta.reasoning'],
+}
+
 /** Without the first a stream tells no tokens; the second tells the server's operator one end user from another. */
 const ADDED_FIELDS = ['stream_options', 'user'] as const
 
-/** The operator decides first, then the caller, whose fields are never left out because a server refuses them. */
+/** A field that the caller has sent is never left out; `omit` is about those that the gateway adds. */
 function isSent(field: (typeof ADDED_FIELDS)[number], call: AgentCall<typeof ENTRY>): boolean {
   if (field === 'stream_options' && !call.stream) return false
-  if (call.agent.options.omit?.includes(field)) return false
-  return call.sentFields?.includes(field) === true || call.refusedFields?.includes(field) !== true
+  if (call.sentFields?.includes(field) === true) return true
+  return call.agent.options.omit?.includes(field) !== true && call.refusedFields?.includes(field) !== true
 }
 
 function modelOf({ agent, app }: Pick<AgentCall<typeof ENTRY>, 'agent' | 'app'>): string | undefined {
@@ -182,8 +196,7 @@ const REFUSES_FIELDS: ReadonlySet<number | undefined> = new Set([400, 422])
 
 /** An error within a stream has no HTTP status; some servers put it into the code. */
 function statusOf({ code, type }: JsonObject, status: number | undefined): number {
-  if (status !== undefined && status >= 400) return status
-  const told = typeof code === 'number' || typeof code === 'string' ? Number(code) : Number.NaN
-  if (told >= 400 && told < 600) return told
+  const told = statusOfError(code, status)
+  if (told !== undefined && told >= 400) return told
   return type === 'invalid_request_error' || type === 'BadRequestError' ? 400 : 500
 }

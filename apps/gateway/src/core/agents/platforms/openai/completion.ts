@@ -2,11 +2,13 @@ import type { AgentCall, EmptyReply, ReplyState } from '#core/agents/adapter.ts'
 import type { ChatEvent } from '#core/agents/events.ts'
 import { detail } from '#core/agents/translate/detail-event.ts'
 import { FrameParser } from '#core/agents/translate/frame-parser.ts'
-import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
-import { endEvents, finishWordIn } from '#core/agents/translate/replies/finish-words.ts'
+import { errorIn, mayHaveError } from '#core/agents/translate/replies/error-shape.ts'
+import { endEvents, finishMeaning, finishWordIn } from '#core/agents/translate/replies/finish-words.ts'
+import { GrowingText } from '#core/agents/translate/replies/growing-text.ts'
 import { isEmpty, type Reading, readMessage } from '#core/agents/translate/replies/message-shape.ts'
-import { usageIn } from '#core/agents/translate/replies/token-counts.ts'
+import { completionTokensIn, hasUsage, usageIn } from '#core/agents/translate/replies/token-counts.ts'
 import { ToolCallPieces } from '#core/agents/translate/replies/tool-call-pieces.ts'
+import { textEvent } from '#core/agents/translate/text-event.ts'
 import { isObject, type JsonObject, listOf, objectOf, textOf, toJson } from '#core/values/json.ts'
 import { omitUndefined } from '#core/values/omit-undefined.ts'
 
@@ -19,12 +21,21 @@ export interface CompletionState extends ReplyState {
   choiceIndex: number | undefined
   /** Whether deltas have carried anything; some servers repeat the whole message beside them. */
   fromDelta: boolean
+  /** Of a stream of messages, which may be whole each time. */
+  messages: GrowingMessages | undefined
   /** Whether a field that is not empty was not understood. */
   isUnread: boolean
   /** Whether a stop sequence may have ended the answer before its first character. */
   atStopSequence: boolean
+  /** The tokens of the answer, where the server counts nothing else and they are no usage therefore. */
+  completionTokens: number
   /** The citations so far, which some servers repeat in each chunk. */
   citations: string
+}
+
+interface GrowingMessages {
+  readonly text: GrowingText
+  readonly reasoning: GrowingText
 }
 
 /** What matters of the request for its reply. */
@@ -48,8 +59,10 @@ export function startCompletion({ messages = [], parameters }: AgentCall): Compl
     calls: undefined,
     choiceIndex: undefined,
     fromDelta: false,
+    messages: undefined,
     isUnread: false,
     atStopSequence: !isEmpty(parameters.stop),
+    completionTokens: 0,
     citations: '',
   }
 }
@@ -63,7 +76,7 @@ const AFTER_TOOL: ReadonlySet<string | undefined> = new Set(['tool', 'function']
 export function mayBeEmpty(state: CompletionState, { reason, usage, hasReasoning }: EmptyReply): boolean {
   if (reason !== 'stop') return true
   if (state.choiceIndex === undefined || state.isUnread) return false
-  const isLost = !hasReasoning && (usage?.completionTokens ?? 0) > 1
+  const isLost = !hasReasoning && (usage?.completionTokens ?? state.completionTokens) > 1
   return !isLost || state.call.afterTool || state.atStopSequence
 }
 
@@ -86,56 +99,111 @@ export function completion(
   }
   const choice = answerIn(chunk.choices, state)
   if (choice === undefined) {
-    events.push(...citationsIn(chunk, {}, state), ...usageIn(chunk))
+    // The end of a choice that is not read is none.
+    const ends = isEmpty(chunk.choices) ? endsOf(chunk, {}) : []
+    if (ends.length > 0) events.push(...heldBack(state), ...ends)
+    events.push(...citationsIn(chunk, {}, state), ...tokensIn(state, chunk))
     return events
   }
-  const error = choice.error === undefined ? undefined : errorIn({ error: choice.error }, true)
+  const told = choice.error ?? objectOf(choice.delta).error ?? objectOf(choice.message).error
+  const error = told === undefined ? undefined : errorIn({ error: told }, true)
   if (error === undefined) readChoice(choice, isBody, state, events)
-  const ends = error === undefined ? endsOf(choice) : failed(error)
+  const ends = error === undefined ? endsOf(chunk, choice) : failed(error)
   const isFailed = ends[0]?.type === 'error'
-  if (!isFailed) events.push(...ends)
-  events.push(...citationsIn(chunk, choice, state), ...usageIn(chunk, choice, objectOf(chunk.x_groq)))
+  if (ends.length > 0) {
+    events.push(...heldBack(state))
+    noteStopSequence(choice, state)
+    if (!isFailed) events.push(...ends)
+  }
+  events.push(...citationsIn(chunk, choice, state), ...tokensIn(state, chunk, choice))
   // Last, since nothing is read after a failure, and its tokens count as well.
   if (isFailed) events.push(...ends)
   return events
 }
 
-function endsOf(choice: JsonObject): readonly ChatEvent[] {
-  const word = finishWordIn(choice)
-  return word === undefined ? [] : endEvents(word)
+/** What is held back of a stream of messages, before its end is told. */
+export function heldBack({ messages }: CompletionState): readonly ChatEvent[] {
+  if (messages === undefined) return []
+  return (['reasoning', 'text'] as const).flatMap((type) => textEvent(type, messages[type].end()))
+}
+
+/** The tokens that are counted beside the choice or in it; Groq counts them in a place of its own. */
+function tokensIn(state: CompletionState, chunk: JsonObject, choice: JsonObject = {}): readonly ChatEvent[] {
+  const isCounted = chunk.eval_count !== undefined || chunk.completion_tokens !== undefined
+  if (!hasUsage(chunk) && !hasUsage(choice) && !isCounted && chunk.x_groq === undefined) return []
+  // Ollama, and servers after its model, count beside everything else.
+  const frames = [chunk, choice, objectOf(chunk.x_groq), { usage: isCounted ? chunk : undefined }]
+  const usage = usageIn(...frames)
+  if (usage.length === 0)
+    state.completionTokens = Math.max(state.completionTokens, completionTokensIn(...frames))
+  return usage
+}
+
+/** The end that a chunk reports: in its choice, in what the choice carries, or beside it. */
+function endsOf(chunk: JsonObject, choice: JsonObject): readonly ChatEvent[] {
+  const { delta, message } = choice
+  const word =
+    finishWordIn(choice) ??
+    textOf(objectOf(delta).finish_reason) ??
+    textOf(objectOf(message).finish_reason) ??
+    textOf(chunk.finish_reason)
+  if (word === undefined) return []
+  const native = textOf(choice.native_finish_reason)
+  return endEvents(native !== undefined && isBadEnd(native) && finishMeaning(word) === 'stop' ? native : word)
+}
+
+/** OpenRouter tells the word of the model's own server as well, also where its own says less. */
+function isBadEnd(word: string): boolean {
+  const meaning = finishMeaning(word)
+  return meaning === 'failed' || meaning === 'stopped'
 }
 
 function readChoice(choice: JsonObject, isBody: boolean, state: CompletionState, events: ChatEvent[]): void {
   const reading: Reading = { events: [], calls: [], isUnread: false }
   const { delta, message } = choice
   const shapes = isBody ? [message, delta, choice] : state.fromDelta ? [delta] : [delta, message, choice]
+  let isGrowing = false
   for (const shape of shapes) {
     readMessage(shape, reading)
     if (reading.events.length > 0 || reading.calls.length > 0) {
+      isGrowing = shape === message && !isBody
       state.fromDelta ||= shape === delta && reading.events.some(({ type }) => type === 'text')
       break
     }
   }
   state.isUnread ||= reading.isUnread
-  events.push(...reading.events)
+  events.push(...(isGrowing ? newOf(reading.events, state) : reading.events))
   if (reading.calls.length > 0) {
     state.calls ??= new ToolCallPieces(state.call.callIds)
-    const delta = state.calls.write(reading.calls)
+    const delta = state.calls.write(reading.calls, isGrowing)
     if (delta.length > 0) events.push({ type: 'tool_calls', delta })
   }
   if (state.call.logprobs && isObject(choice.logprobs) && !isEmpty(choice.logprobs))
     events.push({ type: 'logprobs', logprobs: choice.logprobs })
+}
+
+function noteStopSequence(choice: JsonObject, state: CompletionState): void {
   state.atStopSequence ||=
     textOf(choice.stop_reason) !== undefined ||
     textOf(choice.matched_stop) !== undefined ||
     choice.finish_reason === 'stop_sequence'
 }
 
+function newOf(events: readonly ChatEvent[], state: CompletionState): readonly ChatEvent[] {
+  state.messages ??= { text: new GrowingText(), reasoning: new GrowingText() }
+  const { messages } = state
+  // A message in parts is one text.
+  return (['reasoning', 'text'] as const).flatMap((type) => {
+    const text = events.map((event) => (event.type === type ? event.text : '')).join('')
+    return textEvent(type, messages[type].add(text))
+  })
+}
+
 /** Returns the choice that is the answer: of several the first by its index, and in later chunks the same one. */
 function answerIn(choices: unknown, state: CompletionState): JsonObject | undefined {
   let answer: JsonObject | undefined
   let lowest = Number.POSITIVE_INFINITY
-  for (const choice of isObject(choices) ? [choices] : listOf(choices)) {
+  for (const choice of isObject(choices) && !isEmpty(choices) ? [choices] : listOf(choices)) {
     if (!isObject(choice)) continue
     const index = indexOf(choice)
     if (index >= lowest) continue
@@ -186,10 +254,10 @@ function sourcesDetail(top: JsonObject, annotations: readonly unknown[]): ChatEv
 /** The error of a chunk or a body. Beside choices only what is called an error is one. */
 export function errorOf(json: unknown): JsonObject | undefined {
   if (!isObject(json)) return errorIn(json, false)
-  const { choices, error, errors } = json
+  const { choices } = json
   const isChunk = choices !== undefined && choices !== null
   // Nearly every chunk ends here.
-  if (isChunk && error === undefined && errors === undefined) return undefined
+  if (isChunk && !mayHaveError(json)) return undefined
   // A chunk of tokens or of filter results has no choices.
   return errorIn(json, isChunk || isObject(json.usage))
 }

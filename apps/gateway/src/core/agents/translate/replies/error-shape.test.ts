@@ -17,6 +17,17 @@ test.each([
   ['flat without a word', { error_msg: MESSAGE, error_code: 7 }, 7],
   ['a list of a validator', { detail: [{ loc: ['body'], msg: MESSAGE }] }, undefined],
   ['a text in an object', { message: { text: MESSAGE } }, undefined],
+  [
+    'in an envelope',
+    { Response: { Error: { Code: 'FailedOperation', Message: MESSAGE } } },
+    'FailedOperation',
+  ],
+  [
+    'an outcome beside an answer that is none',
+    { choices: null, base_resp: { status_code: 1013, status_msg: MESSAGE } },
+    'base_resp 1013',
+  ],
+  ['an outcome in a header', { header: { code: 10012, message: MESSAGE } }, 'header 10012'],
 ])('an error may be %s', (_form, value, code) => {
   expect(errorIn(value, false)).toMatchObject({ message: MESSAGE, ...(code !== undefined && { code }) })
 })
@@ -31,6 +42,10 @@ test.each([
   [{ error: { message: '', type: '', param: '', code: null } }],
   [{ error: { message: '', code: 0 } }],
   [{ errors: [null, {}, ''] }],
+  [{ error: { message: 'success', code: 0 } }],
+  [{ error: 'none' }],
+  [{ base_resp: { status_code: 0, status_msg: 'success' } }],
+  [{ header: { code: 0, message: 'Success', sid: 'x' } }],
 ])('%j beside an answer is no error', (value) => {
   expect(errorIn(value, true)).toBeUndefined()
 })

@@ -1,10 +1,27 @@
-import { isObject, type JsonObject, textOf } from '#core/values/json.ts'
+import { isObject, type JsonObject, objectOf, textOf } from '#core/values/json.ts'
 
-const MESSAGES = ['message', 'msg', 'detail', 'error_msg', 'error_message', 'errorMessage', 'Message']
-const CODES = ['code', 'error_code', 'errorCode', 'Code']
+const MESSAGES = [
+  'message',
+  'msg',
+  'detail',
+  'error_msg',
+  'error_message',
+  'errorMessage',
+  'Message',
+  'status_msg',
+]
+const CODES = ['code', 'error_code', 'errorCode', 'Code', 'status_code']
 
 /** Codes that say that there was no error. */
 const SUCCESS: ReadonlySet<unknown> = new Set([0, 200, '0', '200', 'ok', 'OK', 'success', 'Success'])
+
+/** Texts under `error` that say, beside an answer, that there was none. */
+const NO_ERROR = /^(?:null|none|nil|ok|success|no error)$/i
+
+/** Fields in which servers say of every reply whether it has succeeded: MiniMax, iFlytek Spark. */
+const OUTCOMES = ['base_resp', 'header']
+/** Objects around an error: Tencent Cloud, Volcengine. */
+const ENVELOPES = ['Response', 'ResponseMetadata']
 
 const DEPTH_MAX = 4
 
@@ -17,8 +34,9 @@ const DEPTH_MAX = 4
 export function errorIn(value: unknown, isBeside: boolean): JsonObject | undefined {
   if (Array.isArray(value)) return first(value, (each) => errorIn(each, isBeside))
   if (!isObject(value)) return undefined
-  const named = errorOf(value.error) ?? errorOf(value.errors)
+  const named = namedError(value)
   if (named !== undefined) {
+    if (isBeside && saysNone(named)) return undefined
     // Beside `error: true` or a bare code the rest of the object has the text.
     return named.message === undefined ? { ...factsOf(value), ...named } : named
   }
@@ -26,6 +44,39 @@ export function errorIn(value: unknown, isBeside: boolean): JsonObject | undefin
   if (isBeside || CODES.some((name) => name in value && SUCCESS.has(value[name]))) return undefined
   const flat = factsOf(value)
   return flat?.message === undefined ? undefined : flat
+}
+
+/** Whether an object carries any of the fields under which {@link errorIn} finds an error beside an answer. */
+export function mayHaveError(value: JsonObject): boolean {
+  return (
+    value.error !== undefined ||
+    value.errors !== undefined ||
+    value.base_resp !== undefined ||
+    value.header !== undefined
+  )
+}
+
+function namedError(value: JsonObject): JsonObject | undefined {
+  return (
+    errorOf(value.error) ??
+    errorOf(value.errors) ??
+    first(ENVELOPES, (name) => errorOf(objectOf(value[name]).Error)) ??
+    first(OUTCOMES, (name) => failedOutcome(name, value[name]))
+  )
+}
+
+/** An outcome is an error only by its code; those that have succeeded have a text as well. */
+function failedOutcome(name: string, value: unknown): JsonObject | undefined {
+  const facts = isObject(value) ? factsOf(value) : undefined
+  if (facts === undefined || codeIn(facts.code) === undefined) return undefined
+  // With its name, since these numbers mean something else to others.
+  return { message: facts.message, code: `${name} ${facts.code}` }
+}
+
+/** Whether an error says of itself that it is none. */
+function saysNone(error: JsonObject): boolean {
+  if (CODES.some((name) => SUCCESS.has(error[name]))) return true
+  return codeIn(error.code) === undefined && NO_ERROR.test(textOf(error.message) ?? '')
 }
 
 /** What stands under `error`; nothing if it is empty, as servers send it beside an answer. */

@@ -33,6 +33,7 @@ export const FINISH_WORDS: readonly (readonly [word: string, meaning: FinishMean
   ['model_length', 'length', 'Mistral, chat completion API'],
   ['model_context_window_exceeded', 'length', 'Anthropic, Messages API; Zhipu, chat completions'],
   ['pause_turn', 'length', 'Anthropic, Messages API'],
+  ['max_output', 'length', 'MiniMax, text chat API'],
   ['ERROR_LIMIT', 'length', 'Cohere, Chat API v1'],
   ['TOKEN_LIMIT', 'length', 'IBM watsonx.ai, text generation'],
   ['TIME_LIMIT', 'length', 'IBM watsonx.ai, text generation'],

@@ -89,6 +89,7 @@ describe('what is not understood', () => {
     [{ content: [{ type: 'hologram', hologram: { url: 'x' } }] }],
     [{ output: 'a' }],
     [{ blocks: [{ words: 'a' }] }],
+    [{ message: { blocks: ['a'] } }],
     [{ content: [{ type: 'image_url', image_url: { id: 'x' } }] }],
     [{ content: true }],
   ])('of %j is noted', (message) => {
@@ -130,4 +131,19 @@ test('parts within parts end somewhere', () => {
   let part: unknown = 'deep'
   for (let level = 0; level < 1_000; level += 1) part = { text: part }
   expect(read({ content: [part] })).toMatchObject({ text: '', isUnread: true })
+})
+
+test.each([
+  [{ message: { role: 'assistant', content: 'a' } }],
+  [{ message: 'a' }],
+  [{ content: { message: { content: 'a' } } }],
+  [{ content: 'a', message: { content: 'a' } }],
+])('a message may be within another: %j', (message) => {
+  expect(read(message)).toMatchObject({ text: 'a', isUnread: false })
+})
+
+test('an empty field for reasoning does not hide another one', () => {
+  const reading: Reading = { events: [], calls: [], isUnread: false }
+  readMessage({ reasoning_content: '', reasoning: 'a', content: '' }, reading)
+  expect(reading.events).toEqual([{ type: 'reasoning', text: 'a' }])
 })

@@ -63,23 +63,28 @@ const KNOWN: ReadonlySet<string> = new Set([
 ])
 
 /** Fields of a part that hold what it says, the more particular ones first. */
-const INNER = ['text', 'content', 'thinking', 'reasoning', 'reasoning_content', 'summary', 'refusal', 'value']
+const INNER = [
+  'text',
+  'content',
+  'thinking',
+  'reasoning',
+  'reasoning_content',
+  'summary',
+  'refusal',
+  'value',
+  'message',
+]
 
 const DEPTH_MAX = 8
 
 /** Reads a message, a piece of one, or its content alone, in any of the shapes in which servers send them. */
-export function readMessage(message: unknown, into: Reading): void {
+export function readMessage(message: unknown, into: Reading, depth = 0): void {
   if (!isObject(message)) {
     readContent(message, 'text', into)
     return
   }
   const had = into.events.length
-  for (const name of REASONING) {
-    const value = message[name]
-    if (value === undefined || value === null || value === '') continue
-    readContent(value, 'reasoning', into)
-    if (into.events.length > had) break
-  }
+  if (hasReasoning(message)) readReasoning(message, into)
   const reasoned = into.events.length
   readContent(message.content, 'text', into)
   if (into.events.length === reasoned) {
@@ -87,12 +92,32 @@ export function readMessage(message: unknown, into: Reading): void {
     readContent(message.text, 'text', into)
     if (message.audio !== undefined) readContent(objectOf(message.audio).transcript, 'text', into)
   }
+  // Some servers put the message itself into what should be one.
+  const isSilent = into.events.length === had && into.calls.length === 0
+  if (isSilent && !isEmpty(message.message) && depth < DEPTH_MAX)
+    readMessage(message.message, into, depth + 1)
   if (message.images !== undefined) readImages(message.images, into)
   if (Array.isArray(message.tool_calls)) into.calls.push(...message.tool_calls)
   else if (isObject(message.tool_calls)) into.calls.push(message.tool_calls)
   if (isObject(message.function_call)) into.calls.push({ function: message.function_call })
   // Matters only for a reply of which nothing comes.
   if (into.events.length === 0 && into.calls.length === 0) into.isUnread ||= hasUnknown(message, KNOWN)
+}
+
+/** Asks by fixed names, which costs a piece of text much less than a loop over them. */
+function hasReasoning(message: JsonObject): boolean {
+  const { reasoning_content, reasoning, reasoning_details, thinking, thinking_blocks } = message
+  return Boolean(reasoning_content || reasoning || reasoning_details || thinking || thinking_blocks)
+}
+
+function readReasoning(message: JsonObject, into: Reading): void {
+  const had = into.events.length
+  for (const name of REASONING) {
+    const value = message[name]
+    if (value === undefined || value === null || value === '') continue
+    readContent(value, 'reasoning', into)
+    if (into.events.length > had) break
+  }
 }
 
 /** Reads a text, or parts of one. */

@@ -32,6 +32,11 @@ export function usageOf(counts: JsonObject): readonly ChatEvent[] {
   return usage(countUnder(PROMPT, counts), countUnder(COMPLETION, counts), countUnder(TOTAL, counts), counts)
 }
 
+/** Whether an object has anything in one of the places where servers count tokens. Nearly no chunk of a stream has. */
+export function hasUsage({ usage, usageMetadata, usage_metadata }: JsonObject): boolean {
+  return isObject(usage) || isObject(usageMetadata) || isObject(usage_metadata)
+}
+
 /** The tokens that one of these objects counts in one of the usual places, or itself. The first that counts any is taken. */
 export function usageIn(...frames: readonly JsonObject[]): readonly ChatEvent[] {
   for (const frame of frames) {
@@ -42,6 +47,12 @@ export function usageIn(...frames: readonly JsonObject[]): readonly ChatEvent[] 
     }
   }
   return []
+}
+
+/** The tokens of the answer that one of these objects counts, alone or not; 0 if none does. */
+export function completionTokensIn(...frames: readonly JsonObject[]): number {
+  const counts = frames.flatMap((frame) => PLACES.map((place) => objectOf(frame[place])))
+  return firstCount(counts.map((each) => countUnder(COMPLETION, each))) ?? 0
 }
 
 /**

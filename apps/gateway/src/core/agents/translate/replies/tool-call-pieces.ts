@@ -26,27 +26,34 @@ export class ToolCallPieces {
     this.#idPrefix = idPrefix
   }
 
-  /** Writes the pieces of one event. */
-  write(pieces: readonly unknown[]): readonly JsonObject[] {
+  /**
+   * Writes the pieces of one event.
+   *
+   * @param areWhole - whether each may also be the whole call so far, as servers send it that repeat the whole message
+   */
+  write(pieces: readonly unknown[], areWhole = false): readonly JsonObject[] {
     // The pieces of one event belong to different calls if each of them has a name.
     const begun = new Set<KnownCall>()
-    return pieces.flatMap((piece) => (isObject(piece) ? this.#write(piece, begun) : []))
+    return pieces.flatMap((piece) => (isObject(piece) ? this.#write(piece, begun, areWhole) : []))
   }
 
-  #write(piece: JsonObject, begun: Set<KnownCall>): readonly JsonObject[] {
+  #write(piece: JsonObject, begun: Set<KnownCall>, isWhole: boolean): readonly JsonObject[] {
     const { index: _, id: _id, type: _type, function: _function, ...more } = piece
-    const called = calledBy(piece)
-    const id = textOf(piece.id)
-    const known = this.#find(numberOf(piece.index), id, called, begun)
+    const id = idOf(piece.id)
+    const index = numberOf(piece.index)
+    const said = calledBy(piece)
+    const repeated = isWhole ? this.#repeated(index, id, said) : undefined
+    const called = repeated === undefined ? said : withoutKnown(said, repeated)
+    const known = repeated ?? this.#find(index, id, called, begun)
     if (known === undefined && this.#calls.length >= CALLS_MAX) return []
-    const call = known ?? this.#begin(numberOf(piece.index), id)
+    const call = known ?? this.#begin(index, id)
     begun.add(call)
     const isFirst = known === undefined
     const name = called.name === call.name && !isFirst ? undefined : called.name
     call.name ??= called.name
     call.args += called.args ?? ''
-    const index = this.#calls.indexOf(call)
-    const head = { index, ...(isFirst && { id: id ?? `${this.#idPrefix}_${index}` }) }
+    const number = this.#calls.indexOf(call)
+    const head = { index: number, ...(isFirst && { id: id ?? `${this.#idPrefix}_${number}` }) }
     // A tool of the caller's own kind, whose input is a text.
     if (isObject(piece.custom)) return [{ ...more, ...head, ...(isFirst && { type: 'custom' }) }]
     return [
@@ -61,6 +68,21 @@ export class ToolCallPieces {
         },
       },
     ]
+  }
+
+  /** The call of which a whole one repeats the beginning. */
+  #repeated(
+    index: number | undefined,
+    id: string | undefined,
+    { name, args = '' }: Called,
+  ): KnownCall | undefined {
+    return this.#calls.find(
+      (call) =>
+        call.args !== '' &&
+        args.startsWith(call.args) &&
+        (name === undefined || name === call.name) &&
+        (id === undefined ? index === call.index : id === call.id),
+    )
   }
 
   #find(
@@ -125,9 +147,18 @@ function calledBy(piece: JsonObject): Called {
   }
 }
 
+/** What a whole call says that is not known yet. */
+function withoutKnown(called: Called, { args }: KnownCall): Called {
+  return { ...called, args: called.args?.slice(args.length) || undefined }
+}
+
 function argumentsOf(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined
   return typeof value === 'string' ? value : (toJson(value) ?? '')
+}
+
+function idOf(value: unknown): string | undefined {
+  return typeof value === 'number' ? String(value) : textOf(value)
 }
 
 function numberOf(value: unknown): number | undefined {

@@ -72,12 +72,16 @@ test('everything else that a client gets is well-formed as well', () => {
       { type: 'replace', text: LOW },
       { type: 'interaction', question: HIGH, options: [LOW] },
       { type: 'tool_calls', delta: [{ index: 0, id: HIGH, function: { name: LOW, arguments: '' } }] },
+      { type: 'logprobs', logprobs: { content: [{ token: LOW, logprob: -1 }] } },
+      { type: 'citations', top: { citations: [HIGH] }, annotations: [{ title: `a${HIGH}` }] },
     ),
   ).toEqual([
     { type: 'model', model: 'm\ufffd' },
     { type: 'replace', text: '\ufffd' },
     { type: 'interaction', question: '\ufffd', options: ['\ufffd'] },
     { type: 'tool_calls', delta: [{ index: 0, id: '\ufffd', function: { name: '\ufffd', arguments: '' } }] },
+    { type: 'logprobs', logprobs: { content: [{ token: '\ufffd', logprob: -1 }] } },
+    { type: 'citations', top: { citations: ['\ufffd'] }, annotations: [{ title: 'a\ufffd' }] },
   ])
   expect(wellFormed({ a: [{ [HIGH]: `x${LOW}` }], b: 'ok' })).toEqual({
     a: [{ '\ufffd': 'x\ufffd' }],

@@ -1,5 +1,5 @@
 import type { ChatEvent } from '#core/agents/events.ts'
-import { isObject, objectOf, toJson } from '#core/values/json.ts'
+import { isObject, listOf, objectOf, toJson } from '#core/values/json.ts'
 
 /**
  * Makes the texts of one reply well-formed. A server may send the halves of a surrogate pair in two events; the first half is
@@ -29,6 +29,20 @@ export class WellFormedText {
             options: event.options.map((option) => option.toWellFormed()),
           },
         ]
+      case 'logprobs':
+        return hasLoneHalf(event.logprobs)
+          ? [{ ...event, logprobs: objectOf(wellFormed(event.logprobs)) }]
+          : [event]
+      case 'citations':
+        return hasLoneHalf([event.top, event.annotations])
+          ? [
+              {
+                ...event,
+                top: objectOf(wellFormed(event.top)),
+                annotations: listOf(wellFormed(event.annotations)),
+              },
+            ]
+          : [event]
       case 'model':
         return event.model.isWellFormed() ? [event] : [{ ...event, model: event.model.toWellFormed() }]
       default:
