@@ -22,6 +22,8 @@ import { until } from '../support/until.ts'
 
 /** Takes about a second. */
 const SLOW = 'sandbox:slow=40 sandbox:long=25 Hello'
+/** More than a process may have waiting to be stored of one call, on every face. */
+const AT_ONCE = 'sandbox:long=7000 Hello'
 /** Never ends by itself after its first fragment. */
 const SILENT = 'sandbox:silence Hello'
 
@@ -164,6 +166,16 @@ describe('with the usual settings', () => {
         const { id, number } = /"sequence_number":(?<number>\d+).*\nid: (?<id>\d+)/.exec(event)?.groups ?? {}
         expect(Number(number)).toBe(Number(id) - 1)
       }
+    })
+
+    test('a reply of 1.3 MB that the platform sends in one go is kept', async () => {
+      const [key, query] = [randomUUID(), `${AT_ONCE} ${randomUUID()}`]
+      const text = withoutComments(await (await client.ask(face, key, { query, stream: true })).text())
+      expect(failureOf(text)).toBeUndefined()
+      expect(text.length).toBeGreaterThan(1_300_000)
+      const again = await client.ask(face, key, { query, stream: true })
+      expect([again.status, withoutComments(await again.text()) === text]).toEqual([200, true])
+      expect((await client.reply(`key:${key}`)).status).toBe(200)
     })
 
     test('who asks the same while it runs is attached, from the first event or from the last that they have', async () => {

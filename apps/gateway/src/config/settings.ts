@@ -5,6 +5,7 @@ import { DOCUMENT_BOUNDS } from '#core/limits/document-bounds.ts'
 import { WAITING_PLACES } from '#core/sharing/owner-turns.ts'
 import {
   count,
+  DAYS_MAX,
   days,
   documentBounds,
   flag,
@@ -71,12 +72,14 @@ export const SETTINGS = {
       reads: limit(600, { description: 'All other reads, and GraphQL operations, for each credential.' }),
       writes: limit(60, {
         description:
-          'What a user creates, changes, resets or deletes, with all of its credentials together; each root field of a GraphQL mutation counts. Revoking a key, suspending a user, changing a password and logging out are never refused by it.',
+          'What a user creates, changes, resets or deletes, with all of its credentials together; each root field of a GraphQL mutation counts. Revoking a key, suspending a user, changing a password and logging out are never refused by it. It bounds how fast the [audit log](audit.md#how-large-it-becomes) grows.',
       }),
       adminWrites: limit(600, { description: 'The same for each administrator.' }),
       login: limit(10, { description: 'Failed logins for one username from one address.' }),
       loginAddress: limit(100, { description: 'Failed logins from one address.' }),
-      successfulLogins: limit(30, { description: 'Successful logins of one user from one address.' }),
+      successfulLogins: limit(30, {
+        description: 'Successful logins of one user from one address, and changes of its own password.',
+      }),
       refusedKeys: limit(60, {
         description: 'Refused API keys from one address. Valid keys are never affected.',
       }),
@@ -218,7 +221,8 @@ export const SETTINGS = {
       }),
       bytesMax: count(4 * MIB, {
         maximum: 64 * MIB,
-        description: 'The largest reply that is kept. The readers that follow a larger one get all of it.',
+        description:
+          'The largest reply that is kept, its events and its JSON reply together: 4 MiB are about 2 MB of text, and less where the platform sends word by word. The readers that follow a larger one get all of it.',
       }),
       bytesPerOwnerMax: count(GIB, {
         description: 'What the kept replies of one user may take in all. The oldest make room for new ones.',
@@ -281,6 +285,14 @@ export const SETTINGS = {
         description:
           'The number of keys that are made for a user on one day (UTC), revoked ones included, since their records are kept. Another is refused with 429 `too_many_new_keys`.',
       }),
+      revokedRetentionDays: Type.Optional(
+        wholeNumber({
+          maximum: DAYS_MAX,
+          description:
+            'How long the record of a key is kept after it was revoked or has expired. Then its files go, and then the record itself; reports keep its sums under its id. Without it, records are kept for ever.',
+          examples: [400],
+        }),
+      ),
     },
     { description: 'API keys.' },
   ),

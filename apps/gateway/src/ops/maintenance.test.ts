@@ -19,6 +19,7 @@ const sweepConversations = vi.fn(async () => 0)
 const sweepInstances = vi.fn(async () => 0)
 const sweepRefusals = vi.fn(async () => 0)
 const sweepReplies = vi.fn(async () => 0)
+const sweepKeys = vi.fn(async () => 0)
 const sweepUploads = vi.fn(async () => 0)
 const sweepOrphans = vi.fn(async () => ({ files: 0, records: 0, unfinished: 0, suspicious: 0 }))
 const addOmitted = vi.fn(async () => 0)
@@ -40,6 +41,7 @@ beforeEach(() => {
     replies: { sweep: sweepReplies },
     instances: { sweep: sweepInstances },
     refusals: { sweep: sweepRefusals },
+    keys: { sweep: sweepKeys },
     uploads: { expired: sweepUploads, orphans: sweepOrphans },
     audit: { addOmitted, cut: cutAudit, head: auditHead },
     lease: { claim, isHeld, end, recordCheck: async () => CHECKED_AT },

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { ChainSweep } from '#core/audit/chain-sweep.ts'
 import type { Conversations } from '#core/calls/conversation/conversations.ts'
+import type { KeySweep } from '#core/keys/key-sweep.ts'
 import type { Instances } from '#core/ledger/instances.ts'
 import type { MaintenanceLease, MaintenancePeriods } from '#core/ledger/maintenance-lease.ts'
 import type { RefusalSweep } from '#core/refusals/refusal-sweep.ts'
@@ -35,6 +36,7 @@ export function createMaintenance({
   replies,
   instances,
   refusals,
+  keys,
   uploads,
   audit,
   lease,
@@ -46,6 +48,7 @@ export function createMaintenance({
   replies: Pick<ReplyStore, 'sweep'>
   instances: Pick<Instances, 'sweep'>
   refusals: RefusalSweep
+  keys: KeySweep
   uploads: UploadSweep
   audit: ChainSweep
   lease: MaintenanceLease
@@ -70,6 +73,8 @@ export function createMaintenance({
       replies.sweep,
       instances.sweep,
       refusals.sweep,
+      // Before the files, whose deletion it begins.
+      keys.sweep,
       uploads.expired,
       audit.addOmitted,
       audit.cut,

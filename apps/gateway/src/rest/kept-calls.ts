@@ -11,6 +11,7 @@ import { cursorOf, keptCallRefOf } from '#http/chat/kept-request.ts'
 import { sendKeptStream } from '#http/chat/kept-stream.ts'
 import { callerOf, KEY_PROBLEMS, keyOnly } from '#http/guards/credentials.ts'
 import { smallRead } from '#http/guards/small-read.ts'
+import { showLimit } from '#http/reply/limit-headers.ts'
 import { CALL_HEADERS } from '#http/reply/response-headers.ts'
 import { envelope, listQuery, nullable, oneOf, problems, success, uuid } from '#http/reply/schemas.ts'
 import { abortedWith } from '#http/request/aborted-with.ts'
@@ -71,9 +72,10 @@ export function keptCallRoutes(
 
   routes.delete(
     '/api/v1/calls/:call_id/reply',
-    { schema: deleteSchema, onRequest, ...reads },
-    async (request) => {
-      const { callId } = await replies.remove(callerOf(request), keptCallRefOf(request.params.call_id))
+    { schema: deleteSchema, onRequest },
+    async (request, reply) => {
+      const ref = keptCallRefOf(request.params.call_id)
+      const { callId } = await replies.remove(callerOf(request), ref, showLimit(reply))
       return success({ call_id: callId })
     },
   )

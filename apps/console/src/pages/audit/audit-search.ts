@@ -16,6 +16,7 @@ export const OPERATIONS = [
   'keys.update',
   'keys.resetUsage',
   'keys.revoke',
+  'keys.sweep',
   'login',
   'logout',
   'signingKeys.create',

@@ -38,7 +38,7 @@ function useColumns(): readonly Column<CallFieldsFragment>[] {
         </>
       ),
     },
-    { head: t('key'), cell: ({ key }) => key?.name ?? null },
+    { head: t('key'), cell: ({ key, keyId }) => key?.name ?? keyId.slice(0, 8) },
     ...(showsUser ? [user] : []),
     {
       head: t('tokens'),

@@ -1,5 +1,6 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { BOUNDED_MAX } from '#core/audit/audit.ts'
 import { OPENING_MS, openUserServices, type UserServices } from '#core/auth/users.test-support.ts'
 import { ampleLimits, limitsOf } from '#core/limits/limits.test-support.ts'
 import { drained } from '#core/lists/all-rows.test-support.ts'
@@ -125,6 +126,19 @@ test('an event has everything that is stored, with the microseconds that were ha
   const [, seconds = '', micros] = /^(.{19})\.(\d{6})Z$/.exec(event?.at ?? '') ?? []
   expect(Date.parse(`${seconds}Z`) * 1_000 + Number(micros)).toBe(row?.at)
   expect(found.size).toBe(1)
+})
+
+test('the downloads of a user are single events up to a bound, and commands of an operator always', async () => {
+  const log = logOn('server')
+  const userId = v7()
+  const download = (caller: Principal) => log.exported(caller, 'calls', { agent: 'dify' })
+  for (let n = 0; n < BOUNDED_MAX + 5; n += 1) await download({ ...user, userId })
+  const countOf = (where: object) =>
+    services.database.prisma.auditEvent.count({ where: { operation: 'export', ...where } })
+  expect(await countOf({ userId })).toBe(BOUNDED_MAX)
+  const operator: Principal = { ...admin, userId, origin: { operator: 'root@host' } }
+  for (let n = 0; n < 5; n += 1) await download(operator)
+  expect(await countOf({ name: 'root@host' })).toBe(5)
 })
 
 test('a state that is no JSON object is shown as the text that it is', () => {

@@ -1,5 +1,5 @@
 import { whoIs } from '#core/audit/actor.ts'
-import type { Audit } from '#core/audit/audit.ts'
+import type { Audit, NewEvent } from '#core/audit/audit.ts'
 import type { Database } from '#core/database/database.ts'
 import { rowsOf } from '#core/input/pagination.ts'
 import { type Limits, type OnLimit, requirePoint } from '#core/limits/limits.ts'
@@ -61,7 +61,7 @@ export interface AuditLogDeps {
   readonly database: Pick<Database, 'sql'>
   readonly limits: Pick<Limits, 'calls'>
   readonly reads: Reads
-  readonly audit: Pick<Audit, 'append'>
+  readonly audit: Pick<Audit, 'append' | 'appendBounded'>
 }
 
 /** A batch is written in one go, and a larger one would make calls wait. */
@@ -114,7 +114,12 @@ export function createAuditLog({
     exported(caller, list, { format: _format, limit: _limit, cursor: _cursor, ...parameters }) {
       const given = omitUndefined(parameters)
       const after = Object.keys(given).length > 0 ? given : undefined
-      return audit.append(whoIs(caller), { operation: 'export', target: 'export', targetId: list, after })
+      const event: NewEvent = { operation: 'export', target: 'export', targetId: list, after }
+      const who = whoIs(caller)
+      // Downloads are limited for each credential, of which a user may have a thousand.
+      return who.actor === 'command'
+        ? audit.append(who, event)
+        : audit.appendBounded(who, event, [{ kind: 'user', id: caller.userId }])
     },
     async events(input, before) {
       const query = parseAuditQuery(input)

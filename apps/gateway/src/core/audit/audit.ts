@@ -45,12 +45,22 @@ export interface Audit {
   /**
    * The same for what strangers can cause at will: after {@link BOUNDED_MAX} events of a subject in an hour they are only counted,
    * and {@link ChainSweep} adds one event with their number.
+   *
+   * @param all - what callers without a credential do, who may have any number of addresses, is bounded by {@link ALL_MAX} as well,
+   * for all subjects of this kind together
    */
-  appendBounded(who: Who, event: NewEvent, subjects: readonly AuditSubject[]): Promise<void>
+  appendBounded(
+    who: Who,
+    event: NewEvent,
+    subjects: readonly AuditSubject[],
+    all?: AuditSubject['kind'],
+  ): Promise<void>
 }
 
 /** Single events of a username, credential or address in an hour. */
 export const BOUNDED_MAX = 100
+/** Single events of anybody in an hour. */
+export const ALL_MAX = 1_000
 
 export function createAudit({
   sql,
@@ -65,17 +75,28 @@ export function createAudit({
       if (space.isLow) return
       await sql.query('SELECT audit_append($1::jsonb)', [eventJson(who, event)])
     },
-    async appendBounded(who, event, subjects) {
+    async appendBounded(who, event, subjects, all) {
       if (space.isLow) return
       const { operation, result = 'done' } = event
-      const named = subjects.map(({ kind, id }) => `${operation}/${result}/${kind}/${id}`)
-      await sql.query(
-        'SELECT audit_append_bounded($1::jsonb, ARRAY(SELECT json_array_elements_text($2)), $3)',
-        [eventJson(who, event), JSON.stringify(named), BOUNDED_MAX],
-      )
+      const nameOf = ({ kind, id }: AuditSubject) => `${operation}/${result}/${kind}/${id}`
+      const values = [eventJson(who, event), JSON.stringify(subjects.map(nameOf)), BOUNDED_MAX]
+      if (all === undefined) await sql.query(`SELECT ${APPEND_BOUNDED}`, values)
+      else await sql.query(APPEND_WITHIN_ALL, [...values, nameOf({ kind: all, id: 'all' }), ALL_MAX])
     },
   }
 }
+
+const APPEND_BOUNDED = 'audit_append_bounded($1::jsonb, ARRAY(SELECT json_array_elements_text($2)), $3)'
+
+/** `$4`: the subject that all of them share, `$5`: its events at most. What is beyond is counted for this subject alone. */
+const APPEND_WITHIN_ALL = `
+WITH everybody AS (
+  INSERT INTO audit_allowances AS a (subject, start, seen)
+  VALUES ($4, date_trunc('hour', clock_timestamp(), 'UTC'), 1)
+  ON CONFLICT (subject, start) DO UPDATE SET seen = a.seen + 1, omitted = a.omitted + (a.seen >= $5)::int
+  RETURNING seen
+)
+SELECT CASE WHEN seen <= $5 THEN ${APPEND_BOUNDED} END FROM everybody`
 
 /** An event as `audit_append` takes it. */
 export function eventJson(who: Who, { before, after, ...event }: NewEvent): string {

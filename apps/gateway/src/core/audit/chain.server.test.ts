@@ -4,7 +4,7 @@ import type { Database } from '#core/database/database.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { GATEWAY, type Who } from './actor.ts'
-import { type Audit, BOUNDED_MAX, createAudit } from './audit.ts'
+import { ALL_MAX, type Audit, BOUNDED_MAX, createAudit } from './audit.ts'
 import { createChainSweep } from './chain-sweep.ts'
 import { notedHead, verifyChain } from './verify-chain.ts'
 
@@ -173,6 +173,27 @@ describe(kind, () => {
     ])
     expect(await faults()).toEqual([])
     expect(await database.prisma.auditAllowance.count()).toBe(0)
+  })
+
+  test('what strangers cause from any number of addresses is bounded in all, and is counted once', async () => {
+    const fail = (address: string) =>
+      audit.appendBounded(
+        { actor: 'anonymous', address },
+        { operation: 'login', result: 'failed' },
+        [{ kind: 'address', id: address }],
+        'address',
+      )
+    await fail('192.0.2.1')
+    await database.sql.query("UPDATE audit_allowances SET seen = $1 WHERE subject LIKE '%/all'", [
+      ALL_MAX - 2,
+    ])
+    for (let n = 2; n <= 9; n += 1) await fail(`192.0.2.${n}`)
+    expect((await verify()).events).toBe(3)
+    await tamper("UPDATE audit_allowances SET start = start - interval '1 hour'")
+    while ((await sweepAfter(1).addOmitted()) > 0);
+    const omitted = await database.prisma.auditEvent.findMany({ where: { count: { gt: 1 } } })
+    expect(omitted).toMatchObject([{ operation: 'login', target: 'address', targetId: 'all', count: 6 }])
+    expect(await faults()).toEqual([])
   })
 
   test('a disk without space keeps no event, and nothing fails', async () => {

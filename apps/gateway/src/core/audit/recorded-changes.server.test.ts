@@ -1,3 +1,4 @@
+import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createSigningKeyAdministration } from '#core/auth/signing-key-administration.ts'
 import {
@@ -9,6 +10,7 @@ import {
 } from '#core/auth/users.test-support.ts'
 import type { Principal } from '#core/principal.ts'
 import { GATEWAY } from './actor.ts'
+import { BOUNDED_MAX } from './audit.ts'
 import { recordConfiguration } from './configuration-event.ts'
 import { createRefusedOperations } from './refused-operations.ts'
 import { verifyChain } from './verify-chain.ts'
@@ -257,6 +259,20 @@ describe(kind, () => {
     for (let n = 0; n < 1_010; n += 1)
       hanging.record({ caller: admin, operation: 'x', reason: 'role_denied' })
     expect(dropped).toBe(10)
+  })
+
+  test('the refused operations of one user are bounded, however many keys and addresses it has', async () => {
+    const { userId } = await services.join('premium')
+    const refused = createRefusedOperations({ audit: services.audit, onDropped: () => undefined })
+    for (let n = 0; n < BOUNDED_MAX + 5; n += 1) {
+      const via = { kind: 'key', keyId: v7(), permissions: ['chat'], allowedAgents: [] } as const
+      const caller = { ...admin, userId, via, origin: { address: `198.51.100.${n}` } } as Principal
+      refused.record({ caller, operation: 'GET /api/v1/users', reason: 'role_denied' })
+    }
+    await refused.settled()
+    expect(await services.database.prisma.auditEvent.count({ where: { userId, result: 'refused' } })).toBe(
+      BOUNDED_MAX,
+    )
   })
 
   test('a statement that changes many rows leaves an event of each, in one chain', async () => {

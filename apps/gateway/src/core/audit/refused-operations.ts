@@ -37,6 +37,8 @@ export function createRefusedOperations({
     const { address } = caller.origin ?? {}
     try {
       await audit.appendBounded(whoIs(caller), { operation, result: 'refused', reason }, [
+        // A user may have a thousand keys.
+        { kind: 'user', id: caller.userId },
         { kind: 'credential', id: credentialId(caller) },
         ...(address === undefined ? [] : [{ kind: 'address' as const, id: networkOf(address) }]),
       ])

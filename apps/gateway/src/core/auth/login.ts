@@ -99,10 +99,14 @@ export function createLogin({
   async function recordFailure({ refusal, user }: Refused, from: RequestOrigin): Promise<void> {
     const who: Who = { actor: 'anonymous', name: user?.username, ...placeOf(from) }
     const subject = user && { target: 'user' as const, targetId: user.id }
-    await audit.appendBounded(who, { operation: 'login', result: 'failed', reason: refusal, ...subject }, [
-      { kind: 'address', id: networkOf(from.address) },
+    const subjects = [
+      { kind: 'address' as const, id: networkOf(from.address) },
       ...(user === undefined ? [] : [{ kind: 'user' as const, id: user.id }]),
-    ])
+    ]
+    // Apart from each other, so that nobody hides guesses at the password of a user behind any number of unknown names.
+    const all = user === undefined ? 'address' : 'user'
+    const event = { operation: 'login', result: 'failed', reason: refusal, ...subject } as const
+    await audit.appendBounded(who, event, subjects, all)
   }
 
   /**

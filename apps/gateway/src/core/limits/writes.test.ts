@@ -21,14 +21,19 @@ afterAll(() => services?.database.close())
 function freshServices() {
   const rules = rulesOf({ points: 1_000, windowSeconds: 60 })
   const perMinute = (points: number) => ({ points, windowSeconds: 60 })
-  const limits = createLimits({ ...rules, writes: perMinute(WRITES), adminWrites: perMinute(ADMIN_WRITES) })
+  const limits = createLimits({
+    ...rules,
+    writes: perMinute(WRITES),
+    adminWrites: perMinute(ADMIN_WRITES),
+    successfulLogins: perMinute(2),
+  })
   const deps = { ...services, prisma: services.database.prisma, reads: services.searches }
   const takeWrite = createTakeWrite(limits)
   const catalog = { knownIds: () => new Set<string>() }
   const bounds = { maxLifetimeDays: 3_650, activePerUserMax: 1_000, createdPerDayMax: 1_000 }
   return {
     keys: createKeys({ ...deps, takeWrite, rules: { catalog, limits: rules, ...bounds } }),
-    users: createUsers({ ...deps, takeWrite, config: { maxApiCalls: 1 } }),
+    users: createUsers({ ...deps, limits, takeWrite, config: { maxApiCalls: 1 } }),
   }
 }
 
@@ -93,4 +98,18 @@ test('what ends an incident is never refused: revoking keys, suspending users, c
   expect(await outcome(keys.revoke(admin, leaked.id))).toBe('done')
   expect(await outcome(users.setPassword(admin, mei.userId, PASSWORD))).toBe('done')
   expect(await outcome(users.update(admin, mei.userId, { status: 'suspended' }))).toBe('done')
+  // She is suspended already, and each further time would leave an event in the audit log.
+  expect(await outcome(users.update(admin, mei.userId, { status: 'suspended' }))).toBe(
+    'rate_limited admin_writes',
+  )
+})
+
+test('a user changes the own password as often as it may log in', async () => {
+  const { users } = freshServices()
+  const mei = await services.join('premium')
+  const change = () =>
+    outcome(users.changeOwnPassword(mei, { currentPassword: PASSWORD, newPassword: PASSWORD }))
+  expect(await change()).toBe('done')
+  expect(await change()).toBe('done')
+  expect(await change()).toBe('rate_limited successful_logins')
 })

@@ -117,6 +117,7 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
       store,
       wakeUps: { ...wakeUps, isTrusted: false },
       keyWatch: { watch: () => () => undefined },
+      takeWrite: async () => undefined,
       runtime: systemRuntime,
       bounds: { bytesMax, graceMs, replyBytesMax: 1_000_000, headerHoldMs: 15_000, readersMax: 100 },
       observer: { lost: (callId) => lost.push(callId), storable: () => undefined },

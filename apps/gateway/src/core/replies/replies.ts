@@ -6,6 +6,8 @@ import { fail, Problem, refuseField } from '#core/errors.ts'
 import type { KeyWatch } from '#core/keys/key-watch.ts'
 import type { AttachedCall } from '#core/ledger/admission-record.ts'
 import type { CallOutcome } from '#core/ledger/call-kinds.ts'
+import type { OnLimit } from '#core/limits/limits.ts'
+import type { TakeWrite } from '#core/limits/writes.ts'
 import { type Principal, requireKey } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { OwnerShares } from '#core/sharing/owner-shares.ts'
@@ -69,9 +71,9 @@ export interface Replies {
   /**
    * Deletes what is kept of a reply, which is kept no more if the call is still running. Its `Idempotency-Key` is not free by that.
    *
-   * @throws Problem `call_not_found`
+   * @throws Problem `call_not_found`, `rate_limited`
    */
-  remove(caller: Principal, ref: KeptCallRef): Promise<{ readonly callId: string }>
+  remove(caller: Principal, ref: KeptCallRef, onLimit?: OnLimit): Promise<{ readonly callId: string }>
 }
 
 /** What the chat service needs of kept replies. */
@@ -109,6 +111,7 @@ export interface RepliesDeps {
   readonly store: ReplyStore
   readonly wakeUps: WakeUps
   readonly keyWatch: KeyWatch
+  readonly takeWrite: TakeWrite
   readonly runtime: Pick<Runtime, 'elapsedMs'>
   readonly bounds: ReplyRunsDeps['bounds'] & {
     /** The most readers beside the first ones of their calls, of which one owner may have all but the last tenth. */
@@ -260,8 +263,9 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
       wakeUps.send('stop', [callId])
       return { callId, outcome: null }
     },
-    async remove(caller, ref) {
+    async remove(caller, ref, onLimit) {
       const { callId, end } = await find(caller, ref)
+      await deps.takeWrite(caller, onLimit)
       await (end === undefined ? store.lose(callId) : store.remove(callId))
       return { callId }
     },

@@ -1,9 +1,11 @@
 import type { ChatEvent, TakeEvents } from '#core/agents/events.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { Problem } from '#core/errors.ts'
 import type { CallOutcome } from '#core/ledger/call-kinds.ts'
 import { problemOf } from '#core/problem-of.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { countEvents, withIds } from './event-text.ts'
+import { FlushPause } from './flush-pause.ts'
 import type { KeptEnd } from './kept-call.ts'
 import type { KeptForm } from './kept-form.ts'
 import { keptProblem } from './kept-problem.ts'
@@ -44,6 +46,8 @@ export interface RunDeps {
   readonly end: (run: ReplyRun, end: EndOfReply, parts: readonly StoredPart[]) => Promise<boolean>
   /** The log has grown so much that it should be stored at once. */
   readonly urge: () => void
+  /** The platform waits now until the log is stored. */
+  readonly onPause: () => void
 }
 
 /** The call of a run. */
@@ -63,12 +67,12 @@ export type RunEnd =
 
 /** Stored at once when so much is waiting. */
 const URGENT_BYTES = 64 * 1024
-/** What waits to be stored. A database that takes longer loses the log. */
+/** While more than this waits to be stored, the platform is not read. */
 const UNSTORED_BYTES_MAX = 1024 * 1024
 
 /**
  * One kept call while it runs: it reads the reply to its end, whether or not anybody follows, and appends its events to the
- * log. It never waits for a reader.
+ * log. It never waits for a reader, and for the database only as long as {@link FlushPause} allows.
  */
 export class ReplyRun {
   readonly call: RunCall
@@ -77,6 +81,7 @@ export class ReplyRun {
   readonly #form: KeptForm
   readonly #startedMs: number
   readonly #memory = new LogMemory()
+  readonly #pause: FlushPause
   readonly #waiting = new Set<() => void>()
   #held = ''
   #isLost = false
@@ -91,6 +96,7 @@ export class ReplyRun {
     this.#reply = reply
     this.#form = form
     this.#startedMs = deps.runtime.elapsedMs()
+    this.#pause = new FlushPause(deps.runtime)
     this.#unreadSinceMs = this.#startedMs
     if (call.stream && form.opening !== undefined) this.#append(form.opening)
   }
@@ -111,6 +117,11 @@ export class ReplyRun {
 
   get unstoredBytes(): number {
     return this.#isLost ? 0 : this.#memory.unstoredBytes
+  }
+
+  /** Since when the platform waits for the log to be stored, on the clock of `elapsedMs`; undefined while it does not. */
+  get pausedSinceMs(): number | undefined {
+    return this.#pause.sinceMs
   }
 
   /** Reads the reply to its end. Never rejects. */
@@ -181,6 +192,14 @@ export class ReplyRun {
 
   stored({ first, count }: StoredPart): void {
     this.#memory.markStored(first + count - 1)
+    if (this.unstoredBytes <= UNSTORED_BYTES_MAX) this.#pause.end()
+  }
+
+  /** Lets the platform go on if it has waited long enough, and if the call was ended meanwhile. */
+  checkPause(): void {
+    if (this.#pause.sinceMs === undefined) return
+    if (this.#reply.ending !== undefined) this.#pause.end()
+    else if (this.#pause.isSpent) this.lose()
   }
 
   /** Keeps the log no longer: it is too large, or cannot be stored in time. */
@@ -188,13 +207,14 @@ export class ReplyRun {
     if (this.#isLost) return
     this.#isLost = true
     this.#memory.markStored(this.#memory.last)
+    this.#pause.end()
   }
 
   toldLoss(): void {
     this.#isTold = true
   }
 
-  #take(batch: readonly ChatEvent[]): undefined {
+  #take(batch: readonly ChatEvent[]): Promise<void> | undefined {
     const { stream } = this.call
     const { collector } = this.#form
     let text = ''
@@ -208,11 +228,23 @@ export class ReplyRun {
       throw new Problem('agent_malformed', { detail: `The reply is larger than ${replyBytesMax} bytes.` })
     }
     // The end is shown when it is stored, so that every reader sees the same one.
-    if (batch.at(-1)?.type === 'end') this.#held = text
+    const isLast = batch.at(-1)?.type === 'end'
+    if (isLast) this.#held = text
     else if (text !== '') this.#append(text)
-    const { allBytes, unstoredBytes } = this.#memory
-    if (allBytes + collector.heldBytes > bytesMax || unstoredBytes > UNSTORED_BYTES_MAX) this.lose()
-    return undefined
+    if (this.#memory.allBytes + collector.heldBytes > bytesMax) this.lose()
+    return isLast ? undefined : this.#untilStored()
+  }
+
+  /** Undefined if the platform need not wait. */
+  #untilStored(): Promise<void> | undefined {
+    if (this.unstoredBytes <= UNSTORED_BYTES_MAX || this.#end !== undefined) return undefined
+    if (this.#pause.isSpent) {
+      this.lose()
+      return undefined
+    }
+    const pausing = markRejectionHandled(this.#pause.begin())
+    this.#deps.onPause()
+    return pausing
   }
 
   #append(text: string): void {
@@ -265,6 +297,7 @@ export class ReplyRun {
 
   #conclude(end: RunEnd): void {
     this.#end ??= end
+    this.#pause.end()
     this.#changed()
   }
 

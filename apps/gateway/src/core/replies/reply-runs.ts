@@ -3,6 +3,7 @@ import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { sleep } from '#core/async/sleep.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { KeptForm } from './kept-form.ts'
+import { ReplyEnds } from './reply-ends.ts'
 import { ReplyRun, type ReplyToKeep, type RunBounds, type RunCall, type RunDeps } from './reply-run.ts'
 import type { EndOfReply, ReplyStore, StoredPart } from './store/reply-store.ts'
 import type { WakeUps } from './wake-ups/wake-ups.ts'
@@ -34,20 +35,19 @@ const STORE_EVERY_MS = 250
  * apart, so that it takes at most a second.
  */
 const LOOK_EVERY_MS = 750
-/** What all runs of a process together may have waiting to be stored. */
+/** What all runs of a process together may have waiting to be stored; beyond it logs are lost. */
 const UNSTORED_BYTES_MAX = 64 * 1024 * 1024
 /** What one statement stores. */
 const STATEMENT_BYTES = 4 * 1024 * 1024
 /** Readers do not wait longer for the end of a reply to be stored. */
 const END_WITHIN_MS = 2_000
-const END_RETRY_AFTER_MS = 100
-const END_RETRY_AFTER_MS_MAX = 5_000
 
 /** The kept calls that run in this process. One timer serves them all, and there is none while there are no calls. */
 export class ReplyRuns {
   readonly #deps: ReplyRunsDeps
   readonly #runDeps: RunDeps
   readonly #runs = new Map<string, ReplyRun>()
+  readonly #ends: ReplyEnds
   #timer: NodeJS.Timeout | undefined
   #isStoring = false
   #isLooking = false
@@ -55,8 +55,6 @@ export class ReplyRuns {
   #mustLookAgain = false
   #isStorable = true
   #lookedAtMs = 0
-  #unwrittenEnds = 0
-  #isClosed = false
 
   constructor(deps: ReplyRunsDeps) {
     this.#deps = deps
@@ -65,7 +63,20 @@ export class ReplyRuns {
       bounds: deps.bounds,
       end: (run, end, parts) => this.#end(run, end, parts),
       urge: () => this.#storeSoon(),
+      onPause: () => this.#loseBeyondBound(),
     }
+    this.#ends = new ReplyEnds({
+      store: deps.store,
+      runtime: deps.runtime,
+      observer: {
+        lost: (callId) => deps.observer.lost(callId),
+        failed: (error) => this.#setStorable(false, error),
+        stored: (callId) => {
+          deps.observer.grown()
+          deps.wakeUps.send('log', [callId])
+        },
+      },
+    })
   }
 
   /** Runs a call to its end. */
@@ -92,9 +103,9 @@ export class ReplyRuns {
   /** Waits until every run has ended and every end is stored, at most so long. */
   async close(timeoutMs: number): Promise<void> {
     const deadline = this.#deps.runtime.elapsedMs() + timeoutMs
-    const isBusy = () => this.#runs.size > 0 || this.#unwrittenEnds > 0
+    const isBusy = () => this.#runs.size > 0 || this.#ends.waiting > 0
     while (isBusy() && this.#deps.runtime.elapsedMs() < deadline) await sleep(20)
-    this.#isClosed = true
+    this.#ends.close()
     clearInterval(this.#timer)
     this.#timer = undefined
   }
@@ -105,6 +116,9 @@ export class ReplyRuns {
       this.#timer = undefined
       return
     }
+    // Here and not where logs are stored, since that is what may hang.
+    for (const run of this.#runs.values()) run.checkPause()
+    this.#loseBeyondBound()
     this.#storeSoon()
     if (this.#deps.runtime.elapsedMs() - this.#lookedAtMs >= LOOK_EVERY_MS) this.#lookSoon()
   }
@@ -122,7 +136,6 @@ export class ReplyRuns {
   async #store(): Promise<void> {
     this.#isStoring = true
     try {
-      this.#loseLargest()
       for (;;) {
         const parts = this.#partsToStore()
         if (parts.length === 0) break
@@ -163,13 +176,16 @@ export class ReplyRuns {
     if (stored.length > 0) this.#deps.wakeUps.send('log', stored)
   }
 
-  /** While the database does not answer, what waits for it is bounded, and it is not the small replies that are given up. */
-  #loseLargest(): void {
+  /**
+   * Bounds what waits for a database that is slow or does not answer. The logs whose platforms wait are lost first, and of
+   * these the one that has waited longest, whose readers wait as long; then the largest. Small replies are given up last.
+   */
+  #loseBeyondBound(): void {
     let waiting = 0
     for (const run of this.#runs.values()) waiting += run.unstoredBytes
     if (waiting <= UNSTORED_BYTES_MAX) return
-    for (const run of [...this.#runs.values()].sort((a, b) => b.unstoredBytes - a.unstoredBytes)) {
-      if (waiting <= UNSTORED_BYTES_MAX / 2) return
+    for (const run of [...this.#runs.values()].sort(longestPausedThenLargest)) {
+      if (waiting <= UNSTORED_BYTES_MAX) return
       waiting -= run.unstoredBytes
       run.lose()
     }
@@ -217,7 +233,7 @@ export class ReplyRuns {
 
   /** Resolves when the end is stored, or when readers shall wait no longer; it is stored in the background then. */
   async #end(run: ReplyRun, end: EndOfReply, parts: readonly StoredPart[]): Promise<boolean> {
-    const writing = markRejectionHandled(this.#writeEnd(end, parts))
+    const writing = markRejectionHandled(this.#ends.write(end, parts))
     try {
       return await withDeadline(END_WITHIN_MS, writing)
     } catch {
@@ -230,28 +246,14 @@ export class ReplyRuns {
     }
   }
 
-  async #writeEnd(end: EndOfReply, parts: readonly StoredPart[]): Promise<boolean> {
-    this.#unwrittenEnds += 1
-    try {
-      for (let delayMs = END_RETRY_AFTER_MS; ; delayMs = Math.min(2 * delayMs, END_RETRY_AFTER_MS_MAX)) {
-        try {
-          const counts = await this.#deps.store.end(end, parts)
-          this.#deps.observer.grown()
-          this.#deps.wakeUps.send('log', [end.callId])
-          return counts
-        } catch (error) {
-          if (this.#isClosed) throw error
-          this.#setStorable(false, error)
-        }
-        await sleep(delayMs)
-      }
-    } finally {
-      this.#unwrittenEnds -= 1
-    }
-  }
-
   #setStorable(now: boolean, error?: unknown): void {
     if (now !== this.#isStorable) this.#deps.observer.storable(now, error)
     this.#isStorable = now
   }
+}
+
+function longestPausedThenLargest(a: ReplyRun, b: ReplyRun): number {
+  const { pausedSinceMs: one = Number.POSITIVE_INFINITY } = a
+  const { pausedSinceMs: other = Number.POSITIVE_INFINITY } = b
+  return one === other ? b.unstoredBytes - a.unstoredBytes : one - other
 }

@@ -1,4 +1,5 @@
 import type { Sql } from '#core/database/database.ts'
+import { KEY_OWNERS } from '#core/keys/key-owners.ts'
 import type { Slices } from '#core/sharing/reads.ts'
 import type { ReportRange } from './range/report-range.ts'
 import type { ReportQuery } from './report-query.ts'
@@ -56,7 +57,7 @@ async function readSliced(
 
 /** The ids of all keys, or of all users, that may have rollups of this grain. */
 async function subjectsOf(sql: Sql, slices: Slices, { grain, owner }: Source): Promise<string[]> {
-  const table = isOfKeys(grain) ? 'api_keys' : 'users'
+  const table = isOfKeys(grain) ? `${KEY_OWNERS} AS k` : 'users'
   const statement = `
     SELECT id::text FROM ${table}
     WHERE id > $1::uuid ${owner === undefined ? 'AND $2::uuid IS NULL' : 'AND owner_id = $2::uuid'} ORDER BY id LIMIT $3`
@@ -110,7 +111,7 @@ function statementOf(
 ): string {
   const subjects =
     owner !== undefined
-      ? 'r.subject IN (SELECT id::text FROM api_keys WHERE owner_id = $3::uuid) AND $4::text IS NULL'
+      ? `r.subject IN (SELECT id::text FROM ${KEY_OWNERS} AS k WHERE owner_id = $3::uuid) AND $4::text IS NULL`
       : given !== undefined
         ? `$3::text IS NULL AND r.subject ${given.length === 1 ? '= $4::json ->> 0' : `= ANY (${GIVEN})`}`
         : '$3::text IS NULL AND $4::text IS NULL'
@@ -139,7 +140,9 @@ function isOfKeys(grain: Source['grain']): boolean {
 function columnsOf({ grain }: Pick<Source, 'grain'>, groupBy: readonly Group[]): string {
   const column: Record<Group, string> = {
     key: 'r.subject',
-    user: isOfKeys(grain) ? '(SELECT owner_id::text FROM api_keys WHERE id = r.subject::uuid)' : 'r.subject',
+    user: isOfKeys(grain)
+      ? `(SELECT owner_id::text FROM ${KEY_OWNERS} AS k WHERE k.id = r.subject::uuid LIMIT 1)`
+      : 'r.subject',
     end_user: 'r.end_user',
     agent: 'r.agent',
     app: 'r.app',

@@ -2,6 +2,7 @@ import { validate } from 'uuid'
 import type { Sql } from '#core/database/database.ts'
 import { validIds } from '#core/database/valid-ids.ts'
 import { fail } from '#core/errors.ts'
+import { KEY_OWNERS } from '#core/keys/key-owners.ts'
 import { isAdmin, isManager, type Principal } from '#core/principal.ts'
 
 /** The calls that a caller may read: all for an admin, a user's own for the user, and its own for a key without `admin`. */
@@ -55,7 +56,7 @@ function ofUser(scope: Scope, userId: string): Scope {
 export async function keysInScope(sql: Sql, caller: Principal, keyIds: readonly string[]): Promise<string[]> {
   const scope = ownScopeOf(caller)
   const rows = await sql.query<{ id: string }>(
-    `SELECT id::text FROM api_keys
+    `SELECT id::text FROM ${KEY_OWNERS} AS k
      WHERE id = ANY (ARRAY(SELECT value::uuid FROM json_array_elements_text($1::json)))
        AND ($2::uuid IS NULL OR owner_id = $2::uuid) AND ($3::uuid IS NULL OR id = $3::uuid)`,
     [
@@ -69,9 +70,10 @@ export async function keysInScope(sql: Sql, caller: Principal, keyIds: readonly 
 
 async function ofKey(sql: Sql, scope: Scope, keyId: string): Promise<Scope> {
   if (!validate(keyId)) return fail('key_not_found')
-  const [key] = await sql.query<{ owner_id: string }>('SELECT owner_id FROM api_keys WHERE id = $1::uuid', [
-    keyId,
-  ])
+  const [key] = await sql.query<{ owner_id: string }>(
+    `SELECT owner_id FROM ${KEY_OWNERS} AS k WHERE id = $1::uuid`,
+    [keyId],
+  )
   if (key === undefined) return fail('key_not_found')
   const isVisible =
     scope.kind === 'all' || (scope.kind === 'owner' ? scope.ownerId === key.owner_id : scope.keyId === keyId)

@@ -16,6 +16,7 @@ import type { Database } from '#core/database/database.ts'
 import type { DiskSpace } from '#core/disk/disk-space.ts'
 import type { KeyRules } from '#core/keys/key-input.ts'
 import type { RememberedKeys } from '#core/keys/key-limits.ts'
+import { createKeySweep } from '#core/keys/key-sweep.ts'
 import { createKeyWatch, type KeyWatchDeps } from '#core/keys/key-watch.ts'
 import { createKeys } from '#core/keys/keys.ts'
 import { createClaimLookUp } from '#core/ledger/kept-claims.ts'
@@ -85,7 +86,7 @@ export interface ServicesConfig {
   readonly waitingPlaces: WaitingPlaces
   /** Whether callers without a credential may list the agents. */
   readonly publicAgentListing: boolean
-  readonly apiKeys: Omit<KeyRules, 'catalog' | 'limits'>
+  readonly apiKeys: Omit<KeyRules, 'catalog' | 'limits'> & { readonly revokedRetentionDays?: number }
   readonly audit: { readonly retentionDays: number }
   readonly instance: { readonly leaseMs: number }
 }
@@ -121,11 +122,13 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     keyLimits: deps.rememberedKeys.read,
     lookUpClaim: createClaimLookUp({ sql: lanes.keptAdmissions }),
   })
+  const takeWrite = createTakeWrite(limits)
   const keyWatch = createKeyWatch({ sql: lanes.keys, runtime, onAnswer: deps.onKeyWatchAnswer })
   const { tasks: replyTasks, ...replies } = createReplies({
     store: deps.replyStore,
     wakeUps: deps.wakeUps,
     keyWatch,
+    takeWrite,
     runtime,
     bounds: {
       ...config.replies,
@@ -150,7 +153,6 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     keptCharactersMax: config.conversations.maxCharacters,
     bounds: { ...config.chat, streamsPerKey: config.limits.streamsPerKey },
   })
-  const takeWrite = createTakeWrite(limits)
   const uploads = createUploads({ prisma, sql, storage, runtime, takeWrite })
   const { drain, ...receiver } = createUploadReceiver({
     sql,
@@ -242,9 +244,9 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
         resume: replies.resume,
         reply: replies.reply,
         stop: replies.stop,
-        async remove(caller, ref) {
+        async remove(caller, ref, onLimit) {
           space.requireSpace()
-          const removed = await replies.remove(caller, ref)
+          const removed = await replies.remove(caller, ref, onLimit)
           await audit.append(whoIs(caller), {
             operation: 'replies.remove',
             target: 'call',
@@ -278,6 +280,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
         files: (after) => uploadFiles(prisma, after),
       },
       usage: { verify, prune, pruneNames, endUpdates },
+      keys: createKeySweep({ sql: lanes.upkeep, retentionDays: config.apiKeys.revokedRetentionDays }),
       replies: replyTasks,
       signingKeys: deps.signingKeys,
       audit: { ...audit, events, ...createChainSweep({ sql: lanes.upkeep, config: config.audit, runtime }) },

@@ -8,6 +8,7 @@ import type { SigningKeyAdministration } from '#core/auth/signing-key-administra
 import type { Tokens } from '#core/auth/tokens.ts'
 import type { ChatService } from '#core/calls/chats.ts'
 import type { UploadReceiver, UploadsInProgress } from '#core/calls/receiving/upload-receiver.ts'
+import type { KeySweep } from '#core/keys/key-sweep.ts'
 import type { Keys } from '#core/keys/keys.ts'
 import type { Processes } from '#core/ledger/process-list.ts'
 import type { RefusedDocuments } from '#core/limits/refused-documents.ts'
@@ -57,6 +58,7 @@ export interface ProcessTasks {
   readonly uploads: UploadsInProgress &
     UploadSweep & { files(after: string | undefined): Promise<UploadFiles> }
   readonly usage: UsageMaintenance
+  readonly keys: KeySweep
   readonly replies: ReplyTasks
   readonly signingKeys: SigningKeyAdministration
   readonly audit: Audit & AuditTasks & ChainSweep

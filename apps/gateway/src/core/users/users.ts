@@ -5,7 +5,7 @@ import { databaseTime } from '#core/database/database-clock.ts'
 import { validIds } from '#core/database/valid-ids.ts'
 import { fail, refuseField } from '#core/errors.ts'
 import type { Keyset } from '#core/input/pagination.ts'
-import { exceeded, type Limits, type OnLimit } from '#core/limits/limits.ts'
+import { exceeded, type Limits, type OnLimit, requirePoint } from '#core/limits/limits.ts'
 import type { TakeWrite } from '#core/limits/writes.ts'
 import {
   countListed,
@@ -33,7 +33,7 @@ import { normalizeUsername, type QuotaPeriod, usernameKey } from './user-rules.t
 export interface UsersDeps {
   readonly prisma: PrismaClient
   readonly runtime: Runtime
-  readonly limits: Pick<Limits, 'login'>
+  readonly limits: Pick<Limits, 'login' | 'successfulLogins'>
   readonly passwords: Passwords
   readonly reads: Reads
   readonly takeWrite: TakeWrite
@@ -178,6 +178,11 @@ export function createUsers({
     await limits.login.giveBack(limitKey)
   }
 
+  /** To suspend a user is never refused, but once more it is a write like any other. */
+  async function isSuspended(id: string): Promise<boolean> {
+    return (await prisma.user.findUnique({ where: { id }, select: { status: true } }))?.status === 'suspended'
+  }
+
   return {
     async create(caller, input, onLimit) {
       requireAdmin(caller)
@@ -227,7 +232,7 @@ export function createUsers({
       requireAdmin(caller)
       checkUser(change)
       if (!validate(id)) fail('user_not_found')
-      if (change.status !== 'suspended') await takeWrite(caller, onLimit)
+      if (change.status !== 'suspended' || (await isSuspended(id))) await takeWrite(caller, onLimit)
       return prisma.$transaction(async (tx) => {
         await tx.$executeRaw(sayWho(whoIs(caller), 'users.update'))
         return changeUser(tx, id, change)
@@ -246,6 +251,8 @@ export function createUsers({
       checkOwnPasswords({ currentPassword, newPassword })
       const { passwordHash } = await prisma.user.findUniqueOrThrow({ where: { id } })
       await requireCurrentPassword(id, passwordHash, currentPassword)
+      // A key goes on after the change, so it could repeat it without end, with an event of the audit log each time.
+      await requirePoint(limits.successfulLogins, `password ${id}`)
       // The hash in the condition makes the second of two concurrent changes fail: its current password has been replaced.
       const user = await replacePassword(
         caller,

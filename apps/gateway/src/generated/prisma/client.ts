@@ -52,6 +52,12 @@ export type User = Prisma.UserModel
  */
 export type ApiKey = Prisma.ApiKeyModel
 /**
+ * Model RemovedApiKey
+ * The owner of a key that has made calls and whose record was removed after `apiKeys.revokedRetentionDays`, so that reports of this
+ * owner still have the sums of the key.
+ */
+export type RemovedApiKey = Prisma.RemovedApiKeyModel
+/**
  * Model Call
  * Kinds, faces and outcomes are text, because a newer version of the gateway on the same database may write words that this
  * one does not know, and has to read.

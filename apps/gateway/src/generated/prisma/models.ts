@@ -10,6 +10,7 @@
  */
 export type * from './models/User.ts'
 export type * from './models/ApiKey.ts'
+export type * from './models/RemovedApiKey.ts'
 export type * from './models/Call.ts'
 export type * from './models/IdempotencyKey.ts'
 export type * from './models/KeptCall.ts'

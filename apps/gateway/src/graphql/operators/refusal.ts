@@ -20,7 +20,7 @@ import { ApiKey } from '../types/api-key.ts'
 import { CallFace } from '../types/call.ts'
 import { User } from '../types/user.ts'
 
-const KEY = 'The API key; null for an access token, and if it is not yours to see.'
+const KEY = 'The API key; null for an access token, and if it is not yours to see or its record was removed.'
 const OWNER = 'The user whom the credential belongs to; null if it is not yours to see.'
 const AGENT = 'The agent; null if none that is configured was named, and if your key may not use it.'
 

@@ -83,7 +83,8 @@ export const Call = builder.prismaObject('Call', {
     key: t.field({
       type: ApiKey,
       nullable: true,
-      description: 'The API key that made the call; null if it is not yours to see.',
+      description:
+        'The API key that made the call; null if it is not yours to see, or if its record was removed (`apiKeys.revokedRetentionDays`).',
       select: { keyId: true },
       resolve: ({ keyId }, _args, context, info) => context.loaders.key(keyId, relatedQuery(context, info)),
     }),

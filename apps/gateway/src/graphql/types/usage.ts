@@ -90,7 +90,8 @@ const UsageGroup = builder.objectRef<{ report: Report; entry: ReportGroup }>('Us
     key: t.field({
       type: ApiKey,
       nullable: true,
-      description: 'The API key, if the report is grouped by `KEY`; null if it is not yours to see.',
+      description:
+        'The API key, if the report is grouped by `KEY`; null if it is not yours to see, or if its record was removed (`apiKeys.revokedRetentionDays`).',
       resolve: ({ entry: { group } }, _args, context, info) =>
         group.key === undefined ? null : context.loaders.key(group.key, relatedQuery(context, info)),
     }),

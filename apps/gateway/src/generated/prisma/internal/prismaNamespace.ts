@@ -399,6 +399,7 @@ type FieldRefInputType<Model, FieldType> = Model extends never ? never : FieldRe
 export const ModelName = {
   User: 'User',
   ApiKey: 'ApiKey',
+  RemovedApiKey: 'RemovedApiKey',
   Call: 'Call',
   IdempotencyKey: 'IdempotencyKey',
   KeptCall: 'KeptCall',
@@ -436,7 +437,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "apiKey" | "call" | "idempotencyKey" | "keptCall" | "replyPart" | "refusalCount" | "refusal" | "refusalAllowance" | "auditEvent" | "auditHead" | "auditAllowance" | "upload" | "uploadCopy" | "rollup" | "rollupName" | "rollupNameCount" | "instance" | "maintenance" | "signingKey" | "revokedToken" | "conversation" | "turn" | "setting"
+    modelProps: "user" | "apiKey" | "removedApiKey" | "call" | "idempotencyKey" | "keptCall" | "replyPart" | "refusalCount" | "refusal" | "refusalAllowance" | "auditEvent" | "auditHead" | "auditAllowance" | "upload" | "uploadCopy" | "rollup" | "rollupName" | "rollupNameCount" | "instance" | "maintenance" | "signingKey" | "revokedToken" | "conversation" | "turn" | "setting"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -585,6 +586,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.ApiKeyCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.ApiKeyCountAggregateOutputType> | number
+        }
+      }
+    }
+    RemovedApiKey: {
+      payload: Prisma.$RemovedApiKeyPayload<ExtArgs>
+      fields: Prisma.RemovedApiKeyFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.RemovedApiKeyFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovedApiKeyPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.RemovedApiKeyFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovedApiKeyPayload>
+        }
+        findFirst: {
+          args: Prisma.RemovedApiKeyFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovedApiKeyPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.RemovedApiKeyFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovedApiKeyPayload>
+        }
+        findMany: {
+          args: Prisma.RemovedApiKeyFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovedApiKeyPayload>[]
+        }
+        create: {
+          args: Prisma.RemovedApiKeyCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovedApiKeyPayload>
+        }
+        createMany: {
+          args: Prisma.RemovedApiKeyCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.RemovedApiKeyCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovedApiKeyPayload>[]
+        }
+        delete: {
+          args: Prisma.RemovedApiKeyDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovedApiKeyPayload>
+        }
+        update: {
+          args: Prisma.RemovedApiKeyUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovedApiKeyPayload>
+        }
+        deleteMany: {
+          args: Prisma.RemovedApiKeyDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.RemovedApiKeyUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.RemovedApiKeyUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovedApiKeyPayload>[]
+        }
+        upsert: {
+          args: Prisma.RemovedApiKeyUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RemovedApiKeyPayload>
+        }
+        aggregate: {
+          args: Prisma.RemovedApiKeyAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRemovedApiKey>
+        }
+        groupBy: {
+          args: Prisma.RemovedApiKeyGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RemovedApiKeyGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.RemovedApiKeyCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RemovedApiKeyCountAggregateOutputType> | number
         }
       }
     }
@@ -2308,6 +2383,14 @@ export const ApiKeyScalarFieldEnum = {
 export type ApiKeyScalarFieldEnum = (typeof ApiKeyScalarFieldEnum)[keyof typeof ApiKeyScalarFieldEnum]
 
 
+export const RemovedApiKeyScalarFieldEnum = {
+  id: 'id',
+  ownerId: 'ownerId'
+} as const
+
+export type RemovedApiKeyScalarFieldEnum = (typeof RemovedApiKeyScalarFieldEnum)[keyof typeof RemovedApiKeyScalarFieldEnum]
+
+
 export const CallScalarFieldEnum = {
   id: 'id',
   requestId: 'requestId',
@@ -2990,6 +3073,7 @@ export type PrismaClientOptions = PrismaClientOptionsWithAccelerateUrl | PrismaC
 export type GlobalOmitConfig = {
   user?: Prisma.UserOmit
   apiKey?: Prisma.ApiKeyOmit
+  removedApiKey?: Prisma.RemovedApiKeyOmit
   call?: Prisma.CallOmit
   idempotencyKey?: Prisma.IdempotencyKeyOmit
   keptCall?: Prisma.KeptCallOmit

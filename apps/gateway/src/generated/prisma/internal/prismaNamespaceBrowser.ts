@@ -53,6 +53,7 @@ export const AnyNull = runtime.AnyNull
 export const ModelName = {
   User: 'User',
   ApiKey: 'ApiKey',
+  RemovedApiKey: 'RemovedApiKey',
   Call: 'Call',
   IdempotencyKey: 'IdempotencyKey',
   KeptCall: 'KeptCall',
@@ -144,6 +145,14 @@ export const ApiKeyScalarFieldEnum = {
 } as const
 
 export type ApiKeyScalarFieldEnum = (typeof ApiKeyScalarFieldEnum)[keyof typeof ApiKeyScalarFieldEnum]
+
+
+export const RemovedApiKeyScalarFieldEnum = {
+  id: 'id',
+  ownerId: 'ownerId'
+} as const
+
+export type RemovedApiKeyScalarFieldEnum = (typeof RemovedApiKeyScalarFieldEnum)[keyof typeof RemovedApiKeyScalarFieldEnum]
 
 
 export const CallScalarFieldEnum = {
