@@ -9,7 +9,7 @@ import { schemaDrift } from '../apps/gateway/src/core/database/migrations/schema
 
 /*
  * Writes the migrations for a change of prisma/schema.prisma: one for the tables, and one for each index of a table that exists,
- * which is built while others use the table. Then it says which rules they break (CONTRIBUTING.md, "Migrations").
+ * which is built while others use the table. Then it says which rules they break (docs/contributing/migrations.md).
  */
 
 const [name] = process.argv.slice(2)

@@ -6,8 +6,10 @@ import { wireTypes } from '../tools/contract/wire-types.ts'
 import { breakingChanges } from './breaking-changes.ts'
 import { commandReference } from './command-reference.ts'
 import { configurationReference } from './configuration-reference.ts'
+import { folderReference } from './folder-reference.ts'
 import { withGeneratedParts } from './generated-parts.ts'
 import { metricsReference } from './metrics-reference.ts'
+import { withSymbolLinks } from './symbol-links.ts'
 import { vendorReference } from './vendor-reference.ts'
 
 /** Paths of the committed contract. */
@@ -24,12 +26,15 @@ const SDK_PACKAGE = new URL('../packages/sdk/package.json', import.meta.url)
 /** Writes the generated parts of a page, by their names. */
 type Parts = () => Record<string, string> | Promise<Record<string, string>>
 
-/** The pages whose tables come from the code, with what writes them. What stands around the tables is written by hand. */
+/** The pages of which parts come from the code, with what writes them. What stands around the parts is written by hand. */
 export const REFERENCE_PAGES: readonly (readonly [page: string, parts: Parts])[] = [
   ['docs/configuration.md', configurationReference],
   ['docs/command-line.md', commandReference],
   ['docs/metrics.md', metricsReference],
   ['docs/agents.md', vendorReference],
+  ['CONTRIBUTING.md', folderReference],
+  // Its links to lines are all that is generated.
+  ['docs/a-chat-line-by-line.md', () => ({})],
 ]
 
 /** Returns the module with the version of the SDK, which its package.json alone decides. */
@@ -42,9 +47,9 @@ export async function printSdkVersion(): Promise<string> {
   ].join('\n')
 }
 
-/** Returns a page of the reference as it should be. */
+/** Returns a page as it should be, with its generated parts, and its links to symbols where they are declared. */
 export async function printReferencePage(page: string, parts: Parts): Promise<string> {
-  return withGeneratedParts(await readFile(fileOf(page), 'utf8'), await parts())
+  return withSymbolLinks(page, withGeneratedParts(await readFile(fileOf(page), 'utf8'), await parts()))
 }
 
 function fileOf(page: string): URL {

@@ -83,5 +83,5 @@ function sayWhatDidNotRun(): void {
   console.log(`
 Not run: ${left.length} files of scenarios (${counts.join(', ')}), and the tests on PostgreSQL, Redis and S3.
 \`npx -y pnpm@12 test:all\` runs them too, after installing what they need (1.4 GB). It skips what needs a service or a program
-that is missing: set ${SERVICES.join(', ')} (CONTRIBUTING.md), or use .ci/run, which starts them.`)
+that is missing: set ${SERVICES.join(', ')} (docs/contributing/commands.md), or use .ci/run, which starts them.`)
 }

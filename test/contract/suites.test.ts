@@ -71,7 +71,7 @@ test('a title has at least four words, of which three are there before any value
   expect(tooShort).toEqual([])
 })
 
-test('CONTRIBUTING.md has a row for every folder of test/, with the commands that run it', () => {
+test('the page on tests has a row for every folder of test/, with the commands that run it', () => {
   const runsIn = (folder: string) => {
     const inFolder = files.filter((file) => file.startsWith(`${folder}/`))
     const some = inFolder.some((file) => ESSENTIAL.includes(file))
@@ -79,7 +79,9 @@ test('CONTRIBUTING.md has a row for every folder of test/, with the commands tha
     return [...(some ? ['`test`'] : []), ...(others ? ['`test:rest`'] : [])].join(', ')
   }
   const folders = new Set(files.map((file) => file.split('/').slice(0, 2).join('/')))
-  const rows = [...textOf('CONTRIBUTING.md').matchAll(/^\| `(test\/\w+)` +\|[^|]+\| ([^|]+?) +\|/gm)]
+  const rows = [
+    ...textOf('docs/contributing/tests.md').matchAll(/^\| `(test\/\w+)` +\|[^|]+\| ([^|]+?) +\|/gm),
+  ]
   expect(Object.fromEntries(rows.map(([, folder, command]) => [folder, command]))).toEqual(
     Object.fromEntries([...folders].map((folder) => [folder, runsIn(folder)])),
   )

@@ -14,6 +14,8 @@ const PAGES = globSync('**/*.md', { cwd: ROOT, exclude: (path) => /node_modules|
 const INDEX = 'docs/README.md'
 /** Beyond this it is a manual, which nobody reads before the first start; manuals are pages of docs. */
 const README_BYTES_MAX = 12_000
+/** What does not concern every change has pages of its own in docs/contributing. */
+const CONTRIBUTING_BYTES_MAX = 15_000
 
 const read = (page: string) => readFileSync(join(ROOT, page), 'utf8')
 
@@ -22,13 +24,21 @@ describe.each(PAGES)('%s', (page) => {
 
   test('links only to files and headings that exist', () => {
     const links = [...text.matchAll(/\]\((?!\w+:)([^)#]*)(?:#([^)]*))?\)/g)]
-    const broken = links.filter(([, path = '', heading]) => {
+    const broken = links.filter(([, path = '', anchor]) => {
       const target = path === '' ? page : join(dirname(page), path)
-      return (
-        !existsSync(join(ROOT, target)) || (heading !== undefined && !headingsOf(target).includes(heading))
-      )
+      if (!existsSync(join(ROOT, target))) return true
+      return anchor !== undefined && target.endsWith('.md') && !headingsOf(target).includes(anchor)
     })
     expect(broken.map(([link]) => link)).toEqual([])
+  })
+
+  test('links to a line of a source only by the name of what is declared there', () => {
+    const links = [...text.matchAll(/(?:\[`(?:\w+\.)*(\w+)`)?\]\((?!\w+:)([^)#]+)#L([^)]*)\)/g)]
+    const wrong = links.filter(([, name, path = '', line = '']) => {
+      const source = read(join(dirname(page), path)).split('\n')[Number(line) - 1]
+      return name === undefined || source?.includes(name) !== true
+    })
+    expect(wrong.map(([link]) => link)).toEqual([])
   })
 
   // A code block that names another file shows the settings of another tool.
@@ -68,13 +78,27 @@ test('docs/graphql.md has the limits of operations as they are', () => {
 })
 
 test('the index of the documentation leads to every page once', () => {
-  const pages = globSync('docs/{*,{decisions,runbooks}/README}.md', { cwd: ROOT }).filter(
+  const pages = globSync('docs/{*,contributing/*,{decisions,runbooks}/README}.md', { cwd: ROOT }).filter(
     (page) => page !== INDEX,
   )
   const links = [...read(INDEX).matchAll(/^- \[[^\]]+\]\(([^)#]+)\)/gm)].map(([, path = '']) =>
     join(dirname(INDEX), path),
   )
   expect(links.filter((path) => path.startsWith('docs/')).sort()).toEqual(pages.sort())
+})
+
+test('the index of the decisions has each of them once, and a decision is changed by later ones only', () => {
+  const folder = 'docs/decisions'
+  const decisions = globSync(`${folder}/0*.md`, { cwd: ROOT }).sort()
+  const rows = [...read(`${folder}/README.md`).matchAll(/^\| \d{4} +\| \[[^\]]+\]\(([^)]+)\)/gm)]
+  expect(rows.map(([, page = '']) => `${folder}/${page}`)).toEqual(decisions)
+  const changes = decisions.flatMap((page) => {
+    const [, , note = ''] = read(page).split('\n')
+    const later = note.startsWith('> Changed by ') ? [...note.matchAll(/\]\((\d{4}-[^)]+)\)/g)] : []
+    return later.map(([, by = '']) => [page, `${folder}/${by}`] as const)
+  })
+  expect(changes).not.toEqual([])
+  expect(changes.filter(([page, by]) => by <= page)).toEqual([])
 })
 
 test('docs/runtime-tricks.md names files that exist', () => {
@@ -86,6 +110,16 @@ test('docs/runtime-tricks.md names files that exist', () => {
   )
   expect(places).not.toEqual([])
   expect(places.filter((place) => !files.some((file) => file.endsWith(`/${place}`)))).toEqual([])
+})
+
+test('each of the twelve stations of a chat leads to a line of the sources', () => {
+  const stations = read('docs/a-chat-line-by-line.md').match(/^### \d+\. .*$/gm) ?? []
+  expect(stations).toHaveLength(12)
+  expect(stations.filter((station) => !/\[`[\w.]+`\]\([^)]+\.ts#L\d+\)$/.test(station))).toEqual([])
+})
+
+test('CONTRIBUTING.md is read in a quarter of an hour', () => {
+  expect(Buffer.byteLength(read('CONTRIBUTING.md'))).toBeLessThanOrEqual(CONTRIBUTING_BYTES_MAX)
 })
 
 test('the README fits on a few screens', () => {
