@@ -42,6 +42,20 @@ const face = (folder, ...more) =>
     { path: allExcept('core', 'http', folder, ...more) },
   )
 
+/** The rooms of core, from the ground. Each README says what its room decides. */
+const FLOORS = [
+  ['base'],
+  ['errors'],
+  ['requests'],
+  ['database', 'agents'],
+  ['limits', 'ledger'],
+  ['lists', 'audit'],
+  ['accounts', 'uploads'],
+  ['reports', 'reply-log', 'refusals'],
+  ['calls'],
+  ['services'],
+]
+
 module.exports = {
   forbidden: [
     rule(
@@ -58,9 +72,9 @@ module.exports = {
     ),
     rule(
       'agents-translate-and-transport',
-      'core/agents knows nothing of keys, users, limits or the ledger: only core/calls composes them.',
+      'core/agents knows nothing of accounts, limits or the ledger: only core/calls composes them.',
       { path: `${SRC}/core/agents/` },
-      { path: `${SRC}/core/(?!agents/|values/|async/)[^/]+/` },
+      { path: `${SRC}/core/(?!agents/|base/|errors/|requests/)[^/]+/` },
     ),
     rule(
       'a-platform-stands-alone',
@@ -82,27 +96,23 @@ module.exports = {
     ),
     rule(
       'values-stand-alone',
-      'core/values is what everything may use, so it uses nothing of ours.',
-      { path: `${SRC}/core/values/` },
-      { path: SRC, pathNot: `${SRC}/core/values/` },
+      'core/base/values is what everything may use, so it uses nothing of ours.',
+      { path: `${SRC}/core/base/values/` },
+      { path: SRC, pathNot: `${SRC}/core/base/values/` },
     ),
     rule(
       'async-knows-no-trade',
-      'core/async waits, repeats and shares work of any kind.',
-      { path: `${SRC}/core/async/` },
-      { path: `${SRC}/core/[^/]+/`, pathNot: `${SRC}/core/(async|values)/` },
+      'core/base/async waits, repeats and shares work of any kind.',
+      { path: `${SRC}/core/base/async/` },
+      { path: `${SRC}/core/[^/]+/`, pathNot: `${SRC}/core/base/` },
     ),
-    rule(
-      'ledger-decides',
-      'Calls wait for the ledger, so it knows nothing of those who only read it.',
-      { path: `${SRC}/core/ledger/` },
-      { path: `${SRC}/core/(reports|calls|uploads)/` },
-    ),
-    rule(
-      'uploads-know-no-call',
-      'Receiving a file is a call; what becomes of the file is not.',
-      { path: `${SRC}/core/uploads/` },
-      { path: `${SRC}/core/calls/` },
+    ...FLOORS.map((rooms, floor) =>
+      rule(
+        'core-has-floors',
+        'A room of core imports rooms of the floors below it, and none of its own floor or above.',
+        { path: `${SRC}/core/(${rooms.join('|')})/` },
+        { path: `${SRC}/core/(${FLOORS.slice(floor).flat().join('|')})/`, pathNot: `${SRC}/core/$1/` },
+      ),
     ),
     rule(
       'storage-knows-no-upload',

@@ -3,7 +3,7 @@ import { configFileOf } from '../apps/gateway/src/config/schema.ts'
 import { SETTINGS } from '../apps/gateway/src/config/settings.ts'
 import type { Annotations } from '../apps/gateway/src/core/agents/entry-schema.ts'
 import { PLATFORMS } from '../apps/gateway/src/core/agents/registry.ts'
-import { expectation } from '../apps/gateway/src/core/input/expectation.ts'
+import { expectation } from '../apps/gateway/src/core/requests/input/expectation.ts'
 import { markdownTable } from './generated-parts.ts'
 
 /** What the reference reads of a schema of a setting. */

@@ -1,8 +1,8 @@
+import { systemRuntime } from '../../apps/gateway/src/core/base/runtime.ts'
 import type { Database, Sql } from '../../apps/gateway/src/core/database/database.ts'
 import { ampleLimits } from '../../apps/gateway/src/core/limits/limits.test-support.ts'
-import type { Principal } from '../../apps/gateway/src/core/principal.ts'
 import { createUsageService } from '../../apps/gateway/src/core/reports/usage.ts'
-import { systemRuntime } from '../../apps/gateway/src/core/runtime.ts'
+import type { Principal } from '../../apps/gateway/src/core/requests/principal.ts'
 import { DAYS } from '../data/usage-data.ts'
 import { quantile } from '../figures/quantile.ts'
 

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import {
   type DeafProxy,
   startDeafProxy,
-} from '../../apps/gateway/src/core/replies/wake-ups/deaf-proxy.test-support.ts'
+} from '../../apps/gateway/src/core/reply-log/wake-ups/deaf-proxy.test-support.ts'
 import { type KeptReplicas, type Member, startKeptReplicas } from '../../test/support/kept-replicas.ts'
 import { askAll, killAmidCalls, outcomesOf, stopTimes } from '../../test/support/kept-trials.ts'
 import { costOf } from '../figures/cost.ts'

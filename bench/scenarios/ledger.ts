@@ -1,9 +1,9 @@
 import { hash, randomBytes, randomUUIDv7 } from 'node:crypto'
 import pg from 'pg'
+import { systemRuntime } from '../../apps/gateway/src/core/base/runtime.ts'
 import type { Database } from '../../apps/gateway/src/core/database/database.ts'
 import { openDatabase } from '../../apps/gateway/src/core/database/open.ts'
 import { createLedger, type Ledger } from '../../apps/gateway/src/core/ledger/ledger.ts'
-import { systemRuntime } from '../../apps/gateway/src/core/runtime.ts'
 import { printTable } from '../figures/print-table.ts'
 import type { Stage } from '../stage.ts'
 

@@ -17,7 +17,7 @@ import {
   partsCollector,
 } from '@trunkline/gateway/src/core/calls/reading/collect-reply.ts'
 import { startReply } from '@trunkline/gateway/src/core/calls/reply.test-support.ts'
-import { Problem } from '@trunkline/gateway/src/core/errors.ts'
+import { Problem } from '@trunkline/gateway/src/core/errors/errors.ts'
 import type { ChunkEncoder } from '@trunkline/gateway/src/http/chat/chunk-encoder.ts'
 import { createCompletionEncoder } from '@trunkline/gateway/src/openai/chunks.ts'
 import { completionOf } from '@trunkline/gateway/src/openai/reply.ts'

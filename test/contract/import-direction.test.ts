@@ -20,8 +20,8 @@ interface Violation {
 }
 
 /**
- * In the fixture, files named `allowed` contain permitted imports. In all other files, the comment after an import names
- * the rule that must report it.
+ * In the fixture, files named `allowed` contain permitted imports. In all other files, the comments after an import name
+ * the rules that must report it.
  */
 describe('import direction', async () => {
   const violations = await violationsIn(FIXTURE)
@@ -67,7 +67,7 @@ async function marksIn(tree: string): Promise<readonly { file: string; rule: str
   const files = (await readdir(tree, { recursive: true })).filter((file) => /\.tsx?$/.test(file))
   const marks = files.map(async (file) => {
     const text = await readFile(join(tree, file), 'utf8')
-    return [...text.matchAll(/ \/\/ ([a-z-]+)$/gm)].map(([, rule = '']) => ({ file, rule }))
+    return [...text.matchAll(/ \/\/ ([a-z-]+)(?= \/\/|$)/gm)].map(([, rule = '']) => ({ file, rule }))
   })
   return (await Promise.all(marks)).flat()
 }

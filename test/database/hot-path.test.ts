@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto'
+import { createRememberedKeys } from '@trunkline/gateway/src/core/accounts/keys/key-limits.ts'
+import { createKeyWatch } from '@trunkline/gateway/src/core/accounts/keys/key-watch.ts'
+import { systemRuntime } from '@trunkline/gateway/src/core/base/runtime.ts'
 import { createConversations } from '@trunkline/gateway/src/core/calls/conversation/conversations.ts'
 import type { Database, Sql } from '@trunkline/gateway/src/core/database/database.ts'
 import { openDatabase } from '@trunkline/gateway/src/core/database/open.ts'
@@ -7,18 +10,15 @@ import {
   openEmptyDatabase,
   type ScratchDatabase,
 } from '@trunkline/gateway/src/core/database/scratch-database.test-support.ts'
-import { createRememberedKeys } from '@trunkline/gateway/src/core/keys/key-limits.ts'
-import { createKeyWatch } from '@trunkline/gateway/src/core/keys/key-watch.ts'
 import type { Admission } from '@trunkline/gateway/src/core/ledger/admission-record.ts'
 import { createInstances } from '@trunkline/gateway/src/core/ledger/instances.ts'
 import { FREE_LATE } from '@trunkline/gateway/src/core/ledger/kept-admission-sql.ts'
 import { createClaimLookUp } from '@trunkline/gateway/src/core/ledger/kept-claims.ts'
 import { createLedger } from '@trunkline/gateway/src/core/ledger/ledger.ts'
 import { ampleLimits } from '@trunkline/gateway/src/core/limits/limits.test-support.ts'
-import type { Principal } from '@trunkline/gateway/src/core/principal.ts'
 import { createUsageService } from '@trunkline/gateway/src/core/reports/usage.ts'
 import { readTodayUsage } from '@trunkline/gateway/src/core/reports/usage-today.ts'
-import { systemRuntime } from '@trunkline/gateway/src/core/runtime.ts'
+import type { Principal } from '@trunkline/gateway/src/core/requests/principal.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ExplainedSql, explainEach } from '../support/explain.ts'
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
-import { makeApiKey } from '@trunkline/gateway/src/core/keys/key-format.ts'
+import { makeApiKey } from '@trunkline/gateway/src/core/accounts/keys/key-format.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   createFullKey,

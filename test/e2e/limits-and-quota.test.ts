@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { makeApiKey } from '@trunkline/gateway/src/core/keys/key-format.ts'
+import { makeApiKey } from '@trunkline/gateway/src/core/accounts/keys/key-format.ts'
 import { Agent, fetch as fetchFrom } from 'undici'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { chatBody } from '../support/api.ts'

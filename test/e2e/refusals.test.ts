@@ -248,7 +248,7 @@ describe.each(NAMES)('on %s, refusals', (name) => {
 
   test('of unknown keys are counted and not kept', async () => {
     const { full_key } = await newKey()
-    const { makeApiKey } = await import('@trunkline/gateway/src/core/keys/key-format.ts')
+    const { makeApiKey } = await import('@trunkline/gateway/src/core/accounts/keys/key-format.ts')
     const { randomBytes } = await import('node:crypto')
     expect(full_key).toMatch(/^tl_/)
     expect((await ask(name, `${name}-stranger`, makeApiKey(randomBytes))).text).toContain('key_unknown')

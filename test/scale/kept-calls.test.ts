@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import {
   type DeafProxy,
   startDeafProxy,
-} from '@trunkline/gateway/src/core/replies/wake-ups/deaf-proxy.test-support.ts'
+} from '@trunkline/gateway/src/core/reply-log/wake-ups/deaf-proxy.test-support.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { halfRequest } from '../support/half-request.ts'
 import {

@@ -1,5 +1,5 @@
+import { hashKey } from '@trunkline/gateway/src/core/accounts/keys/key-format.ts'
 import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scratch-database.test-support.ts'
-import { hashKey } from '@trunkline/gateway/src/core/keys/key-format.ts'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, apiOf } from '../support/api.ts'

@@ -1,4 +1,4 @@
-import { systemRuntime } from '@trunkline/gateway/src/core/runtime.ts'
+import { systemRuntime } from '@trunkline/gateway/src/core/base/runtime.ts'
 import type { S3Limits } from '@trunkline/gateway/src/core/uploads/storage/s3-client.ts'
 import { createS3Storage } from '@trunkline/gateway/src/core/uploads/storage/s3-storage.ts'
 import {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import { ERRORS, type ErrorReason } from '@trunkline/gateway/src/core/errors.ts'
+import { ERRORS, type ErrorReason } from '@trunkline/gateway/src/core/errors/errors.ts'
 import { type Sandbox, type SandboxPlatform, startSandbox } from '@trunkline/sandbox'
 import { type Api, apiOf } from './api.ts'
 import { CLOSED_PORT } from './free-port.ts'

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { parseConfig } from '#config/load.ts'
 import type { ChatEvent } from '#core/agents/events.ts'
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import { ANSWERING_AGENT, chatCall, FAILING_AGENT } from '#test/authorization/callers.test-support.ts'
 import { type Face, openFace } from '#test/graphql/face.test-support.ts'
 

@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { SHIPPED_FILES } from '../../../apps/gateway/src/core/shipped-files.ts'
+import { SHIPPED_FILES } from '../../../apps/gateway/src/core/base/shipped-files.ts'
 import { bundleGateway } from './bundle-gateway.ts'
 import { bundledPackages, outsidePackages } from './bundled-packages.ts'
 import { softwareBill } from './software-bill.ts'
@@ -112,7 +112,7 @@ function isShipped(path: string): boolean {
 
 function shippedFiles(): { from: string; to: string }[] {
   return Object.values(SHIPPED_FILES).map(({ source, built }) => ({
-    from: join(gateway, 'src/core', source),
+    from: join(gateway, 'src/core/base', source),
     to: built,
   }))
 }

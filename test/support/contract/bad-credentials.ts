@@ -1,5 +1,5 @@
 import type { Database } from '@trunkline/gateway/src/core/database/database.ts'
-import type { Principal } from '@trunkline/gateway/src/core/principal.ts'
+import type { Principal } from '@trunkline/gateway/src/core/requests/principal.ts'
 import { inOneYear } from '../api.ts'
 import { inventedKey } from './contract-gateway.ts'
 import { gatewayOfThePast, type InProcess } from './in-process.ts'

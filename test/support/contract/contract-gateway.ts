@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { makeApiKey } from '@trunkline/gateway/src/core/keys/key-format.ts'
+import { makeApiKey } from '@trunkline/gateway/src/core/accounts/keys/key-format.ts'
 import type { Api } from '../api.ts'
 import type { TestGateway } from '../gateway.ts'
 import { startGatewayWithSandbox } from '../gateway-with-sandbox.ts'

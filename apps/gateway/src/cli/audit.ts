@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Command } from 'commander'
-import type { AuditInput } from '#core/audit-log/audit-query.ts'
+import type { AuditInput } from '#core/reports/audit-log/audit-query.ts'
 import type { AuditRecord } from '#process/commands.ts'
 import { type JsonOption, type PageOptions, run, withJson, withPage, withRange } from './context.ts'
 import { type Column, printJson, printPage, printProperties } from './output.ts'

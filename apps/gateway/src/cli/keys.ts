@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { KEY_ORDERS, KEY_STATES } from '#core/keys/key-filter.ts'
+import { KEY_ORDERS, KEY_STATES } from '#core/accounts/keys/key-filter.ts'
 import type { CommandArguments, CreatedKey, Key } from '#process/commands.ts'
 import { type JsonOption, list, run, withJson, withList } from './context.ts'
 import { type Cell, type Column, printJson, printProperties, printTable } from './output.ts'

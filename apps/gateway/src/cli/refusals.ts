@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import type { RefusalCountsInput } from '#core/refusals/refusal-counts-query.ts'
-import type { RefusalsInput } from '#core/refusals/refusals-query.ts'
+import type { RefusalCountsInput } from '#core/reports/refusals/refusal-counts-query.ts'
+import type { RefusalsInput } from '#core/reports/refusals/refusals-query.ts'
 import type { RefusalCountRecord, RefusalRecord } from '#process/commands.ts'
 import { type JsonOption, type PageOptions, run, withJson, withPage, withRange } from './context.ts'
 import { type Column, printJson, printPage, printTable } from './output.ts'

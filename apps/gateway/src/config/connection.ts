@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Connection } from '#core/agents/adapter.ts'
-import { errorCode } from '#core/values/error-code.ts'
+import { errorCode } from '#core/base/values/error-code.ts'
 import type { ConfigIssue } from './issues.ts'
 
 /** The properties of an entry that say how its platform is connected to. */

@@ -1,11 +1,11 @@
 import Type from 'typebox'
-import { oneOf, section, text } from '#core/agents/entry-schema.ts'
 import {
   normalizeUsername,
   PASSWORD_CHARACTERS_MAX,
   PASSWORD_CHARACTERS_MIN,
   passwordProblem,
-} from '#core/users/user-rules.ts'
+} from '#core/accounts/users/user-rules.ts'
+import { oneOf, section, text } from '#core/agents/entry-schema.ts'
 import { count, httpUrl, isUrlOf, matching, port } from './setting-types.ts'
 import { TRACE_VARIABLES } from './trace-variables.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type ErrorCode, LineCounter, parseDocument, type Scalar, visit, type YAMLParseError } from 'yaml'
-import { errorCode } from '#core/values/error-code.ts'
-import { isObject } from '#core/values/json.ts'
+import { errorCode } from '#core/base/values/error-code.ts'
+import { isObject } from '#core/base/values/json.ts'
 import { ConfigError, type ConfigIssue, pathOf } from './issues.ts'
 
 /**

@@ -1,8 +1,8 @@
 import leven from 'leven'
 import Type, { type TSchema } from 'typebox'
 import { Value } from 'typebox/value'
-import { expectation } from '#core/input/expectation.ts'
-import { isObject } from '#core/values/json.ts'
+import { isObject } from '#core/base/values/json.ts'
+import { expectation } from '#core/requests/input/expectation.ts'
 
 const SHOWN_CHARACTERS_MAX = 80
 

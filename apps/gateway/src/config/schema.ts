@@ -1,7 +1,7 @@
 import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import { oneOf, section, text } from '#core/agents/entry-schema.ts'
 import type { PlatformRegistry } from '#core/agents/registry.ts'
-import { expectation } from '#core/input/expectation.ts'
+import { expectation } from '#core/requests/input/expectation.ts'
 import {
   appReachedBy,
   DEPLOYMENT,

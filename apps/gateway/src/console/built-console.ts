@@ -1,8 +1,8 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { shippedFile } from '#core/shipped-files.ts'
-import { type FixedBody, fixedBody } from '#http/reply/fixed-body.ts'
+import { shippedFile } from '#core/base/shipped-files.ts'
+import { type FixedBody, fixedBody } from '#http/response/fixed-body.ts'
 import type { Coding } from './accepted-coding.ts'
 
 /** A file of the console, as it is and in the codings in which the build has compressed it. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { fail } from '#core/errors.ts'
-import { revalidate } from '#http/reply/fixed-body.ts'
-import { addVary } from '#http/reply/vary.ts'
+import { fail } from '#core/errors/errors.ts'
+import { revalidate } from '#http/response/fixed-body.ts'
+import { addVary } from '#http/response/vary.ts'
 import { acceptedCoding } from './accepted-coding.ts'
 import type { BuiltConsole, ConsoleFile } from './built-console.ts'
 

@@ -1,8 +1,8 @@
 import { GraphQLError, type GraphQLErrorOptions, Kind } from 'graphql'
-import { ERRORS, Problem } from '#core/errors.ts'
-import { problemOf } from '#core/problem-of.ts'
-import { joinPath } from '#core/values/field-path.ts'
-import { problemHeaders, retryAfterOf } from '#http/reply/problem.ts'
+import { joinPath } from '#core/base/values/field-path.ts'
+import { ERRORS, Problem } from '#core/errors/errors.ts'
+import { problemOf } from '#core/errors/problem-of.ts'
+import { problemHeaders, retryAfterOf } from '#http/response/problem.ts'
 
 /**
  * An error of a response with the {@link Problem} that it was made of, for the log. The problem is not its `originalError`,

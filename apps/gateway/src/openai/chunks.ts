@@ -1,10 +1,10 @@
 import type { ChatEvent, TokenCounts } from '#core/agents/events.ts'
+import type { JsonObject } from '#core/base/values/json.ts'
 import { ReplyText } from '#core/calls/reading/reply-text.ts'
 import type { ChatHead } from '#core/calls/request/chat-head.ts'
-import type { JsonObject } from '#core/values/json.ts'
 import { type ChunkEncoder, chunkHead } from '#http/chat/chunk-encoder.ts'
 import { tokenUsage } from '#http/chat/token-usage.ts'
-import { openAiError } from '#http/reply/openai-error.ts'
+import { openAiError } from '#http/response/openai-error.ts'
 
 export interface CompletionOptions {
   /** Whether the model's reasoning is sent as `reasoning_content`. */

@@ -1,6 +1,6 @@
 import type { CallMessage } from '#core/agents/adapter.ts'
+import { isObject, objectOf } from '#core/base/values/json.ts'
 import type { RequestedTools } from '#core/calls/request/chat-request.ts'
-import { isObject, objectOf } from '#core/values/json.ts'
 import { inBody, RequestProblem } from '#http/request/field-place.ts'
 import type { CompletionRequest } from './schemas.ts'
 

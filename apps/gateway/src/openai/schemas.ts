@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { ID_CHARACTERS_MAX } from '#core/calls/request/call.ts'
 import { MESSAGE_ROLES } from '#core/calls/request/messages.ts'
 import { TokenUsageSchema } from '#http/chat/token-usage.ts'
-import { nullable, oneOf, ref } from '#http/reply/schemas.ts'
+import { nullable, oneOf, ref } from '#http/response/schemas.ts'
 
 const Message = Type.Object(
   {

@@ -1,9 +1,9 @@
-import { createCachedValue } from '#core/async/cached-value.ts'
-import { withDeadline } from '#core/async/deadline.ts'
+import { createCachedValue } from '#core/base/async/cached-value.ts'
+import { withDeadline } from '#core/base/async/deadline.ts'
+import type { Runtime } from '#core/base/runtime.ts'
 import type { Database } from '#core/database/database.ts'
 import { tooOld } from '#core/database/migrations/min-build.ts'
 import type { Instances } from '#core/ledger/instances.ts'
-import type { Runtime } from '#core/runtime.ts'
 import type { DiskWatch } from './disk-watch.ts'
 import type { DependencyState } from './health.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
-import { errorCode } from '#core/values/error-code.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
+import { errorCode } from '#core/base/values/error-code.ts'
 import { type LogSink, stdoutSink } from './log-sink.ts'
 
 /** Writing each line by itself would take a fifth of the time of a call. A killed process loses the lines of this time. */

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
+import { systemRuntime } from '#core/base/runtime.ts'
 import type { ProcessIdentity } from '#core/ledger/instances.ts'
-import { systemRuntime } from '#core/runtime.ts'
 import { BUILD } from './build-info.ts'
 
 /** The identity of this process, with a fresh id. */

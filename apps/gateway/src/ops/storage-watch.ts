@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
-import { withDeadline } from '#core/async/deadline.ts'
-import { PeriodicRead } from '#core/async/periodic-read.ts'
-import type { Runtime } from '#core/runtime.ts'
+import { withDeadline } from '#core/base/async/deadline.ts'
+import { PeriodicRead } from '#core/base/async/periodic-read.ts'
+import type { Runtime } from '#core/base/runtime.ts'
 
 /** Says in the log when the storage of files stops answering, and when it answers again, also while nobody uploads anything. */
 export interface StorageWatch {

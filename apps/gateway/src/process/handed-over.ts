@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Worker } from 'node:cluster'
 import type { EventEmitter } from 'node:events'
-import { isObject } from '#core/values/json.ts'
+import { isObject } from '#core/base/values/json.ts'
 import { onceChannelEnded } from '#ops/cluster/channel-end.ts'
 
 /** A connection as Node's cluster module passes it on, of which this process has a copy until the worker has its own. */

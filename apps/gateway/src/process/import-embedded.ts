@@ -7,7 +7,7 @@ import { lockDataDir } from '#core/database/embedded/data-dir-lock.ts'
 import type { ExportEnd } from '#core/database/export/export-format.ts'
 import { importIntoEmbedded, requireEmpty } from '#core/database/export/import.ts'
 import { openDatabase } from '#core/database/open.ts'
-import { OperatorError } from '#core/operator-error.ts'
+import { OperatorError } from '#core/errors/operator-error.ts'
 import { uploadFiles } from '#core/uploads/upload-rows.ts'
 import { type CopiedFiles, openFileRestore } from './copy-files.ts'
 

@@ -1,6 +1,6 @@
 import type { Config } from '#config/load.ts'
 import { importDatabase } from '#core/database/export/import.ts'
-import { OperatorError } from '#core/operator-error.ts'
+import { OperatorError } from '#core/errors/operator-error.ts'
 import { type Imported, importEmbedded } from './import-embedded.ts'
 
 /**

@@ -1,8 +1,8 @@
-import { isConnectionError } from '#core/database/connection-error.ts'
+import { type FieldPath, joinPath, renameFields } from '#core/base/values/field-path.ts'
 import { messageOf } from '#core/database/unusable-database.ts'
-import { Problem } from '#core/errors.ts'
-import { OperatorError } from '#core/operator-error.ts'
-import { type FieldPath, joinPath, renameFields } from '#core/values/field-path.ts'
+import { isConnectionError } from '#core/errors/connection-error.ts'
+import { Problem } from '#core/errors/errors.ts'
+import { OperatorError } from '#core/errors/operator-error.ts'
 
 /**
  * The line to show for an error that the operator can correct, or undefined for a fault of the program. The running gateway

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
-import { type AuditEvent, stateOf } from '#core/audit-log/audit-rows.ts'
+import { type AuditEvent, stateOf } from '#core/reports/audit-log/audit-rows.ts'
 import { AUDIT_DESCRIPTIONS } from '#http/descriptions/audit-descriptions.ts'
-import { nullable, timestamp, Uuid } from '#http/reply/schemas.ts'
+import { nullable, timestamp, Uuid } from '#http/response/schemas.ts'
 
 const State = Type.Record(Type.String(), Type.Unknown())
 

@@ -3,7 +3,7 @@ import type { DeploymentProcess, DeploymentRecord } from '#core/agents/deploymen
 import { BREAKER_STATES } from '#core/agents/deployments/load.ts'
 import { AGENT_STATUSES } from '#core/agents/deployments/probes.ts'
 import { DEPLOYMENT_DESCRIPTIONS } from '#http/descriptions/deployment-descriptions.ts'
-import { nullable, oneOf, Timestamp, uuid } from '#http/reply/schemas.ts'
+import { nullable, oneOf, Timestamp, uuid } from '#http/response/schemas.ts'
 
 const EXAMPLE_PROCESS = {
   instance_id: '019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10',

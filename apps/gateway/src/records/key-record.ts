@@ -6,11 +6,11 @@ import {
   isActive,
   permissionsOf,
   totalCalls,
-} from '#core/keys/key.ts'
-import { PERMISSIONS } from '#core/principal.ts'
+} from '#core/accounts/keys/key.ts'
+import { PERMISSIONS } from '#core/requests/principal.ts'
 import type { ApiKey } from '#generated/prisma/client.ts'
 import { API_KEY_DESCRIPTIONS } from '#http/descriptions/api-key-descriptions.ts'
-import { nullable, Timestamp, timestamp, uuid } from '#http/reply/schemas.ts'
+import { nullable, Timestamp, timestamp, uuid } from '#http/response/schemas.ts'
 
 export const PermissionSchema = Type.Enum([...PERMISSIONS], {
   type: 'string',

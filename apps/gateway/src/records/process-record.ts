@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { type GatewayProcess, PROCESS_STATES, type ProcessBreaker } from '#core/ledger/process-list.ts'
 import { PROCESS_DESCRIPTIONS } from '#http/descriptions/process-descriptions.ts'
-import { nullable, oneOf, Timestamp, timestamp, uuid } from '#http/reply/schemas.ts'
+import { nullable, oneOf, Timestamp, timestamp, uuid } from '#http/response/schemas.ts'
 
 const BREAKER_EXAMPLE = {
   agent: 'fastgpt',

@@ -1,9 +1,9 @@
 import Type, { type Static } from 'typebox'
 import { CALL_FACES } from '#core/ledger/call-kinds.ts'
-import type { RefusalCount } from '#core/refusals/refusal-counts.ts'
-import type { Refusal } from '#core/refusals/refusals.ts'
+import type { RefusalCount } from '#core/reports/refusals/refusal-counts.ts'
+import type { Refusal } from '#core/reports/refusals/refusals.ts'
 import { REFUSAL_DESCRIPTIONS } from '#http/descriptions/refusal-descriptions.ts'
-import { nullable, timestamp, Uuid, uuid } from '#http/reply/schemas.ts'
+import { nullable, timestamp, Uuid, uuid } from '#http/response/schemas.ts'
 
 const EXAMPLE = {
   key_id: '019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a11',

@@ -1,4 +1,4 @@
-import type { SigningKeyState } from '#core/auth/signing-key-administration.ts'
+import type { SigningKeyState } from '#core/accounts/auth/signing-key-administration.ts'
 
 /** The record of a signing key, which never contains its private part. */
 export function signingKeyRecord({ id, state, createdAt, acceptedUntil, encrypted }: SigningKeyState) {

@@ -1,10 +1,16 @@
 import Type, { type Static } from 'typebox'
-import { knownRole, ROLES } from '#core/principal.ts'
-import { apiCallsCount, maxApiCalls } from '#core/users/user.ts'
-import { CALLS_MAX, knownPeriod, knownStatus, QUOTA_PERIODS, USER_STATUSES } from '#core/users/user-rules.ts'
+import { apiCallsCount, maxApiCalls } from '#core/accounts/users/user.ts'
+import {
+  CALLS_MAX,
+  knownPeriod,
+  knownStatus,
+  QUOTA_PERIODS,
+  USER_STATUSES,
+} from '#core/accounts/users/user-rules.ts'
+import { knownRole, ROLES } from '#core/requests/principal.ts'
 import type { User } from '#generated/prisma/client.ts'
 import { USER_DESCRIPTIONS } from '#http/descriptions/user-descriptions.ts'
-import { nullable, Timestamp, timestamp, uuid } from '#http/reply/schemas.ts'
+import { nullable, Timestamp, timestamp, uuid } from '#http/response/schemas.ts'
 
 export const RoleSchema = Type.Enum([...ROLES], {
   type: 'string',

@@ -13,8 +13,8 @@ import {
   optionalPrincipal,
 } from '#http/guards/credentials.ts'
 import { smallRead } from '#http/guards/small-read.ts'
-import { showLimit } from '#http/reply/limit-headers.ts'
-import { LIMIT_HEADERS } from '#http/reply/response-headers.ts'
+import { showLimit } from '#http/response/limit-headers.ts'
+import { LIMIT_HEADERS } from '#http/response/response-headers.ts'
 import {
   envelope,
   listQuery,
@@ -25,7 +25,7 @@ import {
   ref,
   success,
   Timestamp,
-} from '#http/reply/schemas.ts'
+} from '#http/response/schemas.ts'
 import { AgentDeploymentSchema, deploymentRecord } from '#records/deployment-record.ts'
 
 export function agentRoutes(

@@ -1,7 +1,7 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/auth/users.test-support.ts'
-import type { Principal } from '#core/principal.ts'
+import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
+import type { Principal } from '#core/requests/principal.ts'
 import { openUsersApp, type UsersApp } from './app.test-support.ts'
 
 const PATH = '/api/v1/api-keys'

@@ -1,20 +1,20 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type, { type Static } from 'typebox'
-import { readOrderedPage } from '#core/input/pagination.ts'
-import { KEY_ORDERS, KEY_STATES } from '#core/keys/key-filter.ts'
+import { KEY_ORDERS, KEY_STATES } from '#core/accounts/keys/key-filter.ts'
 import {
   ALLOWED_AGENTS_MAX,
   DESCRIPTION_LENGTH_MAX,
   type KeyLimitsChange,
   NAME_LENGTH_MAX,
   type NewKey,
-} from '#core/keys/key-input.ts'
-import { type KeyRateLimits, RESET_PERIODS } from '#core/keys/keys.ts'
-import type { Runtime } from '#core/runtime.ts'
+} from '#core/accounts/keys/key-input.ts'
+import { type KeyRateLimits, RESET_PERIODS } from '#core/accounts/keys/keys.ts'
+import { type Quota, quotaOf } from '#core/accounts/users/user.ts'
+import type { Runtime } from '#core/base/runtime.ts'
+import { omitUndefined } from '#core/base/values/omit-undefined.ts'
+import { readOrderedPage } from '#core/requests/input/pagination.ts'
 import type { Services } from '#core/services/services.ts'
-import { type Quota, quotaOf } from '#core/users/user.ts'
-import { omitUndefined } from '#core/values/omit-undefined.ts'
 import type { ApiKey } from '#generated/prisma/client.ts'
 import { API_KEY_DESCRIPTIONS } from '#http/descriptions/api-key-descriptions.ts'
 import { LIST_DESCRIPTIONS } from '#http/descriptions/list-descriptions.ts'
@@ -29,9 +29,12 @@ import {
   tokenOnly,
 } from '#http/guards/credentials.ts'
 import { smallRead } from '#http/guards/small-read.ts'
-import { BODY_PROBLEMS } from '#http/reply/body-problems.ts'
-import { showLimit } from '#http/reply/limit-headers.ts'
-import { LIMIT_HEADERS } from '#http/reply/response-headers.ts'
+import { abortedWith } from '#http/request/aborted-with.ts'
+import { judgeList } from '#http/request/judge-page.ts'
+import type { SoundRequest } from '#http/request/validation.ts'
+import { BODY_PROBLEMS } from '#http/response/body-problems.ts'
+import { showLimit } from '#http/response/limit-headers.ts'
+import { LIMIT_HEADERS } from '#http/response/response-headers.ts'
 import {
   envelope,
   nullable,
@@ -44,10 +47,7 @@ import {
   success,
   Timestamp,
   uuid,
-} from '#http/reply/schemas.ts'
-import { abortedWith } from '#http/request/aborted-with.ts'
-import { judgeList } from '#http/request/judge-page.ts'
-import type { SoundRequest } from '#http/request/validation.ts'
+} from '#http/response/schemas.ts'
 import { ApiKeySchema, createdKeyRecord, keyRecord, PermissionSchema } from '#records/key-record.ts'
 import { ApiCallsCount, CallCount, MaxApiCalls, QuotaPeriodSchema } from '#records/user-record.ts'
 

@@ -1,16 +1,18 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
-import { AUDIT_RESULTS, parseAuditQuery } from '#core/audit-log/audit-query.ts'
-import { type AuditEvent, numberOfCursor } from '#core/audit-log/audit-rows.ts'
-import { allOf, ifGiven } from '#core/input/all-of.ts'
-import { readOrderedPage } from '#core/input/pagination.ts'
+import { AUDIT_RESULTS, parseAuditQuery } from '#core/reports/audit-log/audit-query.ts'
+import { type AuditEvent, numberOfCursor } from '#core/reports/audit-log/audit-rows.ts'
+import { allOf, ifGiven } from '#core/requests/input/all-of.ts'
+import { readOrderedPage } from '#core/requests/input/pagination.ts'
 import type { Services } from '#core/services/services.ts'
 import { AUDIT_DESCRIPTIONS } from '#http/descriptions/audit-descriptions.ts'
 import { callerOf, MANAGER_PROBLEMS, managerOnly } from '#http/guards/credentials.ts'
-import { type Cell, sendCsv } from '#http/reply/csv.ts'
-import { showLimit } from '#http/reply/limit-headers.ts'
-import { LIMIT_HEADERS } from '#http/reply/response-headers.ts'
+import { abortedWith } from '#http/request/aborted-with.ts'
+import type { SoundRequest } from '#http/request/validation.ts'
+import { type Cell, sendCsv } from '#http/response/csv.ts'
+import { showLimit } from '#http/response/limit-headers.ts'
+import { LIMIT_HEADERS } from '#http/response/response-headers.ts'
 import {
   envelope,
   listQuery,
@@ -21,9 +23,7 @@ import {
   problems,
   ref,
   success,
-} from '#http/reply/schemas.ts'
-import { abortedWith } from '#http/request/aborted-with.ts'
-import type { SoundRequest } from '#http/request/validation.ts'
+} from '#http/response/schemas.ts'
 import { AuditEventSchema, auditRecord, storedAuditRecord } from '#records/audit-record.ts'
 import { csvOr, Format, range } from './csv-lists.ts'
 

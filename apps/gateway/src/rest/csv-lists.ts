@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { oneOf } from '#http/reply/schemas.ts'
+import { oneOf } from '#http/response/schemas.ts'
 
 /** The parameter by which a list is downloaded. */
 export const Format = {

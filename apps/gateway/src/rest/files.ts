@@ -3,11 +3,11 @@ import { send } from '@fastify/send'
 import { create as contentDisposition } from 'content-disposition'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import { fail, Problem } from '#core/errors.ts'
+import { fail, Problem } from '#core/errors/errors.ts'
 import type { Services } from '#core/services/services.ts'
 import { isPlainText } from '#core/uploads/content/media-types.ts'
 import type { Upload } from '#generated/prisma/client.ts'
-import { problemsOutsideApi } from '#http/reply/schemas.ts'
+import { problemsOutsideApi } from '#http/response/schemas.ts'
 
 /** Serves the files of a local disk. The token in the path is the authorization. */
 export function fileRoutes(app: FastifyInstance, { uploads }: Pick<Services, 'uploads'>): void {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
-import { shippedFile } from '#core/shipped-files.ts'
-import { addVary } from '#http/reply/vary.ts'
+import { shippedFile } from '#core/base/shipped-files.ts'
+import { addVary } from '#http/response/vary.ts'
 
 interface FrontPageOptions {
   readonly hasConsole: boolean

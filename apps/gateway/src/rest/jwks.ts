@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import type { Services } from '#core/services/services.ts'
-import { problemsOutsideApi, ref } from '#http/reply/schemas.ts'
+import { problemsOutsideApi, ref } from '#http/response/schemas.ts'
 
 /** Verifiers learn of a new signing key within this time. */
 const CACHE_SECONDS = 60

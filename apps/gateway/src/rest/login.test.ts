@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { OPENING_MS, PASSWORD } from '#core/auth/users.test-support.ts'
+import { OPENING_MS, PASSWORD } from '#core/accounts/auth/users.test-support.ts'
 import { openUsersApp, type UsersApp } from './app.test-support.ts'
 
 let setup: UsersApp

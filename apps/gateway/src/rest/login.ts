@@ -1,13 +1,13 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import type { Runtime } from '#core/runtime.ts'
+import { PASSWORD_CHARACTERS_MAX, USERNAME_INPUT_CHARACTERS_MAX } from '#core/accounts/users/user-rules.ts'
+import type { Runtime } from '#core/base/runtime.ts'
 import type { Services } from '#core/services/services.ts'
-import { PASSWORD_CHARACTERS_MAX, USERNAME_INPUT_CHARACTERS_MAX } from '#core/users/user-rules.ts'
 import { LOGIN_DESCRIPTIONS } from '#http/descriptions/login-descriptions.ts'
 import { callerOf, originOf, TOKEN_PROBLEMS, tokenOnly } from '#http/guards/credentials.ts'
-import { BODY_PROBLEMS } from '#http/reply/body-problems.ts'
-import { envelope, problems, ref, success } from '#http/reply/schemas.ts'
+import { BODY_PROBLEMS } from '#http/response/body-problems.ts'
+import { envelope, problems, ref, success } from '#http/response/schemas.ts'
 import { UserSchema, userRecord } from '#records/user-record.ts'
 
 export function loginRoutes(

@@ -6,8 +6,8 @@ import type { Services } from '#core/services/services.ts'
 import { PROCESS_DESCRIPTIONS } from '#http/descriptions/process-descriptions.ts'
 import { callerOf, MANAGER_PROBLEMS, managerOnly } from '#http/guards/credentials.ts'
 import { smallRead } from '#http/guards/small-read.ts'
-import { LIMIT_HEADERS } from '#http/reply/response-headers.ts'
-import { envelope, listQuery, oneOf, page, problems, ref, success } from '#http/reply/schemas.ts'
+import { LIMIT_HEADERS } from '#http/response/response-headers.ts'
+import { envelope, listQuery, oneOf, page, problems, ref, success } from '#http/response/schemas.ts'
 import { GatewayProcessSchema, processRecord } from '#records/process-record.ts'
 
 export function processRoutes(

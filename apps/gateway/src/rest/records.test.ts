@@ -1,6 +1,6 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { countRefusals, insertRefusal } from '#core/refusals/refusals.test-support.ts'
+import { countRefusals, insertRefusal } from '#core/reports/refusals/refusals.test-support.ts'
 import { type CallerName, REFUSING_LIMIT } from '#test/authorization/callers.test-support.ts'
 import { type Any, type Face, openFace } from '#test/graphql/face.test-support.ts'
 

@@ -1,18 +1,21 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
-import { allOf } from '#core/input/all-of.ts'
-import { readOrderedPage } from '#core/input/pagination.ts'
-import type { RefusalCount } from '#core/refusals/refusal-counts.ts'
-import { COUNT_SPANS } from '#core/refusals/refusal-counts-query.ts'
-import type { Refusal } from '#core/refusals/refusals.ts'
-import { parseRefusalsQuery } from '#core/refusals/refusals-query.ts'
+import type { RefusalCount } from '#core/reports/refusals/refusal-counts.ts'
+import { COUNT_SPANS } from '#core/reports/refusals/refusal-counts-query.ts'
+import type { Refusal } from '#core/reports/refusals/refusals.ts'
+import { parseRefusalsQuery } from '#core/reports/refusals/refusals-query.ts'
+import { allOf } from '#core/requests/input/all-of.ts'
+import { readOrderedPage } from '#core/requests/input/pagination.ts'
 import type { Services } from '#core/services/services.ts'
 import { REFUSAL_DESCRIPTIONS } from '#http/descriptions/refusal-descriptions.ts'
 import { ANY_PROBLEMS, anyCredential, callerOf } from '#http/guards/credentials.ts'
-import { type Cell, sendCsv } from '#http/reply/csv.ts'
-import { showLimit } from '#http/reply/limit-headers.ts'
-import { LIMIT_HEADERS } from '#http/reply/response-headers.ts'
+import { abortedWith } from '#http/request/aborted-with.ts'
+import { judgePage } from '#http/request/judge-page.ts'
+import type { SoundRequest } from '#http/request/validation.ts'
+import { type Cell, sendCsv } from '#http/response/csv.ts'
+import { showLimit } from '#http/response/limit-headers.ts'
+import { LIMIT_HEADERS } from '#http/response/response-headers.ts'
 import {
   envelope,
   listQuery,
@@ -23,10 +26,7 @@ import {
   problems,
   ref,
   success,
-} from '#http/reply/schemas.ts'
-import { abortedWith } from '#http/request/aborted-with.ts'
-import { judgePage } from '#http/request/judge-page.ts'
-import type { SoundRequest } from '#http/request/validation.ts'
+} from '#http/response/schemas.ts'
 import {
   RefusalCountSchema,
   RefusalSchema,

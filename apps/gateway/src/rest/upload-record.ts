@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { CREATED_BY_CHARACTERS_MAX } from '#core/uploads/upload-request.ts'
 import type { Upload } from '#generated/prisma/client.ts'
 import { UPLOAD_DESCRIPTIONS } from '#http/descriptions/upload-descriptions.ts'
-import { timestamp, uuid } from '#http/reply/schemas.ts'
+import { timestamp, uuid } from '#http/response/schemas.ts'
 
 export const UploadFormSchema = Type.Object(
   {

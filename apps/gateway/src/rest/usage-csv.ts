@@ -1,11 +1,11 @@
 import type { Quantiles } from '#core/ledger/histogram.ts'
-import type { Principal } from '#core/principal.ts'
 import { type Granularity, timeZone } from '#core/reports/range/calendar.ts'
 import type { Group } from '#core/reports/report-rows.ts'
 import type { Report, ReportGroup } from '#core/reports/reports.ts'
 import type { UsageMetrics } from '#core/reports/usage-accumulator.ts'
+import type { Principal } from '#core/requests/principal.ts'
 import type { Services } from '#core/services/services.ts'
-import type { Cell } from '#http/reply/csv.ts'
+import type { Cell } from '#http/response/csv.ts'
 
 /** What the rows of the CSV are: each bucket of each group, or each group over the whole range. */
 export const CSV_ROWS = ['points', 'totals'] as const

@@ -1,9 +1,9 @@
-import { createEventLoopYield } from '#core/async/event-loop-yield.ts'
+import { createEventLoopYield } from '#core/base/async/event-loop-yield.ts'
 import type { CallInstance } from '#core/reports/call-instances.ts'
 import type { Report } from '#core/reports/reports.ts'
 import type { Call } from '#generated/prisma/client.ts'
-import type { Cell } from '#http/reply/csv.ts'
-import { success } from '#http/reply/schemas.ts'
+import type { Cell } from '#http/response/csv.ts'
+import { success } from '#http/response/schemas.ts'
 import { callRecord, groupRecord, reportRecord } from '#records/usage-record.ts'
 import { CallSchema } from './usage-schemas.ts'
 

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { CALL_FACES, OUTCOMES } from '#core/ledger/call-kinds.ts'
 import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
 import { USAGE_DESCRIPTIONS } from '#http/descriptions/usage-descriptions.ts'
-import { nullable, oneOf, Timestamp, timestamp, Uuid, uuid } from '#http/reply/schemas.ts'
+import { nullable, oneOf, Timestamp, timestamp, Uuid, uuid } from '#http/response/schemas.ts'
 
 function quantiles(description: string) {
   return nullable(

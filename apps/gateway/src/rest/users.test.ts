@@ -1,7 +1,7 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { OPENING_MS, PASSWORD } from '#core/auth/users.test-support.ts'
-import type { Principal } from '#core/principal.ts'
+import { OPENING_MS, PASSWORD } from '#core/accounts/auth/users.test-support.ts'
+import type { Principal } from '#core/requests/principal.ts'
 import { openUsersApp, type UsersApp } from './app.test-support.ts'
 
 let setup: UsersApp

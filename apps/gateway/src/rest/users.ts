@@ -1,28 +1,31 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
-import { readOrderedPage } from '#core/input/pagination.ts'
-import { ROLES } from '#core/principal.ts'
-import type { Runtime } from '#core/runtime.ts'
-import type { Services } from '#core/services/services.ts'
-import { USER_ORDERS } from '#core/users/user-filter.ts'
-import { checkUser } from '#core/users/user-input.ts'
+import { USER_ORDERS } from '#core/accounts/users/user-filter.ts'
+import { checkUser } from '#core/accounts/users/user-input.ts'
 import {
   PASSWORD_CHARACTERS_MAX,
   PASSWORD_CHARACTERS_MIN,
   USER_STATUSES,
   USERNAME_INPUT_CHARACTERS_MAX,
-} from '#core/users/user-rules.ts'
-import { omitUndefined } from '#core/values/omit-undefined.ts'
+} from '#core/accounts/users/user-rules.ts'
+import type { Runtime } from '#core/base/runtime.ts'
+import { omitUndefined } from '#core/base/values/omit-undefined.ts'
+import { readOrderedPage } from '#core/requests/input/pagination.ts'
+import { ROLES } from '#core/requests/principal.ts'
+import type { Services } from '#core/services/services.ts'
 import type { User } from '#generated/prisma/client.ts'
 import { API_KEY_DESCRIPTIONS } from '#http/descriptions/api-key-descriptions.ts'
 import { LIST_DESCRIPTIONS } from '#http/descriptions/list-descriptions.ts'
 import { USER_DESCRIPTIONS } from '#http/descriptions/user-descriptions.ts'
 import { callerOf, MANAGER_PROBLEMS, managerOnly } from '#http/guards/credentials.ts'
 import { smallRead } from '#http/guards/small-read.ts'
-import { BODY_PROBLEMS } from '#http/reply/body-problems.ts'
-import { showLimit } from '#http/reply/limit-headers.ts'
-import { LIMIT_HEADERS } from '#http/reply/response-headers.ts'
+import { abortedWith } from '#http/request/aborted-with.ts'
+import { judgeList } from '#http/request/judge-page.ts'
+import type { SoundRequest } from '#http/request/validation.ts'
+import { BODY_PROBLEMS } from '#http/response/body-problems.ts'
+import { showLimit } from '#http/response/limit-headers.ts'
+import { LIMIT_HEADERS } from '#http/response/response-headers.ts'
 import {
   envelope,
   oneOf,
@@ -32,10 +35,7 @@ import {
   problems,
   ref,
   success,
-} from '#http/reply/schemas.ts'
-import { abortedWith } from '#http/request/aborted-with.ts'
-import { judgeList } from '#http/request/judge-page.ts'
-import type { SoundRequest } from '#http/request/validation.ts'
+} from '#http/response/schemas.ts'
 import {
   FullUserSchema,
   fullUserRecord,

@@ -1,5 +1,5 @@
 import type { Server, ServerResponse } from 'node:http'
-import { InFlight } from '#core/async/in-flight.ts'
+import { InFlight } from '#core/base/async/in-flight.ts'
 import { closeSoon } from '#http/guards/closing.ts'
 
 /** The responses of a server that have not ended yet. */

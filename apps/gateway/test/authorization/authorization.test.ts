@@ -1,6 +1,6 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ERRORS, Problem } from '#core/errors.ts'
+import { ERRORS, Problem } from '#core/errors/errors.ts'
 import { createLogger } from '#ops/logger.ts'
 import { createServer, mountRoutes } from '#server/create-server.ts'
 import { CALLERS, type CallerName, type Callers, chatCall, openCallers } from './callers.test-support.ts'

@@ -1,5 +1,5 @@
-import type { ErrorReason } from '#core/errors.ts'
-import type { Principal } from '#core/principal.ts'
+import type { ErrorReason } from '#core/errors/errors.ts'
+import type { Principal } from '#core/requests/principal.ts'
 import type { Services } from '#core/services/services.ts'
 import type { Caller, CallerName, Callers } from './callers.test-support.ts'
 

@@ -1,6 +1,6 @@
-import { fail } from '#core/errors.ts'
+import { fail } from '#core/errors/errors.ts'
 import { drained } from '#core/lists/all-rows.test-support.ts'
-import type { RefusalsInput } from '#core/refusals/refusals-query.ts'
+import type { RefusalsInput } from '#core/reports/refusals/refusals-query.ts'
 import type { Report } from '#core/reports/reports.ts'
 import type { Services } from '#core/services/services.ts'
 import type { Call } from '#generated/prisma/client.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ERRORS } from '../../../../gateway/src/core/errors.ts'
+import { ERRORS } from '../../../../gateway/src/core/errors/errors.ts'
 import { messages } from '../../../messages/en.ts'
 import { adviceOf } from './advice.ts'
 import { kindOf, LIMITS } from './limit-name.ts'

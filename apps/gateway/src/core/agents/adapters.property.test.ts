@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isPlatformId } from '#core/agents/translate/platform-id.ts'
-import { objectOf, parseJson } from '#core/values/json.ts'
+import { objectOf, parseJson } from '#core/base/values/json.ts'
 import type { UpstreamEvent } from './adapter.ts'
 import { isChatEvent } from './chat-events.test-support.ts'
 import { fileToUpload } from './file-to-upload.test-support.ts'

@@ -1,5 +1,5 @@
-import { type Principal, requireKey } from '#core/principal.ts'
-import type { Runtime } from '#core/runtime.ts'
+import type { Runtime } from '#core/base/runtime.ts'
+import { type Principal, requireKey } from '#core/requests/principal.ts'
 import type { Adapter, Agent, AgentFeatures } from './adapter.ts'
 import { modelNames, selectAllowedAgents } from './allowed-agents.ts'
 import type { AgentCatalog } from './catalog.ts'

@@ -3,7 +3,7 @@ import Type, { type TProperties } from 'typebox'
 /*
  * Builders for the schemas of configuration properties. Four keywords are the gateway's own. Two shape the line that reports
  * an invalid value: `expected` completes the sentence "expected …" where the other keywords do not describe the value well
- * (core/input/expectation.ts), and `secret` keeps the value out of that line. `whenAbsent` is for the reference of the configuration,
+ * (core/requests/input/expectation.ts), and `secret` keeps the value out of that line. `whenAbsent` is for the reference of the configuration,
  * and `perDeployment` says what deployments may replace.
  */
 

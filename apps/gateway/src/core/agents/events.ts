@@ -1,5 +1,5 @@
-import type { ErrorReason, Problem } from '#core/errors.ts'
-import type { JsonObject } from '#core/values/json.ts'
+import type { JsonObject } from '#core/base/values/json.ts'
+import type { ErrorReason, Problem } from '#core/errors/errors.ts'
 
 /** Token counts as the platform reported them. Unknown counts are an absent `TokenCounts`, never zeros. */
 export interface TokenCounts {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import Type from 'typebox'
 import { Value } from 'typebox/value'
-import { parseLenientJson } from '#core/values/lenient-json.ts'
+import { parseLenientJson } from '#core/base/values/lenient-json.ts'
 import type {
   Adapter,
   Agent,

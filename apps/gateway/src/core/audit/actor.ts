@@ -1,5 +1,5 @@
-import type { Origin, Principal } from '#core/principal.ts'
-import { omitUndefined } from '#core/values/omit-undefined.ts'
+import { omitUndefined } from '#core/base/values/omit-undefined.ts'
+import type { Origin, Principal } from '#core/requests/principal.ts'
 import { Prisma, type PrismaClient } from '#generated/prisma/client.ts'
 
 /** Who did something. `database` is a change by a statement of no caller, such as one of an older version of the gateway. */

@@ -1,6 +1,6 @@
+import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 import type { Sql } from '#core/database/database.ts'
-import { AMPLE_SPACE, type DiskSpace } from '#core/disk/disk-space.ts'
-import { omitUndefined } from '#core/values/omit-undefined.ts'
+import { AMPLE_SPACE, type DiskSpace } from '#core/database/disk/disk-space.ts'
 import type { Who } from './actor.ts'
 
 /** What happened, and to what. */

@@ -1,5 +1,5 @@
+import type { Runtime } from '#core/base/runtime.ts'
 import type { Sql } from '#core/database/database.ts'
-import type { Runtime } from '#core/runtime.ts'
 
 /** What the maintenance does for the audit log. Each method works on a bounded number of rows and returns how many it removed. */
 export interface ChainSweep {

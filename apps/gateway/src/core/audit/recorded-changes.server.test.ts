@@ -1,14 +1,14 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createSigningKeyAdministration } from '#core/auth/signing-key-administration.ts'
+import { createSigningKeyAdministration } from '#core/accounts/auth/signing-key-administration.ts'
 import {
   OPENING_MS,
   openUserServices,
   PASSWORD,
   TOKEN_CONFIG,
   type UserServices,
-} from '#core/auth/users.test-support.ts'
-import type { Principal } from '#core/principal.ts'
+} from '#core/accounts/auth/users.test-support.ts'
+import type { Principal } from '#core/requests/principal.ts'
 import { GATEWAY } from './actor.ts'
 import { BOUNDED_MAX } from './audit.ts'
 import { recordConfiguration } from './configuration-event.ts'

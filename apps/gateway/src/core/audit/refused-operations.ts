@@ -1,6 +1,6 @@
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import { networkOf } from '#core/limits/network-of.ts'
-import { credentialId, type Principal } from '#core/principal.ts'
+import { credentialId, type Principal } from '#core/requests/principal.ts'
 import { whoIs } from './actor.ts'
 import type { Audit } from './audit.ts'
 

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/auth/users.test-support.ts'
-import { Problem } from '#core/errors.ts'
-import { createRememberedKeys } from '#core/keys/key-limits.ts'
+import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
+import { createRememberedKeys } from '#core/accounts/keys/key-limits.ts'
+import { Problem } from '#core/errors/errors.ts'
 import type { AttachedCall, KeptAdmission } from '#core/ledger/admission-record.ts'
 import type { CallKind } from '#core/ledger/call-kinds.ts'
 import { createClaimLookUp } from '#core/ledger/kept-claims.ts'
 import type { Ledger } from '#core/ledger/ledger.ts'
 import { rulesOf } from '#core/limits/limits.test-support.ts'
 import { createLimits, type LimitVerdict } from '#core/limits/limits.ts'
-import type { Principal } from '#core/principal.ts'
 import {
   admissionOf,
   openUsageServices,
   type TestKey,
   type UsageServices,
 } from '#core/reports/usage.test-support.ts'
+import type { Principal } from '#core/requests/principal.ts'
 import { type AdmissionService, createAdmission, type KeysSlot } from './admission.ts'
 import type { CallEvent } from './call-events.ts'
 

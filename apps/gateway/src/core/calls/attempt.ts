@@ -4,9 +4,9 @@ import { isPlatformId } from '#core/agents/translate/platform-id.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
 import type { UpstreamPart } from '#core/agents/upstream/upstream-reply.ts'
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
-import { Problem } from '#core/errors.ts'
-import type { Runtime } from '#core/runtime.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
+import type { Runtime } from '#core/base/runtime.ts'
+import { Problem } from '#core/errors/errors.ts'
 import type { Exchange, TurnState } from './call-events.ts'
 import {
   type AdmittedChat,

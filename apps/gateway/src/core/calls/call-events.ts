@@ -2,7 +2,7 @@ import type { Failure, FinishReason, TokenCounts } from '#core/agents/events.ts'
 import type { CallFace, CallKind, CallOutcome } from '#core/ledger/call-kinds.ts'
 import type { AttemptEnd } from '#core/ledger/settlement-record.ts'
 import type { LimitVerdict } from '#core/limits/limits.ts'
-import type { Traced } from '#core/request-trace.ts'
+import type { Traced } from '#core/requests/request-trace.ts'
 
 /** What identifies a call from its arrival on; it contains none of the call's texts. */
 export interface CallOrigin {

@@ -1,15 +1,19 @@
 import { createHash } from 'node:crypto'
+import {
+  type Authentication,
+  keyFormatProblem,
+  type RequestOrigin,
+} from '#core/accounts/auth/authenticate.ts'
+import { hashKey } from '#core/accounts/keys/key-format.ts'
+import type { KeyWatch } from '#core/accounts/keys/key-watch.ts'
 import type { AgentCatalog } from '#core/agents/catalog.ts'
 import type { ChatEvents } from '#core/agents/events.ts'
-import { type Authentication, keyFormatProblem, type RequestOrigin } from '#core/auth/authenticate.ts'
-import { Problem } from '#core/errors.ts'
-import { hashKey } from '#core/keys/key-format.ts'
-import type { KeyWatch } from '#core/keys/key-watch.ts'
+import type { Runtime } from '#core/base/runtime.ts'
+import { Problem } from '#core/errors/errors.ts'
+import { problemOf } from '#core/errors/problem-of.ts'
 import type { AttachedCall, KeptAdmission } from '#core/ledger/admission-record.ts'
-import { type Principal, requireKey } from '#core/principal.ts'
-import { problemOf } from '#core/problem-of.ts'
-import type { KeptReplies, KeptReply } from '#core/replies/replies.ts'
-import type { Runtime } from '#core/runtime.ts'
+import type { KeptReplies, KeptReply } from '#core/reply-log/replies.ts'
+import { type Principal, requireKey } from '#core/requests/principal.ts'
 import type { AdmissionService, AdmittedCall, EphemeralRequest, KeysSlot } from './admission.ts'
 import type { AttemptDeps } from './attempt.ts'
 import type { CallObserver } from './call-events.ts'
@@ -17,12 +21,12 @@ import { CallSlot, type RouteOfDeps } from './call-slot.ts'
 import { continuedConversation } from './conversation/continuation.ts'
 import { conversationKey, type EnterDeps, enterConversation } from './conversation/enter-conversation.ts'
 import { type Place, type PlaceBounds, Places } from './places.ts'
+import { StopRequests } from './platform-stops.ts'
 import { Reply } from './reply.ts'
 import { type ContinuedConversation, checkCall, resolveCall, type UnroutedCall } from './request/call.ts'
 import type { ChatHead } from './request/chat-head.ts'
 import type { AgentName, ChatRequest, KeptChatRequest, KeptRequest } from './request/chat-request.ts'
 import type { Route } from './routing/route.ts'
-import { StopRequests } from './stop-requests.ts'
 
 /** An admitted call in progress. */
 export interface Chat extends ChatHead {

@@ -1,4 +1,4 @@
-import { fail } from '#core/errors.ts'
+import { fail } from '#core/errors/errors.ts'
 
 /** Bounds the number of streams that an API key holds open at once in this process. */
 export class OpenStreams {

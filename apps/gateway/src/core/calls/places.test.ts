@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { ErrorReason } from '#core/errors.ts'
-import type { KeyWatch } from '#core/keys/key-watch.ts'
+import type { KeyWatch } from '#core/accounts/keys/key-watch.ts'
+import type { ErrorReason } from '#core/errors/errors.ts'
 import { type PlaceBounds, Places } from './places.ts'
+import { StopRequests } from './platform-stops.ts'
 import type { EndedEarly, RunningCall } from './running-call.ts'
-import { StopRequests } from './stop-requests.ts'
 
 const KEY = { keyId: 'key-1', ownerId: 'ada' }
 

@@ -1,12 +1,12 @@
-import { InFlight } from '#core/async/in-flight.ts'
-import { sleep } from '#core/async/sleep.ts'
-import { fail, Problem } from '#core/errors.ts'
-import type { KeyInUse, KeyWatch } from '#core/keys/key-watch.ts'
-import { OwnerShares } from '#core/sharing/owner-shares.ts'
+import type { KeyInUse, KeyWatch } from '#core/accounts/keys/key-watch.ts'
+import { InFlight } from '#core/base/async/in-flight.ts'
+import { sleep } from '#core/base/async/sleep.ts'
+import { fail, Problem } from '#core/errors/errors.ts'
+import { OwnerShares } from '#core/limits/sharing/owner-shares.ts'
 import type { OwnersPlace } from './admission.ts'
 import { OpenStreams } from './open-streams.ts'
+import type { StopRequests } from './platform-stops.ts'
 import type { EndedEarly, RunningCall } from './running-call.ts'
-import type { StopRequests } from './stop-requests.ts'
 
 /** Limits of one process. */
 export interface PlaceBounds {

@@ -3,7 +3,7 @@ import type { ChatEvent, Failure, FinishReason, TokenCounts } from '#core/agents
 import { ReplyEnds } from '#core/agents/translate/replies/reply-ends.ts'
 import { ThinkTags } from '#core/agents/translate/replies/think-tags.ts'
 import { WellFormedText } from '#core/agents/translate/replies/well-formed-text.ts'
-import type { Runtime } from '#core/runtime.ts'
+import type { Runtime } from '#core/base/runtime.ts'
 
 export interface ReplyContentDeps {
   readonly runtime: Pick<Runtime, 'elapsedMs'>

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Timeouts } from '#core/agents/adapter.ts'
-import { systemRuntime } from '#core/runtime.ts'
+import { systemRuntime } from '#core/base/runtime.ts'
 import { type DeadlineEvent, type ReplyDeadlines, startReplyDeadlines } from './reply-deadlines.ts'
 
 const timeouts: Timeouts = { connectMs: 5, firstByteMs: 300, idleMs: 100, totalMs: 1_000 }

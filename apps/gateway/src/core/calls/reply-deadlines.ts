@@ -1,5 +1,5 @@
 import type { Timeouts } from '#core/agents/adapter.ts'
-import type { Runtime } from '#core/runtime.ts'
+import type { Runtime } from '#core/base/runtime.ts'
 
 export type DeadlineEvent = 'timeout' | 'grace'
 

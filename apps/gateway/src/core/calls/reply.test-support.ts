@@ -1,7 +1,7 @@
 import type { ServedAgent } from '#core/agents/served-agent.ts'
 import { callOf } from '#core/agents/transcripts.test-support.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
-import { systemRuntime } from '#core/runtime.ts'
+import { systemRuntime } from '#core/base/runtime.ts'
 import type { AttemptDeps } from './attempt.ts'
 import type { CallEvent, Settled } from './call-events.ts'
 import type { ConversationTurn, Entered } from './conversation/enter-conversation.ts'

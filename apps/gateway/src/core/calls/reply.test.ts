@@ -5,7 +5,7 @@ import { agentOf, callOf, textSent } from '#core/agents/transcripts.test-support
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
 import type { UpstreamPart, UpstreamReply } from '#core/agents/upstream/upstream-reply.ts'
-import { Problem } from '#core/errors.ts'
+import { Problem } from '#core/errors/errors.ts'
 import type { AttemptDeps } from './attempt.ts'
 import type { CallEvent } from './call-events.ts'
 import type { ConversationTurn, Entered } from './conversation/enter-conversation.ts'

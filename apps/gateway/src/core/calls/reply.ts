@@ -1,17 +1,17 @@
 import type { ChatEvent, ChatEvents, Failure, TakeEvents } from '#core/agents/events.ts'
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
-import { sleep } from '#core/async/sleep.ts'
-import { ERRORS, type ErrorReason, Problem } from '#core/errors.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
+import { sleep } from '#core/base/async/sleep.ts'
+import type { Runtime } from '#core/base/runtime.ts'
+import { ERRORS, type ErrorReason, Problem } from '#core/errors/errors.ts'
+import { problemOf } from '#core/errors/problem-of.ts'
 import type { CallOutcome } from '#core/ledger/call-kinds.ts'
 import type { AttemptEnd } from '#core/ledger/settlement-record.ts'
-import { problemOf } from '#core/problem-of.ts'
-import type { Runtime } from '#core/runtime.ts'
 import { Attempt, type AttemptDeps, type AttemptedCall, type NextAttempt } from './attempt.ts'
 import { ATTEMPTS_LISTED_MAX, type CallObserver, type CallRecord } from './call-events.ts'
 import type { Place } from './places.ts'
+import type { StopRequests } from './platform-stops.ts'
 import type { Route } from './routing/route.ts'
 import type { EndedEarly, RunningCall } from './running-call.ts'
-import type { StopRequests } from './stop-requests.ts'
 
 export interface ReplyDeps {
   readonly runtime: Runtime

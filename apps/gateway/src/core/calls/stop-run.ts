@@ -2,7 +2,7 @@ import type { Agent, AgentCall, ReplyState } from '#core/agents/adapter.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
 import type { UpstreamReply } from '#core/agents/upstream/upstream-reply.ts'
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 
 /** Decides when a request is sent. */
 export type InTurn = <Result>(send: () => Promise<Result>) => Promise<Result>

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 
 /** What the connections of one kind of work are doing. */
 export interface ShareState {

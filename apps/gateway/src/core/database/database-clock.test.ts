@@ -1,6 +1,6 @@
 import { validate, version } from 'uuid'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { systemRuntime } from '#core/runtime.ts'
+import { systemRuntime } from '#core/base/runtime.ts'
 import type { Sql } from './database.ts'
 import { createDatabaseClock, type DatabaseClock } from './database-clock.ts'
 

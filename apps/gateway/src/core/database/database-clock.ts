@@ -1,4 +1,4 @@
-import type { Runtime } from '#core/runtime.ts'
+import type { Runtime } from '#core/base/runtime.ts'
 import type { PrismaClient } from '#generated/prisma/client.ts'
 import type { Sql } from './database.ts'
 import { createIdMaker } from './id-maker.ts'

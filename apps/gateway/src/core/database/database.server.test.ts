@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { isConnectionError } from './connection-error.ts'
+import { isConnectionError } from '#core/errors/connection-error.ts'
 import type { Database, Sql } from './database.ts'
 import { openDatabase } from './open.ts'
 import { createScratchDatabase, openScratchDatabase } from './scratch-database.test-support.ts'

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import type { ShareState } from './connection-shares.ts'
 import type { Sql } from './database.ts'
 import { statements } from './pool.ts'

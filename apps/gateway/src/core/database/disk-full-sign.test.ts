@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isConnectionError, isDiskFull, isLostConnection } from './connection-error.ts'
+import { isConnectionError, isDiskFull, isLostConnection } from '#core/errors/connection-error.ts'
 import { createDiskFullSign } from './disk-full-sign.ts'
 
 const FULL = Object.assign(new Error('could not extend file'), { code: '53100' })

@@ -1,5 +1,5 @@
-import type { Runtime } from '#core/runtime.ts'
-import { isDiskFull } from './connection-error.ts'
+import type { Runtime } from '#core/base/runtime.ts'
+import { isDiskFull } from '#core/errors/connection-error.ts'
 
 /**
  * Remembers that the database's disk is full, since the reads by which readiness is checked still succeed. It is forgotten when a

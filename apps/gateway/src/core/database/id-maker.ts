@@ -1,4 +1,4 @@
-import type { Runtime } from '#core/runtime.ts'
+import type { Runtime } from '#core/base/runtime.ts'
 
 /** How many ids one reading of random bytes is for. */
 const IDS_AT_ONCE = 128

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
 import pg from 'pg'
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
-import { sleep } from '#core/async/sleep.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
+import { sleep } from '#core/base/async/sleep.ts'
 import type { Subscription } from './database.ts'
 
 export interface ListenOptions {

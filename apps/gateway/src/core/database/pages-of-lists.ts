@@ -1,4 +1,4 @@
-import { type ListQuery, readList } from '#core/input/pagination.ts'
+import { type ListQuery, readList } from '#core/requests/input/pagination.ts'
 import { Prisma, type PrismaClient } from '#generated/prisma/client.ts'
 import { validIds } from './valid-ids.ts'
 

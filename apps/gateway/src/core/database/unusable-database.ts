@@ -1,5 +1,5 @@
-import { OperatorError } from '#core/operator-error.ts'
-import { isConnectionError } from './connection-error.ts'
+import { isConnectionError } from '#core/errors/connection-error.ts'
+import { OperatorError } from '#core/errors/operator-error.ts'
 import type { Database } from './database.ts'
 
 /**

@@ -1,5 +1,5 @@
-import type { ErrorReason } from '#core/errors.ts'
-import type { Traced } from '#core/request-trace.ts'
+import type { ErrorReason } from '#core/errors/errors.ts'
+import type { Traced } from '#core/requests/request-trace.ts'
 import type { CallFace, CallKind } from './call-kinds.ts'
 
 /** A call to be admitted. Its texts contain no control characters; the callers of the ledger have checked them. */

@@ -1,4 +1,4 @@
-import type { Permission } from '#core/principal.ts'
+import type { Permission } from '#core/requests/principal.ts'
 
 /** Kinds of calls, each named after the permission that it requires. */
 export const CALL_KINDS = ['chat', 'upload'] as const satisfies Permission[]

@@ -1,10 +1,10 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import type { AgentLoad } from '#core/agents/deployments/load.ts'
-import { OPENING_MS } from '#core/auth/users.test-support.ts'
+import { systemRuntime } from '#core/base/runtime.ts'
 import type { Database } from '#core/database/database.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
-import { systemRuntime } from '#core/runtime.ts'
 import { createInstances } from './instances.ts'
 
 let database: Database

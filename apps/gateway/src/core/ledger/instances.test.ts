@@ -1,7 +1,7 @@
 import { v7 } from 'uuid'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { systemRuntime } from '#core/base/runtime.ts'
 import type { Sql } from '#core/database/database.ts'
-import { systemRuntime } from '#core/runtime.ts'
 import { createInstances, type Instances } from './instances.ts'
 
 const LEASE_MS = 15_000

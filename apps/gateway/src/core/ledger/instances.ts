@@ -1,9 +1,9 @@
 import type { LoadReader, ProcessLoad } from '#core/agents/deployments/load.ts'
 import { readLoad, writeLoad } from '#core/agents/deployments/written-load.ts'
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
+import type { Runtime } from '#core/base/runtime.ts'
 import type { Sql } from '#core/database/database.ts'
 import { isOlder, MIN_BUILD } from '#core/database/migrations/min-build.ts'
-import type { Runtime } from '#core/runtime.ts'
 
 /** Who a process is, in its row of the database and in its log lines. */
 export interface ProcessIdentity {

@@ -1,10 +1,10 @@
 import pg from 'pg'
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { OPENING_MS } from '#core/auth/users.test-support.ts'
+import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
+import { systemRuntime } from '#core/base/runtime.ts'
 import type { Database, Sql } from '#core/database/database.ts'
-import { Problem } from '#core/errors.ts'
-import { systemRuntime } from '#core/runtime.ts'
+import { Problem } from '#core/errors/errors.ts'
 import type { Admission, KeptAdmission } from './admission-record.ts'
 import { FREE_LATE } from './kept-admission-sql.ts'
 import {

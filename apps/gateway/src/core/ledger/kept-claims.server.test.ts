@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { DeadlineError } from '#core/async/deadline.ts'
-import { OPENING_MS } from '#core/auth/users.test-support.ts'
+import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
+import { DeadlineError } from '#core/base/async/deadline.ts'
 import type { Database, Sql } from '#core/database/database.ts'
 import type { Prisma } from '#generated/prisma/client.ts'
 import { createClaimLookUp, type KeptCallToAdmit } from './kept-claims.ts'

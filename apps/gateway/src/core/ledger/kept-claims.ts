@@ -1,8 +1,8 @@
-import { createBatcher } from '#core/async/batcher.ts'
-import { withDeadline } from '#core/async/deadline.ts'
-import { isConnectionError } from '#core/database/connection-error.ts'
+import { createBatcher } from '#core/base/async/batcher.ts'
+import { withDeadline } from '#core/base/async/deadline.ts'
 import type { Sql } from '#core/database/database.ts'
-import { type ErrorReason, Problem } from '#core/errors.ts'
+import { isConnectionError } from '#core/errors/connection-error.ts'
+import { type ErrorReason, Problem } from '#core/errors/errors.ts'
 import type { Admission, AttachedCall, KeptAdmission } from './admission-record.ts'
 import { REFUSAL } from './admission-sql.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { systemRuntime } from '#core/base/runtime.ts'
 import type { Sql } from '#core/database/database.ts'
-import { systemRuntime } from '#core/runtime.ts'
 import { admissionOf } from './ledger.test-support.ts'
 import { createLedger } from './ledger.ts'
 

@@ -1,9 +1,9 @@
 import pg from 'pg'
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { OPENING_MS } from '#core/auth/users.test-support.ts'
+import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
+import { systemRuntime } from '#core/base/runtime.ts'
 import type { Database, Sql } from '#core/database/database.ts'
-import { systemRuntime } from '#core/runtime.ts'
 import type { Prisma } from '#generated/prisma/client.ts'
 import type { Admission, Admitted } from './admission-record.ts'
 import {

@@ -1,22 +1,22 @@
 import { setImmediate as turnOver } from 'node:timers/promises'
-import { AgedCount, type Period } from '#core/async/aged-count.ts'
-import { type Batcher, createBatcher } from '#core/async/batcher.ts'
-import { withDeadline } from '#core/async/deadline.ts'
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
-import { sleep } from '#core/async/sleep.ts'
+import { AgedCount, type Period } from '#core/base/async/aged-count.ts'
+import { type Batcher, createBatcher } from '#core/base/async/batcher.ts'
+import { withDeadline } from '#core/base/async/deadline.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
+import { sleep } from '#core/base/async/sleep.ts'
+import type { Runtime } from '#core/base/runtime.ts'
+import { errorCode } from '#core/base/values/error-code.ts'
+import type { Sql } from '#core/database/database.ts'
+import { wasNeverSent } from '#core/database/never-sent.ts'
 import {
   isConnectionError,
   isDiskFull,
   isLostConnection,
   isStatementTimeout,
-} from '#core/database/connection-error.ts'
-import type { Sql } from '#core/database/database.ts'
-import { wasNeverSent } from '#core/database/never-sent.ts'
-import { type ErrorReason, Problem } from '#core/errors.ts'
-import { partOf } from '#core/problem-of.ts'
-import type { Traced } from '#core/request-trace.ts'
-import type { Runtime } from '#core/runtime.ts'
-import { errorCode } from '#core/values/error-code.ts'
+} from '#core/errors/connection-error.ts'
+import { type ErrorReason, Problem } from '#core/errors/errors.ts'
+import { partOf } from '#core/errors/problem-of.ts'
+import type { Traced } from '#core/requests/request-trace.ts'
 import {
   type Admission,
   type AdmissionAnswer,

@@ -1,10 +1,10 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import { writeLoad } from '#core/agents/deployments/written-load.ts'
-import { OPENING_MS } from '#core/auth/users.test-support.ts'
 import type { Database } from '#core/database/database.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
-import type { Principal } from '#core/principal.ts'
+import type { Principal } from '#core/requests/principal.ts'
 import { createProcesses, type Processes } from './process-list.ts'
 
 const LEASE_MS = 15_000

@@ -1,8 +1,8 @@
 import type { BreakerState } from '#core/agents/deployments/load.ts'
 import { readLoad } from '#core/agents/deployments/written-load.ts'
 import type { Sql } from '#core/database/database.ts'
-import { requireOneOf } from '#core/input/input-rules.ts'
-import { type Principal, requireAdmin } from '#core/principal.ts'
+import { requireOneOf } from '#core/requests/input/input-rules.ts'
+import { type Principal, requireAdmin } from '#core/requests/principal.ts'
 
 /** Whether a process serves requests, has left, or has not renewed its lease. */
 export const PROCESS_STATES = ['live', 'stopped', 'lost'] as const

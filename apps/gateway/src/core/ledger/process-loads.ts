@@ -1,7 +1,7 @@
 import type { LoadReader, ProcessLoads } from '#core/agents/deployments/load.ts'
-import { createCachedValue } from '#core/async/cached-value.ts'
-import { withDeadline } from '#core/async/deadline.ts'
-import type { Runtime } from '#core/runtime.ts'
+import { createCachedValue } from '#core/base/async/cached-value.ts'
+import { withDeadline } from '#core/base/async/deadline.ts'
+import type { Runtime } from '#core/base/runtime.ts'
 import type { Instances, ProcessIdentity } from './instances.ts'
 
 /** The processes tell anything new only at their heartbeats, so that a listing need not read them each time. */

@@ -1,5 +1,5 @@
-import type { ErrorReason } from '#core/errors.ts'
-import type { Traced } from '#core/request-trace.ts'
+import type { ErrorReason } from '#core/errors/errors.ts'
+import type { Traced } from '#core/requests/request-trace.ts'
 import type { CallOutcome } from './call-kinds.ts'
 
 /** How an attempt of a call ended. */

@@ -13,14 +13,14 @@ import {
 } from 'fast-check'
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/auth/users.test-support.ts'
-import type { Principal } from '#core/principal.ts'
+import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import {
   admissionOf,
   openUsageServices,
   type TestKey,
   type UsageServices,
 } from '#core/reports/usage.test-support.ts'
+import type { Principal } from '#core/requests/principal.ts'
 import type { CallKind, CallOutcome } from './call-kinds.ts'
 import type { Ledger } from './ledger.ts'
 import type { Settlement } from './settlement-record.ts'

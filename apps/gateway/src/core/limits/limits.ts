@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
-import { Problem } from '#core/errors.ts'
-import type { LimitName } from '#core/limit-names.ts'
+import { Problem } from '#core/errors/errors.ts'
+import type { LimitName } from '#core/errors/limit-names.ts'
 import { createSharedStore, type SharedLimit, type SharedStoreObserver } from './shared-limit.ts'
 import { createWindows } from './windows.ts'
 

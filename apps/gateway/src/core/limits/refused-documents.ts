@@ -1,6 +1,6 @@
-import { credentialId, type Principal } from '#core/principal.ts'
-import type { Runtime } from '#core/runtime.ts'
-import { BoundedMap } from '#core/values/bounded-map.ts'
+import type { Runtime } from '#core/base/runtime.ts'
+import { BoundedMap } from '#core/base/values/bounded-map.ts'
+import { credentialId, type Principal } from '#core/requests/principal.ts'
 import type { Limits } from './limits.ts'
 import { networkOf } from './network-of.ts'
 

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import { RateLimiterRedis } from 'rate-limiter-flexible'
-import { withDeadline } from '#core/async/deadline.ts'
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import { withDeadline } from '#core/base/async/deadline.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import type { LimitWindow, Windows } from './windows.ts'
 
 /** A caller's count in Redis. */

@@ -1,5 +1,5 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible'
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 
 /** This process's share in one caller's current window. The total count of the window is in {@link Windows.counts}. */
 export interface LimitWindow {

@@ -1,4 +1,4 @@
-import { isAdmin, type Principal } from '#core/principal.ts'
+import { isAdmin, type Principal } from '#core/requests/principal.ts'
 import { type Limits, type OnLimit, requirePoint } from './limits.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { validate } from 'uuid'
-import { cursorOfId, idOfCursor, refuseCursor } from '#core/input/pagination.ts'
-import { parseTimestamp } from '#core/input/timestamp.ts'
+import { cursorOfId, idOfCursor, refuseCursor } from '#core/requests/input/pagination.ts'
+import { parseTimestamp } from '#core/requests/input/timestamp.ts'
 
 export const DIRECTIONS = ['asc', 'desc'] as const
 export type Direction = (typeof DIRECTIONS)[number]

@@ -1,6 +1,6 @@
-import { requireOneOf } from '#core/input/input-rules.ts'
-import { rowsOf } from '#core/input/pagination.ts'
-import type { Reads, Slices } from '#core/sharing/reads.ts'
+import type { Reads, Slices } from '#core/limits/sharing/reads.ts'
+import { requireOneOf } from '#core/requests/input/input-rules.ts'
+import { rowsOf } from '#core/requests/input/pagination.ts'
 import { Prisma, type PrismaClient } from '#generated/prisma/client.ts'
 import {
   cursorOf,

@@ -1,4 +1,4 @@
-import { type Keyset, readList } from '#core/input/pagination.ts'
+import { type Keyset, readList } from '#core/requests/input/pagination.ts'
 import { cursorOf, type OrderFields } from './list-order.ts'
 import { type Listed, type OrderedQuery, parseQuery } from './ordered-lists.ts'
 

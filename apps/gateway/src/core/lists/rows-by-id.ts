@@ -1,5 +1,5 @@
 import type { Sql } from '#core/database/database.ts'
-import type { Slices } from '#core/sharing/reads.ts'
+import type { Slices } from '#core/limits/sharing/reads.ts'
 
 /*
  * Lists of rows that are only added, such as calls, newest first. Their ids are UUIDs of version 7, which begin with the time,

@@ -1,5 +1,5 @@
-import { caseKey } from '#core/input/case-key.ts'
-import { requireShort } from '#core/input/input-rules.ts'
+import { caseKey } from '#core/requests/input/case-key.ts'
+import { requireShort } from '#core/requests/input/input-rules.ts'
 import { Prisma } from '#generated/prisma/client.ts'
 
 export const SEARCH_LENGTH_MAX = 100

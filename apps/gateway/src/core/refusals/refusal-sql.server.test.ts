@@ -1,6 +1,6 @@
 import { v7 } from 'uuid'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/auth/users.test-support.ts'
+import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import type { Database } from '#core/database/database.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
 import { KEPT_A_DAY, KEPT_AN_HOUR, RECORD } from './refusal-sql.ts'

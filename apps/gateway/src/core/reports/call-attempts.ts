@@ -1,5 +1,5 @@
+import { isObject } from '#core/base/values/json.ts'
 import type { CallOutcome } from '#core/ledger/call-kinds.ts'
-import { isObject } from '#core/values/json.ts'
 
 /** An attempt of a call, as the ledger lists it. */
 export interface ListedAttempt {

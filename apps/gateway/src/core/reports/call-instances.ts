@@ -1,5 +1,5 @@
 import { validIds } from '#core/database/valid-ids.ts'
-import type { Principal } from '#core/principal.ts'
+import type { Principal } from '#core/requests/principal.ts'
 import { type CallsDeps, seesPlatform } from './calls.ts'
 
 /** The process that served a call. All but the id is null once its row is past `instance.retentionDays`. */

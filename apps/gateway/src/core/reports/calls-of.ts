@@ -1,6 +1,6 @@
 import { readPagesOfLists } from '#core/database/pages-of-lists.ts'
-import type { ListQuery } from '#core/input/pagination.ts'
-import type { Principal } from '#core/principal.ts'
+import type { ListQuery } from '#core/requests/input/pagination.ts'
+import type { Principal } from '#core/requests/principal.ts'
 import { type Call, Prisma } from '#generated/prisma/client.ts'
 import { type CallQuery, type CallsDeps, findCalls, requireForward } from './calls.ts'
 import { ownerIn, ownScopeOf, type Scope } from './scope.ts'

@@ -1,5 +1,4 @@
-import { refuseField } from '#core/errors.ts'
-import { allOf, ifGiven } from '#core/input/all-of.ts'
+import { refuseField } from '#core/errors/errors.ts'
 import {
   CALL_FACES,
   CALL_KINDS,
@@ -7,6 +6,7 @@ import {
   type CallKind,
   type CallOutcome,
 } from '#core/ledger/call-kinds.ts'
+import { allOf, ifGiven } from '#core/requests/input/all-of.ts'
 import {
   type Conditions,
   type ConditionsInput,

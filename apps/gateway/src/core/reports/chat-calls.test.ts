@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { SettlementWaits } from '#core/ledger/settlement-waits.ts'
-import type { Principal } from '#core/principal.ts'
+import type { Principal } from '#core/requests/principal.ts'
 import type { Call } from '#generated/prisma/client.ts'
 import { type CallerLookUp, createChatCalls } from './chat-calls.ts'
 

@@ -1,6 +1,6 @@
-import { DeadlineError, withDeadline } from '#core/async/deadline.ts'
+import { DeadlineError, withDeadline } from '#core/base/async/deadline.ts'
 import type { Ledger } from '#core/ledger/ledger.ts'
-import type { Principal } from '#core/principal.ts'
+import type { Principal } from '#core/requests/principal.ts'
 import type { Call } from '#generated/prisma/client.ts'
 import type { CallQuery } from './calls.ts'
 import type { UsageService } from './usage.ts'

@@ -1,7 +1,7 @@
-import { ERRORS, refuseField } from '#core/errors.ts'
-import { allOf } from '#core/input/all-of.ts'
-import { requireShort } from '#core/input/input-rules.ts'
+import { ERRORS, refuseField } from '#core/errors/errors.ts'
 import { type CallOutcome, FAILED_OUTCOMES, OUTCOMES } from '#core/ledger/call-kinds.ts'
+import { allOf } from '#core/requests/input/all-of.ts'
+import { requireShort } from '#core/requests/input/input-rules.ts'
 import type { ScopeFilter } from './scope.ts'
 
 /*

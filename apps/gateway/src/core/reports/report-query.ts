@@ -1,6 +1,6 @@
-import { refuseField } from '#core/errors.ts'
-import { allOf, ifGiven } from '#core/input/all-of.ts'
+import { refuseField } from '#core/errors/errors.ts'
 import type { CallOutcome } from '#core/ledger/call-kinds.ts'
+import { allOf, ifGiven } from '#core/requests/input/all-of.ts'
 import {
   type Conditions,
   type ConditionsInput,

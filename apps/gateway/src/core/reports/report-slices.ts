@@ -1,5 +1,5 @@
 import type { Sql } from '#core/database/database.ts'
-import type { Slices } from '#core/sharing/reads.ts'
+import type { Slices } from '#core/limits/sharing/reads.ts'
 import type { Granularity } from './range/calendar.ts'
 import type { Segment } from './range/report-range.ts'
 import { filterInSql, type Group, type ReportRow, type RollupFilter } from './report-rows.ts'

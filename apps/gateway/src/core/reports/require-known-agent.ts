@@ -1,7 +1,7 @@
 import type { AgentCatalog } from '#core/agents/catalog.ts'
 import type { Sql } from '#core/database/database.ts'
-import { refuseField } from '#core/errors.ts'
-import type { Slices } from '#core/sharing/reads.ts'
+import { refuseField } from '#core/errors/errors.ts'
+import type { Slices } from '#core/limits/sharing/reads.ts'
 import { readInSlices } from './report-slices.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { v7 } from 'uuid'
 import { describe, expect, test } from 'vitest'
 import type { Sql } from '#core/database/database.ts'
-import type { Principal } from '#core/principal.ts'
+import type { Principal } from '#core/requests/principal.ts'
 import { type Scope, scopeOf } from './scope.ts'
 
 const [me, other, unknownId] = [v7(), v7(), v7()]

@@ -1,9 +1,9 @@
 import { validate } from 'uuid'
+import { KEY_OWNERS } from '#core/accounts/keys/key-owners.ts'
 import type { Sql } from '#core/database/database.ts'
 import { validIds } from '#core/database/valid-ids.ts'
-import { fail } from '#core/errors.ts'
-import { KEY_OWNERS } from '#core/keys/key-owners.ts'
-import { isAdmin, isManager, type Principal } from '#core/principal.ts'
+import { fail } from '#core/errors/errors.ts'
+import { isAdmin, isManager, type Principal } from '#core/requests/principal.ts'
 
 /** The calls that a caller may read: all for an admin, a user's own for the user, and its own for a key without `admin`. */
 export type Scope =

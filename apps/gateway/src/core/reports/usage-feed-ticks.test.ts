@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Sql } from '#core/database/database.ts'
-import type { Principal } from '#core/principal.ts'
+import type { Principal } from '#core/requests/principal.ts'
 import { createUsageFeed } from './usage-feed.ts'
 
 /** The columns of a sum in which these tests do not count. */

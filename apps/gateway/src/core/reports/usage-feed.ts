@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
-import { AsyncQueue } from '#core/async/async-queue.ts'
-import { PeriodicRead } from '#core/async/periodic-read.ts'
+import { AsyncQueue } from '#core/base/async/async-queue.ts'
+import { PeriodicRead } from '#core/base/async/periodic-read.ts'
+import type { Runtime } from '#core/base/runtime.ts'
 import type { Sql } from '#core/database/database.ts'
-import { type ErrorReason, fail, Problem } from '#core/errors.ts'
-import type { Principal } from '#core/principal.ts'
-import type { Runtime } from '#core/runtime.ts'
-import { OwnerShares } from '#core/sharing/owner-shares.ts'
+import { type ErrorReason, fail, Problem } from '#core/errors/errors.ts'
+import { OwnerShares } from '#core/limits/sharing/owner-shares.ts'
+import type { Principal } from '#core/requests/principal.ts'
 import { readTodayUsage, type UsageUpdate } from './usage-today.ts'
 
 /**

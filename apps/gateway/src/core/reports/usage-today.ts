@@ -1,7 +1,7 @@
+import { type Quota, quotaOf } from '#core/accounts/users/user.ts'
 import type { Sql } from '#core/database/database.ts'
-import type { ErrorReason } from '#core/errors.ts'
-import { isManager, type Principal } from '#core/principal.ts'
-import { type Quota, quotaOf } from '#core/users/user.ts'
+import type { ErrorReason } from '#core/errors/errors.ts'
+import { isManager, type Principal } from '#core/requests/principal.ts'
 import { SUMS } from './report-rows.ts'
 import { keyOf } from './report-slices.ts'
 import { type RollupSums, UsageAccumulator, type UsageMetrics } from './usage-accumulator.ts'
@@ -88,7 +88,7 @@ const OTHERS = "'', 'chat', '', '', '', 'done'"
 
 /**
  * `$1`: a JSON array of the callers. A credential is checked for the same reasons, in the same order, as by `FIND_KEYS` of
- * core/auth/authenticate.ts and `verify` of core/auth/tokens.ts. The role decides what the caller sees, as in `scopeOf`, and
+ * core/accounts/auth/authenticate.ts and `verify` of core/accounts/auth/tokens.ts. The role decides what the caller sees, as in `scopeOf`, and
  * is read anew, so that a demotion takes effect at once. Callers that see the same share its sums.
  *
  * The rollups are read in the order of the primary key, for the reason that `keyOf` gives: with the index of buckets, which

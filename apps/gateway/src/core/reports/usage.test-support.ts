@@ -1,10 +1,10 @@
 import { v7 } from 'uuid'
-import { openUserServices, type UserServices } from '#core/auth/users.test-support.ts'
-import { hashKey } from '#core/keys/key-format.ts'
+import { openUserServices, type UserServices } from '#core/accounts/auth/users.test-support.ts'
+import { hashKey } from '#core/accounts/keys/key-format.ts'
+import { systemRuntime } from '#core/base/runtime.ts'
 import type { Admission } from '#core/ledger/admission-record.ts'
 import { createLedger, type Ledger } from '#core/ledger/ledger.ts'
-import type { Principal } from '#core/principal.ts'
-import { systemRuntime } from '#core/runtime.ts'
+import type { Principal } from '#core/requests/principal.ts'
 
 /** An API key and the principal that it authenticates. */
 export interface TestKey {

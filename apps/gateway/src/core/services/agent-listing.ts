@@ -1,9 +1,9 @@
 import type { AgentStanding, DeploymentRecord } from '#core/agents/deployments/describe-deployments.ts'
 import type { AgentDirectory, AgentInfo, AgentRecord, ModelRecord } from '#core/agents/directory.ts'
-import { fail } from '#core/errors.ts'
+import { fail } from '#core/errors/errors.ts'
 import { type Limits, type OnLimit, requirePoint } from '#core/limits/limits.ts'
 import { networkOf } from '#core/limits/network-of.ts'
-import { credentialId, type Principal, requireAdmin } from '#core/principal.ts'
+import { credentialId, type Principal, requireAdmin } from '#core/requests/principal.ts'
 
 /** The list of agents, with the checks of who may read it and how often. */
 export interface AgentListing {

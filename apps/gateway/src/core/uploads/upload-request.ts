@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream'
 import { selectAllowedAgents } from '#core/agents/allowed-agents.ts'
 import type { Agents } from '#core/agents/catalog.ts'
-import { fail, type Problem, refuseField } from '#core/errors.ts'
-import { isLongerThan } from '#core/input/input-rules.ts'
+import { fail, type Problem, refuseField } from '#core/errors/errors.ts'
 import type { CallFace } from '#core/ledger/call-kinds.ts'
-import { type KeyCredential, type Principal, requireKey } from '#core/principal.ts'
-import type { RequestTrace } from '#core/request-trace.ts'
+import { isLongerThan } from '#core/requests/input/input-rules.ts'
+import { type KeyCredential, type Principal, requireKey } from '#core/requests/principal.ts'
+import type { RequestTrace } from '#core/requests/request-trace.ts'
 
 /** An upload as a face passes it on, without its parts. */
 export interface UploadRequest {

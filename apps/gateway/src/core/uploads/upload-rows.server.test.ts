@@ -1,11 +1,11 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/auth/users.test-support.ts'
-import { Problem } from '#core/errors.ts'
-import { hashKey } from '#core/keys/key-format.ts'
+import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
+import { hashKey } from '#core/accounts/keys/key-format.ts'
+import { systemRuntime } from '#core/base/runtime.ts'
+import { Problem } from '#core/errors/errors.ts'
 import { createLedger, type Ledger } from '#core/ledger/ledger.ts'
 import { admissionOf } from '#core/reports/usage.test-support.ts'
-import { systemRuntime } from '#core/runtime.ts'
 import { beginExpired, finishDeletions, insertUpload, spaceLeft, uploadFiles } from './upload-rows.ts'
 import {
   newTokens,

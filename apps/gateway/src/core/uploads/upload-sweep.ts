@@ -1,5 +1,5 @@
+import type { Runtime } from '#core/base/runtime.ts'
 import type { Sql } from '#core/database/database.ts'
-import type { Runtime } from '#core/runtime.ts'
 import type { FileStorage, StoredFile } from './storage/storage.ts'
 import { beginExpired, finishDeletions, unfinishedDeletions } from './upload-rows.ts'
 

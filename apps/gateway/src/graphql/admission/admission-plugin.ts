@@ -1,6 +1,6 @@
 import type { ExecutionResult } from 'graphql'
 import { isAsyncIterable, type Plugin } from 'graphql-yoga'
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import type { Services } from '#core/services/services.ts'
 import type { GraphqlContext, OperationPlace } from '../context.ts'
 import { toGraphqlError } from '../errors.ts'

@@ -1,9 +1,9 @@
 import { type DocumentNode, type GraphQLSchema, getOperationAST, Kind, OperationTypeNode } from 'graphql'
-import { fail, type Problem, refuseField } from '#core/errors.ts'
+import { BoundedMap } from '#core/base/values/bounded-map.ts'
+import { fail, type Problem, refuseField } from '#core/errors/errors.ts'
 import { type BoundsBySender, DOCUMENT_BOUNDS, type DocumentBounds } from '#core/limits/document-bounds.ts'
-import type { Principal } from '#core/principal.ts'
+import type { Principal } from '#core/requests/principal.ts'
 import type { Services } from '#core/services/services.ts'
-import { BoundedMap } from '#core/values/bounded-map.ts'
 import { type Credential, type OperationPlace, readCredential } from '../context.ts'
 import { parseDocument } from '../mistakes/parse-document.ts'
 import {

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Problem } from '#core/errors.ts'
+import { Problem } from '#core/errors/errors.ts'
 import type { DocumentSender, RefusedDocuments } from '#core/limits/refused-documents.ts'
-import { problemHeaders } from '#http/reply/problem.ts'
-import { recordRefusal } from '#http/reply/refusals.ts'
+import { problemHeaders } from '#http/response/problem.ts'
+import { recordRefusal } from '#http/response/refusals.ts'
 import { graphqlErrorOf, nameRequest } from '../errors.ts'
 
 /** The problem of an address that has sent too many documents that were refused. */

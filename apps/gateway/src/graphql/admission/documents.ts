@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { fail, refuseField } from '#core/errors.ts'
-import { OperatorError } from '#core/operator-error.ts'
-import { BoundedMap } from '#core/values/bounded-map.ts'
+import { BoundedMap } from '#core/base/values/bounded-map.ts'
+import { fail, refuseField } from '#core/errors/errors.ts'
+import { OperatorError } from '#core/errors/operator-error.ts'
 import type { RequestParams } from './request-params.ts'
 
 export interface DocumentSettings {

@@ -1,4 +1,4 @@
-import { Problem } from '#core/errors.ts'
+import { Problem } from '#core/errors/errors.ts'
 import type { DocumentBounds } from '#core/limits/document-bounds.ts'
 import type { DocumentSize } from './document-size.ts'
 

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { GraphQLParams } from 'graphql-yoga'
-import { Problem } from '#core/errors.ts'
-import { callerName } from '#core/input/caller-name.ts'
+import { Problem } from '#core/errors/errors.ts'
+import { callerName } from '#core/requests/input/caller-name.ts'
 import { parseJsonText } from '#http/request/json-body.ts'
 import { graphqlErrorOf } from '../errors.ts'
 

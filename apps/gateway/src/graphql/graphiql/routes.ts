@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { GraphQLSchema } from 'graphql'
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
-import { shippedFile } from '#core/shipped-files.ts'
-import { type FixedBody, fixedBody, revalidate } from '#http/reply/fixed-body.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
+import { shippedFile } from '#core/base/shipped-files.ts'
+import { type FixedBody, fixedBody, revalidate } from '#http/response/fixed-body.ts'
 import { credentialsOf } from './credentials.ts'
 import { renderNotice, renderPage } from './page.ts'
 

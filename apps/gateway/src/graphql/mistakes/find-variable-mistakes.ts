@@ -5,7 +5,7 @@ import {
   type OperationDefinitionNode,
   typeFromAST,
 } from 'graphql'
-import { MISTAKES_MAX } from '#core/errors.ts'
+import { MISTAKES_MAX } from '#core/errors/errors.ts'
 import { checkValue, type InputMistake } from './input-mistakes.ts'
 import { variablePlaces } from './variable-places.ts'
 

@@ -6,7 +6,7 @@ import {
   validateInputValue,
 } from 'graphql'
 import { describe, expect, test } from 'vitest'
-import { MISTAKES_MAX } from '#core/errors.ts'
+import { MISTAKES_MAX } from '#core/errors/errors.ts'
 import { schema } from '../schema.ts'
 import { checkLiteral, checkValue, type InputMistake } from './input-mistakes.ts'
 

@@ -11,8 +11,8 @@ import {
   validateInputLiteral,
   validateInputValue,
 } from 'graphql'
-import { callerName } from '#core/input/caller-name.ts'
-import type { FieldPath } from '#core/values/field-path.ts'
+import type { FieldPath } from '#core/base/values/field-path.ts'
+import { callerName } from '#core/requests/input/caller-name.ts'
 import { expectedInput } from './expected-input.ts'
 
 /** Something that is wrong with an input: where, from the argument on, and what. It never contains a value of the caller. */

@@ -1,6 +1,6 @@
 import { type GraphQLArgument, getNamedType, isInputObjectType } from 'graphql'
-import type { Mistake } from '#core/errors.ts'
-import { type FieldPath, joinPath } from '#core/values/field-path.ts'
+import { type FieldPath, joinPath } from '#core/base/values/field-path.ts'
+import type { Mistake } from '#core/errors/errors.ts'
 
 /** The mistakes of core by the places of their fields in the arguments, in words that need no other names. */
 export function placeMistakes(

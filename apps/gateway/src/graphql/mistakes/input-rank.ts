@@ -1,5 +1,5 @@
 import { type GraphQLArgument, type GraphQLInputType, getNamedType, isInputObjectType } from 'graphql'
-import type { FieldPath } from '#core/values/field-path.ts'
+import type { FieldPath } from '#core/base/values/field-path.ts'
 
 /** The position of an input among those of the schema, from the argument on; unknown names come last. */
 export function rankOfInput(

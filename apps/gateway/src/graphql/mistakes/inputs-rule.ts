@@ -9,8 +9,8 @@ import {
   typeFromAST,
   type ValidationContext,
 } from 'graphql'
-import { MISTAKES_MAX } from '#core/errors.ts'
-import { callerName } from '#core/input/caller-name.ts'
+import { MISTAKES_MAX } from '#core/errors/errors.ts'
+import { callerName } from '#core/requests/input/caller-name.ts'
 import { checkLiteral, type InputMistake, missing } from './input-mistakes.ts'
 import { variablePlaces } from './variable-places.ts'
 

@@ -1,19 +1,19 @@
-import { type AuditInput, parseAuditQuery } from '#core/audit-log/audit-query.ts'
-import { checkLogin, type LoginInput } from '#core/auth/login.ts'
-import { allOf } from '#core/input/all-of.ts'
-import type { NewKey } from '#core/keys/key-input.ts'
-import type { Principal } from '#core/principal.ts'
-import type { RefusalCountsInput } from '#core/refusals/refusal-counts-query.ts'
-import { parseRefusalsQuery, type RefusalsInput } from '#core/refusals/refusals-query.ts'
-import { type CallsInput, parseCallsQuery } from '#core/reports/calls-query.ts'
-import type { ReportInput } from '#core/reports/report-query.ts'
+import { checkLogin, type LoginInput } from '#core/accounts/auth/login.ts'
+import type { NewKey } from '#core/accounts/keys/key-input.ts'
 import {
   checkOwnPasswords,
   checkUser,
   type NewUser,
   type OwnPasswords,
   type UserChange,
-} from '#core/users/user-input.ts'
+} from '#core/accounts/users/user-input.ts'
+import { type AuditInput, parseAuditQuery } from '#core/reports/audit-log/audit-query.ts'
+import { type CallsInput, parseCallsQuery } from '#core/reports/calls-query.ts'
+import type { RefusalCountsInput } from '#core/reports/refusals/refusal-counts-query.ts'
+import { parseRefusalsQuery, type RefusalsInput } from '#core/reports/refusals/refusals-query.ts'
+import type { ReportInput } from '#core/reports/report-query.ts'
+import { allOf } from '#core/requests/input/all-of.ts'
+import type { Principal } from '#core/requests/principal.ts'
 import type { GraphqlContext } from '../context.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
 import { type ChatFields, chatRequestOf, idempotencyKeyOf } from '../streams/chat-request.ts'

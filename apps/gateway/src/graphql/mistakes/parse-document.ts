@@ -1,5 +1,5 @@
 import { type DocumentNode, GraphQLError, parse } from 'graphql'
-import { Problem } from '#core/errors.ts'
+import { Problem } from '#core/errors/errors.ts'
 import { graphqlErrorOf } from '../errors.ts'
 
 /** @throws GraphQLError `document_malformed`, which says where the document is wrong and nothing of what is there */

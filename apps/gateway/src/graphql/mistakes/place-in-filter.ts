@@ -1,4 +1,4 @@
-import { Problem } from '#core/errors.ts'
+import { Problem } from '#core/errors/errors.ts'
 import { inputNamesOf } from './input-places.ts'
 
 /**

@@ -33,7 +33,7 @@ import {
   VariablesAreInputTypesRule,
   VariablesInAllowedPositionRule,
 } from 'graphql'
-import { callerName } from '#core/input/caller-name.ts'
+import { callerName } from '#core/requests/input/caller-name.ts'
 
 /** Says what a rule found at a node, by the name of the node and the name that its result would have. */
 type Words = (name: string, responseName: string) => string

@@ -11,7 +11,7 @@ import {
   Kind,
   type ValueNode,
 } from 'graphql'
-import type { FieldPath } from '#core/values/field-path.ts'
+import type { FieldPath } from '#core/base/values/field-path.ts'
 
 /** Inputs of a field without those that have the wrong type, which are undefined, also within lists. */
 export type SoundInputs = Readonly<Record<string, unknown>>

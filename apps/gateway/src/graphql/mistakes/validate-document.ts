@@ -11,7 +11,7 @@ import {
   type ValidationRule,
   validate,
 } from 'graphql'
-import { MISTAKES_MAX, Problem } from '#core/errors.ts'
+import { MISTAKES_MAX, Problem } from '#core/errors/errors.ts'
 import { graphqlErrorOf } from '../errors.ts'
 import { inputsRule } from './inputs-rule.ts'
 import { nameOf, RULE_WORDS, responseNameOf } from './rule-words.ts'

@@ -6,7 +6,7 @@ import {
   type ValueNode,
   visit,
 } from 'graphql'
-import type { FieldPath } from '#core/values/field-path.ts'
+import type { FieldPath } from '#core/base/values/field-path.ts'
 
 /**
  * Where an operation uses each of its variables for the first time: the path from the argument on, such as `['input',

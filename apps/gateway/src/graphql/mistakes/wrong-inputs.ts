@@ -5,8 +5,8 @@ import {
   Kind,
   type OperationDefinitionNode,
 } from 'graphql'
-import { MISTAKES_MAX, type Mistake, Problem } from '#core/errors.ts'
-import { byRank } from '#core/input/by-rank.ts'
+import { MISTAKES_MAX, type Mistake, Problem } from '#core/errors/errors.ts'
+import { byRank } from '#core/requests/input/by-rank.ts'
 import { type GraphqlContext, readCredential } from '../context.ts'
 import { graphqlErrorOf, problemBehind } from '../errors.ts'
 import { type CalledOperation, findVariableMistakes } from './find-variable-mistakes.ts'

@@ -1,6 +1,6 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { countRefusals, insertRefusal } from '#core/refusals/refusals.test-support.ts'
+import { countRefusals, insertRefusal } from '#core/reports/refusals/refusals.test-support.ts'
 import {
   CALLERS,
   type CallerName,

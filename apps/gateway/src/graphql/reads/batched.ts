@@ -1,4 +1,4 @@
-import { type Batcher, createBatcher } from '#core/async/batcher.ts'
+import { type Batcher, createBatcher } from '#core/base/async/batcher.ts'
 import { columnsOfBoth, type RowQuery } from './columns-of-both.ts'
 
 /** Reads rows by the ids of what they belong to, of which none comes twice. */

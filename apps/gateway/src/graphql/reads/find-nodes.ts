@@ -1,6 +1,6 @@
 import { validate } from 'uuid'
-import { Problem } from '#core/errors.ts'
-import type { Principal } from '#core/principal.ts'
+import { Problem } from '#core/errors/errors.ts'
+import type { Principal } from '#core/requests/principal.ts'
 import type { Services } from '#core/services/services.ts'
 
 /** An object of any type; its type reads what the query selects. */

@@ -1,9 +1,9 @@
 import { queryFromInfo } from '@pothos/plugin-prisma'
 import { type GraphQLResolveInfo, getNamedType, isObjectType, Kind } from 'graphql'
 import type { Columns } from '#core/database/columns-of.ts'
-import { PAGE_ITEMS_DEFAULT } from '#core/input/pagination.ts'
 import type { OrderChoice } from '#core/lists/list-order.ts'
 import type { Listed, OrderedQuery } from '#core/lists/ordered-lists.ts'
+import { PAGE_ITEMS_DEFAULT } from '#core/requests/input/pagination.ts'
 import type { GraphqlContext } from '../context.ts'
 
 /** The arguments of a connection, as `checkPage` of locate-problems.ts has checked them. */

@@ -1,6 +1,6 @@
 import { columnsOf } from '#core/database/columns-of.ts'
-import { fail } from '#core/errors.ts'
-import type { Principal } from '#core/principal.ts'
+import { fail } from '#core/errors/errors.ts'
+import type { Principal } from '#core/requests/principal.ts'
 import type { Services } from '#core/services/services.ts'
 import type { PrismaClient } from '#generated/prisma/client.ts'
 import { batchedRows } from './batched.ts'

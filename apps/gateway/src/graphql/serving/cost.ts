@@ -9,7 +9,7 @@ import {
   Kind,
   type ValueNode,
 } from 'graphql'
-import { PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX } from '#core/input/pagination.ts'
+import { PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX } from '#core/requests/input/pagination.ts'
 
 export type Variables = Readonly<Record<string, unknown>>
 

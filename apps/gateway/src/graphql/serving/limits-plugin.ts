@@ -1,6 +1,6 @@
 import { type DocumentNode, type ExecutionResult, type GraphQLSchema, getOperationAST } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
-import { fail, Problem } from '#core/errors.ts'
+import { fail, Problem } from '#core/errors/errors.ts'
 import type { DocumentAdmission } from '../admission/admit-document.ts'
 import type { GraphqlContext } from '../context.ts'
 import { toGraphqlError } from '../errors.ts'

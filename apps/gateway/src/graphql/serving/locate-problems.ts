@@ -6,9 +6,9 @@ import {
   type GraphQLSchema,
   isObjectType,
 } from 'graphql'
-import { type Mistake, Problem, refuseField } from '#core/errors.ts'
-import { byRank } from '#core/input/by-rank.ts'
-import { CURSOR_EXPECTED, PAGE_ITEMS_MAX } from '#core/input/pagination.ts'
+import { type Mistake, Problem, refuseField } from '#core/errors/errors.ts'
+import { byRank } from '#core/requests/input/by-rank.ts'
+import { CURSOR_EXPECTED, PAGE_ITEMS_MAX } from '#core/requests/input/pagination.ts'
 import type { GraphqlContext } from '../context.ts'
 import { graphqlErrorOf } from '../errors.ts'
 import { placeMistakes } from '../mistakes/input-places.ts'

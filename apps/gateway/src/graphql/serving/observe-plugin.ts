@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { type ExecutionResult, getOperationAST, type OperationDefinitionNode } from 'graphql'
 import { isAsyncIterable, type Plugin } from 'graphql-yoga'
-import { AsyncQueue } from '#core/async/async-queue.ts'
+import { AsyncQueue } from '#core/base/async/async-queue.ts'
 import type { GraphqlContext } from '../context.ts'
 import { type Executed, rootFieldsOf } from './root-fields.ts'
 

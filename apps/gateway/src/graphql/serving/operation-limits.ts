@@ -15,7 +15,7 @@ import {
   type SelectionSetNode,
   valueFromASTUntyped,
 } from 'graphql'
-import { fail } from '#core/errors.ts'
+import { fail } from '#core/errors/errors.ts'
 import { type Multiplied, multiply, readsList, type Variables } from './cost.ts'
 
 /**

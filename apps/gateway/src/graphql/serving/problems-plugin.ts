@@ -1,7 +1,7 @@
 import type { ExecutionResult, GraphQLError } from 'graphql'
 import { handleStreamOrSingleExecutionResult, isAsyncIterable, type Plugin } from 'graphql-yoga'
 import type { Services } from '#core/services/services.ts'
-import type { FaultLog } from '#http/reply/fault-log.ts'
+import type { FaultLog } from '#http/response/fault-log.ts'
 import type { GraphqlContext, OperationPlace } from '../context.ts'
 import { nameRequest, problemBehind, toGraphqlError } from '../errors.ts'
 import { recordErrors } from './record-errors.ts'

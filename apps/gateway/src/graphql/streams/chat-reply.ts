@@ -1,7 +1,7 @@
 import type { DetailEvent } from '#core/agents/events.ts'
 import { partsCollector } from '#core/calls/reading/collect-reply.ts'
 import type { ChatHead } from '#core/calls/request/chat-head.ts'
-import type { ReplyCollector } from '#core/replies/kept-form.ts'
+import type { ReplyCollector } from '#core/reply-log/kept-form.ts'
 import type { ChatEnd, ChatStart } from './chat-items.ts'
 
 /** A whole reply, with the call that it belongs to. */

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { ExecutionResult, GraphQLError } from 'graphql'
 import { isAsyncIterable, type Plugin } from 'graphql-yoga'
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import { EventStream, type StreamTimes } from '#http/chat/event-stream.ts'
 import type { OperationPlace } from '../context.ts'
 import type { Results } from './results.ts'

@@ -1,4 +1,4 @@
-import { AsyncQueue } from '#core/async/async-queue.ts'
+import { AsyncQueue } from '#core/base/async/async-queue.ts'
 
 /** An item of a subscription, or the error with which it ends. */
 export type ItemOrError<Item> = { readonly item: Item } | { readonly error: unknown }

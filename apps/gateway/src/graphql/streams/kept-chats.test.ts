@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { chatOf } from '#core/calls/chat.test-support.ts'
-import { Problem } from '#core/errors.ts'
-import type { FollowEnd, FollowOptions } from '#core/replies/reply-readers.ts'
+import { Problem } from '#core/errors/errors.ts'
+import type { FollowEnd, FollowOptions } from '#core/reply-log/reply-readers.ts'
 import { followItems } from './kept-chats.ts'
 import { keptItems } from './kept-items.ts'
 

@@ -1,7 +1,7 @@
-import { AsyncQueue } from '#core/async/async-queue.ts'
-import { Problem } from '#core/errors.ts'
-import { problemOfKept } from '#core/replies/kept-problem.ts'
-import type { KeptReply } from '#core/replies/replies.ts'
+import { AsyncQueue } from '#core/base/async/async-queue.ts'
+import { Problem } from '#core/errors/errors.ts'
+import { problemOfKept } from '#core/reply-log/kept-problem.ts'
+import type { KeptReply } from '#core/reply-log/replies.ts'
 import type { ChatItem, Numbered } from './chat-items.ts'
 import { parseItems } from './kept-items.ts'
 

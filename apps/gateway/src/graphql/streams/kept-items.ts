@@ -1,6 +1,6 @@
 import type { ChatHead } from '#core/calls/request/chat-head.ts'
-import type { KeptProblem } from '#core/replies/kept-call.ts'
-import type { KeptForm } from '#core/replies/kept-form.ts'
+import type { KeptProblem } from '#core/reply-log/kept-call.ts'
+import type { KeptForm } from '#core/reply-log/kept-form.ts'
 import { type ChatItem, createItems, startItem } from './chat-items.ts'
 import { replyCollector, serializeReply } from './chat-reply.ts'
 

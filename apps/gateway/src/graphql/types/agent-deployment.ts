@@ -1,6 +1,6 @@
 import type { DeploymentProcess, DeploymentRecord } from '#core/agents/deployments/describe-deployments.ts'
 import { BREAKER_STATES } from '#core/agents/deployments/load.ts'
-import { isAdmin } from '#core/principal.ts'
+import { isAdmin } from '#core/requests/principal.ts'
 import { DEPLOYMENT_DESCRIPTIONS } from '#http/descriptions/deployment-descriptions.ts'
 import { builder } from '../builder.ts'
 import { optionalCallerOf } from '../context.ts'

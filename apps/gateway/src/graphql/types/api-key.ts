@@ -5,8 +5,8 @@ import {
   isActive,
   permissionsOf,
   totalCalls,
-} from '#core/keys/key.ts'
-import { PERMISSIONS } from '#core/principal.ts'
+} from '#core/accounts/keys/key.ts'
+import { PERMISSIONS } from '#core/requests/principal.ts'
 import type { ApiKey as ApiKeyRow, Prisma } from '#generated/prisma/client.ts'
 import { API_KEY_DESCRIPTIONS } from '#http/descriptions/api-key-descriptions.ts'
 import { LIST_DESCRIPTIONS } from '#http/descriptions/list-descriptions.ts'

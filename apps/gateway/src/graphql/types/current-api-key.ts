@@ -1,5 +1,5 @@
-import type { KeyRateLimits } from '#core/keys/keys.ts'
-import { quotaOf } from '#core/users/user.ts'
+import type { KeyRateLimits } from '#core/accounts/keys/keys.ts'
+import { quotaOf } from '#core/accounts/users/user.ts'
 import type { ApiKey as ApiKeyRow, User as UserRow } from '#generated/prisma/client.ts'
 import { API_KEY_DESCRIPTIONS } from '#http/descriptions/api-key-descriptions.ts'
 import { builder } from '../builder.ts'

@@ -1,5 +1,5 @@
-import { fail, refuseField } from '#core/errors.ts'
-import { PAGE_ITEMS_MAX } from '#core/input/pagination.ts'
+import { fail, refuseField } from '#core/errors/errors.ts'
+import { PAGE_ITEMS_MAX } from '#core/requests/input/pagination.ts'
 import { builder } from '../builder.ts'
 import { Node } from './node.ts'
 

@@ -1,6 +1,6 @@
-import { KEY_ORDERS, KEY_STATES, type KeyOrder } from '#core/keys/key-filter.ts'
+import { KEY_ORDERS, KEY_STATES, type KeyOrder } from '#core/accounts/keys/key-filter.ts'
+import { USER_ORDERS, type UserOrder as UserOrderWord } from '#core/accounts/users/user-filter.ts'
 import { DIRECTIONS } from '#core/lists/list-order.ts'
-import { USER_ORDERS, type UserOrder as UserOrderWord } from '#core/users/user-filter.ts'
 import { LIST_DESCRIPTIONS } from '#http/descriptions/list-descriptions.ts'
 import { enumOf } from '../enum-of.ts'
 

@@ -1,4 +1,4 @@
-import type { AccessToken } from '#core/auth/tokens.ts'
+import type { AccessToken } from '#core/accounts/auth/tokens.ts'
 import type { User as UserRow } from '#generated/prisma/client.ts'
 import { LOGIN_DESCRIPTIONS } from '#http/descriptions/login-descriptions.ts'
 import { originOf } from '#http/guards/credentials.ts'

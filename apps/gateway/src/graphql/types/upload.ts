@@ -1,5 +1,5 @@
 import { UPLOAD_DESCRIPTIONS } from '#http/descriptions/upload-descriptions.ts'
-import { showLimit } from '#http/reply/limit-headers.ts'
+import { showLimit } from '#http/response/limit-headers.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { foundOr } from '../reads/found-or.ts'

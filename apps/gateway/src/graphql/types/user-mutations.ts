@@ -1,6 +1,6 @@
 import type { User as UserRow } from '#generated/prisma/client.ts'
 import { USER_DESCRIPTIONS } from '#http/descriptions/user-descriptions.ts'
-import { showLimit } from '#http/reply/limit-headers.ts'
+import { showLimit } from '#http/response/limit-headers.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'

@@ -1,6 +1,6 @@
 import type { ChatEvent } from '#core/agents/events.ts'
 import type { ChatHead } from '#core/calls/request/chat-head.ts'
-import type { Problem } from '#core/errors.ts'
+import type { Problem } from '#core/errors/errors.ts'
 
 /** Encodes events as the text of a stream. It has state, so each stream needs an encoder of its own. */
 export interface ChunkEncoder {

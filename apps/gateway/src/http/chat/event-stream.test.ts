@@ -5,9 +5,9 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { ChatEvent } from '#core/agents/events.ts'
 import { chatOf } from '#core/calls/chat.test-support.ts'
-import { Problem } from '#core/errors.ts'
+import { Problem } from '#core/errors/errors.ts'
 import { createChunkEncoder } from '#rest/chat/chunks.ts'
-import { installProblems } from '../reply/problem.ts'
+import { installProblems } from '../response/problem.ts'
 import { type StreamTimes, sendEventStream } from './event-stream.ts'
 
 const LONG_MS = 60_000

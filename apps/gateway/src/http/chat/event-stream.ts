@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
+import { jsonEscape } from '#core/base/values/json-escape.ts'
 import type { Chat } from '#core/calls/chats.ts'
-import { Problem } from '#core/errors.ts'
-import { problemOf } from '#core/problem-of.ts'
-import { jsonEscape } from '#core/values/json-escape.ts'
+import { Problem } from '#core/errors/errors.ts'
+import { problemOf } from '#core/errors/problem-of.ts'
 import type { ChunkEncoder } from './chunk-encoder.ts'
 
 export interface StreamTimes {

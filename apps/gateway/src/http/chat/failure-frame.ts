@@ -1,6 +1,6 @@
-import type { Problem } from '#core/errors.ts'
+import type { Problem } from '#core/errors/errors.ts'
 import type { CallFace } from '#core/ledger/call-kinds.ts'
-import { openAiError } from '../reply/openai-error.ts'
+import { openAiError } from '../response/openai-error.ts'
 
 /**
  * The last event of a kept stream that cannot be written by the encoder of its call, whose process has died or is another one.

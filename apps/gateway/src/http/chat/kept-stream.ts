@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
-import { Problem } from '#core/errors.ts'
-import { problemOf } from '#core/problem-of.ts'
-import type { KeptReply } from '#core/replies/replies.ts'
+import { Problem } from '#core/errors/errors.ts'
+import { problemOf } from '#core/errors/problem-of.ts'
+import type { KeptReply } from '#core/reply-log/replies.ts'
 import { EventStream, type StreamTimes } from './event-stream.ts'
 import { failureFrame } from './failure-frame.ts'
 

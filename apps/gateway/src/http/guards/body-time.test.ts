@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { installProblems } from '../reply/problem.ts'
+import { installProblems } from '../response/problem.ts'
 import { limitBodyTime } from './body-time.ts'
 
 let app: FastifyInstance

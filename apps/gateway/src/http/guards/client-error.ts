@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { Problem } from '#core/errors.ts'
-import { errorBody, problemHeaders } from '../reply/problem.ts'
+import { Problem } from '#core/errors/errors.ts'
+import { errorBody, problemHeaders } from '../response/problem.ts'
 import { closeSoon, isClosing } from './closing.ts'
 
 /** What is refused without a request that hooks and routes would see. */

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { installProblems } from '../reply/problem.ts'
+import { installProblems } from '../response/problem.ts'
 import { answerClientError } from './client-error.ts'
 import { boundConnections, type Connections, refuseBeyondBound } from './connections.ts'
 

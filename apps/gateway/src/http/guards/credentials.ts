@@ -1,10 +1,10 @@
 import type { FastifyError, FastifyRequest, onRequestHookHandler } from 'fastify'
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
-import type { RequestOrigin } from '#core/auth/authenticate.ts'
-import { type ErrorReason, fail } from '#core/errors.ts'
-import { type Principal, requireKey, requireManager, requireToken } from '#core/principal.ts'
+import type { RequestOrigin } from '#core/accounts/auth/authenticate.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
+import { type ErrorReason, fail } from '#core/errors/errors.ts'
+import { type Principal, requireKey, requireManager, requireToken } from '#core/requests/principal.ts'
 import type { Services } from '#core/services/services.ts'
-import { toProblem } from '../reply/problem.ts'
+import { toProblem } from '../response/problem.ts'
 
 /**
  * The services decide what a caller may do. These hooks apply the same functions earlier, so that a caller that will be

@@ -1,8 +1,8 @@
 import type { onSendHookHandler, preHandlerAsyncHookHandler } from 'fastify'
+import type { EndTurn } from '#core/limits/sharing/owner-turns.ts'
 import type { Services } from '#core/services/services.ts'
-import type { EndTurn } from '#core/sharing/owner-turns.ts'
-import { showLimit } from '../reply/limit-headers.ts'
 import { abortedWith } from '../request/aborted-with.ts'
+import { showLimit } from '../response/limit-headers.ts'
 import { callerOf } from './credentials.ts'
 
 /**

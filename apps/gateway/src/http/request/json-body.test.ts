@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers'
 import Fastify from 'fastify'
 import { expect, test } from 'vitest'
-import { installProblems } from '../reply/problem.ts'
+import { installProblems } from '../response/problem.ts'
 import { installJsonBody, refuseBodies } from './json-body.ts'
 import { installValidation } from './validation.ts'
 

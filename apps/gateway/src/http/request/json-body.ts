@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { fail } from '#core/errors.ts'
+import { fail } from '#core/errors/errors.ts'
 
 /** No request needs deeper values, and they would overflow the stack of recursive functions. */
 const DEPTH_MAX = 64

@@ -1,5 +1,5 @@
-import { checkCursor } from '#core/input/pagination.ts'
 import { type OrderFields, positionOf } from '#core/lists/list-order.ts'
+import { checkCursor } from '#core/requests/input/pagination.ts'
 import type { SoundRequest } from './validation.ts'
 
 type SoundQuery = Pick<SoundRequest, 'query'>

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest, preValidationHookHandler } from 'fastify'
-import { fail } from '#core/errors.ts'
+import { fail } from '#core/errors/errors.ts'
 import { inHeader, RequestProblem } from './field-place.ts'
 
 /**

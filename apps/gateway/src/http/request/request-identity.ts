@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
-import { fail } from '#core/errors.ts'
+import { fail } from '#core/errors/errors.ts'
 
 /** A caller's `X-Request-Id` is used only if it matches: it is copied verbatim into headers, the log and the ledger. */
 const PLAIN_TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~:/=@-]{1,128}$/

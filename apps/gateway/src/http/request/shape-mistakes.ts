@@ -1,7 +1,7 @@
 import type { ErrorObject, ValidateFunction } from 'ajv'
-import { callerName } from '#core/input/caller-name.ts'
-import { expectation, type JsonSchema } from '#core/input/expectation.ts'
-import type { FieldPath } from '#core/values/field-path.ts'
+import type { FieldPath } from '#core/base/values/field-path.ts'
+import { callerName } from '#core/requests/input/caller-name.ts'
+import { expectation, type JsonSchema } from '#core/requests/input/expectation.ts'
 
 /** A value that does not match its schema, by the names of the request. */
 export interface ShapeMistake {

@@ -1,7 +1,7 @@
 import type { CallMessage } from '#core/agents/adapter.ts'
+import type { FieldPath } from '#core/base/values/field-path.ts'
+import { type JsonObject, objectOf } from '#core/base/values/json.ts'
 import type { EarlierCallName } from '#core/calls/request/chat-request.ts'
-import type { FieldPath } from '#core/values/field-path.ts'
-import { type JsonObject, objectOf } from '#core/values/json.ts'
 import { inBody, RequestProblem } from '#http/request/field-place.ts'
 
 /** The input of a request as messages of a chat. */

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/values/json.ts'
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/base/values/json.ts'
 
 /** How likely one token was, in the form of the Responses API. */
 interface TokenLogprob {

@@ -1,6 +1,6 @@
+import type { FieldPath } from '#core/base/values/field-path.ts'
+import { isObject, type JsonObject, objectOf } from '#core/base/values/json.ts'
 import type { EarlierCallName, RequestedTools } from '#core/calls/request/chat-request.ts'
-import type { FieldPath } from '#core/values/field-path.ts'
-import { isObject, type JsonObject, objectOf } from '#core/values/json.ts'
 import { inBody, RequestProblem } from '#http/request/field-place.ts'
 import { callOfResponse, type Input, isGiven, readInput } from './input.ts'
 import type { ResponseRequest } from './schemas.ts'

@@ -1,6 +1,6 @@
 import type { TokenCounts } from '#core/agents/events.ts'
+import { objectOf } from '#core/base/values/json.ts'
 import type { ChatHead } from '#core/calls/request/chat-head.ts'
-import { objectOf } from '#core/values/json.ts'
 import { isGiven } from './input.ts'
 import type { ReadRequest } from './request.ts'
 import type { ResponseRequest } from './schemas.ts'

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { ID_CHARACTERS_MAX } from '#core/calls/request/call.ts'
-import { nullable, oneOf } from '#http/reply/schemas.ts'
+import { nullable, oneOf } from '#http/response/schemas.ts'
 
 const Open = { additionalProperties: true }
 const id = (description: string) => nullable(Type.String({ maxLength: ID_CHARACTERS_MAX }), description)

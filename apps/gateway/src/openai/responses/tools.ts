@@ -1,4 +1,4 @@
-import { type JsonObject, objectOf } from '#core/values/json.ts'
+import { type JsonObject, objectOf } from '#core/base/values/json.ts'
 import { inBody, RequestProblem } from '#http/request/field-place.ts'
 import type { ResponseRequest } from './schemas.ts'
 

@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster'
 import { Counter, Registry } from 'prom-client'
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import { onceChannelEnded } from './channel-end.ts'
 import { isMessage, type PrimaryMessage, type WorkerMessage } from './messages.ts'
 import { WorkerReports } from './worker-reports.ts'

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client'
-import { withDeadline } from '#core/async/deadline.ts'
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
-import { Problem } from '#core/errors.ts'
+import { withDeadline } from '#core/base/async/deadline.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
+import { Problem } from '#core/errors/errors.ts'
 import { isMessage, type PrimaryMessage, type WorkerMessage } from './messages.ts'
 
 /** How often a worker reports without being asked: what it counted since its last report is lost if it is killed. */

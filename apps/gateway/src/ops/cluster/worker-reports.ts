@@ -1,5 +1,5 @@
 import { AggregatorRegistry } from 'prom-client'
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import type { Report } from './messages.ts'
 
 /**

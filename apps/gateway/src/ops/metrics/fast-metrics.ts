@@ -1,5 +1,5 @@
 import { Counter, type CounterConfiguration, Histogram, type HistogramConfiguration } from 'prom-client'
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 
 /** Series that are no longer kept are forgotten when they would be shown. */
 export interface Kept {

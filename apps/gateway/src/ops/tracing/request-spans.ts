@@ -11,7 +11,7 @@ import {
 } from '@opentelemetry/api'
 import type { CallEvent, Settled } from '#core/calls/call-events.ts'
 import { FAILED_OUTCOMES } from '#core/ledger/call-kinds.ts'
-import type { CallTrace } from '#core/request-trace.ts'
+import type { CallTrace } from '#core/requests/request-trace.ts'
 import { CONVENTIONAL, EVENTS, INVOKE_AGENT, OWN, SPANS } from './names.ts'
 import { type Answer, CLIENT_GONE, type RequestSpan } from './tracing.ts'
 

@@ -5,7 +5,7 @@ import {
   type SpanExporter,
   type SpanProcessor,
 } from '@opentelemetry/sdk-trace'
-import { sleep } from '#core/async/sleep.ts'
+import { sleep } from '#core/base/async/sleep.ts'
 import type { TracingObserver, TracingSettings } from './tracing.ts'
 
 type QueueBounds = Pick<TracingSettings, 'queueMax' | 'batchMax' | 'scheduleDelayMs' | 'exportTimeoutMs'>

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { RequestTrace } from '#core/request-trace.ts'
+import type { RequestTrace } from '#core/requests/request-trace.ts'
 import { CLIENT_GONE, type RequestSpan, type Tracing } from './tracing.ts'
 
 /** Only these: the files of the console, health and metrics would drown what is of interest. */

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { CallObserver } from '#core/calls/call-events.ts'
 import type { ProcessIdentity } from '#core/ledger/instances.ts'
-import type { RequestTrace, Traced } from '#core/request-trace.ts'
+import type { RequestTrace, Traced } from '#core/requests/request-trace.ts'
 
 /** How traces are recorded and sent. */
 export interface TracingSettings {

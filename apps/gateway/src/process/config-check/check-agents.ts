@@ -4,7 +4,7 @@ import type { Failure } from '#core/agents/events.ts'
 import { MAIN_DEPLOYMENT, type ServedAgent } from '#core/agents/served-agent.ts'
 import { createUpstream, type Upstream } from '#core/agents/upstream/upstream.ts'
 import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
-import { errorCode } from '#core/values/error-code.ts'
+import { errorCode } from '#core/base/values/error-code.ts'
 import { type Finding, findingsOf } from './finding.ts'
 
 const PROBE_MS = 5_000

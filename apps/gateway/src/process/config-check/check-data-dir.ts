@@ -1,8 +1,8 @@
 import { mkdtemp, rmdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Config } from '#config/load.ts'
-import { isOpenToOthers } from '#core/disk/private-directory.ts'
-import { errorCode } from '#core/values/error-code.ts'
+import { errorCode } from '#core/base/values/error-code.ts'
+import { isOpenToOthers } from '#core/database/disk/private-directory.ts'
 import { bounded, type Finding, findingsOf } from './finding.ts'
 
 /** A file system of a network may hang. */

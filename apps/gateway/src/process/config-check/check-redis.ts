@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import type { Config } from '#config/load.ts'
-import { systemRuntime } from '#core/runtime.ts'
-import { atAddressOf } from '#core/values/at-address-of.ts'
+import { systemRuntime } from '#core/base/runtime.ts'
+import { atAddressOf } from '#core/base/values/at-address-of.ts'
 import { bounded, type Finding, findingsOf } from './finding.ts'
 
 const WITHIN_MS = 5_000

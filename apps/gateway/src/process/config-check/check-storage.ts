@@ -1,5 +1,5 @@
 import type { Config } from '#config/load.ts'
-import { systemRuntime } from '#core/runtime.ts'
+import { systemRuntime } from '#core/base/runtime.ts'
 import { openStorage } from '#core/uploads/storage/open-storage.ts'
 import { type FileStorage, StorageError } from '#core/uploads/storage/storage.ts'
 import { bounded, type Finding, findingsOf } from './finding.ts'

@@ -1,4 +1,4 @@
-import { DeadlineError, withDeadline } from '#core/async/deadline.ts'
+import { DeadlineError, withDeadline } from '#core/base/async/deadline.ts'
 import { messageOf } from '#core/database/unusable-database.ts'
 
 /** One line of the result of `config check`. Its message never contains a credential. */

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ChatEvent } from '#core/agents/events.ts'
 import { chatOf } from '#core/calls/chat.test-support.ts'
-import { Problem } from '#core/errors.ts'
+import { Problem } from '#core/errors/errors.ts'
 import { createChunkEncoder } from './chunks.ts'
 
 function encoded(events: readonly ChatEvent[], { detail = false, model = 'dify' } = {}): string {

@@ -4,7 +4,7 @@ import { ReplyText } from '#core/calls/reading/reply-text.ts'
 import type { ChatHead } from '#core/calls/request/chat-head.ts'
 import { type ChunkEncoder, chunkHead } from '#http/chat/chunk-encoder.ts'
 import { tokenUsage } from '#http/chat/token-usage.ts'
-import { openAiError } from '#http/reply/openai-error.ts'
+import { openAiError } from '#http/response/openai-error.ts'
 
 /**
  * Encodes the chunks of `POST /api/v1/chat`. The JSON around the text is the same in every chunk, so it is made once for a

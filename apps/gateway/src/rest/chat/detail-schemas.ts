@@ -1,6 +1,6 @@
 import Type, { type TProperties } from 'typebox'
 import { DETAIL_TYPES, type DetailEvent, type DetailType } from '#core/agents/events.ts'
-import { ref } from '#http/reply/schemas.ts'
+import { ref } from '#http/response/schemas.ts'
 
 const json = (description: string) => Type.Object({}, { additionalProperties: true, description })
 const text = (description: string) => Type.String({ description })

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { ID_CHARACTERS_MAX } from '#core/calls/request/call.ts'
 import { FILES_MAX } from '#core/calls/request/file-urls.ts'
 import { TokenUsageSchema } from '#http/chat/token-usage.ts'
-import { oneOf, ref } from '#http/reply/schemas.ts'
+import { oneOf, ref } from '#http/response/schemas.ts'
 import { DetailEventSchema } from './detail-schemas.ts'
 
 export const ChatRequestSchema = Type.Object(

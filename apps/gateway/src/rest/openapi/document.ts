@@ -1,4 +1,4 @@
-import { RESPONSE_HEADERS, type ResponseHeader } from '#http/reply/response-headers.ts'
+import { RESPONSE_HEADERS, type ResponseHeader } from '#http/response/response-headers.ts'
 
 /** The parts of an OpenAPI document that this file reads or writes. */
 export interface OpenApiDocument {

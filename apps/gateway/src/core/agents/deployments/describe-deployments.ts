@@ -1,4 +1,4 @@
-import { omitUndefined } from '#core/values/omit-undefined.ts'
+import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 import type { Deployment, ServedAgent } from '../served-agent.ts'
 import { BREAKER_STATES, type BreakerState, type DeploymentLoad, type ProcessLoad } from './load.ts'
 import type { AgentStatus, Probed } from './probes.ts'

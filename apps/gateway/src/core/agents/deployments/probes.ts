@@ -1,5 +1,5 @@
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
-import type { ErrorReason } from '#core/errors.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
+import type { ErrorReason } from '#core/errors/errors.ts'
 import type { Agent } from '../adapter.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { UpstreamError } from '../upstream/upstream-error.ts'

@@ -1,4 +1,4 @@
-import { countOf, isObject, listOf } from '#core/values/json.ts'
+import { countOf, isObject, listOf } from '#core/base/values/json.ts'
 import { type AgentLoad, BREAKER_STATES, type DeploymentLoad } from './load.ts'
 
 /**

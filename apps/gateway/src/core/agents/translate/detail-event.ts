@@ -1,5 +1,5 @@
 import type { ChatEvent, DetailEvent, DetailSource } from '#core/agents/events.ts'
-import { isObject, type JsonObject, listOf, objectOf, toJson } from '#core/values/json.ts'
+import { isObject, type JsonObject, listOf, objectOf, toJson } from '#core/base/values/json.ts'
 import { wellFormed } from './replies/well-formed-text.ts'
 
 /** Deeper values are left out: a reply that holds them could not be written, because `JSON.stringify` recurses. */

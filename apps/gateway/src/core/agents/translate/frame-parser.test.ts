@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseJson } from '#core/values/json.ts'
+import { parseJson } from '#core/base/values/json.ts'
 import { FrameParser } from './frame-parser.ts'
 
 const frame = (words: string) =>

@@ -1,6 +1,6 @@
 import type { ChatEvent } from '#core/agents/events.ts'
-import { parseJson } from '#core/values/json.ts'
-import { parseLenientJson } from '#core/values/lenient-json.ts'
+import { parseJson } from '#core/base/values/json.ts'
+import { parseLenientJson } from '#core/base/values/lenient-json.ts'
 
 /** Longer frames carry more than a piece of text and rarely repeat. */
 const TEMPLATE_CHARACTERS_MAX = 4_096

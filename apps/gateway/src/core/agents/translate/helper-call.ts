@@ -1,5 +1,5 @@
 import type { Adapter, HelperCall, UpstreamRequest } from '#core/agents/adapter.ts'
-import { isObject, type JsonObject } from '#core/values/json.ts'
+import { isObject, type JsonObject } from '#core/base/values/json.ts'
 import { isPage } from './failure.ts'
 
 type ToFailure = Adapter['toFailure']

@@ -1,5 +1,5 @@
 import type { HeaderReader } from '#core/agents/adapter.ts'
-import { isObject, type JsonObject, listOf } from '#core/values/json.ts'
+import { isObject, type JsonObject, listOf } from '#core/base/values/json.ts'
 
 interface RetryFacts {
   readonly header?: HeaderReader | undefined

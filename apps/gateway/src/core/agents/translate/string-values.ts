@@ -1,4 +1,4 @@
-import { toJson } from '#core/values/json.ts'
+import { toJson } from '#core/base/values/json.ts'
 
 /** Converts variables for platforms that accept strings only; other values are encoded as JSON. */
 export function stringValues(variables: Readonly<Record<string, unknown>>): Record<string, string> {

@@ -1,6 +1,6 @@
 import type { Adapter, FileToUpload, HelperCall, UpstreamRequest } from '#core/agents/adapter.ts'
 import type { Failure } from '#core/agents/events.ts'
-import { isObject, type JsonObject } from '#core/values/json.ts'
+import { isObject, type JsonObject } from '#core/base/values/json.ts'
 import { isPlatformId } from './platform-id.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { parseJson } from '#core/values/json.ts'
+import { parseJson } from '#core/base/values/json.ts'
 
 /** Where a text can be cut so that only closing brackets are missing. */
 interface SafePlace {

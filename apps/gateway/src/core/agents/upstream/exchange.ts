@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { HeaderReader, UpstreamEvent, UpstreamRequest } from '#core/agents/adapter.ts'
-import { parseLenientJson } from '#core/values/lenient-json.ts'
+import { parseLenientJson } from '#core/base/values/lenient-json.ts'
 import { ContentDecoder, type ContentReader, encodingsOf, type PausableSource } from './content-decoder.ts'
 import { parseCutJson } from './cut-json.ts'
 import { EventReader } from './event-reader.ts'

@@ -2,7 +2,7 @@ import type { LookupFunction } from 'node:net'
 import { createSecureContext, getCACertificates } from 'node:tls'
 import { type Dispatcher, Agent as HttpAgent, Pool, ProxyAgent } from 'undici'
 import type { Agent } from '#core/agents/adapter.ts'
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import { createNameLookup } from './names/name-lookup.ts'
 import { systemLookup } from './names/system-lookup.ts'
 

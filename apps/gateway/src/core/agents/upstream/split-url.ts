@@ -1,4 +1,4 @@
-import { BoundedMap } from '#core/values/bounded-map.ts'
+import { BoundedMap } from '#core/base/values/bounded-map.ts'
 
 const URLS_MAX = 1_000
 const urls = new BoundedMap<string, { origin: string; path: string }>(URLS_MAX)

@@ -1,8 +1,8 @@
-import { sleep } from '#core/async/sleep.ts'
+import { sleep } from '#core/base/async/sleep.ts'
 import type { Call, ContinuedConversation } from '#core/calls/request/call.ts'
 import type { EarlierCallName } from '#core/calls/request/chat-request.ts'
 import type { Sql } from '#core/database/database.ts'
-import { fail, Problem } from '#core/errors.ts'
+import { fail, Problem } from '#core/errors/errors.ts'
 import type { DerivedIds } from './derived-ids.ts'
 
 export interface ContinuationDeps {

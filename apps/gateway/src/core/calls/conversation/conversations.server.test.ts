@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { systemRuntime } from '#core/base/runtime.ts'
 import { MAIN_RESIDENCE } from '#core/calls/routing/residence.ts'
 import type { Database, Sql } from '#core/database/database.ts'
 import { openDatabase } from '#core/database/open.ts'
 import { createScratchDatabase, openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
-import { systemRuntime } from '#core/runtime.ts'
 import { type Conversations, createConversations } from './conversations.ts'
 
 const serverUrl = process.env.E2E_DATABASE_URL

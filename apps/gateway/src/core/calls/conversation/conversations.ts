@@ -1,13 +1,13 @@
 import type { CallMessage } from '#core/agents/adapter.ts'
-import { createBatcher } from '#core/async/batcher.ts'
-import { withDeadline } from '#core/async/deadline.ts'
-import { sleep } from '#core/async/sleep.ts'
+import { createBatcher } from '#core/base/async/batcher.ts'
+import { withDeadline } from '#core/base/async/deadline.ts'
+import { sleep } from '#core/base/async/sleep.ts'
+import type { Runtime } from '#core/base/runtime.ts'
+import { jsonEscape } from '#core/base/values/json-escape.ts'
 import { MAIN_RESIDENCE, type Residence } from '#core/calls/routing/residence.ts'
-import { isLostConnection, isStatementTimeout } from '#core/database/connection-error.ts'
 import type { Sql } from '#core/database/database.ts'
-import { Problem } from '#core/errors.ts'
-import type { Runtime } from '#core/runtime.ts'
-import { jsonEscape } from '#core/values/json-escape.ts'
+import { isLostConnection, isStatementTimeout } from '#core/errors/connection-error.ts'
+import { Problem } from '#core/errors/errors.ts'
 
 /**
  * The mapping of a client's conversation id to the platform's. The first call obtains the platform's id and holds the

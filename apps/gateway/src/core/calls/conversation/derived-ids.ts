@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { BoundedMap } from '#core/values/bounded-map.ts'
+import { BoundedMap } from '#core/base/values/bounded-map.ts'
 
 /**
  * The ids of conversations and end users at platforms. They are derived with a secret, so that a caller cannot reach

@@ -7,7 +7,7 @@ import {
   startUploadServer,
   type UploadServer,
 } from '#core/calls/request/attach-files.test-support.ts'
-import { Problem } from '#core/errors.ts'
+import { Problem } from '#core/errors/errors.ts'
 import type { Conversations } from './conversations.ts'
 import { createDerivedIds } from './derived-ids.ts'
 import { enterConversation } from './enter-conversation.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ChatEvent } from '#core/agents/events.ts'
 import { chatOf } from '#core/calls/chat.test-support.ts'
-import { Problem } from '#core/errors.ts'
+import { Problem } from '#core/errors/errors.ts'
 import { type CollectedParts, type CollectedReply, collectReply, partsCollector } from './collect-reply.ts'
 
 const end: ChatEvent = { type: 'end', reason: 'stop' }

@@ -1,6 +1,6 @@
 import type { ChatEvent, DetailEvent } from '#core/agents/events.ts'
 import { StepFields } from '#core/agents/translate/detail-event.ts'
-import { isObject, objectOf } from '#core/values/json.ts'
+import { isObject, objectOf } from '#core/base/values/json.ts'
 
 /** The event as progress details, which clients request with `detail`; none for events that are no detail. */
 export function detailsOf(event: ChatEvent): readonly DetailEvent[] {

@@ -1,5 +1,5 @@
 import type { ChatEvent, ChatEvents } from '#core/agents/events.ts'
-import { AsyncQueue } from '#core/async/async-queue.ts'
+import { AsyncQueue } from '#core/base/async/async-queue.ts'
 
 /**
  * Converts a reply to an async iterator over what its events become, for faces whose library pulls (subscriptions). The request

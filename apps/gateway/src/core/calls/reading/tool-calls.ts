@@ -1,4 +1,4 @@
-import { type JsonObject, objectOf } from '#core/values/json.ts'
+import { type JsonObject, objectOf } from '#core/base/values/json.ts'
 
 const TOOL_CALLS_MAX = 128
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { fail, refuseField } from '#core/errors.ts'
+import { fail, refuseField } from '#core/errors/errors.ts'
 import type { TextCheck } from '#core/uploads/content/text-check.ts'
 import type { FilePart } from '#core/uploads/upload-request.ts'
 import { freeUsedChunks } from './free-used-chunks.ts'

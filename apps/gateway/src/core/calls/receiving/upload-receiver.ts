@@ -1,12 +1,12 @@
 import type { AgentCatalog } from '#core/agents/catalog.ts'
-import { InFlight } from '#core/async/in-flight.ts'
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
-import { sleep } from '#core/async/sleep.ts'
+import { InFlight } from '#core/base/async/in-flight.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
+import { sleep } from '#core/base/async/sleep.ts'
 import type { CallObserver } from '#core/calls/call-events.ts'
-import { AMPLE_SPACE, type DiskSpace } from '#core/disk/disk-space.ts'
-import { Problem } from '#core/errors.ts'
-import type { Principal } from '#core/principal.ts'
-import { OwnerTurns, type WaitingPlaces } from '#core/sharing/owner-turns.ts'
+import { AMPLE_SPACE, type DiskSpace } from '#core/database/disk/disk-space.ts'
+import { Problem } from '#core/errors/errors.ts'
+import { OwnerTurns, type WaitingPlaces } from '#core/limits/sharing/owner-turns.ts'
+import type { Principal } from '#core/requests/principal.ts'
 import {
   agentOfUpload,
   requireUploadKey,

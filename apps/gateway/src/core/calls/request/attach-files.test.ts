@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { PassThrough, Readable } from 'node:stream'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { Problem } from '#core/errors.ts'
+import { Problem } from '#core/errors/errors.ts'
 import { FileMissing, StorageError } from '#core/uploads/storage/storage.ts'
 import {
   depsFor,

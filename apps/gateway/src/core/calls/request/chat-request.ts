@@ -1,8 +1,8 @@
 import type { CallMessage } from '#core/agents/adapter.ts'
+import type { FieldPath } from '#core/base/values/field-path.ts'
 import type { CallFace } from '#core/ledger/call-kinds.ts'
-import type { KeptForm } from '#core/replies/kept-form.ts'
-import type { RequestTrace } from '#core/request-trace.ts'
-import type { FieldPath } from '#core/values/field-path.ts'
+import type { KeptForm } from '#core/reply-log/kept-form.ts'
+import type { RequestTrace } from '#core/requests/request-trace.ts'
 import type { ChatHead } from './chat-head.ts'
 import type { CallFile } from './messages.ts'
 

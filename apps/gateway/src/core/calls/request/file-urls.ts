@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import type { FieldPath } from '#core/values/field-path.ts'
+import type { FieldPath } from '#core/base/values/field-path.ts'
 
 export const FILES_MAX = 20
 const URL_CHARACTERS_MAX = 2048

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { CallMessage } from '#core/agents/adapter.ts'
-import { Problem } from '#core/errors.ts'
+import { Problem } from '#core/errors/errors.ts'
 import { lastUserPrompt, publicMessages, wholePrompt } from './messages.ts'
 
 const PUBLIC = 'https://files.example.com/a.png'

@@ -1,7 +1,7 @@
 import type { CallMessage, FileByUrl } from '#core/agents/adapter.ts'
-import { refuseField } from '#core/errors.ts'
-import { requireOneOf } from '#core/input/input-rules.ts'
-import { type FieldPath, joinPath } from '#core/values/field-path.ts'
+import { type FieldPath, joinPath } from '#core/base/values/field-path.ts'
+import { refuseField } from '#core/errors/errors.ts'
+import { requireOneOf } from '#core/requests/input/input-rules.ts'
 import { fileUrlProblem, findRefusedUrl, type UrlExceptions } from './file-urls.ts'
 
 /** A file of a call: its URL, or a file that the request itself carries. */

@@ -4,7 +4,7 @@ import type { DeploymentLoad } from '#core/agents/deployments/load.ts'
 import { RefusedFields } from '#core/agents/deployments/refused-fields.ts'
 import type { Deployment } from '#core/agents/served-agent.ts'
 import { agentKey } from '#core/agents/translate/agent-key.ts'
-import type { ErrorReason } from '#core/errors.ts'
+import type { ErrorReason } from '#core/errors/errors.ts'
 
 /** What this process knows of a deployment. */
 export class DeploymentState {

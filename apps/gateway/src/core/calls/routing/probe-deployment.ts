@@ -1,7 +1,7 @@
 import type { AgentApp, HelperCall } from '#core/agents/adapter.ts'
 import { isPage } from '#core/agents/translate/failure.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
-import type { Runtime } from '#core/runtime.ts'
+import type { Runtime } from '#core/base/runtime.ts'
 import type { DeploymentState } from './deployment-state.ts'
 
 const PROBE_WITHIN_MS = 2_000

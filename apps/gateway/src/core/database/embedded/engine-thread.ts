@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
-import { shippedFile } from '#core/shipped-files.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
+import { shippedFile } from '#core/base/shipped-files.ts'
 import type { Exchange } from './engine-socket.ts'
 
 /** Each message is answered by one of {@link FromEngine}, in order; `close` by the end of the thread. */

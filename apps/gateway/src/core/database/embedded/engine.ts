@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
-import { sleep } from '#core/async/sleep.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
+import { sleep } from '#core/base/async/sleep.ts'
 import { EngineSocket, EngineUnreachable } from './engine-socket.ts'
 import { type EngineThread, startEngineThread } from './engine-thread.ts'
 

@@ -1,5 +1,5 @@
 import type { PGlite } from '@electric-sql/pglite'
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import { answerOf } from './answer-of.ts'
 import type { Engine } from './engine.ts'
 import { EngineSocket } from './engine-socket.ts'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '#core/database/database.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
-import { OperatorError } from '#core/operator-error.ts'
+import { OperatorError } from '#core/errors/operator-error.ts'
 import { exportDatabase } from './export.ts'
 
 let database: Database

@@ -3,10 +3,10 @@ import { type FileHandle, open, rm } from 'node:fs/promises'
 import { PassThrough } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import type { Database, Sql } from '#core/database/database.ts'
 import { appliedMigrations } from '#core/database/migrations/migrate.ts'
-import { OperatorError } from '#core/operator-error.ts'
+import { OperatorError } from '#core/errors/operator-error.ts'
 import {
   EXPORT_FORMAT,
   type ExportEnd,

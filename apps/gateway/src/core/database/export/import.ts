@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
 import pg from 'pg'
-import { isConnectionError } from '#core/database/connection-error.ts'
 import type { Database, Sql } from '#core/database/database.ts'
 import { appliedMigrations } from '#core/database/migrations/migrate.ts'
 import { migrationNames } from '#core/database/migrations/migration-files.ts'
 import { SESSION_SETTINGS } from '#core/database/session-settings.ts'
 import { unusableDatabaseError } from '#core/database/unusable-database.ts'
-import { OperatorError } from '#core/operator-error.ts'
+import { isConnectionError } from '#core/errors/connection-error.ts'
+import { OperatorError } from '#core/errors/operator-error.ts'
 import {
   EXPORT_FORMAT,
   type ExportEnd,

@@ -1,5 +1,5 @@
 import type { Sql } from '#core/database/database.ts'
-import { OperatorError } from '#core/operator-error.ts'
+import { OperatorError } from '#core/errors/operator-error.ts'
 import type { MigrationConnection } from './migration-connection.ts'
 import { migrationNames, readMigrations } from './migration-files.ts'
 import { runStep } from './run-step.ts'

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { MigrationList } from '@prisma/schema-engine-wasm'
-import { shippedFile } from '#core/shipped-files.ts'
+import { shippedFile } from '#core/base/shipped-files.ts'
 
 const MIGRATIONS = shippedFile('migrations')
 const LOCKFILE = 'migration_lock.toml'

@@ -1,5 +1,5 @@
 import type { Sql } from '#core/database/database.ts'
-import { OperatorError } from '#core/operator-error.ts'
+import { OperatorError } from '#core/errors/operator-error.ts'
 import { migrationNames } from './migration-files.ts'
 
 /*

@@ -1,5 +1,5 @@
-import { sleep } from '#core/async/sleep.ts'
-import { errorCode } from '#core/values/error-code.ts'
+import { sleep } from '#core/base/async/sleep.ts'
+import { errorCode } from '#core/base/values/error-code.ts'
 import type { MigrationConnection } from './migration-connection.ts'
 import { type MigrationStep, minBuildOf, stepOf } from './migration-step.ts'
 

@@ -5,8 +5,8 @@ import {
   type SqlDriverAdapter,
 } from '@prisma/driver-adapter-utils'
 import * as bindings from '@prisma/schema-engine-wasm/schema_engine_bg'
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
-import { schemaEngineFile } from '#core/shipped-files.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
+import { schemaEngineFile } from '#core/base/shipped-files.ts'
 import { readSchema } from './migration-files.ts'
 
 /** Excludes no tables and enums from the engine. */

@@ -1,6 +1,6 @@
-import { refuseField } from '#core/errors.ts'
-import { allOf, ifGiven } from '#core/input/all-of.ts'
-import { parseDate, parseTimestamp } from '#core/input/timestamp.ts'
+import { refuseField } from '#core/errors/errors.ts'
+import { allOf, ifGiven } from '#core/requests/input/all-of.ts'
+import { parseDate, parseTimestamp } from '#core/requests/input/timestamp.ts'
 import { startOfDate, timeZone, UTC, type Zone } from './calendar.ts'
 
 /** The range of a query as the faces receive it. */

@@ -1,4 +1,4 @@
-import type { Runtime } from '#core/runtime.ts'
+import type { Runtime } from '#core/base/runtime.ts'
 import { newToken } from './file-address.ts'
 import { type FileAddress, type FileStorage, StorageError } from './storage.ts'
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { systemRuntime } from '#core/runtime.ts'
+import { systemRuntime } from '#core/base/runtime.ts'
 import { createDiskStorage, type DiskStorage } from './disk-storage.ts'
 import { shardOf } from './file-address.ts'
 import {
@@ -170,7 +170,7 @@ describe('a folder that cannot be used is reported with its name and the reason'
       import { execFileSync } from 'node:child_process'
       const folder = process.argv[1]
       const { createDiskStorage } = await import('${new URL('disk-storage.ts', import.meta.url).href}')
-      const { systemRuntime } = await import('${new URL('../../runtime.ts', import.meta.url).href}')
+      const { systemRuntime } = await import('${new URL('#core/base/runtime.ts', import.meta.url).href}')
       const storage = createDiskStorage({ folder, publicUrl: () => 'http://x', runtime: systemRuntime })
         await storage.prepare()
       const file = { token: 'A'.repeat(43), name: 'a', mediaType: 'text/plain', isAttachment: true }

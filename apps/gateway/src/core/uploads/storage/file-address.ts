@@ -1,4 +1,4 @@
-import type { Runtime } from '#core/runtime.ts'
+import type { Runtime } from '#core/base/runtime.ts'
 import type { FileAddress } from './storage.ts'
 
 /** Number of characters of a token that are the same for all files of an installation. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import type { DiskSpace } from '#core/disk/disk-space.ts'
-import type { Runtime } from '#core/runtime.ts'
+import type { Runtime } from '#core/base/runtime.ts'
+import type { DiskSpace } from '#core/database/disk/disk-space.ts'
 import { createDiskStorage } from './disk-storage.ts'
 import { createS3Storage } from './s3-storage.ts'
 import type { FileStorage } from './storage.ts'

@@ -1,5 +1,5 @@
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
-import { omitUndefined } from '#core/values/omit-undefined.ts'
+import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 import { StorageError } from './storage.ts'
 
 export interface S3Settings {

@@ -1,4 +1,4 @@
-import { errorCode } from '#core/values/error-code.ts'
+import { errorCode } from '#core/base/values/error-code.ts'
 import { StorageError } from './storage.ts'
 
 /** What messages name: never a key or a URL with a signature. */

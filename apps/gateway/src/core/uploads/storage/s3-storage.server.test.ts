@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { DeleteBucketCommand } from '@aws-sdk/client-s3'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { systemRuntime } from '#core/runtime.ts'
+import { systemRuntime } from '#core/base/runtime.ts'
 import { startForwarder } from './s3-forwarder.test-support.ts'
 import { createS3Storage, type S3StorageOptions } from './s3-storage.ts'
 import {
@@ -288,7 +288,7 @@ describe.skipIf(server === undefined)('files in a bucket of S3', () => {
   test('a process that stores files prints nothing', () => {
     const program = `
       const { createS3Storage } = await import('${new URL('s3-storage.ts', import.meta.url).href}')
-      const { systemRuntime } = await import('${new URL('../../runtime.ts', import.meta.url).href}')
+      const { systemRuntime } = await import('${new URL('#core/base/runtime.ts', import.meta.url).href}')
       const storage = await createS3Storage({ ...JSON.parse(process.argv[1]), runtime: systemRuntime })
       await storage.check()
       async function* body() {

@@ -7,8 +7,8 @@ import {
   paginateListObjectsV2,
   S3Client,
 } from '@aws-sdk/client-s3'
-import type { Runtime } from '#core/runtime.ts'
-import { errorCode } from '#core/values/error-code.ts'
+import type { Runtime } from '#core/base/runtime.ts'
+import { errorCode } from '#core/base/values/error-code.ts'
 import { checkWithFile } from './check-with-file.ts'
 import { isToken, urlUnder } from './file-address.ts'
 import { S3_LIMITS, type S3Limits, type S3Settings, s3ClientConfig } from './s3-client.ts'

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { systemRuntime } from '#core/runtime.ts'
+import { systemRuntime } from '#core/base/runtime.ts'
 import { newToken } from './file-address.ts'
 import { type FileAddress, FileMissing, type FileStorage, type NewFile } from './storage.ts'
 

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { OperatorError } from '#core/operator-error.ts'
+import { OperatorError } from '#core/errors/operator-error.ts'
 
 /**
  * Identifies a stored file, on every storage and in every URL. Nobody can guess it, because the token is random; the name

@@ -1,4 +1,4 @@
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 
 /** Yields the chunks of `body` until it ends, and throws its error or, as soon as the signal aborts, the signal's reason. */
 export async function* untilAborted(

@@ -1750,7 +1750,7 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     prefix: string
     name: string
     /**
-     * The name without regard to case (core/input/case-key.ts), for searches and lists by name, in the order of its bytes.
+     * The name without regard to case (core/requests/input/case-key.ts), for searches and lists by name, in the order of its bytes.
      */
     nameKey: string
     description: string

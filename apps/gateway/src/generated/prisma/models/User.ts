@@ -1117,13 +1117,13 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     id: string
     username: string
     /**
-     * The username without regard to case (core/input/case-key.ts), which makes usernames unique and is what searches match. Its
+     * The username without regard to case (core/requests/input/case-key.ts), which makes usernames unique and is what searches match. Its
      * order is that of its bytes, on every database.
      */
     usernameKey: string
     passwordHash: string
     /**
-     * A role, status or quota period that this version does not know is treated as its most careful one (core/users/user-rules.ts).
+     * A role, status or quota period that this version does not know is treated as its most careful one (core/accounts/users/user-rules.ts).
      */
     role: string
     status: string

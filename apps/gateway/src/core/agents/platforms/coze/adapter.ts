@@ -25,7 +25,7 @@ import { usageOf } from '#core/agents/translate/replies/token-counts.ts'
 import { stringValues } from '#core/agents/translate/string-values.ts'
 import { textEvent } from '#core/agents/translate/text-event.ts'
 import { uploadCall } from '#core/agents/translate/upload-call.ts'
-import { isObject, type JsonObject, objectOf, parseJson, textOf } from '#core/values/json.ts'
+import { isObject, type JsonObject, objectOf, parseJson, textOf } from '#core/base/values/json.ts'
 import { cozeCode, cozeFailure, isCozeFileRefusal } from './failures.ts'
 
 /** Bot ids must be quoted in the configuration file, because as numbers they would lose their last digits. */

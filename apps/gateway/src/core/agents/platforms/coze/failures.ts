@@ -3,8 +3,8 @@ import type { Failure } from '#core/agents/events.ts'
 import { EarlyRefusals } from '#core/agents/translate/early-refusals.ts'
 import { failureOf, reasonOfStatus, statusOfError } from '#core/agents/translate/failure.ts'
 import { messageIn } from '#core/agents/translate/refusals/error-words.ts'
-import type { ErrorReason } from '#core/errors.ts'
-import { type JsonObject, objectOf } from '#core/values/json.ts'
+import { type JsonObject, objectOf } from '#core/base/values/json.ts'
+import type { ErrorReason } from '#core/errors/errors.ts'
 
 interface CozeReply {
   readonly status?: number

@@ -3,8 +3,8 @@ import type { Failure } from '#core/agents/events.ts'
 import { EarlyRefusals } from '#core/agents/translate/early-refusals.ts'
 import { failureOf, reasonOfStatus, statusOfError } from '#core/agents/translate/failure.ts'
 import { messageIn } from '#core/agents/translate/refusals/error-words.ts'
-import type { ErrorReason } from '#core/errors.ts'
-import { countOf, type JsonObject, objectOf, textOf } from '#core/values/json.ts'
+import { countOf, type JsonObject, objectOf, textOf } from '#core/base/values/json.ts'
+import type { ErrorReason } from '#core/errors/errors.ts'
 
 /**
  * Maps an error body, of which `reply` is known, or an `error` event, before which Dify has stored the message. The text takes

@@ -1,7 +1,7 @@
 import type { ChatEvent, DetailEvent } from '#core/agents/events.ts'
 import { detail, StepFields } from '#core/agents/translate/detail-event.ts'
 import { textEvent } from '#core/agents/translate/text-event.ts'
-import type { JsonObject } from '#core/values/json.ts'
+import type { JsonObject } from '#core/base/values/json.ts'
 
 /**
  * Leaves out inputs, outputs and process data of nodes, because they contain prompts and quoted knowledge.

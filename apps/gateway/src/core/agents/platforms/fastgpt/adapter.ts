@@ -21,8 +21,8 @@ import {
 import { type Reading, readMessage } from '#core/agents/translate/replies/message-shape.ts'
 import { usage } from '#core/agents/translate/replies/token-counts.ts'
 import { WellFormedText } from '#core/agents/translate/replies/well-formed-text.ts'
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/values/json.ts'
-import { omitUndefined } from '#core/values/omit-undefined.ts'
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/base/values/json.ts'
+import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 import { interaction, toolDetail, variables } from './details.ts'
 import { fastgptFailure } from './failures.ts'
 import {

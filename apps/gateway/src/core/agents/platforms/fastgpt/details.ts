@@ -1,7 +1,7 @@
 import type { ChatEvent } from '#core/agents/events.ts'
 import { detail } from '#core/agents/translate/detail-event.ts'
 import { interactionEvents } from '#core/agents/translate/replies/interaction.ts'
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/values/json.ts'
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/base/values/json.ts'
 
 /** `toolParams` events are pieces that clients join by the tool's id. */
 export function toolDetail(event: 'toolCall' | 'toolParams' | 'toolResponse', tool: JsonObject): ChatEvent {

@@ -1,7 +1,7 @@
 import { finishMeaning } from '#core/agents/translate/replies/finish-words.ts'
 import { isEmpty } from '#core/agents/translate/replies/message-shape.ts'
 import { outputText } from '#core/agents/translate/replies/output-text.ts'
-import { countOf, isObject, type JsonObject, listOf, objectOf, textOf } from '#core/values/json.ts'
+import { countOf, isObject, type JsonObject, listOf, objectOf, textOf } from '#core/base/values/json.ts'
 
 /** The tokens that the nodes of one run have reported so far. */
 export interface FastGptTokens {

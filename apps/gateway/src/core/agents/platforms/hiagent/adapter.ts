@@ -34,9 +34,9 @@ import { interactionEvents } from '#core/agents/translate/replies/interaction.ts
 import { usageOf } from '#core/agents/translate/replies/token-counts.ts'
 import { stringValues } from '#core/agents/translate/string-values.ts'
 import { textEvent } from '#core/agents/translate/text-event.ts'
-import type { ErrorReason } from '#core/errors.ts'
-import { isObject, type JsonObject, listOf, objectOf, parseJson, textOf } from '#core/values/json.ts'
-import { omitUndefined } from '#core/values/omit-undefined.ts'
+import { isObject, type JsonObject, listOf, objectOf, parseJson, textOf } from '#core/base/values/json.ts'
+import { omitUndefined } from '#core/base/values/omit-undefined.ts'
+import type { ErrorReason } from '#core/errors/errors.ts'
 
 interface HiAgentState extends ReplyState {
   readonly frames: FrameParser

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { detailsIn } from '#core/agents/chat-events.test-support.ts'
 import { agentFor, callOf, textSent } from '#core/agents/transcripts.test-support.ts'
 import { agentFile, describeFile } from '#core/agents/translate/agent-file.ts'
-import { objectOf, parseJson } from '#core/values/json.ts'
+import { objectOf, parseJson } from '#core/base/values/json.ts'
 import { openai } from './adapter.ts'
 
 const agent = agentFor(openai, { baseUrl: 'https://o.example/v1', options: { model: 'qwen3' } })

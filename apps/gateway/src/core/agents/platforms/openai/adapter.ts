@@ -22,7 +22,7 @@ import { reasonInWords } from '#core/agents/translate/refusals/whose-fault.ts'
 import { isEndMarker } from '#core/agents/translate/replies/end-marker.ts'
 import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
 import { userMessage } from '#core/agents/translate/user-message.ts'
-import { isObject, type JsonObject, objectOf, textOf } from '#core/values/json.ts'
+import { isObject, type JsonObject, objectOf, textOf } from '#core/base/values/json.ts'
 import {
   type CompletionState,
   completion,

@@ -9,8 +9,8 @@ import { isEmpty, type Reading, readMessage } from '#core/agents/translate/repli
 import { completionTokensIn, hasUsage, usageIn } from '#core/agents/translate/replies/token-counts.ts'
 import { ToolCallPieces } from '#core/agents/translate/replies/tool-call-pieces.ts'
 import { textEvent } from '#core/agents/translate/text-event.ts'
-import { isObject, type JsonObject, listOf, objectOf, textOf, toJson } from '#core/values/json.ts'
-import { omitUndefined } from '#core/values/omit-undefined.ts'
+import { isObject, type JsonObject, listOf, objectOf, textOf, toJson } from '#core/base/values/json.ts'
+import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 
 export interface CompletionState extends ReplyState {
   readonly frames: FrameParser

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, parseJson } from '#core/values/json.ts'
+import { isObject, type JsonObject, parseJson } from '#core/base/values/json.ts'
 
 /** What an error says of itself, the innermost first: proxies wrap the errors of those behind them. */
 export interface ErrorWords {

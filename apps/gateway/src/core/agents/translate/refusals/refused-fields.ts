@@ -1,4 +1,4 @@
-import { type JsonObject, textOf } from '#core/values/json.ts'
+import { type JsonObject, textOf } from '#core/base/values/json.ts'
 import { errorWords } from './error-words.ts'
 
 /** That a field is not wanted, whatever its value. */

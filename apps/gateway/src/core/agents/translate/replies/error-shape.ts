@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, objectOf, textOf } from '#core/values/json.ts'
+import { isObject, type JsonObject, objectOf, textOf } from '#core/base/values/json.ts'
 
 const MESSAGES = [
   'message',

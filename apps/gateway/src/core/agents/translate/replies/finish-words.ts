@@ -1,6 +1,6 @@
 import type { ChatEvent, FinishReason } from '#core/agents/events.ts'
 import { errorEvents, failureOf } from '#core/agents/translate/failure.ts'
-import { objectOf, textOf } from '#core/values/json.ts'
+import { objectOf, textOf } from '#core/base/values/json.ts'
 
 /**
  * What a word for the end of a reply means. `failed` and `stopped` are no ends of a whole answer; `none` is a word that servers

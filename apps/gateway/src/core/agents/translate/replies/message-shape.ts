@@ -1,5 +1,5 @@
 import type { ChatEvent } from '#core/agents/events.ts'
-import { isObject, type JsonObject, objectOf, textOf } from '#core/values/json.ts'
+import { isObject, type JsonObject, objectOf, textOf } from '#core/base/values/json.ts'
 
 type Kind = 'text' | 'reasoning'
 

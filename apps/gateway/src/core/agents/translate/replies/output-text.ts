@@ -1,4 +1,4 @@
-import { type JsonObject, textOf, toJson } from '#core/values/json.ts'
+import { type JsonObject, textOf, toJson } from '#core/base/values/json.ts'
 
 /**
  * The answer of a workflow that has only outputs. Authors name them freely: returns a usual one, else all strings, else

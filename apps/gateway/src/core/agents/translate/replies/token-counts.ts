@@ -1,6 +1,6 @@
 import type { ChatEvent, TokenCounts } from '#core/agents/events.ts'
-import { countOf, isObject, type JsonObject, objectOf } from '#core/values/json.ts'
-import { omitUndefined } from '#core/values/omit-undefined.ts'
+import { countOf, isObject, type JsonObject, objectOf } from '#core/base/values/json.ts'
+import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 
 /** The names of the counts, of OpenAI and of others: Anthropic, Coze, Ollama, Google. */
 const PROMPT = [

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { isObject } from '#core/base/values/json.ts'
 import { ToolCalls } from '#core/calls/reading/tool-calls.ts'
-import { isObject } from '#core/values/json.ts'
 import { ToolCallPieces } from './tool-call-pieces.ts'
 
 /** A call that a model makes. */

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, objectOf, parseJson, textOf, toJson } from '#core/values/json.ts'
+import { isObject, type JsonObject, objectOf, parseJson, textOf, toJson } from '#core/base/values/json.ts'
 
 /** Further calls are dropped, which bounds what is kept of a reply. */
 const CALLS_MAX = 128

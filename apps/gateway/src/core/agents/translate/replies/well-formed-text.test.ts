@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ChatEvent } from '#core/agents/events.ts'
-import { objectOf } from '#core/values/json.ts'
+import { objectOf } from '#core/base/values/json.ts'
 import { WellFormedText, wellFormed } from './well-formed-text.ts'
 
 const HIGH = '\ud83d'

@@ -1,5 +1,5 @@
 import type { ChatEvent } from '#core/agents/events.ts'
-import { isObject, listOf, objectOf, toJson } from '#core/values/json.ts'
+import { isObject, listOf, objectOf, toJson } from '#core/base/values/json.ts'
 
 /**
  * Makes the texts of one reply well-formed. A server may send the halves of a surrogate pair in two events; the first half is

@@ -1,8 +1,8 @@
 import type { LookupAddress, promises, RecordWithTtl } from 'node:dns'
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
-import { sleep } from '#core/async/sleep.ts'
-import { BoundedMap } from '#core/values/bounded-map.ts'
-import { errorCode } from '#core/values/error-code.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
+import { sleep } from '#core/base/async/sleep.ts'
+import { BoundedMap } from '#core/base/values/bounded-map.ts'
+import { errorCode } from '#core/base/values/error-code.ts'
 import { interleaved, notFound } from './lookup-answer.ts'
 
 /** How long an answer is used; less if the records say so. */

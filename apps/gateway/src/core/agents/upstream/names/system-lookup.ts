@@ -1,7 +1,7 @@
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { promisify } from 'node:util'
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import { lookupError, lookupWith } from './lookup-answer.ts'
 
 /** Of the four threads of the pool. The other two are left to files and to the hashes of passwords. */

@@ -1,0 +1,150 @@
+import { exportJWK, generateKeyPair, type JWK } from 'jose'
+import { validate } from 'uuid'
+import { GATEWAY, recorded } from '#core/audit/actor.ts'
+import { createCachedValue } from '#core/base/async/cached-value.ts'
+import { createSpacedRead } from '#core/base/async/spaced-read.ts'
+import type { Runtime } from '#core/base/runtime.ts'
+import type { PrismaClient, SigningKey } from '#generated/prisma/client.ts'
+import { createStoredSecrets, type SecretKeys } from './stored-secrets.ts'
+
+export const SIGNING_ALGORITHM = 'EdDSA'
+
+export interface SigningKeysDeps extends SecretKeys {
+  readonly prisma: PrismaClient
+  readonly runtime: Runtime
+}
+
+/** The Ed25519 keys of the installation, kept in the database so that every replica signs with and accepts the same keys. */
+export interface SigningKeys {
+  /**
+   * Reads or creates the key to sign with, and encrypts what is in plain text although there is a `SECRET_KEY`.
+   *
+   * @throws OperatorError if the stored key can be read with none of the configured keys
+   */
+  prepare(): Promise<void>
+  /**
+   * Returns the private key to sign with, and creates it if there is none.
+   *
+   * @throws OperatorError as {@link prepare}
+   */
+  current(): Promise<{ id: string; jwk: JWK }>
+  /**
+   * Returns the public key for a token's `kid`; undefined if it is unknown or not accepted any more. A key that another
+   * process has just made is found.
+   */
+  find(id: string): Promise<JWK | undefined>
+  /** Returns all public keys that are accepted. The list is cached: another process's change shows within a second. */
+  list(): Promise<JWK[]>
+}
+
+/**
+ * Keys are looked up before a caller is authenticated, also for tokens that name a key which does not exist. The cache keeps
+ * such requests from reaching the database.
+ */
+const CACHE_TTL_MS = 1_000
+/**
+ * A key that the cache lacks may have been made since it was filled, so the keys are read again. All requests that name
+ * unknown keys share one read in this time and wait for it, however many there are.
+ */
+const READ_AGAIN_MS = 100
+
+export function createSigningKeys({ prisma, runtime, ...secretKeys }: SigningKeysDeps): SigningKeys {
+  const secrets = createStoredSecrets(secretKeys, runtime)
+  let opened: { id: string; jwk: JWK } | undefined
+  const known = createCachedValue(
+    () => prisma.signingKey.findMany({ select: PUBLIC, orderBy: { id: 'desc' } }),
+    {
+      runtime,
+      ttlMs: CACHE_TTL_MS,
+    },
+  )
+  const readAgain = createSpacedRead(
+    () => {
+      known.invalidate()
+      return known.get()
+    },
+    { runtime, intervalMs: READ_AGAIN_MS },
+  )
+
+  // Processes that start at the same time may each create a key. All of these keys verify tokens; every process signs with
+  // the newest.
+  const newest = () =>
+    prisma.signingKey.findFirst({
+      where: { retiredAt: null },
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+    })
+
+  /** Encrypts the keys that were made before `SECRET_KEY` was set. */
+  async function encryptPlainText(): Promise<void> {
+    const plain = await prisma.signingKey.findMany({ where: { sealed: false, retiredAt: null } })
+    for (const { id, secret } of plain) {
+      const encrypting = prisma.signingKey.updateMany({
+        where: { id, sealed: false, secret },
+        data: secrets.seal(secret, id),
+      })
+      await recorded(prisma, GATEWAY, 'secrets.rewrite', encrypting)
+    }
+  }
+
+  async function create(): Promise<SigningKey> {
+    const data = await newSigningKey(secrets, runtime)
+    return recorded(prisma, GATEWAY, 'signingKeys.create', prisma.signingKey.create({ data }))
+  }
+
+  async function current(): Promise<{ id: string; jwk: JWK }> {
+    const row = (await newest()) ?? (await create())
+    if (opened?.id !== row.id) {
+      opened = { id: row.id, jwk: JSON.parse(secrets.open(row, row.id).text) }
+      // Otherwise the first tokens signed with it would wait until the keys are read again.
+      known.invalidate()
+    }
+    return opened
+  }
+
+  return {
+    async prepare() {
+      await current()
+      if (secrets.encrypts) await encryptPlainText()
+    },
+    current,
+    async find(id) {
+      const rows = await known.get()
+      // Every id of ours is a UUID, so that a token of another issuer costs no read.
+      const mayBeNew = validate(id) && !rows.some((row) => row.id === id)
+      const row = (mayBeNew ? await readAgain() : rows).find((each) => each.id === id)
+      return row && isAccepted(row, runtime.now()) ? publicJwk(row) : undefined
+    },
+    async list() {
+      const now = runtime.now()
+      return (await known.get()).filter((row) => isAccepted(row, now)).map(publicJwk)
+    },
+  }
+}
+
+/** The row of a new key. */
+export async function newSigningKey(
+  secrets: Pick<ReturnType<typeof createStoredSecrets>, 'seal'>,
+  runtime: Runtime,
+) {
+  const { publicKey, privateKey } = await generateKeyPair(SIGNING_ALGORITHM, { extractable: true })
+  const id = runtime.newId()
+  const named = { kid: id, alg: SIGNING_ALGORITHM, use: 'sig' }
+  return {
+    id,
+    publicJwk: { ...(await exportJWK(publicKey)), ...named },
+    ...secrets.seal(JSON.stringify(await exportJWK(privateKey)), id),
+    createdAt: runtime.now(),
+  }
+}
+
+/** Whether tokens of this key are accepted: it was not replaced, or so recently that its tokens are still valid. */
+export function isAccepted({ retiredAt }: Pick<SigningKey, 'retiredAt'>, now: Date): boolean {
+  return retiredAt === null || retiredAt > now
+}
+
+/** Private keys are read to sign only, so that they are not kept in the cache. */
+const PUBLIC = { id: true, publicJwk: true, retiredAt: true } as const
+
+function publicJwk(row: Pick<SigningKey, 'publicJwk'>): JWK {
+  return row.publicJwk as JWK
+}

@@ -1,0 +1,201 @@
+import { validate } from 'uuid'
+import type { AgentCatalog } from '#core/agents/catalog.ts'
+import { omitUndefined } from '#core/base/values/omit-undefined.ts'
+import { refuseField } from '#core/errors/errors.ts'
+import { type LimitRule, type LimitRules, perMinute } from '#core/limits/limits.ts'
+import { allOf, eachOf, ifGiven } from '#core/requests/input/all-of.ts'
+import { caseKey } from '#core/requests/input/case-key.ts'
+import {
+  isLongerThan,
+  requireItems,
+  requireOneOf,
+  requireShort,
+  requireText,
+} from '#core/requests/input/input-rules.ts'
+import { parseTimestamp } from '#core/requests/input/timestamp.ts'
+import { PERMISSIONS, type Permission } from '#core/requests/principal.ts'
+
+/** The fields of a key that can be changed later. Null resets a field to its default. */
+export interface KeyChange {
+  readonly name?: string | undefined
+  readonly description?: string | undefined
+  readonly allowedAgents?: readonly string[] | null | undefined
+  readonly limits?: KeyLimitsChange | null | undefined
+}
+
+export interface KeyLimitsChange {
+  readonly chatPerMinute?: number | null | undefined
+  readonly uploadPerMinute?: number | null | undefined
+}
+
+export interface NewKey extends KeyChange {
+  readonly name: string
+  readonly description: string
+  /** ISO 8601 with a zone. */
+  readonly expiresAt: string
+  /** {@link Permission}s, typed as strings because not every face has a schema that checks them. */
+  readonly permissions: readonly string[]
+  /** The caller by default. */
+  readonly ownerId?: string | undefined
+}
+
+/** What the installation's configuration allows. */
+export interface KeyRules {
+  /** The agents that a key may be restricted to. */
+  readonly catalog: Pick<AgentCatalog, 'knownIds'>
+  readonly limits: Pick<LimitRules, 'chat' | 'upload'>
+  readonly maxLifetimeDays: number
+  /** Maximum number of active keys that a user may own. */
+  readonly activePerUserMax: number
+  /** Of one owner, in a day of UTC. */
+  readonly createdPerDayMax: number
+}
+
+export const NAME_LENGTH_MAX = 100
+export const DESCRIPTION_LENGTH_MAX = 500
+export const ALLOWED_AGENTS_MAX = 50
+const APP_LENGTH_MAX = 256
+
+const CONTROL_OR_SURROGATE = /[\p{Cc}\p{Cs}]/u
+const DAY_MS = 86_400_000
+
+/**
+ * Validates a change and returns the columns that it sets.
+ *
+ * @throws Problem `invalid_request` with all mistakes
+ */
+export function changedColumns(change: KeyChange, rules: KeyRules) {
+  const { limits, name, ...columns } = allOf(rulesOfChange(change, rules))
+  return { ...omitUndefined(columns), ...name, ...limits }
+}
+
+/**
+ * Validates the fields of a new key and returns its columns.
+ *
+ * @throws Problem `invalid_request` with all mistakes
+ */
+export function newColumns(input: NewKey, rules: KeyRules, now: Date) {
+  const { limits, allowedAgents, name, ...columns } = allOf({
+    ...rulesOfChange(input, rules),
+    name: () => nameColumns(input.name),
+    description: () => checkedDescription(input.description),
+    expiresAt: () => checkedExpiry(input.expiresAt, rules.maxLifetimeDays, now),
+    permissions: () => checkedPermissions(input.permissions),
+    ownerForm: () => ifGiven(input.ownerId, requireOwnerForm),
+  })
+  const { ownerForm: _checked, ...own } = columns
+  return { ...own, ...name, ...omitUndefined({ allowedAgents }), ...limits }
+}
+
+/**
+ * Validates the fields that are given of a new key, of which others are missing or have the wrong type.
+ *
+ * @throws Problem `invalid_request` with all mistakes
+ */
+export function checkGivenFields(input: Partial<NewKey>, rules: KeyRules, now: Date): void {
+  const { expiresAt, permissions, ownerId } = input
+  allOf({
+    ...rulesOfChange(input, rules),
+    expiresAt: () => ifGiven(expiresAt, (text) => checkedExpiry(text, rules.maxLifetimeDays, now)),
+    permissions: () => ifGiven(permissions, checkedPermissions),
+    ownerForm: () => ifGiven(ownerId, requireOwnerForm),
+  })
+}
+
+function rulesOfChange({ name, description, allowedAgents, limits }: KeyChange, rules: KeyRules) {
+  return {
+    name: () => ifGiven(name, nameColumns),
+    description: () => ifGiven(description, checkedDescription),
+    allowedAgents: () => ifGiven(allowedAgents, (agents) => checkedAgents(agents, rules.catalog.knownIds())),
+    limits: () => ifGiven(limits, (change) => limitColumns(change, rules)),
+  }
+}
+
+function requireOwnerForm(ownerId: string): void {
+  if (!validate(ownerId)) refuseField(['ownerId'], 'expected a string (uuid).')
+}
+
+/** Rejects unknown permissions here, because the column would store any text and not every face has a schema. */
+function checkedPermissions(permissions: readonly string[]): Permission[] {
+  const expected = `one of ${PERMISSIONS.join(', ')}`
+  if (permissions.length === 0 || new Set(permissions).size < permissions.length)
+    refuseField(['permissions'], `expected an array of at least 1 item, each ${expected}, no item twice.`)
+  eachOf(permissions, (word, index) => requireOneOf(['permissions', index], PERMISSIONS, word))
+  return PERMISSIONS.filter((permission) => permissions.includes(permission))
+}
+
+function nameColumns(name: string) {
+  requireText(['name'], name, NAME_LENGTH_MAX)
+  if (name.trim() === '') refuseField(['name'], 'must not be blank.')
+  return { name: checkedText('name', name, name), nameKey: caseKey(name) }
+}
+
+function checkedDescription(description: string): string {
+  requireShort(['description'], description, DESCRIPTION_LENGTH_MAX)
+  return checkedText('description', description, description.replace(/[\n\r\t]/g, ''))
+}
+
+function checkedText(field: string, text: string, line: string): string {
+  if (CONTROL_OR_SURROGATE.test(line)) refuseField([field], 'must not contain control characters.')
+  return text
+}
+
+function checkedExpiry(text: string, daysMax: number, now: Date): Date {
+  const expiresAt = parseTimestamp(text)
+  if (expiresAt === undefined) {
+    refuseField(['expiresAt'], 'expected an ISO 8601 time with a zone, such as 2027-01-31T00:00:00Z.')
+  }
+  if (expiresAt <= now) refuseField(['expiresAt'], 'expected a time in the future.')
+  if (expiresAt.getTime() > now.getTime() + daysMax * DAY_MS) {
+    refuseField(['expiresAt'], `expected a time at most ${daysMax} days ahead.`)
+  }
+  return expiresAt
+}
+
+function checkedAgents(agents: readonly string[] | null, agentIds: ReadonlySet<string>): string[] {
+  if (agents === null) return []
+  // In the database an empty list means all agents, so an empty list in a request would grant more than it says.
+  requireItems(['allowedAgents'], agents, ALLOWED_AGENTS_MAX)
+  if (agents.length === 0) {
+    refuseField(['allowedAgents'], `expected null or 1 to ${ALLOWED_AGENTS_MAX} entries.`)
+  }
+  eachOf(agents, (entry, index) => {
+    // What is not a text was reported with the types.
+    if (entry === undefined || isAgentEntry(entry, agentIds)) return
+    const known = [...agentIds].join(', ')
+    refuseField(['allowedAgents', index], `expected agent or agent/app, where agent is one of ${known}.`)
+  })
+  return [...new Set(agents)]
+}
+
+function isAgentEntry(entry: string, agentIds: ReadonlySet<string>): boolean {
+  const slash = entry.indexOf('/')
+  if (slash < 0) return agentIds.has(entry)
+  const app = entry.slice(slash + 1)
+  return (
+    agentIds.has(entry.slice(0, slash)) &&
+    app.length > 0 &&
+    !isLongerThan(app, APP_LENGTH_MAX) &&
+    !CONTROL_OR_SURROGATE.test(app)
+  )
+}
+
+function limitColumns(limits: KeyLimitsChange | null, rules: KeyRules) {
+  const { chatPerMinute, uploadPerMinute } = limits ?? { chatPerMinute: null, uploadPerMinute: null }
+  const columns = allOf({
+    chatPerMinute: () =>
+      ifGiven(chatPerMinute, (limit) => checkedLimit('chatPerMinute', limit, rules.limits.chat)),
+    uploadPerMinute: () =>
+      ifGiven(uploadPerMinute, (limit) => checkedLimit('uploadPerMinute', limit, rules.limits.upload)),
+  })
+  return omitUndefined(columns)
+}
+
+function checkedLimit(field: string, limit: number | null, rule: LimitRule): number | null {
+  // A higher limit would have no effect. If the window of the rule is longer than a minute, its full points are accepted too.
+  const most = Math.max(rule.points, perMinute(rule))
+  if (limit !== null && (!Number.isInteger(limit) || limit < 1 || limit > most)) {
+    refuseField(['limits', field], `expected null or an integer of 1 to ${most}.`)
+  }
+  return limit
+}

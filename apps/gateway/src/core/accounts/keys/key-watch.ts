@@ -1,0 +1,200 @@
+import { setImmediate as turnOver } from 'node:timers/promises'
+import { InFlight } from '#core/base/async/in-flight.ts'
+import { PeriodicRead } from '#core/base/async/periodic-read.ts'
+import type { Runtime } from '#core/base/runtime.ts'
+import type { Sql } from '#core/database/database.ts'
+import type { ErrorReason } from '#core/errors/errors.ts'
+import { KEY_REFUSAL } from './key-refusal.ts'
+
+/**
+ * Notices when keys of running calls stop being valid. One statement in each period serves the whole process, however many
+ * calls run, and none is sent while there are none. It reads the database, so that it does not matter which process revoked
+ * a key, and the database's clock decides what has expired. While the database does not answer, every key is taken for valid.
+ */
+export interface KeyWatch {
+  /**
+   * Calls `onRefused` when the key has been revoked or has expired, or its owner is suspended, and again with each look until
+   * the watch ends. The call must have been admitted within the last seconds: what happened before is not looked for.
+   *
+   * @returns the function that ends the watch; to be called once, also after `onRefused`
+   */
+  watch(key: KeyInUse, onRefused: (reason: ErrorReason) => void): () => void
+}
+
+/** The key of an admitted call. */
+export interface KeyInUse {
+  readonly keyId: string
+  readonly ownerId: string
+}
+
+export interface KeyWatchDeps {
+  readonly sql: Sql
+  readonly runtime: Pick<Runtime, 'elapsedMs'>
+  /** Called when the keys can no longer be read, and when they can again. */
+  readonly onAnswer: (answers: boolean, error?: unknown) => void
+  readonly everyMs?: number
+  /** Up to so many keys are asked for by their ids; of more, only the changes since the last look are read. */
+  readonly askedMax?: number
+}
+
+const EVERY_MS = 500
+const ASKED_MAX = 500
+
+/**
+ * How long before the last look a change may lie that it did not see. A revocation and a suspension have the database's time
+ * before their statement, and are seen when it has committed: it waits at most 2 s for a connection and runs at most 10 s
+ * (`open-server.ts`). A call waits at most 2 s for its admission before its key is watched.
+ */
+const OVERLAP_MS = 30_000
+
+/** What an end costs the process is felt by all other calls, so these get their turn after so many ends. */
+const ENDS_AT_ONCE = 100
+
+/** A key in use, with the calls that run with it. */
+interface Watched extends KeyInUse {
+  readonly calls: InFlight<WatchedCall>
+  /** Whether the key had no call at some time since the last look. */
+  wasUnused: boolean
+}
+
+interface WatchedCall {
+  readonly onRefused: (reason: ErrorReason) => void
+  /** The number of looks that had begun before the call. */
+  readonly looks: number
+}
+
+export function createKeyWatch(deps: KeyWatchDeps): KeyWatch {
+  const { sql, runtime, onAnswer, everyMs = EVERY_MS, askedMax = ASKED_MAX } = deps
+  /** Keys stay until the next look, because adding and removing one with every call would cost what `InFlight` describes. */
+  const keys = new Map<string, Watched>()
+  let unused: Watched[] = []
+  /** The database's time at the last look; undefined if nothing is known of the keys in use. */
+  let lookedAtMs: number | undefined
+  let looks = 0
+  const isNeeded = () => keys.size > 0
+  const reads = new PeriodicRead({
+    everyMs,
+    paced: 'by begins',
+    runtime,
+    onAnswer,
+    isNeeded,
+    read,
+    onPeriod: forgetUnused,
+  })
+
+  function forgetUnused(): void {
+    for (const key of unused) {
+      key.wasUnused = false
+      if (key.calls.size === 0) keys.delete(key.keyId)
+    }
+    unused = []
+    if (!isNeeded()) lookedAtMs = undefined
+  }
+
+  async function read(): Promise<void> {
+    looks += 1
+    const look = looks
+    const { nowMs, refused } = await find()
+    // A clock that was set back makes the times of later changes lie before the last look.
+    lookedAtMs = lookedAtMs !== undefined && nowMs < lookedAtMs ? undefined : nowMs
+    await endCalls(refused, look)
+  }
+
+  async function find(): Promise<Found> {
+    const [row] = await (lookedAtMs === undefined || keys.size <= askedMax
+      ? sql.query<Found>(FIND_REFUSED, [JSON.stringify([...keys.keys()])])
+      : sql.query<Found>(FIND_CHANGED, [lookedAtMs - OVERLAP_MS]))
+    if (row === undefined) throw new Error('the database returned no keys')
+    return row
+  }
+
+  async function endCalls(refused: Found['refused'], look: number): Promise<void> {
+    let ended = 0
+    for (const [key, reason] of withReasons(refused)) {
+      for (const { onRefused, looks: begunAt } of key.calls.all()) {
+        // A later call was admitted after what this look has seen, so its owner is active again.
+        if (begunAt >= look) continue
+        if (ended > 0 && ended % ENDS_AT_ONCE === 0) await turnOver()
+        ended += 1
+        onRefused(reason)
+      }
+    }
+  }
+
+  function withReasons(refused: Found['refused']): Map<Watched, ErrorReason> {
+    const reasons = new Map<Watched, ErrorReason>()
+    const suspended = new Set<string>()
+    for (const [keyId, ownerId, reason] of refused) {
+      const key = keyId === null ? undefined : keys.get(keyId)
+      if (key !== undefined) reasons.set(key, reason)
+      if (ownerId !== null) suspended.add(ownerId)
+    }
+    if (suspended.size === 0) return reasons
+    for (const key of keys.values()) {
+      if (suspended.has(key.ownerId) && !reasons.has(key)) reasons.set(key, 'owner_suspended')
+    }
+    return reasons
+  }
+
+  function inUse({ keyId, ownerId }: KeyInUse): Watched {
+    const known = keys.get(keyId)
+    if (known !== undefined) return known
+    // The call has just been admitted, so the first look is a period away, and a short call alone costs none.
+    if (!isNeeded()) reads.start(everyMs)
+    const key = { keyId, ownerId, calls: new InFlight<WatchedCall>(), wasUnused: false }
+    keys.set(keyId, key)
+    return key
+  }
+
+  return {
+    watch(keyInUse, onRefused) {
+      const key = inUse(keyInUse)
+      const remove = key.calls.add({ onRefused, looks })
+      return () => {
+        remove()
+        if (key.calls.size > 0 || key.wasUnused) return
+        key.wasUnused = true
+        unused.push(key)
+      }
+    },
+  }
+}
+
+interface Found {
+  /** The database's time at the beginning of the statement, so that it cannot have seen what is later. */
+  readonly nowMs: number
+  /** Each of a key or of all keys of an owner. */
+  readonly refused: readonly (readonly [keyId: string | null, ownerId: string | null, reason: ErrorReason])[]
+}
+
+const found = (rows: string) => `
+SELECT (extract(epoch FROM now()) * 1000)::float8 AS "nowMs",
+  (SELECT coalesce(json_agg(json_build_array(key_id, owner_id, refusal)), '[]') FROM (${rows}) AS each) AS refused`
+
+/**
+ * `$1`: a JSON array of the ids of keys. They are passed through an array, of which the planner expects few rows.
+ */
+const FIND_REFUSED = found(`
+  SELECT * FROM (
+    SELECT k.id AS key_id, NULL::uuid AS owner_id, ${KEY_REFUSAL} AS refusal
+    FROM api_keys k JOIN users u ON u.id = k.owner_id
+    WHERE k.id = ANY (ARRAY(SELECT value::uuid FROM json_array_elements_text($1::json)))
+  ) AS judged
+  WHERE refusal IS NOT NULL`)
+
+/**
+ * `$1`: the time, in milliseconds, since which changes are read. It is followed by the keys and owners of the whole
+ * installation that changed since then, each by an index. Without statistics the planner takes a range with two ends for
+ * small and one with a single end for a third of the table, which it would rather scan. The upper ends have to be constant
+ * within the statement, so `clock_timestamp()` cannot be one. That a key is not revoked is no condition either: the planner
+ * could look it up in the index of revocations, in which nearly all keys have none.
+ */
+const FIND_CHANGED = found(`
+  SELECT id AS key_id, NULL::uuid AS owner_id, 'key_revoked' AS refusal FROM api_keys
+  WHERE revoked_at > to_timestamp($1::float8 / 1000) AND revoked_at <= 'infinity'
+  UNION ALL
+  SELECT id, NULL, CASE WHEN revoked_at IS NULL THEN 'key_expired' ELSE 'key_revoked' END FROM api_keys
+  WHERE expires_at > to_timestamp($1::float8 / 1000) AND expires_at <= now()
+  UNION ALL
+  SELECT NULL, id, 'owner_suspended' FROM users
+  WHERE status = 'suspended' AND updated_at > to_timestamp($1::float8 / 1000) AND updated_at <= 'infinity'`)

@@ -1,0 +1,404 @@
+import pLimit from 'p-limit'
+import { validate } from 'uuid'
+import { recorded, sayWho, whoIs } from '#core/audit/actor.ts'
+import type { Runtime } from '#core/base/runtime.ts'
+import { type Columns, columnsOf } from '#core/database/columns-of.ts'
+import { databaseTime } from '#core/database/database-clock.ts'
+import { validIds } from '#core/database/valid-ids.ts'
+import { fail, Problem, refuseField } from '#core/errors/errors.ts'
+import { type OnLimit, perMinute } from '#core/limits/limits.ts'
+import type { Reads } from '#core/limits/sharing/reads.ts'
+import type { TakeWrite } from '#core/limits/writes.ts'
+import {
+  countListed,
+  countListedOf,
+  type Listed,
+  type OrderedQuery,
+  readOrdered,
+  readOrderedLists,
+} from '#core/lists/ordered-lists.ts'
+import { readPlain } from '#core/lists/plain-list.ts'
+import { requireOneOf } from '#core/requests/input/input-rules.ts'
+import type { Keyset } from '#core/requests/input/pagination.ts'
+import {
+  isAdmin,
+  isManager,
+  type Principal,
+  requireKey,
+  requireManager,
+  requireToken,
+} from '#core/requests/principal.ts'
+import { type ApiKey, Prisma, type PrismaClient, type User } from '#generated/prisma/client.ts'
+import {
+  filterInSql,
+  KEY_ORDERS,
+  type KeyFilter,
+  type KeyOrder,
+  ownedInSql,
+  visibleInSql,
+  visibleTo,
+} from './key-filter.ts'
+import { hashKey, KEY_PREFIX_LENGTH, makeApiKey } from './key-format.ts'
+import {
+  changedColumns,
+  checkGivenFields,
+  type KeyChange,
+  type KeyRules,
+  type NewKey,
+  newColumns,
+} from './key-input.ts'
+
+export const RESET_PERIODS = ['day', 'month', 'total'] as const
+export type ResetPeriod = (typeof RESET_PERIODS)[number]
+
+export interface KeysDeps {
+  readonly prisma: PrismaClient
+  readonly runtime: Runtime
+  readonly rules: KeyRules
+  readonly reads: Reads
+  readonly takeWrite: TakeWrite
+}
+
+/** The columns and relations to read; whole rows by default. */
+export type KeyQuery = Columns<Prisma.ApiKeySelect, Prisma.ApiKeyInclude>
+
+export type KeyListQuery = KeyQuery & OrderedQuery<KeyOrder>
+
+/** The effective limits of a key: the lower of its own and the gateway's. */
+export interface KeyRateLimits {
+  readonly chatPerMinute: number
+  readonly uploadPerMinute: number
+}
+
+/**
+ * The management of API keys. Users manage the keys that they created and can see the keys that they own; administrators
+ * manage all. Methods return Prisma's rows; key.ts has the derived fields.
+ */
+export interface Keys {
+  /**
+   * Creates a key and returns it in full, which is not possible later. Requires an access token of an admin or premium user.
+   *
+   * @throws Problem `invalid_request`, `role_denied`, `access_token_required`, `rate_limited`, `too_many_keys`,
+   * `too_many_new_keys`
+   */
+  create(caller: Principal, input: NewKey, onLimit?: OnLimit): Promise<{ key: ApiKey; fullKey: string }>
+  /**
+   * Validates the fields that are given of a new key, of which others are missing or have the wrong type.
+   *
+   * @throws Problem `invalid_request` with all mistakes
+   */
+  check(caller: Principal, input: Partial<NewKey>): void
+  /** @throws Problem `key_not_found` if the key does not exist or the caller may not see it */
+  find(caller: Principal, id: string, query?: KeyQuery): Promise<ApiKey>
+  /**
+   * The keys with these ids that the caller may see, in one statement and in no particular order; an API key without `admin`
+   * sees only itself, as in {@link Keys.current}.
+   */
+  findMany(caller: Principal, ids: readonly string[], query?: KeyQuery): Promise<ApiKey[]>
+  /**
+   * The keys with these ids that {@link Keys.find} finds, in one statement and in no particular order.
+   *
+   * @throws Problem `permission_denied` where {@link Keys.find} does
+   */
+  findManaged(caller: Principal, ids: readonly string[], query?: KeyQuery): Promise<ApiKey[]>
+  /**
+   * Newest first, unless the query orders otherwise.
+   *
+   * @throws Problem `invalid_request`; `unavailable`, `rate_limited` where a search or an order has to wait too long
+   */
+  list(caller: Principal, query: KeyListQuery, filter?: KeyFilter): Promise<Listed<ApiKey>[]>
+  /** How many keys {@link Keys.list} has on all pages. */
+  count(caller: Principal, filter?: KeyFilter, signal?: AbortSignal): Promise<number>
+  /** The same page of the keys of several owners, by owner; at most two statements. */
+  listOfOwners(
+    caller: Principal,
+    ownerIds: readonly string[],
+    query: KeyListQuery,
+    filter?: Omit<KeyFilter, 'ownerId'>,
+  ): Promise<Map<string, Listed<ApiKey>[]>>
+  /** How many keys each of several owners has; owners without any are left out. */
+  countOfOwners(
+    caller: Principal,
+    ownerIds: readonly string[],
+    filter?: Omit<KeyFilter, 'ownerId'>,
+    signal?: AbortSignal,
+  ): Promise<Map<string, number>>
+  /**
+   * Checks the condition of {@link findMany} on a row that has been read, for to-one relations, which Prisma cannot filter.
+   */
+  isVisibleTo(caller: Principal, key: Pick<ApiKey, 'id' | 'ownerId' | 'createdById'>): boolean
+  /** Returns the key that the caller presented, with its owner and effective limits. */
+  current(caller: Principal): Promise<{ key: ApiKey; owner: User; rateLimits: KeyRateLimits }>
+  /**
+   * @throws Problem `key_not_found`, `invalid_request`, `rate_limited`; `role_denied` for an owner who did not create the key
+   */
+  update(caller: Principal, id: string, change: KeyChange, onLimit?: OnLimit): Promise<ApiKey>
+  /**
+   * Sets the counter of the current period to zero. Reports and the ledger are not changed.
+   *
+   * @throws Problem `key_not_found`, `invalid_request`, `rate_limited`; `role_denied` for an owner who did not create the key
+   */
+  resetUsage(caller: Principal, id: string, period: ResetPeriod, onLimit?: OnLimit): Promise<ApiKey>
+  /** Revokes a key and keeps its record. Idempotent: a repetition keeps the time of the first revocation. */
+  revoke(caller: Principal, id: string): Promise<ApiKey>
+}
+
+export function createKeys({ prisma, runtime, rules, reads, takeWrite }: KeysDeps): Keys {
+  const ordered = {
+    prisma,
+    reads,
+    table: 'api_keys',
+    fields: KEY_ORDERS,
+  } as const
+
+  // Creations for the same user wait for a lock on the user's row. Queued here, they do not hold database connections while
+  // they wait.
+  const runQueued = pLimit(2)
+
+  async function ownerOf(caller: Principal, ownerId: string): Promise<string> {
+    if (ownerId === caller.userId) return ownerId
+    if (!isAdmin(caller)) fail('role_denied', 'Only an admin may create keys for another user.')
+    const owner = await prisma.user.findUnique({ where: { id: ownerId } })
+    return owner?.status === 'active'
+      ? owner.id
+      : refuseField(['ownerId'], 'expected the id of an active user.')
+  }
+
+  async function find(caller: Principal, id: string, query: KeyQuery = {}): Promise<ApiKey> {
+    requireManager(caller)
+    // 404 rather than 403 for another user's key: 403 would confirm that it exists.
+    if (!validate(id)) fail('key_not_found')
+    const key = await prisma.apiKey.findFirst({
+      ...columnsOf(query),
+      where: { id, AND: [visibleTo(caller)] },
+    })
+    return key ?? fail('key_not_found')
+  }
+
+  async function findMany(
+    caller: Principal,
+    ids: readonly string[],
+    query: KeyQuery = {},
+  ): Promise<ApiKey[]> {
+    const { via } = caller
+    const known = validIds(ids)
+    if (known.length === 0) return []
+    const visible = via.kind === 'key' && !isManager(caller) ? { id: via.keyId } : visibleTo(caller)
+    const where = { id: { in: known }, AND: [visible] }
+    return prisma.apiKey.findMany({ ...columnsOf(query), where })
+  }
+
+  async function list(caller: Principal, query: KeyListQuery, filter: KeyFilter = {}) {
+    requireManager(caller)
+    const { ownerId } = filter
+    const filtered = filterInSql(caller, filter, runtime.now())
+    if (ownerId !== undefined && !validate(ownerId)) return []
+    const visible = visibleTo(caller)
+    const readKeyset = ({ where, ...keyset }: Keyset) =>
+      prisma.apiKey.findMany({
+        ...columnsOf(query),
+        ...keyset,
+        where: { ...where, AND: [visible, ownerId === undefined ? {} : { ownerId }] },
+      })
+    return (
+      readPlain(KEY_ORDERS, query, filtered !== undefined, readKeyset) ??
+      readOrdered(ordered, query, listing(caller, filtered, ownerId), readRows(caller, query))
+    )
+  }
+
+  const listing = (caller: Principal, filtered: Prisma.Sql | undefined, ownerId?: string) => ({
+    where: Prisma.sql`${visibleInSql(caller)} AND ${ownedInSql(ownerId)} AND (${filtered ?? Prisma.sql`true`})`,
+    isFiltered: filtered !== undefined,
+    isOfAll: isAdmin(caller) && ownerId === undefined,
+    owner: caller.userId,
+  })
+
+  const listingOfOwners = (
+    caller: Principal,
+    ownerIds: readonly string[],
+    filter: Omit<KeyFilter, 'ownerId'>,
+  ) => ({
+    ...listing(caller, filterInSql(caller, filter, runtime.now())),
+    parents: validIds(ownerIds),
+    parentColumn: 'owner_id' as const,
+  })
+
+  const readRows = (caller: Principal, query: KeyQuery) => (ids: readonly string[]) =>
+    prisma.apiKey.findMany({
+      ...columnsOf(query),
+      where: { id: { in: [...ids] }, AND: [visibleTo(caller)] },
+    })
+
+  const rateLimits = ({ chatPerMinute, uploadPerMinute }: ApiKey): KeyRateLimits => ({
+    chatPerMinute: Math.min(chatPerMinute ?? Infinity, perMinute(rules.limits.chat)),
+    uploadPerMinute: Math.min(uploadPerMinute ?? Infinity, perMinute(rules.limits.upload)),
+  })
+
+  async function refuseManaging(caller: Principal, id: string): Promise<never> {
+    await find(caller, id)
+    fail('role_denied', 'Only the creator of the key or an admin may change it.')
+  }
+
+  return {
+    async create(caller, input, onLimit) {
+      requireKeyCreator(caller, input)
+      const now = runtime.now()
+      const columns = newColumns(input, rules, now)
+      await takeWrite(caller, onLimit)
+      const ownerId = await ownerOf(caller, input.ownerId ?? caller.userId)
+      const fullKey = makeApiKey(runtime.randomBytes)
+      const data = {
+        ...columns,
+        id: runtime.newId(),
+        hash: Buffer.from(hashKey(fullKey), 'hex'),
+        prefix: fullKey.slice(0, KEY_PREFIX_LENGTH),
+        ownerId,
+        createdById: caller.userId,
+        createdAt: now,
+      }
+      const key = await runQueued(() =>
+        prisma.$transaction(async (tx) => {
+          await tx.$executeRaw(sayWho(whoIs(caller), 'keys.create'))
+          return insertKey(tx, data, rules)
+        }),
+      )
+      return { key, fullKey }
+    },
+    check(caller, input) {
+      requireManager(caller)
+      checkGivenFields(input, rules, runtime.now())
+    },
+    find,
+    findMany,
+    async findManaged(caller, ids, query) {
+      requireManager(caller)
+      return findMany(caller, ids, query)
+    },
+    list,
+    async count(caller, filter = {}, signal) {
+      requireManager(caller)
+      const { ownerId } = filter
+      const filtered = filterInSql(caller, filter, runtime.now())
+      if (ownerId !== undefined && !validate(ownerId)) return 0
+      if (filtered !== undefined) return countListed(ordered, listing(caller, filtered, ownerId), signal)
+      return prisma.apiKey.count({
+        where: { AND: [visibleTo(caller), ownerId === undefined ? {} : { ownerId }] },
+      })
+    },
+    async listOfOwners(caller, ownerIds, query, filter = {}) {
+      requireManager(caller)
+      const [only, ...others] = validIds(ownerIds)
+      if (only !== undefined && others.length === 0) {
+        return new Map([[only, await list(caller, query, { ...filter, ownerId: only })]])
+      }
+      return readOrderedLists(
+        ordered,
+        query,
+        listingOfOwners(caller, ownerIds, filter),
+        readRows(caller, query),
+      )
+    },
+    async countOfOwners(caller, ownerIds, filter = {}, signal) {
+      requireManager(caller)
+      return countListedOf(ordered, listingOfOwners(caller, ownerIds, filter), signal)
+    },
+    isVisibleTo(caller, { id, ownerId, createdById }) {
+      if (!isManager(caller)) return caller.via.kind === 'key' && caller.via.keyId === id
+      return isAdmin(caller) || ownerId === caller.userId || createdById === caller.userId
+    },
+    async current(caller) {
+      const { keyId } = requireKey(caller)
+      const { owner, ...key } = await prisma.apiKey.findUniqueOrThrow({
+        where: { id: keyId },
+        include: { owner: true },
+      })
+      return { key, owner, rateLimits: rateLimits(key) }
+    },
+    async update(caller, id, change, onLimit) {
+      requireManager(caller)
+      const data = changedColumns(change, rules)
+      if (!validate(id)) fail('key_not_found')
+      await takeWrite(caller, onLimit)
+      const where = { id, ...managedBy(caller) }
+      const updating = prisma.apiKey.updateManyAndReturn({ where, data })
+      const [key] = await recorded(prisma, whoIs(caller), 'keys.update', updating)
+      return key ?? refuseManaging(caller, id)
+    },
+    async resetUsage(caller, id, period, onLimit) {
+      requireManager(caller)
+      requireOneOf(['period'], RESET_PERIODS, period)
+      if (!validate(id)) fail('key_not_found')
+      await takeWrite(caller, onLimit)
+      if ((await prisma.apiKey.count({ where: { id, ...managedBy(caller) } })) === 0) {
+        return refuseManaging(caller, id)
+      }
+      await recorded(prisma, whoIs(caller), 'keys.resetUsage', prisma.$executeRaw(RESETS[period](id)))
+      return find(caller, id)
+    },
+    async revoke(caller, id) {
+      requireManager(caller)
+      if (!validate(id)) fail('key_not_found')
+      const where = { id, ...managedBy(caller) }
+      const revoking = prisma.apiKey.updateMany({
+        where: { ...where, revokedAt: null },
+        // Running calls end by this time (key-watch.ts).
+        data: { revokedAt: await databaseTime(prisma) },
+      })
+      await recorded(prisma, whoIs(caller), 'keys.revoke', revoking)
+      const key = await prisma.apiKey.findFirst({ where })
+      return key ?? refuseManaging(caller, id)
+    },
+  }
+}
+
+/**
+ * Locks the owner's row before it counts the owner's keys, so that concurrent creations cannot exceed the maximum. Like an
+ * admission it uses `FOR NO KEY UPDATE`, because inserts with a foreign key to the row do not wait for that lock. Only
+ * statements may be awaited in here: an embedded database has a single connection.
+ */
+async function insertKey(
+  tx: Prisma.TransactionClient,
+  data: Prisma.ApiKeyUncheckedCreateInput,
+  { activePerUserMax, createdPerDayMax }: Pick<KeyRules, 'activePerUserMax' | 'createdPerDayMax'>,
+): Promise<ApiKey> {
+  await tx.$queryRaw`SELECT id FROM users WHERE id = ${data.ownerId}::uuid FOR NO KEY UPDATE`
+  const [active] = await tx.$queryRaw<{ keys: number }[]>`
+    SELECT count(*)::int4 AS keys FROM api_keys
+    WHERE owner_id = ${data.ownerId}::uuid AND revoked_at IS NULL AND expires_at > clock_timestamp()`
+  if (active !== undefined && active.keys >= activePerUserMax) {
+    fail('too_many_keys', `A user may have at most ${activePerUserMax} active API keys; revoke one first.`)
+  }
+  const [today] = await tx.$queryRaw<{ keys: number; secondsLeft: number }[]>`
+    SELECT count(*)::int4 AS keys,
+      ceil(extract(epoch FROM date_trunc('day', now(), 'UTC') + interval '1 day' - now()))::int4 AS "secondsLeft"
+    FROM api_keys WHERE owner_id = ${data.ownerId}::uuid AND created_at >= date_trunc('day', now(), 'UTC')`
+  if (today !== undefined && today.keys >= createdPerDayMax) {
+    throw new Problem('too_many_new_keys', {
+      detail: `At most ${createdPerDayMax} API keys may be made for a user on one day.`,
+      limit: 'keys_a_day',
+      retryAfterSeconds: today.secondsLeft,
+    })
+  }
+  return tx.apiKey.create({ data })
+}
+
+/** A reset sets the baseline to the counter in one statement, so that calls counted at the same time are not lost. */
+const RESETS: Record<ResetPeriod, (id: string) => Prisma.Sql> = {
+  total: (id) => Prisma.sql`UPDATE api_keys SET total_baseline = total_calls WHERE id = ${id}::uuid`,
+  day: (id) => Prisma.sql`
+    UPDATE api_keys SET day_baseline = day_calls, day_reset_start = day_start WHERE id = ${id}::uuid`,
+  month: (id) => Prisma.sql`
+    UPDATE api_keys SET month_baseline = month_calls, month_reset_start = month_start WHERE id = ${id}::uuid`,
+}
+
+function requireKeyCreator(caller: Principal, { permissions }: NewKey): void {
+  requireToken(caller, 'API keys cannot create API keys.')
+  if (caller.role === 'user') fail('role_denied', 'This needs the role admin or premium.')
+  if (permissions.includes('admin') && !isAdmin(caller)) {
+    fail('role_denied', 'Only an admin may grant the permission admin.')
+  }
+}
+
+function managedBy(caller: Principal): Prisma.ApiKeyWhereInput {
+  return isAdmin(caller) ? {} : { createdById: caller.userId }
+}

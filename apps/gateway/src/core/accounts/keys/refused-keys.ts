@@ -1,0 +1,20 @@
+import type { Problem } from '#core/errors/errors.ts'
+import { exceeded, type Limits } from '#core/limits/limits.ts'
+import { networkOf } from '#core/limits/network-of.ts'
+
+/**
+ * Counts a rejected key against the network of its address, and throws its problem. Only rejected keys are counted, so that a
+ * shared address with many valid callers is never limited.
+ *
+ * @throws Problem the given one, or `rate_limited` if the network has sent too many rejected keys
+ */
+export async function refuseKey(
+  limits: Pick<Limits, 'refusedKeys'>,
+  address: string,
+  problem: Problem,
+): Promise<never> {
+  const verdict = await limits.refusedKeys.take(networkOf(address))
+  if (verdict.allowed) throw problem
+  const detail = `At most ${verdict.points} refused keys in ${verdict.windowSeconds} s from one address.`
+  throw exceeded(verdict, detail).refusing(problem.refused)
+}

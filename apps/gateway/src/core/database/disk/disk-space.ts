@@ -1,0 +1,105 @@
+import { statfs } from 'node:fs/promises'
+import { PeriodicRead } from '#core/base/async/periodic-read.ts'
+import type { Runtime } from '#core/base/runtime.ts'
+import { fail } from '#core/errors/errors.ts'
+
+/**
+ * Whether there is room for writes. PostgreSQL ends when it cannot write its log, so an embedded gateway stops admitting and
+ * changing anything before the disk is full. What is left then is for calls in flight, whose ends are still written.
+ */
+export interface DiskSpace {
+  readonly isLow: boolean
+  /** As of the last reading; undefined before the first one and where nothing is read. */
+  readonly freeBytes: number | undefined
+  /** @throws Problem `unavailable` if {@link DiskSpace.isLow} */
+  requireSpace(): void
+}
+
+/** Where the database is on a server, it has a disk of its own. */
+export const AMPLE_SPACE: DiskSpace = { isLow: false, freeBytes: undefined, requireSpace: () => undefined }
+
+export interface WatchedDiskSpace extends DiskSpace {
+  /** Reads once, and then every second. */
+  start(): Promise<void>
+  stop(): void
+}
+
+export interface DiskSpaceOptions {
+  readonly dataDir: string
+  /** 0 switches the watch off. */
+  readonly freeBytesMin: number
+  readonly runtime: Pick<Runtime, 'elapsedMs'>
+  readonly observer: DiskSpaceObserver
+  /** Returns the bytes that this process may still write. */
+  readonly readFreeBytes?: (dataDir: string) => Promise<number>
+}
+
+export interface DiskSpaceObserver {
+  /** Called when too little space is left, and when there is enough again. */
+  low(isLow: boolean, freeBytes: number): void
+  /** Called when the space cannot be read, and when it can be read again. */
+  readable(isReadable: boolean, error?: unknown): void
+}
+
+const READ_EVERY_MS = 1_000
+
+export function watchDiskSpace({
+  dataDir,
+  freeBytesMin,
+  runtime,
+  observer,
+  readFreeBytes = freeBytesOf,
+}: DiskSpaceOptions): WatchedDiskSpace {
+  let freeBytes: number | undefined
+  let isLow = false
+  let isRunning = false
+
+  async function read(): Promise<void> {
+    freeBytes = await readFreeBytes(dataDir)
+    if (isLow === freeBytes < freeBytesMin) return
+    isLow = !isLow
+    observer.low(isLow, freeBytes)
+  }
+
+  // A file system that hangs leaves the state as it was last seen, and is not asked again meanwhile.
+  const reads = new PeriodicRead({
+    everyMs: READ_EVERY_MS,
+    runtime,
+    isNeeded: () => isRunning,
+    read,
+    onAnswer: observer.readable,
+  })
+
+  return {
+    get isLow() {
+      return isLow
+    },
+    get freeBytes() {
+      return freeBytes
+    },
+    requireSpace() {
+      if (isLow) fail('unavailable', LOW)
+    },
+    async start() {
+      if (freeBytesMin === 0) return
+      await read().catch((error: unknown) => observer.readable(false, error))
+      isRunning = true
+      reads.start()
+    },
+    stop() {
+      isRunning = false
+      reads.stop()
+    },
+  }
+}
+
+const LOW = {
+  detail: 'The gateway has too little disk space to change anything.',
+  limit: 'disk_full',
+  retryAfterSeconds: 5,
+} as const
+
+async function freeBytesOf(path: string): Promise<number> {
+  const { bavail, bsize } = await statfs(path)
+  return bavail * bsize
+}

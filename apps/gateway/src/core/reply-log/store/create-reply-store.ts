@@ -1,0 +1,36 @@
+import type { SecretKeys } from '#core/accounts/auth/stored-secrets.ts'
+import type { Runtime } from '#core/base/runtime.ts'
+import type { Database, Sql } from '#core/database/database.ts'
+import { createKeptCallSigns } from './kept-call-signs.ts'
+import { createPartCodec } from './part-codec.ts'
+import { createReplyReader } from './reply-reader.ts'
+import type { KeptBounds, ReplyStore } from './reply-store.ts'
+import { createReplyUpkeep } from './reply-upkeep.ts'
+import { createReplyWriter } from './reply-writer.ts'
+
+export interface ReplyStoreDeps {
+  readonly database: Pick<Database, 'sql' | 'kind'>
+  /** For what is done for calls whose process does it no more; defaults to that of the database. */
+  readonly upkeepSql?: Sql
+  readonly randomBytes: Runtime['randomBytes']
+  readonly secretKeys: SecretKeys
+  readonly bounds: KeptBounds
+}
+
+/** Every statement takes a bounded number of rows, and all times are those of the database's clock. */
+export function createReplyStore({
+  database,
+  upkeepSql = database.sql,
+  randomBytes,
+  secretKeys,
+  bounds,
+}: ReplyStoreDeps): ReplyStore {
+  const { sql } = database
+  const codec = createPartCodec(secretKeys, { randomBytes })
+  return {
+    ...createReplyWriter(database, codec),
+    ...createReplyReader(sql, codec),
+    ...createKeptCallSigns(sql),
+    ...createReplyUpkeep(upkeepSql, bounds),
+  }
+}

@@ -1,0 +1,67 @@
+import {
+  AGENT_LENGTH_MAX,
+  knownReason,
+  NAME_LENGTH_MAX,
+  REQUEST_ID_LENGTH_MAX,
+  textOf,
+} from '#core/reports/query-fields.ts'
+import { type RangeInput, rangeOf, requireOrder } from '#core/reports/range/range-input.ts'
+import type { ScopeFilter } from '#core/reports/scope.ts'
+import { allOf, ifGiven } from '#core/requests/input/all-of.ts'
+
+/** The conditions that single refusals and their counts share, as the faces receive them. */
+export interface RefusalConditionsInput extends ScopeFilter {
+  /** Empty for requests that named none, `other` for those that named one outside the configuration. */
+  readonly agent?: string | undefined
+  readonly reason?: string | undefined
+  /** The limit or the part of the gateway that refused; lists have `limit` for the size of a page. */
+  readonly limitName?: string | undefined
+}
+
+/** A query for single refusals as the faces receive it, before any check. */
+export interface RefusalsInput extends RefusalConditionsInput, RangeInput {
+  readonly requestId?: string | undefined
+}
+
+export interface RefusalsQuery extends RefusalConditionsInput {
+  readonly requestId?: string | undefined
+  readonly from?: Date | undefined
+  readonly to?: Date | undefined
+}
+
+/** @throws Problem `invalid_request` with all mistakes */
+export function parseRefusalsQuery(input: RefusalsInput): RefusalsQuery {
+  const { conditions, range, requestId } = allOf({
+    conditions: () => parseRefusalConditions(input),
+    range: () => orderedRangeOf(input),
+    requestId: () => parseRequestId(input.requestId),
+  })
+  return { ...conditions, ...range, requestId }
+}
+
+/** @throws Problem `invalid_request` */
+export function parseRequestId(text: string | undefined): string | undefined {
+  return textOf('requestId', text, REQUEST_ID_LENGTH_MAX)
+}
+
+/** @throws Problem `invalid_request` with all mistakes */
+export function parseRefusalConditions({
+  keyId,
+  userId,
+  agent,
+  reason,
+  limitName,
+}: RefusalConditionsInput): RefusalConditionsInput {
+  const words = allOf({
+    agent: () => textOf('agent', agent, AGENT_LENGTH_MAX),
+    reason: () => ifGiven(reason, knownReason),
+    limitName: () => textOf('limitName', limitName, NAME_LENGTH_MAX),
+  })
+  return { keyId, userId, ...words }
+}
+
+function orderedRangeOf(input: RangeInput): Pick<RefusalsQuery, 'from' | 'to'> {
+  const { from, to } = rangeOf(input)
+  requireOrder(from, to)
+  return { from, to }
+}

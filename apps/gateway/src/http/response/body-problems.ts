@@ -1,0 +1,9 @@
+import type { ErrorReason } from '#core/errors/errors.ts'
+
+/** The reasons for which a route that reads a body, even an optional one, can refuse it. */
+export const BODY_PROBLEMS = [
+  'invalid_request',
+  'invalid_json',
+  'body_too_large',
+  'unsupported_media_type',
+] as const satisfies ErrorReason[]

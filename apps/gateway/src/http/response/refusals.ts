@@ -1,0 +1,115 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { RefusedOperations } from '#core/audit/refused-operations.ts'
+import { ClientGone } from '#core/errors/client-gone.ts'
+import type { ErrorReason, Problem, RefusedRequester } from '#core/errors/errors.ts'
+import type { CallFace } from '#core/ledger/call-kinds.ts'
+import type { RefusalRecorder } from '#core/refusals/refusal-recorder.ts'
+import type { Principal } from '#core/requests/principal.ts'
+
+export interface Refusals extends Pick<RefusalRecorder, 'record' | 'identify'> {
+  /** For the audit log. */
+  readonly recordOperation: RefusedOperations['record']
+}
+
+/** Of a server that has no callers, such as that of the operator. */
+const NO_REFUSALS: Refusals = {
+  record: () => undefined,
+  identify: () => undefined,
+  recordOperation: () => undefined,
+}
+
+/** Must be called before the routes are added. */
+export function installRefusals(app: FastifyInstance, refusals: Refusals = NO_REFUSALS): void {
+  app.decorate('refusals', refusals)
+}
+
+/** What a face knows of a refusal beside its problem. */
+export interface RefusalDetails {
+  /** The input at fault, as the face names it. */
+  readonly field?: string | undefined
+  /** Whose credential the request had, where the request does not have it itself. */
+  readonly caller?: Principal | undefined
+  /** What was asked for, where the template of the path does not say it: the root field of a GraphQL operation. */
+  readonly operation?: string | undefined
+}
+
+/**
+ * Records that a request is answered with a problem, once for each request; every face calls this where it answers. The failure of
+ * a call is none: it has a row in the ledger, also if an earlier one is replayed. Whoever refuses a request of a known caller
+ * before it becomes a call says so, which tells the second chat of one GraphQL operation from the first.
+ */
+export function recordRefusal(
+  request: FastifyRequest,
+  problem: Problem,
+  { field, caller = request.principal, operation }: RefusalDetails = {},
+): void {
+  const { refused } = problem
+  if (request.refusedBy !== undefined || problem instanceof ClientGone) return
+  if (request.callId !== undefined && refused.ownerId === undefined) return
+  const agent = refused.agent ?? agentOf(request)
+  const requester = { ...requesterOf(request, refused, caller), agent }
+  request.problem = problem
+  request.refusedBy = requester
+  const template = request.routeOptions.url ?? 'unknown'
+  const route = operation ?? template
+  const { record, recordOperation } = request.server.refusals
+  record({ requestId: request.id, face: faceOf(request), route, requester, field, problem })
+  // What is refused as a call names its owner, and is no operation of the management.
+  if (caller !== undefined && refused.ownerId === undefined && IS_FORBIDDEN.has(problem.reason)) {
+    recordOperation({
+      caller,
+      operation: operation ?? `${request.method} ${template}`,
+      reason: problem.reason,
+    })
+  }
+}
+
+/** The reasons with which somebody is refused who is known, and may not do what was asked. */
+const IS_FORBIDDEN: ReadonlySet<string> = new Set<ErrorReason>([
+  'permission_denied',
+  'role_denied',
+  'access_token_required',
+])
+
+function requesterOf(
+  request: FastifyRequest,
+  refused: RefusedRequester,
+  caller: Principal | undefined,
+): RefusedRequester {
+  if (refused.ownerId !== undefined) return refused
+  if (caller !== undefined) {
+    return { ownerId: caller.userId, ...(caller.via.kind === 'key' && { keyId: caller.via.keyId }) }
+  }
+  const key = KEY.exec(request.headers.authorization ?? '')?.[1]
+  return (key === undefined ? undefined : request.server.refusals.identify(key)) ?? {}
+}
+
+/** An API key, by its form. */
+const KEY = /^bearer +(tl_\w{1,100})$/i
+
+/** The agent as the request names it, while that can still be read. */
+function agentOf({ headers, body, routeOptions }: FastifyRequest): string | undefined {
+  if (typeof headers.agent === 'string') return headers.agent
+  const { model } = (routeOptions.config?.errors === 'openai' && (body as { model?: unknown } | null)) || {}
+  return typeof model === 'string' ? model : undefined
+}
+
+function faceOf({ routeOptions: { config, url = '' } }: FastifyRequest): CallFace {
+  return config?.face ?? (url.startsWith('/graphql') ? 'graphql' : 'rest')
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The default is that of the path. */
+    face?: CallFace
+  }
+
+  interface FastifyInstance {
+    refusals: Refusals
+  }
+
+  interface FastifyRequest {
+    /** Whose request was refused, as far as is known; undefined if it was not refused. */
+    refusedBy: RefusedRequester | undefined
+  }
+}
