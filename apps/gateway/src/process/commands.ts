@@ -138,7 +138,7 @@ type Commands = { [Name in Command]: (args: CommandArguments[Name]) => Promise<C
 interface CommandDeps {
   readonly services: Pick<
     Services,
-    'users' | 'keys' | 'agents' | 'usage' | 'refusals' | 'audit' | 'processes'
+    'users' | 'keys' | 'agents' | 'usage' | 'calls' | 'refusals' | 'audit' | 'processes'
   >
   readonly processTasks: Pick<ProcessTasks, 'usage' | 'uploads' | 'signingKeys' | 'agents' | 'audit'>
   readonly database: Database
@@ -164,7 +164,7 @@ export function createCommands(deps: CommandDeps): RunCommand {
 /** @param operatorName - the account that runs a command, for the audit log */
 function commandsOf(
   {
-    services: { users, keys, agents, usage: reports, refusals, audit, processes },
+    services: { users, keys, agents, usage: reports, calls, refusals, audit, processes },
     processTasks: { usage, uploads, signingKeys, agents: catalog, audit: auditTasks },
     database,
     runtime,
@@ -233,8 +233,8 @@ function commandsOf(
     'usage verify': () => usage.verify('all'),
     async 'calls list'({ username, limit, cursor, ...input }) {
       const filter = { ...input, ...(await userOf(username)) }
-      const page = await readPage({ limit, cursor }, (query) => reports.calls(operator(), filter, query))
-      const instances = await reports.findInstances(operator(), instancesIn(page.items))
+      const page = await readPage({ limit, cursor }, (query) => calls.list(operator(), filter, query))
+      const instances = await calls.findInstances(operator(), instancesIn(page.items))
       return { calls: page.items.map(callRecorder(instances)), nextCursor: page.nextCursor }
     },
     async 'refusals list'({ username, limit, cursor, ...input }) {

@@ -37,7 +37,7 @@ import type { WakeUps } from '#core/reply-log/wake-ups/wake-ups.ts'
 import { createAuditLog } from '#core/reports/audit-log/audit-log.ts'
 import { createChatCalls } from '#core/reports/chat-calls.ts'
 import { createRefusals } from '#core/reports/refusals/refusals.ts'
-import { createUsageService, type UsageDeps } from '#core/reports/usage.ts'
+import { createUsage, type UsageDeps } from '#core/reports/usage.ts'
 import type { UsageFeedDeps } from '#core/reports/usage-feed.ts'
 import { createTypeCheck } from '#core/uploads/content/file-type.ts'
 import { createIssuedFiles } from '#core/uploads/issued-files.ts'
@@ -185,7 +185,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     takeWrite,
     config: config.users,
   })
-  const { verify, prune, pruneNames, endUpdates, ...usage } = createUsageService({
+  const { usage, calls, upkeep } = createUsage({
     database: { kind, ...lanes.reports },
     upkeep: lanes.upkeep,
     runtime,
@@ -260,9 +260,10 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
           return removed
         },
       },
-      chatCalls: createChatCalls({ usage, ledger }),
+      chatCalls: createChatCalls({ calls, ledger }),
       uploads: { ...uploads, ...receiver, remove: changing(uploads.remove) },
       usage,
+      calls,
       refusals: createRefusals({ database: lanes.records, runtime, limits, reads: records, catalog }),
       audit: auditLog,
       processes: createProcesses({ sql, leaseMs: config.instance.leaseMs }),
@@ -284,7 +285,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
         }),
         files: (after) => uploadFiles(prisma, after),
       },
-      usage: { verify, prune, pruneNames, endUpdates },
+      usage: upkeep,
       keys: createKeySweep({ sql: lanes.upkeep, retentionDays: config.apiKeys.revokedRetentionDays }),
       replies: replyTasks,
       signingKeys: deps.signingKeys,

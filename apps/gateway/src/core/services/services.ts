@@ -15,9 +15,10 @@ import type { RefusedDocuments } from '#core/limits/refused-documents.ts'
 import type { SmallReads } from '#core/limits/sharing/small-reads.ts'
 import type { Replies, ReplyTasks } from '#core/reply-log/replies.ts'
 import type { AuditLog, AuditTasks } from '#core/reports/audit-log/audit-log.ts'
+import type { Calls } from '#core/reports/calls.ts'
 import type { ChatCalls } from '#core/reports/chat-calls.ts'
 import type { Refusals } from '#core/reports/refusals/refusals.ts'
-import type { UsageMaintenance, UsageService } from '#core/reports/usage.ts'
+import type { Usage, UsageUpkeep } from '#core/reports/usage.ts'
 import type { UploadFiles } from '#core/uploads/upload-rows.ts'
 import type { UploadSweep } from '#core/uploads/upload-sweep.ts'
 import type { Uploads } from '#core/uploads/uploads.ts'
@@ -40,7 +41,8 @@ export interface Services {
   readonly replies: Replies
   readonly chatCalls: ChatCalls
   readonly uploads: Uploads & UploadReceiver
-  readonly usage: UsageService
+  readonly usage: Usage
+  readonly calls: Calls
   readonly refusals: Refusals
   readonly audit: AuditLog
   /** The processes of the gateway. */
@@ -57,7 +59,7 @@ export interface ProcessTasks {
   readonly chat: Pick<ChatService, 'drain' | 'inFlight'>
   readonly uploads: UploadsInProgress &
     UploadSweep & { files(after: string | undefined): Promise<UploadFiles> }
-  readonly usage: UsageMaintenance
+  readonly usage: UsageUpkeep
   readonly keys: KeySweep
   readonly replies: ReplyTasks
   readonly signingKeys: SigningKeyAdministration
