@@ -6,13 +6,14 @@ const ROWS = [1, 2, 3, 5, 8, 13, 21]
 const slicesOf = (rowsMax: number): Slices => ({ run: (statement) => statement(rowsMax) })
 
 /** The sums of the ranges of keys in which the rows are read. */
-function sums(slices: Slices | undefined, start?: number): Promise<number[]> {
-  const next = (from = 0, rowsMax: number) => ROWS.filter((row) => row >= from)[rowsMax]
-  return Array.fromAsync(
-    inRanges(slices, { start, next }, async (from = 0, to = Infinity) =>
-      ROWS.filter((row) => row >= from && row < to).reduce((sum, row) => sum + row, 0),
-    ),
+async function sums(slices: Slices | undefined, start?: number): Promise<number[]> {
+  const next = async (from = 0, rowsMax: number) => ROWS.filter((row) => row >= from)[rowsMax]
+  const found: number[] = []
+  const ranges = inRanges(slices, { start, next }, async (from = 0, to = Infinity) =>
+    ROWS.filter((row) => row >= from && row < to).reduce((sum, row) => sum + row, 0),
   )
+  for await (const sum of ranges) found.push(sum)
+  return found
 }
 
 test('ranges of keys have as many rows as a slice may read, and all rows together', async () => {

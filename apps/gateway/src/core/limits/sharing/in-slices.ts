@@ -29,17 +29,23 @@ export interface Ranges<Key> {
   /** The key at which the first range begins; without it, that of the first row. */
   readonly start?: Key | undefined
   /** The key that is `rowsMax` rows further; undefined if there are no more as many. */
-  next(from: Key | undefined, rowsMax: number): Key | undefined | Promise<Key | undefined>
+  next(from: Key | undefined, rowsMax: number): Promise<Key | undefined>
 }
 
-/** The same for rows whose order is that of a key. Either end of a range may be open. */
-export function inRanges<Key, Result>(
+/**
+ * The same for rows whose order is that of a key. Either end of a range may be open. Each key and each range is a slice of its
+ * own, since finding a key takes much less time than reading as many rows.
+ */
+export async function* inRanges<Key, Result>(
   slices: Slices | undefined,
   { start, next }: Ranges<Key>,
   read: (from: Key | undefined, to: Key | undefined) => Promise<Result>,
 ): AsyncGenerator<Result> {
-  return inSlices(slices, { from: start }, async ({ from }, rowsMax) => {
-    const to = rowsMax === Number.POSITIVE_INFINITY ? undefined : await next(from, rowsMax)
-    return { result: await read(from, to), next: to === undefined ? undefined : { from: to } }
-  })
+  let from = start
+  do {
+    const first = from
+    const to = await slices?.run((rowsMax) => next(first, rowsMax))
+    yield await (slices?.run(() => read(first, to)) ?? read(first, to))
+    from = to
+  } while (from !== undefined)
 }

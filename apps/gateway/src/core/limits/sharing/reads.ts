@@ -30,8 +30,8 @@ export interface Reads {
 
 export interface Slices {
   /**
-   * Runs one or two statements, each of which must read at most `rowsMax` rows, and then leaves the database to others for
-   * as long as they took.
+   * Runs one statement, which must read at most `rowsMax` rows, and then leaves the database to other statements for as long
+   * as it took.
    *
    * @throws Problem `unavailable` if the read has taken too long; `invalid_request` if the client is gone
    */

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, parseJson } from '#core/base/values/json.ts'
 import type { Sql } from '#core/database/database.ts'
-import { inRanges } from '#core/limits/sharing/in-slices.ts'
+import { inSlices } from '#core/limits/sharing/in-slices.ts'
 import type { Slices } from '#core/limits/sharing/reads.ts'
 import type { Selection } from '#core/reports/record-list.ts'
 import { refuseCursor } from '#core/requests/input/pagination.ts'
@@ -57,12 +57,11 @@ export function selectEvents({ sql, slices }: AuditRows, query: AuditQuery): Sel
   return {
     async *inRanges(before = END, read) {
       const [ends] = await sql.query<{ first: number | null; last: number | null }>(ENDS)
-      const least = ends?.first ?? 1
-      const next = (from: number = END, rowsMax: number) =>
-        from - rowsMax > least ? from - rowsMax : undefined
-      yield* inRanges(slices, { start: Math.min(before, (ends?.last ?? 0) + 1), next }, (lt = END, gte = 0) =>
-        read({ gte, lt }),
-      )
+      const [least, last] = [ends?.first ?? 1, ends?.last ?? 0]
+      yield* inSlices(slices, Math.min(before, last + 1), async (lt, rowsMax) => {
+        const gte = Math.max(least, lt - rowsMax)
+        return { result: await read({ gte, lt }), next: gte > least ? gte : undefined }
+      })
     },
     async find({ gte, lt }, take) {
       const statement = `SELECT ${COLUMNS} ${matching} ORDER BY n DESC LIMIT $3`
