@@ -89,7 +89,7 @@ export function graphqlRoutes(app: FastifyInstance, { settings, observer, ...par
     sendGraphqlProblem(withCost(toProblem(error), request), request, reply),
   )
   const takesAnyDocument = settings.documents !== 'trusted'
-  if (settings.graphiql) graphiqlRoutes(app, { path: PATH, schema, now: parts.now, takesAnyDocument })
+  if (settings.graphiql) graphiqlRoutes(app, { path: PATH, schema, takesAnyDocument })
   app.route({
     method: ['GET', 'POST'],
     url: PATH,
