@@ -54,7 +54,7 @@ mutation CreateKey($input: CreateApiKeyInput!) {
     }),
   },
   {
-    query: `# The subscription of the same name follows the reply while the agent writes it.
+    query: `# The subscription of the same name follows the reply.
 mutation Chat($input: ChatInput!) {
   chat(input: $input) {
     text
