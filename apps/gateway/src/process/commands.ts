@@ -1,4 +1,4 @@
-import type { RewrittenSecrets } from '#core/accounts/auth/signing-key-administration.ts'
+import type { RewrittenSecrets, SigningKeyState } from '#core/accounts/auth/signing-key-administration.ts'
 import type { KeyFilter, KeyOrder } from '#core/accounts/keys/key-filter.ts'
 import type { NewKey } from '#core/accounts/keys/key-input.ts'
 import type { UserFilter, UserOrder } from '#core/accounts/users/user-filter.ts'
@@ -36,7 +36,6 @@ import { deploymentRecord } from '#records/deployment-record.ts'
 import { createdKeyRecord, keyRecord } from '#records/key-record.ts'
 import { processRecord } from '#records/process-record.ts'
 import { refusalCountRecord, refusalRecord } from '#records/refusal-record.ts'
-import { signingKeyRecord } from '#records/signing-key-record.ts'
 import { type callRecord, callRecorder, instancesIn, reportRecord } from '#records/usage-record.ts'
 import { fullUserRecord } from '#records/user-record.ts'
 
@@ -305,4 +304,15 @@ async function all<Item>(
     cursor = page.nextCursor ?? undefined
   } while (cursor !== undefined)
   return items
+}
+
+/** The record of a signing key, which never contains its private part. */
+function signingKeyRecord({ id, state, createdAt, acceptedUntil, encrypted }: SigningKeyState) {
+  return {
+    id,
+    state,
+    created_at: createdAt.toISOString(),
+    accepted_until: acceptedUntil?.toISOString() ?? null,
+    encrypted,
+  }
 }

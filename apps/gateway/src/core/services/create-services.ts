@@ -45,7 +45,7 @@ import type { FileStorage } from '#core/uploads/storage/storage.ts'
 import { uploadFiles } from '#core/uploads/upload-rows.ts'
 import { createUploadSweep, type SweepObserver } from '#core/uploads/upload-sweep.ts'
 import { createUploads } from '#core/uploads/uploads.ts'
-import { createAgentListing } from './agent-listing.ts'
+import { withListingLimit } from './agent-listing.ts'
 import type { ProcessTasks, Services } from './services.ts'
 
 type ChatParts = Pick<
@@ -239,8 +239,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
         resetUsage: changing(keys.resetUsage),
         revoke: changing(keys.revoke),
       },
-      agents: createAgentListing({
-        directory: createAgentDirectory({ catalog, upstream, runtime, loads: deps.loads }),
+      agents: withListingLimit(createAgentDirectory({ catalog, upstream, runtime, loads: deps.loads }), {
         limits,
         isPublic: config.publicAgentListing,
       }),

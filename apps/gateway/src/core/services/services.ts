@@ -22,7 +22,7 @@ import type { Usage, UsageUpkeep } from '#core/reports/usage.ts'
 import type { UploadFiles } from '#core/uploads/upload-rows.ts'
 import type { UploadSweep } from '#core/uploads/upload-sweep.ts'
 import type { Uploads } from '#core/uploads/uploads.ts'
-import type { AgentListing } from './agent-listing.ts'
+import type { Agents } from './agent-listing.ts'
 
 /**
  * Everything that faces may call. A method that acts for a caller takes its `Principal` as the first parameter and checks
@@ -36,7 +36,7 @@ export interface Services {
   readonly authentication: Authentication
   readonly users: Users
   readonly keys: Keys
-  readonly agents: AgentListing
+  readonly agents: Agents
   readonly chat: Pick<ChatService, 'start' | 'startKept' | 'check'>
   readonly replies: Replies
   readonly chatCalls: ChatCalls
