@@ -43,7 +43,7 @@ export function keptCallRoutes(
       request.endRead?.()
       request.callId = kept.call.callId
       reply.headers(headersOf(kept.call))
-      // Whoever asks for the head alone is no reader.
+      // A HEAD request is no reader.
       if (request.method === 'HEAD') return reply.type('text/event-stream; charset=utf-8').send('')
       await sendKeptStream(reply, kept, { ...times, after, signal: abortedWith(reply), refuses: false })
       return reply

@@ -23,7 +23,7 @@ export interface Who {
 export const GATEWAY: Who = { actor: 'gateway' }
 
 export function whoIs({ userId, via, origin = {} }: Principal): Who {
-  // A command acts with all rights, and for nobody: the id of its principal is that of whom it is about.
+  // A command has all rights and acts for no user: the id of its principal is that of the user whom it concerns.
   if (origin.operator !== undefined) return { actor: 'command', name: origin.operator }
   const from = placeOf(origin)
   return via.kind === 'key'

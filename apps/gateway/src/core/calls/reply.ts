@@ -27,7 +27,7 @@ export interface ReplyParts {
   readonly place: Pick<Place, 'leave'>
   /** When the call has arrived, on the clock of `elapsedMs`. */
   readonly arrivedMs: number
-  /** Of a kept call: called before each attempt, since the call may have been asked to stop. */
+  /** Of a kept call: called before each attempt, since its stop may have been requested. */
   readonly beforeAttempt?: ((reply: Reply) => Promise<void>) | undefined
 }
 
@@ -143,7 +143,7 @@ export class Reply implements ChatEvents, RunningCall {
     this.end('client_gone')
   }
 
-  /** Ends a kept call whose client has asked for that. */
+  /** Ends a kept call because its client has requested it. */
   stop(): void {
     this.end('client_gone', 'stopped')
   }

@@ -4,7 +4,7 @@ import { credentialId, type Principal } from '#core/requests/principal.ts'
 import type { Limits } from './limits.ts'
 import { networkOf } from './network-of.ts'
 
-/** Who sent a document: a caller with a valid credential, or somebody at an address, with a credential that is not valid or none. */
+/** The sender of a document: a caller with a valid credential, or an address, with an invalid credential or none. */
 export type DocumentSender =
   | { readonly kind: 'caller'; readonly caller: Principal }
   | { readonly kind: 'invalid credential' | 'stranger'; readonly address: string }

@@ -35,7 +35,7 @@ export interface Connections {
 
 /**
  * Bounds the connections of a server, and how long a client that does not read or does not close can keep one. At the bound a
- * new connection takes the place of one that is idle, so that nobody keeps others out by connections that do nothing. Must be
+ * new connection takes the place of one that is idle, so that idle connections cannot keep other clients out. Must be
  * called before other hooks are added. {@link refuseBeyondBound} adds the hook that answers requests beyond the bound.
  */
 export function boundConnections(

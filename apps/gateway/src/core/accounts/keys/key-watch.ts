@@ -33,7 +33,7 @@ export interface KeyWatchDeps {
   /** Called when the keys can no longer be read, and when they can again. */
   readonly onAnswer: (answers: boolean, error?: unknown) => void
   readonly everyMs?: number
-  /** Up to so many keys are asked for by their ids; of more, only the changes since the last look are read. */
+  /** Up to this many keys are read by their ids; of more, only the changes since the last look are read. */
   readonly askedMax?: number
 }
 

@@ -28,11 +28,11 @@ interface Tally {
 export type RefusedFromNow = 'all' | 'party' | undefined
 
 /**
- * Failures that may have been caused by what was asked, kept by party: by owner, or by the keys of an owner that calls alone.
+ * Failures that the request itself may have caused, counted for each party: an owner, or a key of an owner that calls alone.
  *
  * Five in a row of one party refuse that party: only its own trials are let through, after 5 s, and then after twice as long each
  * time, up to 60 s. A deployment is taken to be broken for everybody ({@link Opening}) once five calls of at least two parties
- * have failed within 30 s and nobody's call has succeeded since the first of them.
+ * have failed within 30 s and no call has succeeded since the first of them.
  */
 export class Parties {
   readonly #attempts: AttemptCount
@@ -106,7 +106,7 @@ export class Parties {
     return this.#count(party, nowMs)
   }
 
-  /** The attempt has found no connection, which is nobody's fault: only a trial is known to have failed. */
+  /** No connection was made, which no caller can cause: it is not counted as a failure of the party, but its trial has failed. */
   wasUnreachable(party: string, number: AttemptNumber, nowMs: number): void {
     this.#opening?.failed(number, nowMs)
     const refusal = this.#tallies.get(party)?.refusal
@@ -119,7 +119,7 @@ export class Parties {
     if (refusal?.trial === number) refusal.trial = undefined
   }
 
-  /** The platform answers probes again, after it had not: whoever is refused may try at once. */
+  /** The platform answers probes again, after it had not: parties that are refused may try at once. */
   hasten(nowMs: number): void {
     for (const { refusal } of this.#tallies.values()) {
       if (refusal === undefined) continue

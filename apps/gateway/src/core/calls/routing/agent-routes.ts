@@ -166,7 +166,7 @@ export class AgentRoutes {
     }
   }
 
-  /** An attempt has told whether its deployment works. */
+  /** An attempt has shown whether its deployment works. */
   judged(state: DeploymentState, { caller, app, failure, refused }: Judged): void {
     const { id } = state.deployment
     const isOpen = state.breaker.state !== 'closed'

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import { OperatorError } from '#core/errors/operator-error.ts'
 
 /**
- * Identifies a stored file, on every storage and in every URL. Nobody can guess it, because the token is random; the name
+ * Identifies a stored file, on every storage and in every URL. It cannot be guessed, because the token is random; the name
  * is part of it so that platforms which judge a file by the end of its URL see the extension.
  */
 export interface FileAddress {
