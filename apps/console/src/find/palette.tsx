@@ -44,7 +44,7 @@ export function Palette({ ref, wanted, pages, onChange, onClose }: PaletteProps)
   const latest = useRef<string | undefined>(text)
   useEffect(() => {
     latest.current = text
-    // Whoever has left the search stays where they went.
+    // A user who has left the search stays on the page they went to.
     return () => {
       latest.current = undefined
     }
