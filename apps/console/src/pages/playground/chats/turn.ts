@@ -8,9 +8,9 @@ export interface SentFile {
 }
 
 /**
- * The state of a reply, as far as its name does not say it: `lost` cannot be read at the moment and may go on at the gateway;
- * `interrupted` one whose gateway has died; `unread` one that the gateway has stopped since nobody read it; `missing` one whose
- * question has not reached the gateway; `gone` one that cannot be read any more.
+ * The state of a reply. `lost`: it cannot be read at the moment and may go on at the gateway; `interrupted`: its gateway has died;
+ * `unread`: the gateway has stopped it because nobody read it; `missing`: its question has not reached the gateway; `gone`: it
+ * cannot be read any more.
  */
 export type TurnState =
   | 'waiting'
