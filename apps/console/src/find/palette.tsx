@@ -37,7 +37,7 @@ export function Palette({ ref, wanted, pages, onChange, onClose }: PaletteProps)
   const navigate = useNavigate()
   const list = useId()
   const { entries, isSearching, error, readAll } = useMeanings(wanted, pages)
-  // Of another text neither holds.
+  // A choice belongs to one text, and is ignored after another one was typed.
   const [chosen, setChosen] = useState<{ readonly text: string; readonly id: string | undefined }>()
   const [opening, setOpening] = useState<string>()
   const { text } = wanted

@@ -2,7 +2,7 @@ import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 import type { Origin, Principal } from '#core/requests/principal.ts'
 import { Prisma, type PrismaClient } from '#generated/prisma/client.ts'
 
-/** Who did something. `database` is a change by a statement of no caller, such as one of an older version of the gateway. */
+/** Who did something. `database` is a change by a statement without a caller, such as one of an older version of the gateway. */
 export const ACTORS = ['key', 'token', 'anonymous', 'command', 'gateway', 'database'] as const
 export type Actor = (typeof ACTORS)[number]
 

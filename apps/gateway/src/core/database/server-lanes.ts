@@ -39,7 +39,7 @@ const CALLS_MAX = 3
  * so that logins and changes go on beside it.
  */
 const MANAGEMENT_MAX = 5
-/** Hears the messages of other processes where there is no Redis (listen.ts). */
+/** Receives the messages of other processes where there is no Redis (listen.ts). */
 const LISTENING_MAX = 1
 
 /** The most connections of one process to its server. */

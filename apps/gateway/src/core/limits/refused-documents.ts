@@ -51,7 +51,7 @@ export function createRefusedDocuments({ limits, runtime }: RefusedDocumentsDeps
       // The usual case costs nothing.
       if (closedUntilMs.size === 0) return undefined
       const seconds = secondsLeft(keyOf(sender))
-      // To make up a credential opens no door that is closed to strangers.
+      // An address that is refused without a credential is refused with an invalid one as well.
       if (seconds !== undefined || sender.kind !== 'invalid credential') return seconds
       return secondsLeft(networkOf(sender.address))
     },

@@ -11,7 +11,7 @@ export interface SharedCount {
   readonly msLeft: number
 }
 
-/** Hears how Redis answers. */
+/** Observes the answers of Redis. */
 export interface SharedStoreObserver {
   /** Limits are shared again, or no longer. */
   storeAnswers(answers: boolean, error?: unknown): void

@@ -125,9 +125,9 @@ export function boundConnections(
   }
 }
 
-/** Beside the sockets, because they are Node's, as are the requests that ask which of them is theirs. */
+/** In a map, because the sockets are Node's own, as are the requests that look up their socket here. */
 const held = new WeakMap<Socket, HeldSocket<Socket>>()
-/** Beside the sockets, because they are Node's, and the requests that look here do not exist yet. */
+/** In a set, because the sockets are Node's own, and the requests that look them up do not exist yet. */
 const refused = new WeakSet<Socket>()
 
 /**

@@ -163,7 +163,7 @@ export function createKeyWatch(deps: KeyWatchDeps): KeyWatch {
 interface Found {
   /** The database's time at the beginning of the statement, so that it cannot have seen what is later. */
   readonly nowMs: number
-  /** Each of a key or of all keys of an owner. */
+  /** Each entry refuses one key, or all keys of an owner. */
   readonly refused: readonly (readonly [keyId: string | null, ownerId: string | null, reason: ErrorReason])[]
 }
 

@@ -218,7 +218,7 @@ export class Breaker {
     return calls >= RECENT_CALLS_MIN && failures >= RECENT_SHARE * calls
   }
 
-  /** Everybody begins anew. */
+  /** Forgets all failures, of all callers. */
   #forget(): void {
     this.#outage = undefined
     this.#after = this.#attempts.latest

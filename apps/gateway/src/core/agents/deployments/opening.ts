@@ -44,7 +44,7 @@ export class Opening {
   #waitMs = PROBE_EVERY_MS
   /** The call that was let through since a probe was answered. */
   #trial: Trial | undefined
-  /** The call of one who has not contributed. */
+  /** The trial call of a party that has not contributed. */
   #newcomer: Trial | undefined
   #newcomerCalledMs = Number.NEGATIVE_INFINITY
 
@@ -125,7 +125,7 @@ export class Opening {
     return this.#contributors !== undefined && !this.#contributors.has(party)
   }
 
-  /** For one interval, in which others must have called. Not longer, or one whose calls end without a verdict would keep it open. */
+  /** For one interval after the answer, if others have called. Otherwise calls that end without a verdict could keep it open. */
   #isLeftToOthers(answeredMs: number, nowMs: number): boolean {
     return nowMs - answeredMs < PROBE_EVERY_MS && nowMs - this.#newcomerCalledMs < PROBE_EVERY_MS
   }

@@ -153,7 +153,7 @@ export class Parties {
   }
 
   #noteFailure(party: string, nowMs: number): void {
-    // With one failure of another party these are enough.
+    // Together with one failure of another party these are enough to open.
     const latest = (this.#failedMs.get(party) ?? []).slice(2 - FAILURES_MAX)
     this.#failedMs.delete(party)
     forgetOldest(this.#failedMs)
@@ -182,7 +182,7 @@ export class Parties {
       random: this.#random,
       contributors: new Set(this.#failedMs.keys()),
     })
-    // What it was that has failed is not known: everybody begins anew when it closes.
+    // The cause of the failures is not known, so the counts of all parties begin anew when it closes.
     this.#tallies.clear()
     this.#failedMs.clear()
   }

@@ -19,7 +19,7 @@ export interface AttemptEnd {
   readonly httpStatus: number | undefined
 }
 
-/** Nothing came that the platform's API could have sent. */
+/** No response came, or one that the platform's API cannot have sent. */
 const OF_DEPLOYMENT: ReadonlySet<ErrorReason> = new Set([
   'agent_timeout',
   'agent_malformed',

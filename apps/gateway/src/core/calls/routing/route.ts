@@ -36,7 +36,7 @@ export class Route {
   readonly #app: AgentApp | undefined
   #residence: Residence | undefined
   #state: DeploymentState
-  /** Of the attempt that has begun and has no verdict yet. */
+  /** The ticket of the attempt that has begun and has no verdict yet. */
   #ticket: Ticket | undefined
   #tried: DeploymentState[] | undefined
   #refusedKeys: string[] | undefined

@@ -23,7 +23,7 @@ export interface EndOfReply {
   readonly reply?: string | undefined
   /** Whether the log was lost, so that nothing of it can be read. */
   readonly isLost: boolean
-  /** Whether the `Idempotency-Key` is free again; who has waited for this call still reads its end. */
+  /** Whether the `Idempotency-Key` is free again. Requests that have waited for this call still read its end. */
   readonly freesKey: boolean
 }
 

@@ -31,10 +31,10 @@ const TEST_BYTES = 12
  */
 export class TestedSubscription {
   readonly #options: TestedSubscriptionOptions
-  /** Those that are being closed. */
+  /** Subscriptions that are being closed. */
   readonly #closing = new Set<Promise<void>>()
   #current: Subscription | undefined
-  /** For the next test, or for the next connection. */
+  /** Fires at the next test, or at the next attempt to connect. */
   #timer: NodeJS.Timeout | undefined
   #pauseMs = PAUSE_MS
   #test: { readonly message: string; readonly arrival: PromiseWithResolvers<void> } | undefined

@@ -23,7 +23,7 @@ export interface NewFile extends FileAddress {
 export interface StoredFile {
   /** Accepted by {@link FileStorage.remove}. Compare its token only: a local disk does not keep the name and gives an empty one. */
   readonly address: FileAddress
-  /** By the clock of the storage. */
+  /** The time of the file by the clock of the storage. */
   readonly modifiedAt: Date
 }
 

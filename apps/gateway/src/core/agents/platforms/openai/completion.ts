@@ -99,7 +99,7 @@ export function completion(
   }
   const choice = answerIn(chunk.choices, state)
   if (choice === undefined) {
-    // The end of a choice that is not read is none.
+    // The end of another choice, which is not read, is not the end of the reply.
     const ends = isEmpty(chunk.choices) ? endsOf(chunk, {}) : []
     if (ends.length > 0) events.push(...heldBack(state), ...ends)
     events.push(...citationsIn(chunk, {}, state), ...tokensIn(state, chunk))
