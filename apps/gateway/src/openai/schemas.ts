@@ -136,7 +136,7 @@ export const CompletionSchema = Type.Object(
           },
           { description: "The agent's message." },
         ),
-        logprobs: nullable(Logprobs, 'Null unless the request asked for them and the server sent them.'),
+        logprobs: nullable(Logprobs, 'Null unless the request asks for them and the server sent them.'),
         finish_reason: FinishReason,
       }),
       { description: 'Always exactly one choice.' },

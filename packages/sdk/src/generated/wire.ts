@@ -589,7 +589,7 @@ export interface paths {
         };
         /**
          * Read the reply of a call
-         * Returns the JSON reply of a kept call that has ended, also of one that was asked as a stream, in the form of the route on which it was asked. While the call runs the status is 202. The reply of a call that has failed is its error.
+         * Returns the JSON reply of a kept call that has ended, also of one that requested a stream, in the form of the route on which it was made. While the call runs the status is 202. The reply of a call that has failed is its error.
          */
         get: operations["readReply"];
         put?: never;
@@ -1551,7 +1551,7 @@ export interface components {
                     /** What the text is based on, as the server sent it; only from agents of the platform `openai`. */
                     annotations?: unknown[];
                 };
-                /** Null unless the request asked for them and the server sent them. */
+                /** Null unless the request asks for them and the server sent them. */
                 logprobs: {
                     [key: string]: unknown;
                 } | null;
@@ -2816,14 +2816,14 @@ export interface components {
             /**
              * Format: date-time
              *
-             * The start of the report: that of the hour that contains the `from` that was asked for (ISO 8601, UTC).
+             * The start of the report: that of the hour that contains the requested `from` (ISO 8601, UTC).
              * @example 2026-11-20T08:30:00.000Z
              */
             from: string;
             /**
              * Format: date-time
              *
-             * The end of the report, not included: the `to` that was asked for, or the end of the hour in which it lies (ISO 8601, UTC).
+             * The end of the report, not included: the requested `to`, or the end of the hour in which it lies (ISO 8601, UTC).
              * @example 2026-11-20T08:30:00.000Z
              */
             to: string;
@@ -3159,7 +3159,7 @@ export interface components {
             /**
              * Format: date-time
              *
-             * When the minute, hour or day begins in the time zone that was asked for; for the first one, when the range begins (ISO 8601, UTC).
+             * When the minute, hour or day begins in the requested time zone; for the first one, when the range begins (ISO 8601, UTC).
              * @example 2026-11-20T08:30:00.000Z
              */
             start: string;
@@ -4945,7 +4945,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** The events, in the form in which the call was asked. */
+            /** The events, in the form of the route on which the call was made. */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -233,7 +233,7 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
     },
     async resume(caller, ref, content) {
       const call = await find(caller, ref)
-      if (!call.stream) refuseField(['callId'], 'was not asked for a stream; read its reply as a whole.')
+      if (!call.stream) refuseField(['callId'], 'did not request a stream; read its reply as a whole.')
       if (logContentOf(call) !== content) refuseField(['callId'], OTHER_CONTENT[content])
       return replyOf(call)
     },
@@ -267,8 +267,8 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
 
 /** Why a log cannot be passed on as what is wanted. */
 const OTHER_CONTENT: Readonly<Record<LogContent, string>> = {
-  events: 'was asked over GraphQL; resume it there, by the subscription chatResumed.',
-  items: 'was not asked over GraphQL; resume its stream over the REST API.',
+  events: 'was made over GraphQL; resume it there, by the subscription chatResumed.',
+  items: 'was not made over GraphQL; resume its stream over the REST API.',
 }
 
 /** The reply of a call whose process died may have had events that were never stored. */
