@@ -231,7 +231,7 @@ export const SETTINGS = {
         description:
           'What all kept replies may take. The oldest make room for new ones; a new kept call is answered 503 where that is not enough.',
       }),
-      readersPerCallMax: count(16, {
+      readersPerCallMax: count(250, {
         description:
           'The number of clients that read one kept reply in one process, beside the client of the call itself: those that resume its stream, and repeated requests that wait for it. Another is answered 429.',
       }),
