@@ -133,7 +133,7 @@ export const SETTINGS = {
       }),
       stalledMs: timerMs(60_000, {
         description:
-          'How long a client may send nothing of a file, and how long the storage may accept nothing.',
+          'How long a client may send no bytes of a file, and how long the storage may accept none.',
       }),
       timeoutMs: count(3_600_000, {
         maximum: UPLOAD_MS_MAX,
@@ -217,7 +217,7 @@ export const SETTINGS = {
         description: 'How long a kept reply can be read after its call has ended.',
       }),
       graceMs: timerMs(30_000, {
-        description: 'How long a kept call goes on while nobody reads its reply.',
+        description: 'How long a kept call goes on while its reply has no reader.',
       }),
       bytesMax: count(4 * MIB, {
         maximum: 64 * MIB,
