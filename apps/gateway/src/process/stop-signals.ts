@@ -1,4 +1,5 @@
 import cluster from 'node:cluster'
+import { watchNpx } from './watch-npx.ts'
 
 /** A second signal within this time is the first one, which arrived in two ways. */
 const SAME_SIGNAL_MS = 500
@@ -36,22 +37,3 @@ export function watchStopSignals(
 }
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
-
-const CHECK_MS = 250
-
-/**
- * Calls `onEnd` when npx, which has started this process, has ended. It ends at SIGTERM and tells the program that it runs nothing,
- * so whoever stopped `npx trunkline` would leave a gateway behind.
- *
- * @returns a function that stops watching
- */
-function watchNpx(onEnd: () => void): () => void {
-  const npx = process.ppid
-  const timer = setInterval(() => {
-    if (process.ppid === npx) return
-    clearInterval(timer)
-    onEnd()
-  }, CHECK_MS)
-  timer.unref()
-  return () => clearInterval(timer)
-}
