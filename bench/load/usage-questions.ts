@@ -1,7 +1,7 @@
 import { systemRuntime } from '../../apps/gateway/src/core/base/runtime.ts'
 import type { Database, Sql } from '../../apps/gateway/src/core/database/database.ts'
 import { ampleLimits } from '../../apps/gateway/src/core/limits/limits.test-support.ts'
-import { createUsageService } from '../../apps/gateway/src/core/reports/usage.ts'
+import { createUsage } from '../../apps/gateway/src/core/reports/usage.ts'
 import type { Principal } from '../../apps/gateway/src/core/requests/principal.ts'
 import { DAYS } from '../data/usage-data.ts'
 import { quantile } from '../figures/quantile.ts'
@@ -47,7 +47,7 @@ export function createQuestions({ sql, prisma }: Database): readonly Question[] 
       return sql.query(text, values)
     },
   }
-  const usage = createUsageService({
+  const { usage, calls } = createUsage({
     database: { kind: 'server', sql: recorded, prisma },
     runtime: systemRuntime,
     limits: ampleLimits(),
@@ -66,8 +66,8 @@ export function createQuestions({ sql, prisma }: Database): readonly Question[] 
 
   const report = (name: string, query: typeof days | typeof months | typeof hours, timezone = 'UTC') =>
     ({ name, kind: 'report', ask: () => usage.report(ADMIN, { ...query, timezone }) }) as const
-  const page = (name: string, query: Parameters<typeof usage.calls>[1]) =>
-    ({ name, kind: 'page', ask: () => usage.calls(ADMIN, query, PAGE) }) as const
+  const page = (name: string, query: Parameters<typeof calls.list>[1]) =>
+    ({ name, kind: 'page', ask: () => calls.list(ADMIN, query, PAGE) }) as const
   return [
     report('30 days of one user, daily', days),
     report('12 months of everything, monthly', months),

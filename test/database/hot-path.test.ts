@@ -16,7 +16,7 @@ import { FREE_LATE } from '@trunkline/gateway/src/core/ledger/kept-admission-sql
 import { createClaimLookUp } from '@trunkline/gateway/src/core/ledger/kept-claims.ts'
 import { createLedger } from '@trunkline/gateway/src/core/ledger/ledger.ts'
 import { ampleLimits } from '@trunkline/gateway/src/core/limits/limits.test-support.ts'
-import { createUsageService } from '@trunkline/gateway/src/core/reports/usage.ts'
+import { createUsage } from '@trunkline/gateway/src/core/reports/usage.ts'
 import { readTodayUsage } from '@trunkline/gateway/src/core/reports/usage-today.ts'
 import type { Principal } from '@trunkline/gateway/src/core/requests/principal.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -147,15 +147,15 @@ describe.each(CASES)('$kind, statistics: $statistics', ({ kind, statistics }) =>
     await followUsage(sql)
     await watchKeys(sql, 500)
     await watchKeys(sql, 0)
-    const usage = createUsageService({
+    const { upkeep } = createUsage({
       database: { ...database, sql },
       runtime: systemRuntime,
       limits: ampleLimits(),
       config: { retentionDays: 400 },
       catalog: { knownIds: () => new Set() },
     })
-    expect(await usage.prune()).toBe(0)
-    expect(await usage.pruneNames()).toBe(0)
+    expect(await upkeep.prune()).toBe(0)
+    expect(await upkeep.pruneNames()).toBe(0)
     expect([...sql.problems]).toEqual([])
     expect(sql.plans).toBeGreaterThan(20)
   })

@@ -1,3 +1,4 @@
+import type { MouseEvent } from 'react'
 import { useEffect, useRef } from 'react'
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../format/use-formats.ts'
@@ -6,7 +7,6 @@ import { numeric, Table, time } from '../ui/table.tsx'
 import type { Column } from './column.ts'
 import { ColumnHead } from './column-head.tsx'
 import styles from './list-table.module.css'
-import { openRow } from './open-row.ts'
 import type { Order } from './order.ts'
 
 interface ListTableProps<Row, Field extends string> {
@@ -126,3 +126,18 @@ function ListRow<Row, Field extends string>({ row, columns, isChosen }: ListRowP
 
 /** A line under the first one of a cell. */
 export const { second } = styles
+
+/**
+ * Follows the link in the header of a row that was clicked anywhere: in a new tab with the middle button or the keys for it, as
+ * a click on the link itself does. What can be clicked by itself keeps its clicks, and text can be selected. A link that lies
+ * over the whole row would take both away.
+ */
+function openRow(event: MouseEvent<HTMLTableRowElement>): void {
+  const { target, currentTarget, button, ctrlKey, metaKey, shiftKey } = event
+  if (!(target instanceof Element) || target.closest('a, button, input, select, label, summary') !== null)
+    return
+  const link = currentTarget.querySelector<HTMLAnchorElement>('th a')
+  if (link === null || button > 1 || getSelection()?.isCollapsed === false) return
+  if (button === 1 || ctrlKey || metaKey || shiftKey) window.open(link.href, '_blank', 'noopener')
+  else link.click()
+}

@@ -1,4 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { DocumentNode } from 'graphql'
+import type { Plugin } from 'graphql-yoga'
 import { createYoga } from 'graphql-yoga'
 import { fail, Problem, refuseField } from '#core/errors/errors.ts'
 import type { BoundsBySender } from '#core/limits/document-bounds.ts'
@@ -17,6 +19,7 @@ import {
 } from './context.ts'
 import { graphqlErrorOf, nameRequest, toGraphqlError } from './errors.ts'
 import { graphiqlRoutes } from './graphiql/routes.ts'
+import type { DocumentVerdicts } from './mistakes/document-verdicts.ts'
 import { createVerdicts } from './mistakes/document-verdicts.ts'
 import { schema } from './schema.ts'
 import { useAuthentication } from './serving/authentication-plugin.ts'
@@ -25,7 +28,6 @@ import { type GraphqlObserver, useObserver } from './serving/observe-plugin.ts'
 import { useProblems } from './serving/problems-plugin.ts'
 import { useReadTurns } from './serving/read-turns-plugin.ts'
 import { recordErrors } from './serving/record-errors.ts'
-import { useValidation } from './serving/validation-plugin.ts'
 import { acceptsEventStream, sendResults, useEventStreams } from './streams/event-streams.ts'
 import { useSharedUpdates } from './streams/shared-updates-plugin.ts'
 
@@ -89,7 +91,7 @@ export function graphqlRoutes(app: FastifyInstance, { settings, observer, ...par
     sendGraphqlProblem(withCost(toProblem(error), request), request, reply),
   )
   const takesAnyDocument = settings.documents !== 'trusted'
-  if (settings.graphiql) graphiqlRoutes(app, { path: PATH, schema, now: parts.now, takesAnyDocument })
+  if (settings.graphiql) graphiqlRoutes(app, { path: PATH, schema, takesAnyDocument })
   app.route({
     method: ['GET', 'POST'],
     url: PATH,
@@ -144,4 +146,16 @@ function sendGraphqlProblem(problem: Problem, request: FastifyRequest, reply: Fa
     .headers(problemHeaders(problem))
     .type('application/json; charset=utf-8')
     .send({ errors })
+}
+
+/**
+ * Validates documents by rules whose errors repeat nothing that the caller sent; refuses those for the schema unless it is
+ * shown. Where nothing but literals is wrong, the refusal is left to {@link useOperationLimits}, which knows the variables.
+ */
+function useValidation(verdicts: DocumentVerdicts): Plugin {
+  return {
+    onValidate({ setValidationFn }) {
+      setValidationFn((_schema: unknown, document: DocumentNode) => verdicts.refusalsOf(document))
+    },
+  }
 }

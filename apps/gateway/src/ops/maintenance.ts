@@ -6,7 +6,7 @@ import type { Instances } from '#core/ledger/instances.ts'
 import type { MaintenanceLease, MaintenancePeriods } from '#core/ledger/maintenance-lease.ts'
 import type { RefusalSweep } from '#core/refusals/refusal-sweep.ts'
 import type { ReplyStore } from '#core/reply-log/store/reply-store.ts'
-import type { UsageMaintenance } from '#core/reports/usage.ts'
+import type { UsageUpkeep } from '#core/reports/usage.ts'
 import type { UploadSweep } from '#core/uploads/upload-sweep.ts'
 import type { Metrics } from './metrics/metrics.ts'
 
@@ -43,7 +43,7 @@ export function createMaintenance({
   metrics,
   log,
 }: {
-  usage: Pick<UsageMaintenance, 'verify' | 'prune' | 'pruneNames'>
+  usage: Pick<UsageUpkeep, 'verify' | 'prune' | 'pruneNames'>
   conversations: Pick<Conversations, 'sweep'>
   replies: Pick<ReplyStore, 'sweep'>
   instances: Pick<Instances, 'sweep'>

@@ -1,4 +1,4 @@
-import type { RewrittenSecrets } from '#core/accounts/auth/signing-key-administration.ts'
+import type { RewrittenSecrets, SigningKeyState } from '#core/accounts/auth/signing-key-administration.ts'
 import type { KeyFilter, KeyOrder } from '#core/accounts/keys/key-filter.ts'
 import type { NewKey } from '#core/accounts/keys/key-input.ts'
 import type { UserFilter, UserOrder } from '#core/accounts/users/user-filter.ts'
@@ -36,7 +36,6 @@ import { deploymentRecord } from '#records/deployment-record.ts'
 import { createdKeyRecord, keyRecord } from '#records/key-record.ts'
 import { processRecord } from '#records/process-record.ts'
 import { refusalCountRecord, refusalRecord } from '#records/refusal-record.ts'
-import { signingKeyRecord } from '#records/signing-key-record.ts'
 import { type callRecord, callRecorder, instancesIn, reportRecord } from '#records/usage-record.ts'
 import { fullUserRecord } from '#records/user-record.ts'
 
@@ -138,7 +137,7 @@ type Commands = { [Name in Command]: (args: CommandArguments[Name]) => Promise<C
 interface CommandDeps {
   readonly services: Pick<
     Services,
-    'users' | 'keys' | 'agents' | 'usage' | 'refusals' | 'audit' | 'processes'
+    'users' | 'keys' | 'agents' | 'usage' | 'calls' | 'refusals' | 'audit' | 'processes'
   >
   readonly processTasks: Pick<ProcessTasks, 'usage' | 'uploads' | 'signingKeys' | 'agents' | 'audit'>
   readonly database: Database
@@ -164,7 +163,7 @@ export function createCommands(deps: CommandDeps): RunCommand {
 /** @param operatorName - the account that runs a command, for the audit log */
 function commandsOf(
   {
-    services: { users, keys, agents, usage: reports, refusals, audit, processes },
+    services: { users, keys, agents, usage: reports, calls, refusals, audit, processes },
     processTasks: { usage, uploads, signingKeys, agents: catalog, audit: auditTasks },
     database,
     runtime,
@@ -233,8 +232,8 @@ function commandsOf(
     'usage verify': () => usage.verify('all'),
     async 'calls list'({ username, limit, cursor, ...input }) {
       const filter = { ...input, ...(await userOf(username)) }
-      const page = await readPage({ limit, cursor }, (query) => reports.calls(operator(), filter, query))
-      const instances = await reports.findInstances(operator(), instancesIn(page.items))
+      const page = await readPage({ limit, cursor }, (query) => calls.list(operator(), filter, query))
+      const instances = await calls.findInstances(operator(), instancesIn(page.items))
       return { calls: page.items.map(callRecorder(instances)), nextCursor: page.nextCursor }
     },
     async 'refusals list'({ username, limit, cursor, ...input }) {
@@ -305,4 +304,15 @@ async function all<Item>(
     cursor = page.nextCursor ?? undefined
   } while (cursor !== undefined)
   return items
+}
+
+/** The record of a signing key, which never contains its private part. */
+function signingKeyRecord({ id, state, createdAt, acceptedUntil, encrypted }: SigningKeyState) {
+  return {
+    id,
+    state,
+    created_at: createdAt.toISOString(),
+    accepted_until: acceptedUntil?.toISOString() ?? null,
+    encrypted,
+  }
 }

@@ -5,7 +5,7 @@ import { hashKey } from '#core/accounts/keys/key-format.ts'
 import type { AgentInfo } from '#core/agents/directory.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
 import { createLedger } from '#core/ledger/ledger.ts'
-import { createUsageService } from '#core/reports/usage.ts'
+import { createUsage } from '#core/reports/usage.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import { openUsersApp, type UsersApp } from './app.test-support.ts'
 import { usageRoutes } from './usage.ts'
@@ -18,7 +18,7 @@ let foreign: { id: string; fullKey: string }
 
 beforeAll(async () => {
   setup = await openUsersApp()
-  const usage = createUsageService({
+  const { usage, calls } = createUsage({
     database: setup.database,
     runtime: setup.runtime,
     limits: setup.limits,
@@ -28,6 +28,7 @@ beforeAll(async () => {
   usageRoutes(setup.app, {
     ...setup,
     usage,
+    calls,
     agents: { findMany: (_caller, ids) => ids.map((id) => ({ id, name: `The ${id}` }) as AgentInfo) },
     audit: { exported: () => Promise.resolve() },
   })

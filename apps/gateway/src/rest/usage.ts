@@ -39,12 +39,12 @@ import { CallSchema, UsageReportSchema } from './usage-schemas.ts'
 
 export function usageRoutes(
   app: FastifyInstance,
-  services: Pick<Services, 'usage' | 'authentication' | 'keys' | 'users'> & {
+  services: Pick<Services, 'usage' | 'calls' | 'authentication' | 'keys' | 'users'> & {
     agents: Pick<Services['agents'], 'findMany'>
     audit: Pick<Services['audit'], 'exported'>
   },
 ): void {
-  const { usage } = services
+  const { usage, calls } = services
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
   const onRequest = anyCredential(services)
   app.addSchema(UsageReportSchema)
@@ -79,15 +79,15 @@ export function usageRoutes(
     const onLimit = showLimit(reply)
     const signal = abortedWith(reply)
     if (format === 'csv') {
-      const calls = await usage.exportCalls(caller, filter, onLimit, signal)
+      const rows = await calls.export(caller, filter, onLimit, signal)
       await services.audit.exported(caller, 'calls', request.query)
-      const rows = callRows(calls, (ids) => usage.findInstances(caller, ids))
-      return sendCsv(reply, 'calls', CALL_FIELDS, rows)
+      const cells = callRows(rows, (ids) => calls.findInstances(caller, ids))
+      return sendCsv(reply, 'calls', CALL_FIELDS, cells)
     }
     const page = await readPage({ limit, cursor }, (query) =>
-      usage.calls(caller, filter, query, onLimit, signal),
+      calls.list(caller, filter, query, onLimit, signal),
     )
-    const instances = await usage.findInstances(caller, instancesIn(page.items))
+    const instances = await calls.findInstances(caller, instancesIn(page.items))
     return success(pageRecord(page, callRecorder(instances)))
   })
 }

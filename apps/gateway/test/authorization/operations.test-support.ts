@@ -99,7 +99,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   getUpload: { method: 'uploads.find', id: theirUpload },
   deleteUpload: { method: 'uploads.remove', id: theirUpload },
   readUsage: { method: 'usage.report', query: `?agent=${FAILING_AGENT}` },
-  listCalls: { method: 'usage.calls', query: `?agent=${FAILING_AGENT}` },
+  listCalls: { method: 'calls.list', query: `?agent=${FAILING_AGENT}` },
   listRefusals: { method: 'refusals.list', query: '?limit_name=a' },
   countRefusals: { method: 'refusals.counts', query: '?limit_name=a' },
   listAuditEvents: { method: 'audit.list' },

@@ -460,30 +460,6 @@ export const TABLE: {
         called.map(([id]) => id),
       )
     }),
-    calls: forCaller(CALLS_SHOWN, async (caller, { services, all }) =>
-      shown(all, await services.usage.calls(caller, { agent: FAILING_AGENT }, { take: 100 })),
-    ),
-    callsOf: forCaller(CALLS_SHOWN, async (caller, { services, all }) => {
-      const ids = [...all.keyNames.keys(), 'no id']
-      const pages = await services.usage.callsOf(caller, { parent: 'key', ids }, { take: 100 })
-      const ofKeys = [...pages.values()].flat().filter(({ agent }) => agent === FAILING_AGENT)
-      const owners = Object.values(all.callers).map(({ principal }) => principal?.userId ?? '')
-      const ofOwners = await services.usage.callsOf(caller, { parent: 'owner', ids: owners }, { take: 100 })
-      const seen = shown(
-        all,
-        [...ofOwners.values()].flat().filter(({ agent }) => agent === FAILING_AGENT),
-      )
-      return shown(all, ofKeys) === seen ? seen : `${shown(all, ofKeys)} by key, ${seen} by owner`
-    }),
-    countCalls: forCaller(COUNT_SEEN, async (caller, { services }) =>
-      String(await services.usage.countCalls(caller, { agent: FAILING_AGENT })),
-    ),
-    exportCalls: forCaller(CALLS_SHOWN, async (caller, { services, all }) => {
-      const calls: Call[] = []
-      for await (const call of await services.usage.exportCalls(caller, { agent: FAILING_AGENT }))
-        calls.push(call)
-      return shown(all, calls)
-    }),
     quota: forCaller(EVERYBODY, async (caller, { services }) => {
       const { maxApiCalls } = await services.usage.quota(caller)
       return maxApiCalls > 0 ? 'allowed' : 'nothing'
@@ -493,6 +469,31 @@ export const TABLE: {
       const { value } = await updates.next()
       await updates.return?.()
       return String(value?.totals.failedCalls)
+    }),
+  },
+  calls: {
+    list: forCaller(CALLS_SHOWN, async (caller, { services, all }) =>
+      shown(all, await services.calls.list(caller, { agent: FAILING_AGENT }, { take: 100 })),
+    ),
+    ofParents: forCaller(CALLS_SHOWN, async (caller, { services, all }) => {
+      const ids = [...all.keyNames.keys(), 'no id']
+      const pages = await services.calls.ofParents(caller, { parent: 'key', ids }, { take: 100 })
+      const ofKeys = [...pages.values()].flat().filter(({ agent }) => agent === FAILING_AGENT)
+      const owners = Object.values(all.callers).map(({ principal }) => principal?.userId ?? '')
+      const ofOwners = await services.calls.ofParents(caller, { parent: 'owner', ids: owners }, { take: 100 })
+      const seen = shown(
+        all,
+        [...ofOwners.values()].flat().filter(({ agent }) => agent === FAILING_AGENT),
+      )
+      return shown(all, ofKeys) === seen ? seen : `${shown(all, ofKeys)} by key, ${seen} by owner`
+    }),
+    count: forCaller(COUNT_SEEN, async (caller, { services }) =>
+      String(await services.calls.count(caller, { agent: FAILING_AGENT })),
+    ),
+    export: forCaller(CALLS_SHOWN, async (caller, { services, all }) => {
+      const calls: Call[] = []
+      for await (const call of await services.calls.export(caller, { agent: FAILING_AGENT })) calls.push(call)
+      return shown(all, calls)
     }),
     seesPlatform: forCaller(
       {
@@ -506,7 +507,7 @@ export const TABLE: {
         'chat key of an admin': 'no',
         'admin key of a user': 'no',
       },
-      async (caller, { services }) => (services.usage.seesPlatform(caller) ? 'yes' : 'no'),
+      async (caller, { services }) => (services.calls.seesPlatform(caller) ? 'yes' : 'no'),
     ),
     findInstances: forCaller(
       {
@@ -521,13 +522,13 @@ export const TABLE: {
         'admin key of a user': 'none',
       },
       async (caller, { services, all }) =>
-        (await services.usage.findInstances(caller, [all.callId, 'no id'])).length === 1 ? 'found' : 'none',
+        (await services.calls.findInstances(caller, [all.callId, 'no id'])).length === 1 ? 'found' : 'none',
     ),
-    findCalls: forCaller(CALL_SHOWN, async (caller, { services, all }) =>
-      shown(all, await services.usage.findCalls(caller, [all.callId, 'no id'])),
+    findMany: forCaller(CALL_SHOWN, async (caller, { services, all }) =>
+      shown(all, await services.calls.findMany(caller, [all.callId, 'no id'])),
     ),
-    findCall: forCaller(CALL_SHOWN, async (caller, { services, all }) => {
-      const call = await services.usage.findCall(caller, all.callId)
+    find: forCaller(CALL_SHOWN, async (caller, { services, all }) => {
+      const call = await services.calls.find(caller, all.callId)
       return shown(all, call === null ? [] : [call])
     }),
   },

@@ -2,13 +2,14 @@ import { Link } from '@tanstack/react-router'
 import { MessagesSquare } from 'lucide-react'
 import { useId } from 'react'
 import { useTranslations } from 'use-intl'
+import { useFormats } from '../../format/use-formats.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { buttonClass } from '../../ui/button.tsx'
 import type { Agent } from './agent.ts'
 import { AgentStatus } from './agent-status.tsx'
-import { AgentTrouble } from './agent-trouble.tsx'
 import styles from './agents-page.module.css'
 import { Deployments } from './deployments.tsx'
+import { Reason } from './reason.tsx'
 
 const FEATURES = ['stream', 'detail', 'files', 'conversation', 'usage', 'stop'] as const
 
@@ -78,3 +79,17 @@ export function AgentCard({ agent }: { readonly agent: Agent }) {
 
 /** GraphQL has `appId` for what is `app_id` in a chat over HTTP, in which most programs meet it. */
 const nameInRest = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/** Since when an agent cannot serve all calls, and why, as far as calls and probes have shown it. */
+function AgentTrouble({ agent }: { readonly agent: Agent }) {
+  const t = useTranslations('agents')
+  const { moment } = useFormats()
+  const { status, statusSince, statusReason } = agent
+  if (status === 'AVAILABLE' || (statusSince == null && statusReason == null)) return null
+  return (
+    <p className={styles.trouble}>
+      {statusSince != null && <span>{t('since', { time: moment(statusSince) })}</span>}
+      {statusReason != null && <Reason reason={statusReason} />}
+    </p>
+  )
+}

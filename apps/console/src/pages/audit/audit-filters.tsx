@@ -5,15 +5,7 @@ import { RangeFilter } from '../../filters/range-filter.tsx'
 import { SearchFilter } from '../../filters/search-filter.tsx'
 import { setFilters } from '../../filters/set-filters.ts'
 import { useNames } from '../../filters/use-names.ts'
-import {
-  type AuditSearch,
-  OPERATIONS,
-  RANGES,
-  RESULTS,
-  rangeOf,
-  shownRange,
-  TARGETS,
-} from './audit-search.ts'
+import { type AuditSearch, RANGES, RESULTS, rangeOf, shownRange } from './audit-search.ts'
 import { useWords } from './words.ts'
 
 interface AuditFiltersProps {
@@ -55,7 +47,7 @@ export function AuditFilters({ search, now, onChange }: AuditFiltersProps) {
         <OptionFilter
           label={t('operation')}
           value={search.operation}
-          options={OPERATIONS.map((operation) => [operation, words.operation(operation)])}
+          options={words.operations}
           onChange={(operation) => onChange({ operation })}
         />
         <OptionFilter
@@ -69,7 +61,7 @@ export function AuditFilters({ search, now, onChange }: AuditFiltersProps) {
         <OptionFilter
           label={t('target')}
           value={search.target}
-          options={TARGETS.map((target) => [target, words.target(target)])}
+          options={words.targets}
           onChange={(target) => onChange({ target })}
         />
         <SearchFilter

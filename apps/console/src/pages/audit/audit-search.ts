@@ -6,44 +6,6 @@ export type Range = (typeof RANGES)[number]
 
 export const RESULTS = ['DONE', 'REFUSED', 'FAILED'] as const satisfies readonly AuditResult[]
 
-/** What the gateway writes events of. */
-export const OPERATIONS = [
-  'users.create',
-  'users.update',
-  'users.setPassword',
-  'users.changeOwnPassword',
-  'keys.create',
-  'keys.update',
-  'keys.resetUsage',
-  'keys.revoke',
-  'keys.sweep',
-  'login',
-  'logout',
-  'signingKeys.create',
-  'signingKeys.rotate',
-  'secrets.rewrite',
-  'uploads.remove',
-  'uploads.sweep',
-  'replies.remove',
-  'configuration.load',
-  'export',
-  'database.import',
-  'audit.cut',
-] as const
-
-/** What it can be done to. */
-export const TARGETS = [
-  'user',
-  'api_key',
-  'session',
-  'signing_key',
-  'upload',
-  'call',
-  'configuration',
-  'export',
-  'audit_event',
-] as const
-
 /** Which events are listed, as the address says it. */
 export interface AuditSearch extends TimeSearch {
   readonly range?: Range | undefined

@@ -1,31 +1,21 @@
-import { useTranslations } from 'use-intl'
-import { OPERATIONS, TARGETS } from './audit-search.ts'
+import { useMessages } from 'use-intl'
 
 /** What operations, targets and actors are called; those that only a newer version of the gateway knows by their own names. */
 export function useWords() {
-  const t = useTranslations('audit')
+  const { audit } = useMessages()
+  const operations = textsOf(audit.operations, (key) => key.replace('_', '.'))
+  const targets = textsOf(audit.targets)
+  const actors = textsOf(audit.actors)
   return {
-    operation(name: string): string {
-      const known = OPERATIONS.find((operation) => operation === name)
-      return known === undefined ? name : t(`operations.${keyOf(known)}`)
-    },
-    target(name: string): string {
-      const known = TARGETS.find((target) => target === name)
-      return known === undefined ? name : t(`targets.${known}`)
-    },
-    actor(name: string): string {
-      const known = ACTORS.find((actor) => actor === name)
-      return known === undefined ? name : t(`actors.${known}`)
-    },
+    operations: [...operations],
+    targets: [...targets],
+    operation: (name: string) => operations.get(name) ?? name,
+    target: (name: string) => targets.get(name) ?? name,
+    actor: (name: string) => actors.get(name) ?? name,
   }
 }
 
-const ACTORS = ['key', 'token', 'anonymous', 'command', 'gateway', 'database'] as const
-
-type Operation = (typeof OPERATIONS)[number]
-type WithoutDots<Name extends string> = Name extends `${infer One}.${infer Other}` ? `${One}_${Other}` : Name
-
-/** A dot in the name of a message stands for a level. */
-function keyOf<Name extends Operation>(name: Name): WithoutDots<Name> {
-  return name.replace('.', '_') as WithoutDots<Name>
+/** The messages of a group by what they name. A dot in the name of a message would stand for a level. */
+function textsOf(messages: Readonly<Record<string, string>>, nameOf = (key: string) => key) {
+  return new Map(Object.entries(messages).map(([key, text]): [string, string] => [nameOf(key), text]))
 }

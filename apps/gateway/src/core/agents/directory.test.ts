@@ -54,6 +54,12 @@ function callerOf(allowedAgents: readonly string[]): Principal {
   return { userId: 'u', role: 'user', via: { kind: 'key', keyId: 'k', permissions, allowedAgents } }
 }
 
+const ADMIN: Principal = {
+  userId: 'a',
+  role: 'admin',
+  via: { kind: 'token', tokenId: 't', expiresAt: new Date(0) },
+}
+
 test('a record contains what a client may know, and no addresses or credentials', async () => {
   const agent = agentOf('fastgpt', { name: 'Help desk', description: 'Helps.', apps, sandbox: true })
   const { directory } = directoryOf([agent])
@@ -78,8 +84,8 @@ test('a record contains what a client may know, and no addresses or credentials'
 test('agents are found by their ids as in the list, without a probe', async () => {
   const { directory, probes } = directoryOf([agentOf('fastgpt', { apps }), agentOf('dify')])
   const ids = ['dify', 'fastgpt', 'none']
-  expect(directory.find(undefined, ids).map(({ id }) => id)).toEqual(['fastgpt', 'dify'])
-  expect(directory.find(callerOf(['fastgpt/small']), ids)).toMatchObject([
+  expect(directory.findMany(callerOf([]), ids).map(({ id }) => id)).toEqual(['fastgpt', 'dify'])
+  expect(directory.findMany(callerOf(['fastgpt/small']), ids)).toMatchObject([
     { id: 'fastgpt', apps: [{ id: 'small', name: 'The small one' }] },
   ])
   expect(probes()).toBe(0)
@@ -281,7 +287,7 @@ test.each<[string, string, readonly ProcessLoad[], (agent: Agent) => ReturnType<
 ])('where %s, the agent is %s', async (_name, status, processes, probe, agent) => {
   const { directory } = directoryOf([agent], probe, processes)
   expect(await directory.list(undefined)).toMatchObject([{ status }])
-  expect(await directory.statusOf(undefined, 'openai')).toMatchObject({ status })
+  expect(await directory.statusOf(callerOf([]), 'openai')).toMatchObject({ status })
 })
 
 test('an agent that is not available says since when and why, until it is again', async () => {
@@ -324,7 +330,7 @@ test('deployments are shown with the sum and each process, and without addresses
     { eu: { inFlight: 40 } },
   )
   const { directory } = directoryOf([twice(spare)], down(US), processes)
-  const deployments = await directory.deploymentsOf(undefined, 'openai')
+  const deployments = await directory.deploymentsOf(ADMIN, 'openai')
   const where = { host: 'a-host', version: '1.0.0' }
   expect(deployments).toEqual([
     {
@@ -350,7 +356,8 @@ test('deployments are shown with the sum and each process, and without addresses
     },
   ])
   expect(JSON.stringify(deployments)).not.toMatch(/platform\.example|key-of-agent/)
-  expect(directory.deploymentsOf(undefined, 'none')).toBeUndefined()
+  await expect(directory.deploymentsOf(ADMIN, 'none')).rejects.toMatchObject({ reason: 'object_not_found' })
+  await expect(directory.statusOf(ADMIN, 'none')).rejects.toMatchObject({ reason: 'agent_denied' })
 })
 
 test('each deployment is probed once in five seconds, for the list, the status and the deployments together', async () => {
@@ -358,8 +365,8 @@ test('each deployment is probed once in five seconds, for the list, the status a
   const readAll = () =>
     Promise.all([
       directory.list(undefined),
-      directory.statusOf(undefined, 'openai'),
-      directory.deploymentsOf(undefined, 'openai'),
+      directory.statusOf(callerOf([]), 'openai'),
+      directory.deploymentsOf(ADMIN, 'openai'),
     ])
   await readAll()
   pass(4_999)

@@ -1,5 +1,6 @@
 import type { Runtime } from '#core/base/runtime.ts'
-import { type Principal, requireKey } from '#core/requests/principal.ts'
+import { fail } from '#core/errors/errors.ts'
+import { type Principal, requireAdmin, requireKey } from '#core/requests/principal.ts'
 import type { Adapter, Agent, AgentFeatures } from './adapter.ts'
 import { modelNames, selectAllowedAgents } from './allowed-agents.ts'
 import type { AgentCatalog } from './catalog.ts'
@@ -40,14 +41,22 @@ export interface AgentDirectory {
    */
   list(caller: Principal | undefined): Promise<AgentRecord[]>
   /**
-   * The status of an agent, since when and why, of those that {@link AgentDirectory.list} lists; undefined for others. Shares the probes of the
-   * list, so that it costs a platform nothing more.
+   * The status of an agent, since when and why. Shares the probes of the list, so that it costs a platform nothing more.
+   *
+   * @throws Problem `agent_denied` for an agent that the caller may not use or that does not exist
    */
-  statusOf(caller: Principal | undefined, id: string): Promise<AgentStanding> | undefined
-  /** The deployments of such an agent, with what every live process knows of them; undefined for other agents. Shares the probes. */
-  deploymentsOf(caller: Principal | undefined, id: string): Promise<DeploymentRecord[]> | undefined
-  /** The agents with these ids out of those that {@link AgentDirectory.list} lists. Makes no probe. */
-  find(caller: Principal | undefined, ids: readonly string[]): AgentInfo[]
+  statusOf(caller: Principal, id: string): Promise<AgentStanding>
+  /**
+   * The deployments of an agent, for administrators, with what every live process knows of them. Shares the probes as well.
+   *
+   * @throws Problem `permission_denied`, `role_denied`, or `object_not_found` for an agent that the caller may not use or that
+   * does not exist
+   */
+  deploymentsOf(caller: Principal, id: string): Promise<DeploymentRecord[]>
+  /**
+   * The agents with these ids that the caller may use, for what refers to them by id, such as a call. Makes no probe.
+   */
+  findMany(caller: Principal, ids: readonly string[]): readonly AgentInfo[]
   /**
    * Lists the models of the OpenAI-compatible API: `agent` and `agent/app`. Makes no probe.
    *
@@ -67,7 +76,7 @@ export function createAgentDirectory(deps: {
   const { loads } = deps
   const standing = async (agent: ServedAgent, processes: readonly ProcessLoad[]) =>
     standingOf(agent.id, await describeDeployments(agent, probe, processes), processes)
-  const findAllowed = (caller: Principal | undefined, id: string) =>
+  const findAllowed = (caller: Principal, id: string) =>
     allowedAgents(caller).find(({ agent }) => agent.id === id)?.agent
   const allowedAgents = (caller: Principal | undefined) => {
     const allowed = caller?.via.kind === 'key' ? caller.via.allowedAgents : []
@@ -83,15 +92,16 @@ export function createAgentDirectory(deps: {
         })),
       )
     },
-    statusOf(caller, id) {
-      const agent = findAllowed(caller, id)
-      return agent && loads.read().then((processes) => standing(agent, processes))
+    async statusOf(caller, id) {
+      const agent = findAllowed(caller, id) ?? fail('agent_denied')
+      return standing(agent, await loads.read())
     },
-    deploymentsOf(caller, id) {
-      const agent = findAllowed(caller, id)
-      return agent && loads.read().then((processes) => describeDeployments(agent, probe, processes))
+    async deploymentsOf(caller, id) {
+      requireAdmin(caller)
+      const agent = findAllowed(caller, id) ?? fail('object_not_found', 'There is no agent with this id.')
+      return describeDeployments(agent, probe, await loads.read())
     },
-    find: (caller, ids) =>
+    findMany: (caller, ids) =>
       allowedAgents(caller)
         .filter(({ agent }) => ids.includes(agent.id))
         .map(({ agent, apps }) => toInfo(agent, apps)),

@@ -1,6 +1,7 @@
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 import type { Origin, Principal } from '#core/requests/principal.ts'
 import { Prisma, type PrismaClient } from '#generated/prisma/client.ts'
+import type { AuditOperation } from './operations.ts'
 
 /** Who did something. `database` is a change by a statement without a caller, such as one of an older version of the gateway. */
 export const ACTORS = ['key', 'token', 'anonymous', 'command', 'gateway', 'database'] as const
@@ -39,7 +40,7 @@ export function placeOf({ address, requestId }: Origin): Pick<Who, 'address' | '
  * The statement that says, for the rest of its transaction, who changes users, keys and signing keys: triggers write the events
  * when the transaction is committed (`audit_change` in the migration).
  */
-export function sayWho(who: Who, operation: string): Prisma.Sql {
+export function sayWho(who: Who, operation: AuditOperation): Prisma.Sql {
   const doing = JSON.stringify(omitUndefined({ ...who, operation }))
   return Prisma.sql`SELECT set_config('trunkline.doing', ${doing}, true)`
 }
@@ -48,7 +49,7 @@ export function sayWho(who: Who, operation: string): Prisma.Sql {
 export async function recorded<Result>(
   prisma: PrismaClient,
   who: Who,
-  operation: string,
+  operation: AuditOperation,
   statement: Prisma.PrismaPromise<Result>,
 ): Promise<Result> {
   const [, result] = await prisma.$transaction([prisma.$executeRaw(sayWho(who, operation)), statement])

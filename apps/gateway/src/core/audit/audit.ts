@@ -2,11 +2,11 @@ import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 import type { Sql } from '#core/database/database.ts'
 import { AMPLE_SPACE, type DiskSpace } from '#core/database/disk/disk-space.ts'
 import type { Who } from './actor.ts'
+import type { AuditOperation, AuditTarget } from './operations.ts'
 
 /** What happened, and to what. */
 export interface NewEvent {
-  /** Such as `users.update`. */
-  readonly operation: string
+  readonly operation: AuditOperation
   /** `done` by default. */
   readonly result?: 'done' | 'refused' | 'failed' | undefined
   readonly target?: AuditTarget | undefined
@@ -18,16 +18,11 @@ export interface NewEvent {
   readonly reason?: string | undefined
 }
 
-export type AuditTarget =
-  | 'user'
-  | 'api_key'
-  | 'signing_key'
-  | 'upload'
-  | 'call'
-  | 'configuration'
-  | 'export'
-  | 'session'
-  | 'audit_event'
+/** An operation that its caller may not do, by the name of its route or field. */
+export interface RefusedEvent extends Omit<NewEvent, 'operation'> {
+  readonly operation: string
+  readonly result: 'refused'
+}
 
 /** Something by which events that strangers can cause are bounded. */
 export interface AuditSubject {
@@ -51,7 +46,7 @@ export interface Audit {
    */
   appendBounded(
     who: Who,
-    event: NewEvent,
+    event: NewEvent | RefusedEvent,
     subjects: readonly AuditSubject[],
     all?: AuditSubject['kind'],
   ): Promise<void>
@@ -99,7 +94,7 @@ WITH everybody AS (
 SELECT CASE WHEN seen <= $5 THEN ${APPEND_BOUNDED} END FROM everybody`
 
 /** An event as `audit_append` takes it. */
-export function eventJson(who: Who, { before, after, ...event }: NewEvent): string {
+export function eventJson(who: Who, { before, after, ...event }: NewEvent | RefusedEvent): string {
   const text = JSON.stringify(
     omitUndefined({
       ...who,

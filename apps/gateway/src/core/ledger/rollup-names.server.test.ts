@@ -6,7 +6,7 @@ import type { Database } from '#core/database/database.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
 import { ampleLimits } from '#core/limits/limits.test-support.ts'
 import type { Group } from '#core/reports/report-rows.ts'
-import { createUsageService } from '#core/reports/usage.ts'
+import { createUsage } from '#core/reports/usage.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import { liveReaper } from './ledger.test-support.ts'
 import { createLedger, type Ledger } from './ledger.ts'
@@ -90,7 +90,7 @@ describe(kind, () => {
     const dayMs = 86_400_000
     // Its keys have no rows of their own, from which reads in slices would start.
     const read = { ...database, kind: 'server' } as const
-    const usage = createUsageService({ ...deps, database: read })
+    const { usage } = createUsage({ ...deps, database: read })
     const report = await usage.report(admin, {
       from: new Date(Date.now() - 3 * dayMs),
       to: new Date(),
@@ -185,9 +185,9 @@ describe(kind, () => {
       { endUser: 'a', app: 'x', daysAgo: 8 },
       { endUser: 'b', app: 'y' },
     ])
-    const usage = createUsageService({ ...deps, database })
-    expect(await usage.pruneNames()).toBe(4)
-    expect(await usage.pruneNames()).toBe(0)
+    const { upkeep } = createUsage({ ...deps, database })
+    expect(await upkeep.pruneNames()).toBe(4)
+    expect(await upkeep.pruneNames()).toBe(0)
     const rows = await database.sql.query<{ name: string }>('SELECT name FROM rollup_names ORDER BY name')
     expect(rows.map(({ name }) => name)).toEqual(['b', 'y'])
   })

@@ -1,3 +1,4 @@
+import { inRanges } from '#core/limits/sharing/in-slices.ts'
 import type { Reads, Slices } from '#core/limits/sharing/reads.ts'
 import { requireOneOf } from '#core/requests/input/input-rules.ts'
 import { rowsOf } from '#core/requests/input/pagination.ts'
@@ -82,13 +83,13 @@ export async function readOrdered<Row extends { id: string }, Field extends stri
         SELECT id::text, ${valueInSql(reading.field)} AS value FROM ${Prisma.raw(table.table)}
         WHERE ${listing.where} AND ${afterInSql(reading, position)} AND ${more}
         ORDER BY ${orderInSql(reading)} LIMIT ${take}`
-    if (slices === undefined) return read(Prisma.sql`true`)
     const isById = reading.field.column === undefined
     const start = isById ? position?.id : undefined
     let places: Place[] = []
-    for await (const ids of rangesOfIds({ table, slices, reading, start })) {
-      const found = await slices.run(() => read(ids))
-      places = [...places, ...found].sort(compareInReading(reading)).slice(0, take)
+    for await (const found of inRangesOfIds({ table, slices, reading, start }, read)) {
+      // The first rows come in the order of the statement.
+      places =
+        places.length === 0 ? found : [...places, ...found].sort(compareInReading(reading)).slice(0, take)
       if (isById && places.length === take) break
     }
     return places
@@ -108,11 +109,9 @@ export async function countListed<Field extends string>(
         SELECT count(*)::int4 AS rows FROM ${Prisma.raw(table.table)} WHERE ${listing.where} AND ${more}`
       return row?.rows ?? 0
     }
-    if (slices === undefined) return count(Prisma.sql`true`)
     let counted = 0
     const reading: Reading = { field: { direction: 'desc' }, direction: 'desc', isBackward: false }
-    for await (const ids of rangesOfIds({ table, slices, reading }))
-      counted += await slices.run(() => count(ids))
+    for await (const some of inRangesOfIds({ table, slices, reading }, count)) counted += some
     return counted
   })
 }
@@ -232,31 +231,28 @@ async function inTurn<Field extends string, Result>(
 
 interface Ranging<Field extends string> {
   readonly table: OrderedTable<Field>
-  readonly slices: Slices
+  readonly slices: Slices | undefined
   readonly reading: Reading
   /** The id after which the first range begins. */
   readonly start?: string | undefined
 }
 
-/** Conditions that divide a table into ranges of ids with a bounded number of rows each, in the order of the reading. */
-async function* rangesOfIds<Field extends string>({
-  table: { prisma, table },
-  slices,
-  reading,
-  start,
-}: Ranging<Field>): AsyncGenerator<Prisma.Sql> {
+/** Reads ranges of ids with a bounded number of rows each, in the order of the reading, by conditions for them. */
+function inRangesOfIds<Field extends string, Result>(
+  { table: { prisma, table }, slices, reading, start }: Ranging<Field>,
+  read: (ids: Prisma.Sql) => Promise<Result>,
+): AsyncGenerator<Result> {
   const step = stepOf(reading)
   const [isBeyond, isWithin] = step === 'desc' ? ['<', '>='] : ['>', '<=']
-  let last = start
-  do {
-    const isAfter =
-      last === undefined ? Prisma.sql`true` : Prisma.sql`id ${Prisma.raw(isBeyond)} ${last}::uuid`
-    const [row] = await slices.run(
-      (rowsMax) => prisma.$queryRaw<{ id: string }[]>`
-        SELECT id::text FROM ${Prisma.raw(table)} WHERE ${isAfter}
-        ORDER BY id ${Prisma.raw(step)} OFFSET ${rowsMax} LIMIT 1`,
-    )
-    last = row?.id
-    yield last === undefined ? isAfter : Prisma.sql`${isAfter} AND id ${Prisma.raw(isWithin)} ${last}::uuid`
-  } while (last !== undefined)
+  const idIs = (operator: string, id: string | undefined) =>
+    id === undefined ? Prisma.sql`true` : Prisma.sql`id ${Prisma.raw(operator)} ${id}::uuid`
+  const next = async (from: string | undefined, rowsMax: number) => {
+    const [row] = await prisma.$queryRaw<{ id: string }[]>`
+      SELECT id::text FROM ${Prisma.raw(table)} WHERE ${idIs(isBeyond, from)}
+      ORDER BY id ${Prisma.raw(step)} OFFSET ${rowsMax} LIMIT 1`
+    return row?.id
+  }
+  return inRanges(slices, { start, next }, (from, to) =>
+    read(Prisma.sql`${idIs(isBeyond, from)} AND ${idIs(isWithin, to)}`),
+  )
 }

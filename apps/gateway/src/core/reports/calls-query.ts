@@ -19,7 +19,7 @@ import {
   statesOf,
   textOf,
 } from './query-fields.ts'
-import { type RangeInput, rangeOf, requireOrder } from './range/range-input.ts'
+import { orderedRangeOf, type RangeInput } from './range/range-input.ts'
 
 /** A query for rows of the ledger as the faces receive it, before any check. `outcome` may also have `running`. */
 export interface CallsInput extends ConditionsInput, RangeInput {
@@ -88,10 +88,4 @@ function wholeNumber(field: string, number: number): number {
   return Number.isInteger(number) && number >= 0 && number <= AMOUNT_MAX
     ? number
     : refuseField([field], `expected a whole number from 0 to ${AMOUNT_MAX}.`)
-}
-
-function orderedRangeOf(input: RangeInput): Pick<CallsQuery, 'from' | 'to'> {
-  const { from, to } = rangeOf(input)
-  requireOrder(from, to)
-  return { from, to }
 }

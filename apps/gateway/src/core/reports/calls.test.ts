@@ -6,7 +6,7 @@ import type { LimitVerdict } from '#core/limits/limits.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import type { CallsInput } from './calls-query.ts'
 import { openUsageServices, type TestKey, type UsageServices } from './usage.test-support.ts'
-import { createUsageService, type UsageDeps, type UsageService } from './usage.ts'
+import { createUsage, type UsageDeps } from './usage.ts'
 
 let services: UsageServices
 let admin: Principal
@@ -15,8 +15,8 @@ let key: TestKey
 let otherKey: TestKey
 let foreign: TestKey
 
-function usageWith(deps: Partial<UsageDeps> = {}): UsageService {
-  return createUsageService({
+function usageWith(deps: Partial<UsageDeps> = {}) {
+  return createUsage({
     database: services.database,
     runtime: services.runtime,
     limits: ampleLimits(),
@@ -40,9 +40,9 @@ const admit = ({ id, ownerId, hash, caller }: TestKey) =>
   services.admitAt({ id, ownerId, hash, caller }, v7(), services.runtime.now())
 
 test('a call is found by every caller who sees it in the list, and no id causes a database error', async () => {
-  const usage = usageWith()
+  const { calls } = usageWith()
   const id = await admit(key)
-  const found = async (caller: Principal, of: string) => (await usage.findCall(caller, of))?.id ?? null
+  const found = async (caller: Principal, of: string) => (await calls.find(caller, of))?.id ?? null
   expect(await found(admin, id)).toBe(id)
   expect(await found(owner, id)).toBe(id)
   expect(await found(key.caller, id)).toBe(id)
@@ -52,12 +52,12 @@ test('a call is found by every caller who sees it in the list, and no id causes 
 })
 
 test.each(['embedded', 'server'] as const)('%s: a page has the requested columns', async (kind) => {
-  const usage = usageWith({ database: { ...services.database, kind } })
+  const { calls } = usageWith({ database: { ...services.database, kind } })
   const newest = await admit(key)
-  const [row] = await usage.calls(owner, {}, { take: 1, select: { agent: true } })
+  const [row] = await calls.list(owner, {}, { take: 1, select: { agent: true } })
   expect(row).toMatchObject({ id: newest, agent: 'dify' })
   expect(row).not.toHaveProperty('requestId')
-  const page = usage.calls(owner, {}, { take: -1 })
+  const page = calls.list(owner, {}, { take: -1 })
   await expect(page).rejects.toMatchObject({ reason: 'invalid_request' })
 })
 
@@ -76,9 +76,10 @@ test('calls are selected by why they failed, how long they took and what they co
     await services.database.prisma.call.update({ where: { id: await admit(slow) }, data })
   }
   await admit(slow)
+  const { calls } = usageWith()
   const found = async (filter: CallsInput) => {
-    const rows = await usageWith().calls(slow.caller, filter, { take: 10 })
-    expect(await usageWith().countCalls(slow.caller, filter)).toBe(rows.length)
+    const rows = await calls.list(slow.caller, filter, { take: 10 })
+    expect(await calls.count(slow.caller, filter)).toBe(rows.length)
     return rows.map(({ durationMs }) => durationMs)
   }
   expect(await found({ reason: 'agent_timeout' })).toEqual([60_000])
@@ -87,7 +88,7 @@ test('calls are selected by why they failed, how long they took and what they co
   expect(await found({ durationMsMin: 1_500, outcome: ['failed'] })).toEqual([60_000])
   expect(await found({ totalTokensMin: 4_000 })).toEqual([1_500])
   const refused = async (filter: CallsInput, field: string) =>
-    expect(usageWith().calls(slow.caller, filter, { take: 1 })).rejects.toMatchObject({ field: [field] })
+    expect(calls.list(slow.caller, filter, { take: 1 })).rejects.toMatchObject({ field: [field] })
   await refused({ reason: 'no such reason' }, 'reason')
   await refused({ firstChunkMsMin: 0.5 }, 'firstChunkMsMin')
   await refused({ durationMsMin: -1 }, 'durationMsMin')
@@ -99,8 +100,8 @@ test.each(['embedded', 'server'] as const)(
   async (kind) => {
     const { sql } = services.database
     const counted = await services.ownKey(await services.join('premium'))
-    const usage = usageWith({ database: { ...services.database, kind } })
-    const count = (filter: CallsInput = {}) => usage.countCalls(counted.caller, filter)
+    const { calls } = usageWith({ database: { ...services.database, kind } })
+    const count = (filter: CallsInput = {}) => calls.count(counted.caller, filter)
     const insert = (agent: string, calls: number) =>
       sql.query(
         `INSERT INTO calls (id, request_id, key_id, owner_id, kind, face, agent, instance, admitted_at)
@@ -115,7 +116,7 @@ test.each(['embedded', 'server'] as const)(
     expect(await count({ outcome: ['done'] })).toBe(0)
     await insert('dify', 1)
     expect(await count()).toBeNull()
-    await expect(usage.countCalls(foreign.caller, { keyId: counted.id })).rejects.toMatchObject({
+    await expect(calls.count(foreign.caller, { keyId: counted.id })).rejects.toMatchObject({
       reason: 'key_not_found',
     })
   },
@@ -128,26 +129,26 @@ test('an export continues after its first batch, with each call once, newest fir
     [foreign.id, foreign.ownerId],
   )
   const ids: string[] = []
-  for await (const { id } of await usageWith().exportCalls(foreign.caller, {})) ids.push(id)
+  for await (const { id } of await usageWith().calls.export(foreign.caller, {})) ids.push(id)
   expect(ids).toHaveLength(2001)
   expect(ids).toEqual([...new Set(ids)].sort().reverse())
 })
 
 test('a valid query takes a point and reports the limit, and an invalid one takes none', async () => {
-  const usage = usageWith({ limits: limitsOf({ points: 1, windowSeconds: 60 }) })
+  const { usage, calls } = usageWith({ limits: limitsOf({ points: 1, windowSeconds: 60 }) })
   const verdicts: LimitVerdict[] = []
   const onLimit = (verdict: LimitVerdict) => verdicts.push(verdict)
   await expect(usage.report(owner, { from: 'never' }, onLimit)).rejects.toMatchObject({
     reason: 'invalid_request',
   })
-  await expect(usage.calls(owner, { from: 'never' }, { take: 1 }, onLimit)).rejects.toMatchObject({
+  await expect(calls.list(owner, { from: 'never' }, { take: 1 }, onLimit)).rejects.toMatchObject({
     reason: 'invalid_request',
   })
   expect(verdicts).toEqual([])
   await usage.report(owner, {}, onLimit)
   await expect(usage.report(owner, {}, onLimit)).rejects.toMatchObject({ reason: 'rate_limited' })
-  await usage.exportCalls(owner, {}, onLimit)
-  await expect(usage.calls(owner, {}, { take: 1 }, onLimit)).rejects.toMatchObject({
+  await calls.export(owner, {}, onLimit)
+  await expect(calls.list(owner, {}, { take: 1 }, onLimit)).rejects.toMatchObject({
     reason: 'rate_limited',
     retryAfterSeconds: expect.any(Number),
   })
@@ -158,5 +159,5 @@ test('a valid query takes a point and reports the limit, and an invalid one take
     ['calls', false],
   ])
   // Each key of a user has its own limit.
-  expect(await usage.calls(otherKey.caller, {}, { take: 1 }, onLimit)).toEqual([])
+  expect(await calls.list(otherKey.caller, {}, { take: 1 }, onLimit)).toEqual([])
 })

@@ -1,13 +1,20 @@
 import { validate } from 'uuid'
+import { readPagesOfLists } from '#core/database/pages-of-lists.ts'
 import { validIds } from '#core/database/valid-ids.ts'
-import { refuseField } from '#core/errors/errors.ts'
-import type { Asking } from '#core/limits/sharing/owner-turns.ts'
-import { allRows, BATCH_ROWS } from '#core/lists/all-rows.ts'
-import { countRows, idsBetween, type RowsById, readNewest } from '#core/lists/rows-by-id.ts'
-import { type ListQuery, readList } from '#core/requests/input/pagination.ts'
+import type { Limits, OnLimit } from '#core/limits/limits.ts'
+import { idsBetween, inRangesOfIds, type RowsById } from '#core/lists/rows-by-id.ts'
+import { type ListQuery, refuseCursor } from '#core/requests/input/pagination.ts'
 import { isAdmin, type Principal } from '#core/requests/principal.ts'
-import type { Call, Prisma, PrismaClient } from '#generated/prisma/client.ts'
-import type { CallState, CallsQuery } from './calls-query.ts'
+import { type Call, Prisma, type PrismaClient } from '#generated/prisma/client.ts'
+import { type CallInstance, findInstances } from './call-instances.ts'
+import { type CallState, type CallsInput, type CallsQuery, parseCallsQuery } from './calls-query.ts'
+import {
+  createRecordList,
+  type ForwardPage,
+  type RecordList,
+  requireForward,
+  requireRead,
+} from './record-list.ts'
 import type { ReadDeps } from './reports.ts'
 import { ownerIn, ownScopeOf, type Scope, scopeOf } from './scope.ts'
 
@@ -16,118 +23,103 @@ export interface CallQuery {
   readonly select?: Prisma.CallSelect | undefined
 }
 
-/** The dependencies of reading rows of the ledger. */
+/** Which page of calls to read, in the form that Pothos passes to the resolvers of connections. */
+export type CallsPage = ForwardPage<NonNullable<ListQuery['cursor']>> & CallQuery
+
+/** The owner of calls: a key, or the user whom keys belong to. */
+export type CallParent = 'key' | 'owner'
+
+/**
+ * The ledger, for every face. A user reads the calls of its own keys, an administrator all calls, and a key without `admin`
+ * only its own.
+ *
+ * The methods that take a query throw the problems `invalid_request`, `key_not_found` and `user_not_found`.
+ */
+export interface Calls extends RecordList<CallsInput, Call, CallsPage> {
+  /**
+   * The same page of the calls of each of several keys or users, by their ids and newest first, for the price of one page.
+   * What the caller may not see is not there.
+   */
+  ofParents(
+    caller: Principal,
+    of: { readonly parent: CallParent; readonly ids: readonly string[] },
+    page: ListQuery & CallQuery,
+    onLimit?: OnLimit,
+    signal?: AbortSignal,
+  ): Promise<ReadonlyMap<string, Call[]>>
+  /** Returns null for a call that does not exist and for one that the caller may not see. */
+  find(caller: Principal, id: string, query?: CallQuery): Promise<Call | null>
+  /** The calls with these ids that the caller may see, in one statement and in no particular order. */
+  findMany(caller: Principal, ids: readonly string[], query?: CallQuery): Promise<Call[]>
+  /** The processes with these ids, of those who served calls; none for callers who may not see them. */
+  findInstances(caller: Principal, ids: readonly string[]): Promise<CallInstance[]>
+  /** Whether the caller may see the columns `platformStatus`, `platformCode`, `platformLogId` and `instance` of a call. */
+  seesPlatform(caller: Principal): boolean
+}
+
 export interface CallsDeps extends ReadDeps {
   readonly prisma: PrismaClient
+  readonly limits: Pick<Limits, 'calls'>
 }
 
-/**
- * One page of the calls that the caller may see, newest first.
- *
- * @throws Problem `invalid_request`, `key_not_found`, `user_not_found`
- */
-export function readCalls(
-  deps: CallsDeps,
-  caller: Principal,
-  query: CallsQuery,
-  page: ListQuery & CallQuery,
-  signal?: AbortSignal,
-): Promise<Call[]> {
-  requireForward(page)
-  return readList(page, ({ where: { id }, take }) =>
-    readBefore(deps, caller, query, {
-      before: id && 'lt' in id ? id.lt : undefined,
-      take,
-      select: page.select,
-      signal,
+export function createCalls({ prisma, sql, reads, limits, requireKnownAgent }: CallsDeps): Calls {
+  async function findMany(caller: Principal, ids: readonly string[], query: CallQuery = {}): Promise<Call[]> {
+    const known = validIds(ids)
+    if (known.length === 0) return []
+    const where = { AND: [filterOf(ownScopeOf(caller), {}), { id: { in: known } }] }
+    const calls = await prisma.call.findMany({ ...columnsOf(query), where })
+    return calls.map(shownTo(caller))
+  }
+  return {
+    ...createRecordList<CallsInput, CallsQuery, Call, string, CallsPage>(reads, {
+      limiter: limits.calls,
+      parse: parseCallsQuery,
+      beforeOf: ({ cursor }) =>
+        cursor?.id === undefined || validate(cursor.id) ? cursor?.id : refuseCursor(),
+      keyOf: ({ id }) => id,
+      async select(caller, query, slices, page) {
+        const scope = await scopeOf(sql, caller, query)
+        await requireKnownAgent(query.agent, slices)
+        const where = filterOf(scope, query)
+        const { from, to } = query
+        const rows: RowsById = { sql, slices, table: 'calls', owner: ownerIn(scope), from, to }
+        return {
+          inRanges: (before, read) => inRangesOfIds(rows, before, read),
+          async find(id, take) {
+            const calls = await prisma.call.findMany({
+              ...columnsOf(page ?? {}),
+              where: { AND: [where, { id }] },
+              take,
+              orderBy: { id: 'desc' },
+            })
+            return calls.map(shownTo(caller))
+          },
+          count: (id, take) => prisma.call.count({ where: { AND: [where, { id }] }, take }),
+        }
+      },
     }),
-  )
-}
-
-/** Reading backwards would need slices of its own for filters that match few rows, and no face offers it. */
-export function requireForward({ take }: ListQuery): void {
-  if (take < 0) refuseField(['last'], 'calls are read from the newest on; expected first.')
-}
-
-/**
- * The number of calls that match the filter; null if there are more than `COUNT_MAX`.
- *
- * @throws Problem `invalid_request`, `key_not_found`, `user_not_found`
- */
-export function countCalls(
-  deps: CallsDeps,
-  caller: Principal,
-  query: CallsQuery,
-  signal?: AbortSignal,
-): Promise<number | null> {
-  const { prisma, sql, reads, requireKnownAgent } = deps
-  return reads.inTurn({ owner: caller.userId, signal }, async (slices) => {
-    const scope = await scopeOf(sql, caller, query)
-    await requireKnownAgent(query.agent, slices)
-    const where = filterOf(scope, query)
-    return countRows(rowsIn({ sql, slices }, scope, query), (id, take) =>
-      prisma.call.count({ where: { AND: [where, { id }] }, take }),
-    )
-  })
-}
-
-/**
- * All calls that the caller may see, newest first, read in batches. The first batch is read before this resolves, so that
- * errors are thrown before a face has begun its response.
- *
- * @throws Problem `invalid_request`, `key_not_found`, `user_not_found`
- */
-export function exportCalls(
-  deps: CallsDeps,
-  caller: Principal,
-  query: CallsQuery,
-  signal?: AbortSignal,
-): Promise<AsyncIterable<Call>> {
-  // The rest of an export is not refused for want of a place, because it would break off in the middle.
-  const read = (before?: string) =>
-    readBefore(deps, caller, query, {
-      before,
-      signal,
-      take: BATCH_ROWS,
-      isContinued: before !== undefined,
-    })
-  return allRows((last) => read(last?.id))
-}
-
-/** Returns null for a call that does not exist and for one that the caller may not see. */
-export async function findCall(
-  { prisma }: Pick<CallsDeps, 'prisma'>,
-  caller: Principal,
-  id: string,
-  query: CallQuery = {},
-): Promise<Call | null> {
-  if (!validate(id)) return null
-  const call = await prisma.call.findFirst({
-    ...columnsOf(query),
-    where: { AND: [callsVisibleTo(caller), { id }] },
-  })
-  return call && shownTo(caller)(call)
-}
-
-/** The calls with these ids that the caller may see, in one statement and in no particular order. */
-export async function findCalls(
-  { prisma }: Pick<CallsDeps, 'prisma'>,
-  caller: Principal,
-  ids: readonly string[],
-  query: CallQuery = {},
-): Promise<Call[]> {
-  const known = validIds(ids)
-  if (known.length === 0) return []
-  const calls = await prisma.call.findMany({
-    ...columnsOf(query),
-    where: { AND: [callsVisibleTo(caller), { id: { in: known } }] },
-  })
-  return calls.map(shownTo(caller))
-}
-
-/** The condition for the calls that the caller may see. */
-function callsVisibleTo(caller: Principal): Prisma.CallWhereInput {
-  return filterOf(ownScopeOf(caller), {})
+    async ofParents(caller, { parent, ids }, page, onLimit, signal) {
+      await requireRead(reads, limits.calls, caller, onLimit, signal)
+      requireForward(page)
+      // Without a filter a page is as many rows of an index, so it needs no slices.
+      return reads.inTurn({ owner: caller.userId, signal }, () =>
+        readPagesOfLists(page, ids, {
+          prisma,
+          table: 'calls',
+          parentColumn: parent === 'key' ? 'key_id' : 'owner_id',
+          where: scopeInSql(ownScopeOf(caller)),
+          readRows: (rowIds) => findMany(caller, rowIds, page),
+        }),
+      )
+    },
+    async find(caller, id, query) {
+      const [call] = await findMany(caller, [id], query)
+      return call ?? null
+    },
+    findMany,
+    findInstances: async (caller, ids) => (seesPlatform(caller) ? findInstances(prisma, ids) : []),
+    seesPlatform,
+  }
 }
 
 /** Adds the id, from which the next page continues, to the selected columns. */
@@ -135,37 +127,9 @@ function columnsOf({ select }: CallQuery): { select?: Prisma.CallSelect } {
   return select === undefined ? {} : { select: { ...select, id: true } }
 }
 
-interface PageBefore extends CallQuery, Omit<Asking, 'owner'> {
-  /** The rows have smaller ids than this one; without it, the newest rows are read. */
-  readonly before?: string | undefined
-  readonly take: number
-}
-
-function readBefore(
-  deps: CallsDeps,
-  caller: Principal,
-  query: CallsQuery,
-  { before, take, select, ...asking }: PageBefore,
-): Promise<Call[]> {
-  const { prisma, sql, reads, requireKnownAgent } = deps
-  return reads.inTurn({ owner: caller.userId, ...asking }, async (slices) => {
-    const scope = await scopeOf(sql, caller, query)
-    await requireKnownAgent(query.agent, slices)
-    const where = filterOf(scope, query)
-    const rows = await readNewest(rowsIn({ sql, slices }, scope, query), { before, take }, (id, takeMax) =>
-      prisma.call.findMany({
-        ...columnsOf({ select }),
-        where: { AND: [where, { id }] },
-        take: takeMax,
-        orderBy: { id: 'desc' },
-      }),
-    )
-    return rows.map(shownTo(caller))
-  })
-}
-
-function rowsIn(read: Pick<RowsById, 'sql' | 'slices'>, scope: Scope, { from, to }: CallsQuery): RowsById {
-  return { ...read, table: 'calls', owner: ownerIn(scope), from, to }
+function scopeInSql(scope: Scope): Prisma.Sql {
+  const owner = ownerIn(scope)
+  return owner === undefined ? Prisma.sql`true` : Prisma.sql`${Prisma.raw(owner.column)} = ${owner.id}::uuid`
 }
 
 function filterOf(scope: Scope, query: CallsQuery): Prisma.CallWhereInput {
@@ -204,7 +168,7 @@ function inStates(states: readonly CallState[]): Prisma.CallWhereInput[] {
 }
 
 /** Whether the caller may see what the platform said about an error. */
-export function seesPlatform(caller: Principal): boolean {
+function seesPlatform(caller: Principal): boolean {
   return isAdmin(caller)
 }
 

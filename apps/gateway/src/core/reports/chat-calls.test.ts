@@ -16,7 +16,7 @@ function readerOf(...rows: (Call | null)[]) {
     return row === undefined ? new Promise(() => undefined) : Promise.resolve(row)
   })
   const chatCalls = createChatCalls({
-    usage: { findCall },
+    calls: { find: findCall },
     ledger: { awaitSettlement: (id) => waits.begin(id) },
   })
   return { waits, findCall, ...chatCalls }

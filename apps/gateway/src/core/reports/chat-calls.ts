@@ -2,8 +2,7 @@ import { DeadlineError, withDeadline } from '#core/base/async/deadline.ts'
 import type { Ledger } from '#core/ledger/ledger.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import type { Call } from '#generated/prisma/client.ts'
-import type { CallQuery } from './calls.ts'
-import type { UsageService } from './usage.ts'
+import type { CallQuery, Calls } from './calls.ts'
 
 /**
  * The calls of chats for the readers of their replies, as far as they may see them. A reply waits for its call, so that each
@@ -23,16 +22,16 @@ export interface ChatCalls {
 export type CallerLookUp = () => Promise<Principal>
 
 export interface ChatCallsDeps {
-  readonly usage: Pick<UsageService, 'findCall'>
+  readonly calls: Pick<Calls, 'find'>
   readonly ledger: Pick<Ledger, 'awaitSettlement'>
 }
 
 const FOUND_WITHIN_MS = 2_000
 
-export function createChatCalls({ usage, ledger }: ChatCallsDeps): ChatCalls {
+export function createChatCalls({ calls, ledger }: ChatCallsDeps): ChatCalls {
   return {
     findRunning: (lookUp, id, query) =>
-      inTime(async (found) => found(await usage.findCall(await lookUp(), id, query))),
+      inTime(async (found) => found(await calls.find(await lookUp(), id, query))),
     async findSettled(lookUp, id, query) {
       const select = query?.select && { ...query.select, outcome: true }
       const columns = select === undefined ? query : { ...query, select }
@@ -40,11 +39,11 @@ export function createChatCalls({ usage, ledger }: ChatCallsDeps): ChatCalls {
       try {
         return await inTime(async (found) => {
           const caller = await lookUp()
-          const call = await usage.findCall(caller, id, columns)
+          const call = await calls.find(caller, id, columns)
           found(call)
           if (call === null || call.outcome !== null) return
           await settlement.written
-          found(await usage.findCall(caller, id, columns))
+          found(await calls.find(caller, id, columns))
         })
       } finally {
         settlement.leave()

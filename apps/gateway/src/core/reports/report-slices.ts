@@ -1,4 +1,5 @@
 import type { Sql } from '#core/database/database.ts'
+import { inSlices } from '#core/limits/sharing/in-slices.ts'
 import type { Slices } from '#core/limits/sharing/reads.ts'
 import type { Granularity } from './range/calendar.ts'
 import type { Segment } from './range/report-range.ts'
@@ -28,16 +29,17 @@ export async function readInSlices(sql: Sql, slices: Slices, read: SlicedRead): 
   const segmentsOf = segmentFinder(read.segments)
   const rows = new Map<string, ReportRow>()
   const groups = new Set<string>()
-  let ranges = keyRangesOf(read)
-  while (ranges.length > 0 && groups.size <= read.groupsMax) {
-    const pending = ranges
-    const { sent, found } = await slices.run(async (rowsMax) => {
-      const sent = pending.slice(0, rowsMax)
-      const values = [JSON.stringify(sent.map(toTask)), read.grain, rowsMax, ...filterValues]
-      return { sent, found: await sql.query<SliceRow>(statement, values) }
-    })
-    ranges = [...remainingOf(sent, found[0]), ...pending.slice(sent.length)]
-    for (const { last: _last, isFull: _isFull, span, bucket, ...sums } of found) {
+  const ranges = keyRangesOf(read)
+  if (ranges.length === 0) return []
+  const found = inSlices(slices, ranges, async (pending, rowsMax) => {
+    const sent = pending.slice(0, rowsMax)
+    const values = [JSON.stringify(sent.map(toTask)), read.grain, rowsMax, ...filterValues]
+    const result = await sql.query<SliceRow>(statement, values)
+    const next = [...remainingOf(sent, result[0]), ...pending.slice(sent.length)]
+    return { result, next: next.length === 0 ? undefined : next }
+  })
+  for await (const slice of found) {
+    for (const { last: _last, isFull: _isFull, span, bucket, ...sums } of slice) {
       if (span === null || bucket === null) continue
       const group = JSON.stringify(read.groupBy.map((name) => sums[name]))
       groups.add(group)
@@ -47,6 +49,7 @@ export async function readInSlices(sql: Sql, slices: Slices, read: SlicedRead): 
         rows.set(key, known === undefined ? { ...sums, start, sign } : merged(known, sums))
       }
     }
+    if (groups.size > read.groupsMax) break
   }
   return [...rows.values()]
 }

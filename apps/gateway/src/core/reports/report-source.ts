@@ -1,5 +1,6 @@
 import { KEY_OWNERS } from '#core/accounts/keys/key-owners.ts'
 import type { Sql } from '#core/database/database.ts'
+import { inSlices } from '#core/limits/sharing/in-slices.ts'
 import type { Slices } from '#core/limits/sharing/reads.ts'
 import type { ReportRange } from './range/report-range.ts'
 import type { ReportQuery } from './report-query.ts'
@@ -62,14 +63,14 @@ async function subjectsOf(sql: Sql, slices: Slices, { grain, owner }: Source): P
     SELECT id::text FROM ${table}
     WHERE id > $1::uuid ${owner === undefined ? 'AND $2::uuid IS NULL' : 'AND owner_id = $2::uuid'} ORDER BY id LIMIT $3`
   const subjects: string[] = []
-  for (let last = NIL; ; last = subjects.at(-1) ?? NIL) {
-    const page = await slices.run(async (rowsMax) => {
-      const rows = await sql.query<{ id: string }>(statement, [last, owner ?? null, rowsMax])
-      return { rows, isFull: rows.length === rowsMax }
-    })
-    subjects.push(...page.rows.map(({ id }) => id))
-    if (!page.isFull) return subjects
+  for await (const ids of inSlices(slices, NIL, async (last, rowsMax) => {
+    const rows = await sql.query<{ id: string }>(statement, [last, owner ?? null, rowsMax])
+    const result = rows.map(({ id }) => id)
+    return { result, next: result.length === rowsMax ? result.at(-1) : undefined }
+  })) {
+    subjects.push(...ids)
   }
+  return subjects
 }
 
 export interface Source {

@@ -7,13 +7,13 @@ import { ampleLimits } from '#core/limits/limits.test-support.ts'
 import type { Reads, Slices } from '#core/limits/sharing/reads.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import type { Call } from '#generated/prisma/client.ts'
-import { readCalls } from './calls.ts'
-import type { CallsQuery } from './calls-query.ts'
+import { createCalls } from './calls.ts'
+import type { CallsInput } from './calls-query.ts'
 import type { ReportQuery } from './report-query.ts'
 import { GROUPS } from './report-rows.ts'
 import { queryBefore, type Report, type ReportGroup, readReport } from './reports.ts'
 import { openUsageServices, type TestKey, type UsageServices } from './usage.test-support.ts'
-import { createUsageService, type UsageService } from './usage.ts'
+import { createUsage, type Usage } from './usage.ts'
 import type { UsageMetrics } from './usage-accumulator.ts'
 
 const HOUR_MS = 3_600_000
@@ -21,7 +21,7 @@ const HOUR_MS = 3_600_000
 const [FROM, TO] = [new Date('2026-03-25T00:00:00Z'), new Date('2026-04-03T00:00:00Z')]
 
 let services: UsageServices
-let usage: UsageService
+let usage: Usage
 let admin: Principal
 let owners: readonly [Principal, Principal]
 let keys: readonly TestKey[]
@@ -59,7 +59,7 @@ const CALLS = process.env.SOAK ? 300 : 60
 
 beforeAll(async () => {
   services = await openUsageServices()
-  usage = usageOf('embedded')
+  usage = usageOf('embedded').usage
   admin = await services.join('admin')
   owners = [await services.join('premium'), await services.join('premium')]
   keys = [
@@ -95,12 +95,12 @@ const base = { from: FROM, to: TO, timezone: 'UTC', granularity: 'day', groupBy:
 async function ask(caller: Principal, more: Partial<ReportQuery> = {}): Promise<Report> {
   const query = { ...base, ...more }
   const report = await usage.report(caller, query)
-  expect(await usageOf('server').report(caller, query)).toEqual(report)
+  expect(await usageOf('server').usage.report(caller, query)).toEqual(report)
   return report
 }
 
-function usageOf(kind: 'embedded' | 'server'): UsageService {
-  return createUsageService({
+function usageOf(kind: 'embedded' | 'server') {
+  return createUsage({
     database: { ...services.database, kind },
     runtime: services.runtime,
     limits: ampleLimits(),
@@ -129,7 +129,7 @@ test.each([1, 7, 50])('slices of %i rollups add up to the result of one statemen
   ] satisfies [Principal, Partial<ReportQuery>][]) {
     const query = { ...base, ...more }
     const sliced = await readReport(deps, caller, query)
-    expect(sliced).toEqual(await usageOf('server').report(caller, query))
+    expect(sliced).toEqual(await usageOf('server').usage.report(caller, query))
     expect(sliced.totals.calls).toBeGreaterThan(0)
   }
 })
@@ -137,32 +137,33 @@ test.each([1, 7, 50])('slices of %i rollups add up to the result of one statemen
 test.each(['embedded', 'server'] as const)(
   '%s: an agent that is configured or was called is accepted, and another one is rejected',
   async (kind) => {
-    const service = usageOf(kind)
-    const report = (agent: string) => service.report(admin, { ...base, agent })
+    const { usage, calls } = usageOf(kind)
+    const report = (agent: string) => usage.report(admin, { ...base, agent })
     expect((await report('coze')).totals.calls).toBeGreaterThan(0)
     expect((await report('configured-only')).totals.calls).toBe(0)
     await expect(report('cozy')).rejects.toMatchObject({ detail: expect.stringMatching(/^agent: /) })
-    const page = service.calls(admin, { agent: 'cozy' }, { take: 1 })
+    const page = calls.list(admin, { agent: 'cozy' }, { take: 1 })
     await expect(page).rejects.toMatchObject({ detail: expect.stringMatching(/^agent: /) })
   },
 )
 
 test('a page of the ledger that is read in slices equals the page that is read at once', async () => {
-  const deps = { ...services.database, requireKnownAgent: async () => undefined }
+  const deps = { ...services.database, limits: ampleLimits(), requireKnownAgent: async () => undefined }
+  const whole = createCalls({ ...deps, reads: readsWith(undefined) })
   const [owner] = owners
   for (const rowsMax of [1, 3, 100]) {
-    const slices: Slices = { run: (statement) => statement(rowsMax) }
+    const sliced = createCalls({ ...deps, reads: readsWith({ run: (statement) => statement(rowsMax) }) })
     for (const [caller, query] of [
       [owner, { agent: 'coze', outcome: ['timeout'] }],
       [admin, { outcome: ['running', 'done'], kind: 'chat' }],
       [admin, { keyId: keys[0]?.id }],
       [keys[1]?.caller ?? admin, { from: FROM, to: TO }],
-    ] satisfies [Principal, CallsQuery][]) {
+    ] satisfies [Principal, CallsInput][]) {
       for (let cursor: { id: string } | undefined; ; ) {
         const page = { take: 7, cursor }
-        const whole = await readCalls({ ...deps, reads: readsWith(undefined) }, caller, query, page)
-        expect(await readCalls({ ...deps, reads: readsWith(slices) }, caller, query, page)).toEqual(whole)
-        cursor = whole.at(-1)
+        const expected = await whole.list(caller, query, page)
+        expect(await sliced.list(caller, query, page)).toEqual(expected)
+        cursor = expected.at(-1)
         if (cursor === undefined) break
       }
     }
@@ -281,13 +282,13 @@ test('filters hold in every combination, for all users, a user and a key, howeve
     user: [{ userId: sample.ownerId }, ({ ownerId }) => ownerId === sample.ownerId],
   }
   const all = Object.values(conditions)
-  const service = usageOf('server')
+  const { usage } = usageOf('server')
   for (let chosen = 1; chosen < 1 << all.length; chosen += 1) {
     const some = all.filter((_condition, index) => (chosen & (1 << index)) !== 0)
     const query = Object.assign({}, ...some.map(([more]) => more)) as Partial<ReportQuery>
     const truth = calls.filter((call) => some.every(([, holds]) => holds(call)))
     const group = GROUPS[chosen % GROUPS.length] ?? 'agent'
-    const { totals, groups } = await service.report(admin, { ...base, ...query, groupBy: [group] })
+    const { totals, groups } = await usage.report(admin, { ...base, ...query, groupBy: [group] })
     expectTruth(totals, truth)
     expect(groups).toHaveLength(new Set(truth.map(VALUES[group])).size)
   }
@@ -310,7 +311,7 @@ test('the period before a report is read by its own query', async () => {
 test.each(['embedded', 'server'] as const)(
   '%s: the reports of several keys are those of each key, without the keys of others',
   async (kind) => {
-    const service = usageOf(kind)
+    const { usage } = usageOf(kind)
     const ids = keys.map(({ id }) => id)
     for (const more of [
       {},
@@ -319,19 +320,17 @@ test.each(['embedded', 'server'] as const)(
       { groupBy: ['end_user'], granularity: 'month' },
     ] satisfies Partial<ReportQuery>[]) {
       const query = { ...base, ...more }
-      const ofAll = await service.reportsOfKeys(admin, [...ids, v7(), 'no id'], query)
+      const ofAll = await usage.reportsOfKeys(admin, [...ids, v7(), 'no id'], query)
       expect(ofAll.size).toBe(3)
       for (const keyId of ids) {
-        expect(ofAll.get(keyId)).toEqual(await service.report(admin, { ...query, keyId }))
+        expect(ofAll.get(keyId)).toEqual(await usage.report(admin, { ...query, keyId }))
       }
       const [own, foreign] = [ids.slice(0, 2), ids.slice(2)]
-      expect(await service.reportsOfKeys(owners[0], ids, query)).toEqual(
+      expect(await usage.reportsOfKeys(owners[0], ids, query)).toEqual(
         new Map([...ofAll].filter(([id]) => own.includes(id))),
       )
-      expect([...(await service.reportsOfKeys(owners[1], ids, query)).keys()]).toEqual(foreign)
-      expect([...(await service.reportsOfKeys(keys[1]?.caller ?? admin, ids, query)).keys()]).toEqual([
-        ids[1],
-      ])
+      expect([...(await usage.reportsOfKeys(owners[1], ids, query)).keys()]).toEqual(foreign)
+      expect([...(await usage.reportsOfKeys(keys[1]?.caller ?? admin, ids, query)).keys()]).toEqual([ids[1]])
     }
   },
 )
@@ -372,7 +371,7 @@ test('calls past their retention are deleted from the ledger but stay in the rep
   const [row] = await services.database.sql.query<{ days: number }>(
     "SELECT (date_trunc('day', now(), 'UTC')::date - DATE '2026-03-29')::int AS days",
   )
-  const pruning = createUsageService({
+  const { upkeep } = createUsage({
     database: services.database,
     runtime: services.runtime,
     limits: ampleLimits(),
@@ -384,11 +383,11 @@ test('calls past their retention are deleted from the ledger but stay in the rep
     `UPDATE calls SET id = (lpad(to_hex((extract(epoch FROM admitted_at) * 1000)::int8), 12, '0') || substr(replace(id::text, '-', ''), 13))::uuid`,
   )
   const kept = calls.filter(({ admittedAt }) => admittedAt >= new Date('2026-03-29T00:00:00Z')).length
-  expect(await pruning.prune()).toBe(calls.length - kept)
-  expect(await pruning.prune()).toBe(0)
+  expect(await upkeep.prune()).toBe(calls.length - kept)
+  expect(await upkeep.prune()).toBe(0)
   expect(await services.database.prisma.call.count({ where: { NOT: { outcome: null } } })).toBe(kept)
   expectTruth((await ask(admin)).totals, calls)
-  expect(await pruning.verify('all')).not.toContainEqual(
+  expect(await upkeep.verify('all')).not.toContainEqual(
     expect.objectContaining({ equation: 'ledger = rollups' }),
   )
 })

@@ -5,7 +5,7 @@ import type { Sql } from '#core/database/database.ts'
 import { ampleLimits } from '#core/limits/limits.test-support.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import { openUsageServices, type TestKey, type UsageServices } from './usage.test-support.ts'
-import { createUsageService } from './usage.ts'
+import { createUsage } from './usage.ts'
 import { createUsageFeed, type UsageFeed } from './usage-feed.ts'
 import type { UsageUpdate } from './usage-today.ts'
 
@@ -75,7 +75,7 @@ const tokenOf = async (username: string) => {
 }
 
 test('each caller gets the totals of its report for today, at once and after each change', async () => {
-  const usage = createUsageService({
+  const { usage } = createUsage({
     database: services.database,
     runtime: services.runtime,
     limits: ampleLimits(),

@@ -3,24 +3,12 @@ import type { AgentCatalog } from '#core/agents/catalog.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 import type { Database, Sql } from '#core/database/database.ts'
 import { type Drift, verifyUsage } from '#core/ledger/verify.ts'
-import { type Limiter, type Limits, type OnLimit, requirePoint } from '#core/limits/limits.ts'
+import { type Limits, type OnLimit, requirePoint } from '#core/limits/limits.ts'
 import type { WaitingPlaces } from '#core/limits/sharing/owner-turns.ts'
 import { createReads } from '#core/limits/sharing/reads.ts'
-import type { ListQuery } from '#core/requests/input/pagination.ts'
 import { credentialId, type Principal } from '#core/requests/principal.ts'
-import type { Call } from '#generated/prisma/client.ts'
-import { type CallInstance, findInstances } from './call-instances.ts'
-import {
-  type CallQuery,
-  countCalls,
-  exportCalls,
-  findCall,
-  findCalls,
-  readCalls,
-  seesPlatform,
-} from './calls.ts'
-import { type CallParent, readCallsOf } from './calls-of.ts'
-import { type CallsInput, parseCallsQuery } from './calls-query.ts'
+import { type Calls, createCalls } from './calls.ts'
+import { requireRead } from './record-list.ts'
 import { parseReportQuery, type ReportInput } from './report-query.ts'
 import { queryBefore, type Report, readReport, readReportsOfKeys } from './reports.ts'
 import { createRequireKnownAgent } from './require-known-agent.ts'
@@ -29,12 +17,11 @@ import { createUsageFeed, type UsageFeedDeps } from './usage-feed.ts'
 import type { UsageUpdate } from './usage-today.ts'
 
 /**
- * Reports and the ledger, for every face. A user reads the calls of its own keys, an administrator all calls, and a key
- * without `admin` only its own. Each report, page and export takes a point of the caller's rate limit after its query has
- * been validated, and waits for the turn of its user. `signal` aborts when the client is gone, which frees its place; reads
- * with the same signal take one place.
+ * Reports, for every face. A user reads the calls of its own keys, an administrator all calls, and a key without `admin` only
+ * its own. Each report takes a point of the caller's rate limit after its query has been validated, and waits for the turn of
+ * its user. `signal` aborts when the client is gone, which frees its place; reads with the same signal take one place.
  */
-export interface UsageService {
+export interface Usage {
   report(caller: Principal, input: ReportInput, onLimit?: OnLimit, signal?: AbortSignal): Promise<Report>
   /**
    * Applies the rules that need no database to the query for a report.
@@ -62,42 +49,6 @@ export interface UsageService {
     onLimit?: OnLimit,
     signal?: AbortSignal,
   ): Promise<ReadonlyMap<string, Report>>
-  /** A page of the ledger, newest first. */
-  calls(
-    caller: Principal,
-    filter: CallsInput,
-    query: ListQuery & CallQuery,
-    onLimit?: OnLimit,
-    signal?: AbortSignal,
-  ): Promise<Call[]>
-  /**
-   * The same page of the calls of each of several keys or users, by their ids, for the price of one page. What the caller
-   * may not see is not there.
-   */
-  callsOf(
-    caller: Principal,
-    of: { readonly parent: CallParent; readonly ids: readonly string[] },
-    query: ListQuery & CallQuery,
-    onLimit?: OnLimit,
-    signal?: AbortSignal,
-  ): Promise<ReadonlyMap<string, Call[]>>
-  /**
-   * How many calls match the filter; null for more than 10,000, because an exact count would read all of them. It takes a
-   * point like a page.
-   */
-  countCalls(
-    caller: Principal,
-    filter: CallsInput,
-    onLimit?: OnLimit,
-    signal?: AbortSignal,
-  ): Promise<number | null>
-  /** All calls that match the filter, newest first. The whole export takes one point. */
-  exportCalls(
-    caller: Principal,
-    filter: CallsInput,
-    onLimit?: OnLimit,
-    signal?: AbortSignal,
-  ): Promise<AsyncIterable<Call>>
   /** The quota of the caller's user, which all of its keys share. */
   quota(caller: Principal): Promise<Quota>
   /**
@@ -107,18 +58,10 @@ export interface UsageService {
    * @throws Problem `rate_limited`, `draining`, `unavailable`
    */
   updates(caller: Principal, onLimit?: OnLimit): Promise<AsyncIterableIterator<UsageUpdate, undefined>>
-  /** Whether the caller may see the columns `platformStatus`, `platformCode`, `platformLogId` and `instance` of a call. */
-  seesPlatform(caller: Principal): boolean
-  /** Returns null for a call that does not exist and for one that the caller may not see. */
-  findCall(caller: Principal, id: string, query?: CallQuery): Promise<Call | null>
-  /** The calls with these ids that the caller may see, in one statement and in no particular order. */
-  findCalls(caller: Principal, ids: readonly string[], query?: CallQuery): Promise<Call[]>
-  /** The processes with these ids, of those who served calls; none for callers who may not see them. */
-  findInstances(caller: Principal, ids: readonly string[]): Promise<CallInstance[]>
 }
 
 /** Work on the ledger and its rollups that needs no caller. */
-export interface UsageMaintenance {
+export interface UsageUpkeep {
   /** Ends the subscriptions to updates with `draining` and refuses new ones. */
   endUpdates(): void
   /** Returns the differences between counters, rollups and ledger, of all time or of the last days. */
@@ -147,7 +90,8 @@ const PRUNED_AT_ONCE = 1_000
 /** Names are needed until all calls of their day have been settled; even calls left open by an outage end sooner than this. */
 const NAMES_KEPT_DAYS = 7
 
-export function createUsageService({
+/** Reports and the ledger, whose reads take the same turns. */
+export function createUsage({
   database,
   upkeep = database.sql,
   runtime,
@@ -155,21 +99,16 @@ export function createUsageService({
   config,
   catalog,
   onFeedAnswer = () => undefined,
-}: UsageDeps): UsageService & UsageMaintenance {
+}: UsageDeps): { usage: Usage; calls: Calls; upkeep: UsageUpkeep } {
   const { sql, prisma } = database
   const reads = createReads(database.kind, { places: config.places })
-  /** Takes a point of a limit, if the read would get a place. */
-  const requireRead = (limiter: Limiter, caller: Principal, onLimit?: OnLimit, signal?: AbortSignal) => {
-    reads.requirePlace({ owner: caller.userId, signal })
-    return requirePoint(limiter, credentialId(caller), onLimit)
-  }
   const requireKnownAgent = createRequireKnownAgent(catalog, sql)
   const deps = { sql, prisma, reads, requireKnownAgent }
   const feed = createUsageFeed({ sql, runtime, onAnswer: onFeedAnswer })
-  return {
+  const usage: Usage = {
     async report(caller, input, onLimit, signal) {
       const query = parseReportQuery(input, runtime.now())
-      await requireRead(limits.reports, caller, onLimit, signal)
+      await requireRead(reads, limits.reports, caller, onLimit, signal)
       return readReport(deps, caller, query, signal)
     },
     async reportBefore(caller, report, signal) {
@@ -186,27 +125,8 @@ export function createUsageService({
     },
     async reportsOfKeys(caller, keyIds, input, onLimit, signal) {
       const query = parseReportQuery({ ...input, keyId: undefined, userId: undefined }, runtime.now())
-      await requireRead(limits.reports, caller, onLimit, signal)
+      await requireRead(reads, limits.reports, caller, onLimit, signal)
       return readReportsOfKeys(deps, caller, keyIds, query, signal)
-    },
-    async calls(caller, filter, page, onLimit, signal) {
-      const query = parseCallsQuery(filter)
-      await requireRead(limits.calls, caller, onLimit, signal)
-      return readCalls(deps, caller, query, page, signal)
-    },
-    async callsOf(caller, of, page, onLimit, signal) {
-      await requireRead(limits.calls, caller, onLimit, signal)
-      return readCallsOf(deps, caller, of, page, signal)
-    },
-    async countCalls(caller, filter, onLimit, signal) {
-      const query = parseCallsQuery(filter)
-      await requireRead(limits.calls, caller, onLimit, signal)
-      return countCalls(deps, caller, query, signal)
-    },
-    async exportCalls(caller, filter, onLimit, signal) {
-      const query = parseCallsQuery(filter)
-      await requireRead(limits.calls, caller, onLimit, signal)
-      return exportCalls(deps, caller, query, signal)
     },
     async quota({ userId }) {
       const user = await prisma.user.findUniqueOrThrow({ where: { id: userId }, select: QUOTA_COLUMNS })
@@ -216,20 +136,22 @@ export function createUsageService({
       await requirePoint(limits.reports, credentialId(caller), onLimit)
       return feed.subscribe(caller)
     },
-    endUpdates: () => feed.close(),
-    seesPlatform,
-    findCall: (caller, id, query) => findCall(deps, caller, id, query),
-    findCalls: (caller, ids, query) => findCalls(deps, caller, ids, query),
-    findInstances: (caller, ids) => findInstances(deps, caller, ids),
-    verify: (extent) => verifyUsage(upkeep, { ...config, extent }),
-    async prune() {
-      const rows = await upkeep.query(PRUNE, [config.retentionDays, PRUNED_AT_ONCE])
-      return rows.length
-    },
-    async pruneNames() {
-      const names = await upkeep.query(PRUNE_NAMES, [NAMES_KEPT_DAYS, PRUNED_AT_ONCE])
-      const counts = await upkeep.query(PRUNE_NAME_COUNTS, [NAMES_KEPT_DAYS, PRUNED_AT_ONCE])
-      return names.length + counts.length
+  }
+  return {
+    usage,
+    calls: createCalls({ ...deps, limits }),
+    upkeep: {
+      endUpdates: () => feed.close(),
+      verify: (extent) => verifyUsage(upkeep, { ...config, extent }),
+      async prune() {
+        const rows = await upkeep.query(PRUNE, [config.retentionDays, PRUNED_AT_ONCE])
+        return rows.length
+      },
+      async pruneNames() {
+        const names = await upkeep.query(PRUNE_NAMES, [NAMES_KEPT_DAYS, PRUNED_AT_ONCE])
+        const counts = await upkeep.query(PRUNE_NAME_COUNTS, [NAMES_KEPT_DAYS, PRUNED_AT_ONCE])
+        return names.length + counts.length
+      },
     },
   }
 }

@@ -6,7 +6,7 @@ import { systemRuntime } from '#core/base/runtime.ts'
 import { ampleLimits, limitsOf } from '#core/limits/limits.test-support.ts'
 import type { LimitVerdict } from '#core/limits/limits.ts'
 import type { Principal } from '#core/requests/principal.ts'
-import { createAgentListing } from './agent-listing.ts'
+import { withListingLimit } from './agent-listing.ts'
 
 const ADDRESS = '10.0.0.1'
 const via = { kind: 'key', keyId: 'k', permissions: ['chat'], allowedAgents: [] } as const
@@ -21,7 +21,7 @@ const directory = createAgentDirectory({
 })
 
 test('a listing that is not public requires a caller, which is checked before the rate limit', async () => {
-  const agents = createAgentListing({ directory, limits: ampleLimits(), isPublic: false })
+  const agents = withListingLimit(directory, { limits: ampleLimits(), isPublic: false })
   const verdicts: LimitVerdict[] = []
   const onLimit = (verdict: LimitVerdict) => verdicts.push(verdict)
   await expect(agents.list(undefined, ADDRESS, onLimit)).rejects.toMatchObject({
@@ -34,7 +34,7 @@ test('a listing that is not public requires a caller, which is checked before th
 
 test('the rate limit counts by credential or by network, and its state is reported', async () => {
   const limits = limitsOf({ points: 1, windowSeconds: 60 })
-  const agents = createAgentListing({ directory, limits, isPublic: true })
+  const agents = withListingLimit(directory, { limits, isPublic: true })
   const verdicts: LimitVerdict[] = []
   const list = (caller: Principal | undefined, address: string) =>
     agents

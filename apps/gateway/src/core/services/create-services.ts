@@ -37,7 +37,7 @@ import type { WakeUps } from '#core/reply-log/wake-ups/wake-ups.ts'
 import { createAuditLog } from '#core/reports/audit-log/audit-log.ts'
 import { createChatCalls } from '#core/reports/chat-calls.ts'
 import { createRefusals } from '#core/reports/refusals/refusals.ts'
-import { createUsageService, type UsageDeps } from '#core/reports/usage.ts'
+import { createUsage, type UsageDeps } from '#core/reports/usage.ts'
 import type { UsageFeedDeps } from '#core/reports/usage-feed.ts'
 import { createTypeCheck } from '#core/uploads/content/file-type.ts'
 import { createIssuedFiles } from '#core/uploads/issued-files.ts'
@@ -45,7 +45,7 @@ import type { FileStorage } from '#core/uploads/storage/storage.ts'
 import { uploadFiles } from '#core/uploads/upload-rows.ts'
 import { createUploadSweep, type SweepObserver } from '#core/uploads/upload-sweep.ts'
 import { createUploads } from '#core/uploads/uploads.ts'
-import { createAgentListing } from './agent-listing.ts'
+import { withListingLimit } from './agent-listing.ts'
 import type { ProcessTasks, Services } from './services.ts'
 
 type ChatParts = Pick<
@@ -185,7 +185,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     takeWrite,
     config: config.users,
   })
-  const { verify, prune, pruneNames, endUpdates, ...usage } = createUsageService({
+  const { usage, calls, upkeep } = createUsage({
     database: { kind, ...lanes.reports },
     upkeep: lanes.upkeep,
     runtime,
@@ -239,8 +239,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
         resetUsage: changing(keys.resetUsage),
         revoke: changing(keys.revoke),
       },
-      agents: createAgentListing({
-        directory: createAgentDirectory({ catalog, upstream, runtime, loads: deps.loads }),
+      agents: withListingLimit(createAgentDirectory({ catalog, upstream, runtime, loads: deps.loads }), {
         limits,
         isPublic: config.publicAgentListing,
       }),
@@ -260,9 +259,10 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
           return removed
         },
       },
-      chatCalls: createChatCalls({ usage, ledger }),
+      chatCalls: createChatCalls({ calls, ledger }),
       uploads: { ...uploads, ...receiver, remove: changing(uploads.remove) },
       usage,
+      calls,
       refusals: createRefusals({ database: lanes.records, runtime, limits, reads: records, catalog }),
       audit: auditLog,
       processes: createProcesses({ sql, leaseMs: config.instance.leaseMs }),
@@ -284,7 +284,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
         }),
         files: (after) => uploadFiles(prisma, after),
       },
-      usage: { verify, prune, pruneNames, endUpdates },
+      usage: upkeep,
       keys: createKeySweep({ sql: lanes.upkeep, retentionDays: config.apiKeys.revokedRetentionDays }),
       replies: replyTasks,
       signingKeys: deps.signingKeys,

@@ -15,13 +15,14 @@ import type { RefusedDocuments } from '#core/limits/refused-documents.ts'
 import type { SmallReads } from '#core/limits/sharing/small-reads.ts'
 import type { Replies, ReplyTasks } from '#core/reply-log/replies.ts'
 import type { AuditLog, AuditTasks } from '#core/reports/audit-log/audit-log.ts'
+import type { Calls } from '#core/reports/calls.ts'
 import type { ChatCalls } from '#core/reports/chat-calls.ts'
 import type { Refusals } from '#core/reports/refusals/refusals.ts'
-import type { UsageMaintenance, UsageService } from '#core/reports/usage.ts'
+import type { Usage, UsageUpkeep } from '#core/reports/usage.ts'
 import type { UploadFiles } from '#core/uploads/upload-rows.ts'
 import type { UploadSweep } from '#core/uploads/upload-sweep.ts'
 import type { Uploads } from '#core/uploads/uploads.ts'
-import type { AgentListing } from './agent-listing.ts'
+import type { Agents } from './agent-listing.ts'
 
 /**
  * Everything that faces may call. A method that acts for a caller takes its `Principal` as the first parameter and checks
@@ -35,12 +36,13 @@ export interface Services {
   readonly authentication: Authentication
   readonly users: Users
   readonly keys: Keys
-  readonly agents: AgentListing
+  readonly agents: Agents
   readonly chat: Pick<ChatService, 'start' | 'startKept' | 'check'>
   readonly replies: Replies
   readonly chatCalls: ChatCalls
   readonly uploads: Uploads & UploadReceiver
-  readonly usage: UsageService
+  readonly usage: Usage
+  readonly calls: Calls
   readonly refusals: Refusals
   readonly audit: AuditLog
   /** The processes of the gateway. */
@@ -57,7 +59,7 @@ export interface ProcessTasks {
   readonly chat: Pick<ChatService, 'drain' | 'inFlight'>
   readonly uploads: UploadsInProgress &
     UploadSweep & { files(after: string | undefined): Promise<UploadFiles> }
-  readonly usage: UsageMaintenance
+  readonly usage: UsageUpkeep
   readonly keys: KeySweep
   readonly replies: ReplyTasks
   readonly signingKeys: SigningKeyAdministration

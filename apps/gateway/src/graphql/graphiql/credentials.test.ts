@@ -9,7 +9,7 @@ import {
 } from '#test/authorization/rows.test-support.ts'
 import { MATRIX } from '#test/graphql/matrix.test-support.ts'
 import { schema } from '../schema.ts'
-import { credentialIn, rootFieldsOf } from './credentials.ts'
+import { credentialIn, keyFieldsOf, rootFieldsOf } from './credentials.ts'
 
 type Cells = Readonly<Record<string, string>>
 
@@ -63,4 +63,13 @@ test.each(OPERATIONS)('%s takes the credential that its description names', (nam
   const isForCreators = description?.includes('Only for its creator and administrators.')
   const expected = [...refusedIn(meaning ?? {}), ...(isForCreators ? OWNERS : [])]
   expect(refusedIn(MATRIX[name]?.cells ?? {}).sort()).toEqual(expected.sort())
+})
+
+test('the description of every operation says which credential it takes', () => {
+  const silent = rootFieldsOf(schema).filter(
+    ({ description }) => credentialIn(description ?? '') === undefined,
+  )
+  expect(silent.map(({ name }) => name)).toEqual([])
+  expect(keyFieldsOf(schema)).toContain('chat')
+  expect(keyFieldsOf(schema)).not.toContain('createApiKey')
 })

@@ -4,14 +4,13 @@ import type { GraphQLSchema } from 'graphql'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import { shippedFile } from '#core/base/shipped-files.ts'
 import { type FixedBody, fixedBody, revalidate } from '#http/response/fixed-body.ts'
-import { credentialsOf } from './credentials.ts'
+import { keyFieldsOf } from './credentials.ts'
 import { renderNotice, renderPage } from './page.ts'
 
 interface GraphiqlOptions {
   /** The path of the GraphQL endpoint, on which browsers get the page. */
   readonly path: string
   readonly schema: GraphQLSchema
-  readonly now: () => Date
   /** Whether the gateway executes the documents that people write in the page. */
   readonly takesAnyDocument: boolean
 }
@@ -22,18 +21,18 @@ interface GraphiqlOptions {
  */
 export function graphiqlRoutes(
   app: FastifyInstance,
-  { path, schema, now, takesAnyDocument }: GraphiqlOptions,
+  { path, schema, takesAnyDocument }: GraphiqlOptions,
 ): void {
   const files = `${path}/graphiql`
-  const credentials = credentialsOf(schema)
+  const html = takesAnyDocument
+    ? renderPage(files, { endpoint: path, keyFields: keyFieldsOf(schema) })
+    : renderNotice(files)
   const bodies = new Map<string, Promise<FixedBody>>()
 
   app.addHook('preHandler', async (request, reply) => {
     if (request.routeOptions.url !== path || !isBrowser(request)) return
     reply.headers(PAGE_HEADERS).type('text/html; charset=utf-8')
-    return reply.send(
-      takesAnyDocument ? renderPage({ path, files, credentials, now: now() }) : renderNotice(files),
-    )
+    return reply.send(html)
   })
   for (const [name, { type, read }] of Object.entries(FILES)) {
     app.get(`${files}/${name}`, { schema: { hide: true } }, async (request, reply) => {

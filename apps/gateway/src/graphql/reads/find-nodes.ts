@@ -18,7 +18,7 @@ const ID_ONLY = { select: { id: true } }
 const KINDS: Readonly<Record<string, Find>> = {
   User: ({ users }, caller, ids) => users.findMany(caller, ids, ID_ONLY),
   ApiKey: ({ keys }, caller, ids) => keys.findMany(caller, ids, ID_ONLY),
-  Call: ({ usage }, caller, ids) => usage.findCalls(caller, ids, ID_ONLY),
+  Call: ({ calls }, caller, ids) => calls.findMany(caller, ids, ID_ONLY),
   Upload: ({ uploads }, caller, ids) => uploads.findMany(caller, ids, ID_ONLY),
 }
 

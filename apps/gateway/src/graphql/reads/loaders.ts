@@ -7,7 +7,7 @@ import type { OnLimit } from '#core/limits/limits.ts'
 import type { Listed, OrderedQuery } from '#core/lists/ordered-lists.ts'
 import type { AuditEvent } from '#core/reports/audit-log/audit-rows.ts'
 import type { CallInstance } from '#core/reports/call-instances.ts'
-import type { CallParent } from '#core/reports/calls-of.ts'
+import type { CallParent } from '#core/reports/calls.ts'
 import type { Refusal } from '#core/reports/refusals/refusals.ts'
 import type { ReportInput } from '#core/reports/report-query.ts'
 import type { Report } from '#core/reports/reports.ts'
@@ -83,7 +83,7 @@ export function createLoaders(
   onLimit: OnLimit,
   signal: AbortSignal,
 ): Loaders {
-  const { keys, users, usage, uploads, agents, refusals, audit } = services
+  const { keys, users, usage, calls, uploads, agents, refusals, audit } = services
   const byId = <Row extends { id: string }>(read: (ids: readonly string[]) => Promise<readonly Row[]>) =>
     async function readById(ids: readonly string[]) {
       return new Map((await read(ids)).map((row) => [row.id, row]))
@@ -92,7 +92,7 @@ export function createLoaders(
     (parent: CallParent) =>
     ({ query }: Page) =>
     (ids: readonly string[]) =>
-      usage.callsOf(callerOf(), { parent, ids }, query, onLimit, signal)
+      calls.ofParents(callerOf(), { parent, ids }, query, onLimit, signal)
   /** A request without a caller is refused before it waits for a batch, so that errors come in the order of their fields. */
   const atOnce =
     <Asked extends readonly unknown[], Result>(read: (...asked: Asked) => Result) =>
@@ -111,11 +111,11 @@ export function createLoaders(
     user: batchedRows((ids, query) => users.findMany(callerOf(), ids, query)),
     managedUser: atOnce(batchedRows((ids, query) => users.findManaged(callerOf(), ids, query))),
     ownUser: (query) => foundOr(ownUser(callerOf().userId, query), 'user_not_found'),
-    call: atOnce(batchedRows((ids, query) => usage.findCalls(callerOf(), ids, query))),
+    call: atOnce(batchedRows((ids, query) => calls.findMany(callerOf(), ids, query))),
     upload: atOnce(batchedRows((ids, query) => uploads.findMany(callerOf(), ids, query))),
     refusal: atOnce(batched((ids) => refusals.findMany(callerOf(), ids))),
     auditEvent: atOnce((n) => auditEvent(String(n))),
-    instance: batched(byId((ids) => usage.findInstances(callerOf(), ids))),
+    instance: batched(byId((ids) => calls.findInstances(callerOf(), ids))),
     agent: batched(byId(async (ids) => agents.findMany(callerOf(), ids))),
     keysOf: batchedBy(
       ({ query, filter }) =>

@@ -28,7 +28,7 @@ export interface RereadDeps {
  * in one statement, and through the services, which add the caller's filter.
  */
 export function createRereads({ services, prisma, callerOf, loggedIn }: RereadDeps): PrismaClient {
-  const { users, keys, usage, uploads } = services
+  const { users, keys, calls, uploads } = services
   const readUsers: ReadRows = async (ids, query) => {
     const proven = ids.filter((id) => loggedIn.has(id))
     const others = ids.filter((id) => !loggedIn.has(id))
@@ -41,7 +41,7 @@ export function createRereads({ services, prisma, callerOf, loggedIn }: RereadDe
   const rereads = {
     user: reread(readUsers),
     apiKey: reread((ids, query) => keys.findMany(callerOf(), ids, query)),
-    call: reread((ids, query) => usage.findCalls(callerOf(), ids, query)),
+    call: reread((ids, query) => calls.findMany(callerOf(), ids, query)),
     upload: reread((ids, query) => uploads.findMany(callerOf(), ids, query)),
   }
   // Pothos names Prisma's whole client, of which it calls this one method.

@@ -236,7 +236,7 @@ export const Call = builder.prismaObject('Call', {
 
 /** Rows that Pothos reads itself have what the platform said, and which process served them, for every caller. */
 function ifShown<Value>(value: Value, context: GraphqlContext): Value | null {
-  return context.services.usage.seesPlatform(callerOf(context)) ? value : null
+  return context.services.calls.seesPlatform(callerOf(context)) ? value : null
 }
 
 builder.prismaObjectField(Upload, 'call', (t) =>
@@ -379,7 +379,7 @@ builder.queryField('calls', (t) =>
         }),
       },
       resolve: (query, _root, { filter, timezone }, context) =>
-        context.services.usage.calls(
+        context.services.calls.list(
           callerOf(context),
           { ...conditionsOf(withoutNulls(filter)), timezone },
           query,
@@ -388,8 +388,8 @@ builder.queryField('calls', (t) =>
         ),
       totalCount: (_root, { filter, timezone }, context) =>
         // Null for more than 10,000: the field below is nullable, which Pothos' own would not be.
-        context.services.usage
-          .countCalls(
+        context.services.calls
+          .count(
             callerOf(context),
             { ...conditionsOf(withoutNulls(filter)), timezone },
             showLimit(context.reply),

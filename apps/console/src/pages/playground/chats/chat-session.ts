@@ -3,7 +3,6 @@ import type { Exchange } from '../frames/exchange.ts'
 import { recordedFetch } from '../frames/recorded-fetch.ts'
 import { carriedMessages } from './carried-messages.ts'
 import type { PlaygroundKey } from './playground-key.ts'
-import { randomId } from './random-id.ts'
 import { EMPTY_TURN, type SentFile, sentQuery, type Turn } from './turn.ts'
 import { failedTurn, isConnectionLost, keepsNoReplies } from './turn-failure.ts'
 
@@ -370,4 +369,10 @@ export class ChatSession {
   #announce(): void {
     for (const listener of this.#listeners) listener()
   }
+}
+
+/** Not `randomUUID`, which browsers offer on HTTPS and on this machine alone. */
+function randomId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(9))
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }

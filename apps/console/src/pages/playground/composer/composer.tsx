@@ -1,5 +1,5 @@
 import { Paperclip, SendHorizontal, Square } from 'lucide-react'
-import { type FormEvent, type KeyboardEvent, useEffect, useRef } from 'react'
+import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { useTranslations } from 'use-intl'
 import { Button, IconButton } from '../../../ui/button.tsx'
 import type { ChatsOfUser } from '../chats/chats-of-user.ts'
@@ -7,7 +7,6 @@ import type { SentFile } from '../chats/turn.ts'
 import { AttachmentList } from './attachment-list.tsx'
 import styles from './composer.module.css'
 import type { Attachments } from './use-attachments.ts'
-import { useDraft } from './use-draft.ts'
 
 interface ComposerProps {
   readonly agentName: string
@@ -116,4 +115,17 @@ function AttachButton({ onFiles }: { onFiles(files: Iterable<File>): void }) {
       </IconButton>
     </>
   )
+}
+
+/** What is written but not sent, of each chat its own. It is kept as the chats are. */
+function useDraft(chats: ChatsOfUser, name: string): readonly [string, (text: string) => void] {
+  const [draft, setDraft] = useState({ name, text: chats.draft(name).text })
+  const text = draft.name === name ? draft.text : chats.draft(name).text
+  return [
+    text,
+    (changed) => {
+      setDraft({ name, text: changed })
+      chats.setDraft(name, { text: changed })
+    },
+  ]
 }

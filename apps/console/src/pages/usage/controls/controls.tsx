@@ -1,7 +1,7 @@
 import { useTranslations } from 'use-intl'
+import { AgentFilter, KeyFilter, UserFilter } from '../../../filters/choice-filters.tsx'
 import { useUsageSearch } from '../use-usage-search.ts'
 import styles from './controls.module.css'
-import { Filters } from './filters.tsx'
 import { FoldedControls } from './folded-controls.tsx'
 import { GroupBy } from './group-by.tsx'
 import { RangeForm } from './range-form.tsx'
@@ -27,5 +27,17 @@ export function Controls() {
         </div>
       </div>
     </FoldedControls>
+  )
+}
+
+/** Which calls count. */
+function Filters() {
+  const { search, change } = useUsageSearch()
+  return (
+    <>
+      <AgentFilter value={search.agent} onChange={(agent) => change({ agent })} />
+      <KeyFilter value={search.key} onChange={(key) => change({ key })} />
+      <UserFilter value={search.user} onChange={(user) => change({ user })} />
+    </>
   )
 }

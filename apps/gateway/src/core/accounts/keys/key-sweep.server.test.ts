@@ -7,9 +7,10 @@ import { systemRuntime } from '#core/base/runtime.ts'
 import { createLedger, type Ledger } from '#core/ledger/ledger.ts'
 import { verifyUsage } from '#core/ledger/verify.ts'
 import { ampleLimits } from '#core/limits/limits.test-support.ts'
+import type { Calls } from '#core/reports/calls.ts'
 import type { ReportInput } from '#core/reports/report-query.ts'
 import { admissionOf } from '#core/reports/usage.test-support.ts'
-import { createUsageService, type UsageService } from '#core/reports/usage.ts'
+import { createUsage, type Usage } from '#core/reports/usage.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import { INSTALLATION } from '#core/uploads/storage/storage.test-support.ts'
 import { createUploadSweep } from '#core/uploads/upload-sweep.ts'
@@ -28,7 +29,8 @@ const RETENTION_DAYS = 30
 describe(serverUrl === undefined ? 'embedded' : 'server', () => {
   let fixture: UploadFixture
   let ledger: Ledger
-  let usage: UsageService
+  let usage: Usage
+  let calls: Calls
   let admin: Principal
 
   beforeAll(async () => {
@@ -41,7 +43,7 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
       instanceId: v7(),
       observer: { batch: () => undefined, settleFailed: () => undefined },
     })
-    usage = createUsageService({
+    ;({ usage, calls } = createUsage({
       database: { kind, ...lanes.reports },
       upkeep: lanes.upkeep,
       runtime: systemRuntime,
@@ -49,7 +51,7 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
       catalog: { knownIds: () => new Set(['dify']) },
       onFeedAnswer: () => undefined,
       config: { retentionDays: 400 },
-    })
+    }))
     admin = await fixture.join('admin')
   }, OPENING_MS)
   afterAll(async () => {
@@ -218,7 +220,7 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
         }),
       ),
       quota: await usage.quota(ofOwner),
-      calls: await usage.countCalls(ofOwner, { keyId: key.keyId }),
+      calls: await calls.count(ofOwner, { keyId: key.keyId }),
       ofKeys: await usage.reportsOfKeys(ofOwner, [key.keyId], {}).then((reports) => [...reports.keys()]),
     })
     const before = await read()

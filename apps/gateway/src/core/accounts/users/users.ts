@@ -1,5 +1,6 @@
 import { validate } from 'uuid'
 import { GATEWAY, recorded, sayWho, whoIs } from '#core/audit/actor.ts'
+import type { AuditOperation } from '#core/audit/operations.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 import { type Columns, columnsOf } from '#core/database/columns-of.ts'
 import { databaseTime } from '#core/database/database-clock.ts'
@@ -155,7 +156,7 @@ export function createUsers({
 
   async function replacePassword(
     caller: Principal,
-    operation: string,
+    operation: AuditOperation,
     where: Prisma.UserWhereInput,
     passwordHash: string,
   ): Promise<User | undefined> {

@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { HeaderReader, UpstreamEvent, UpstreamRequest } from '#core/agents/adapter.ts'
+import { BoundedMap } from '#core/base/values/bounded-map.ts'
 import { parseLenientJson } from '#core/base/values/lenient-json.ts'
 import { ContentDecoder, type ContentReader, encodingsOf, type PausableSource } from './content-decoder.ts'
 import { parseCutJson } from './cut-json.ts'
 import { EventReader } from './event-reader.ts'
 import { requestBody } from './request-body.ts'
-import { splitUrl } from './split-url.ts'
 import { UpstreamError } from './upstream-error.ts'
 import type { UpstreamPart, UpstreamReply } from './upstream-reply.ts'
 
@@ -294,4 +294,17 @@ function parseBody(chunks: readonly Buffer[]): unknown {
   } catch {
     return parseLenientJson(text) ?? text
   }
+}
+
+const URLS_MAX = 1_000
+const urls = new BoundedMap<string, { origin: string; path: string }>(URLS_MAX)
+
+/** Caches parsed URLs, which saves parsing the same handful of addresses on every call. */
+function splitUrl(url: string): { origin: string; path: string } {
+  const known = urls.get(url)
+  if (known !== undefined) return known
+  const { origin, pathname, search } = new URL(url)
+  const parts = { origin, path: pathname + search }
+  urls.set(url, parts)
+  return parts
 }

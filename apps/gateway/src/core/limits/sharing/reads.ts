@@ -8,13 +8,14 @@ import { type Asking, OwnerTurns, type WaitingPlaces } from './owner-turns.ts'
  * Schedules the large reads: reports, pages of the ledger and exports, and beside them searches of keys and users. On a
  * server at most two of them run at a time, so that they leave the other connections of the pool to short statements, and
  * one of each owner: a filter that matches no call reads the whole ledger, and two of these would keep everybody waiting
- * until the statement limit. An embedded database has one connection and runs on the event loop; there, one read runs at a
- * time, in slices. Owners take turns, so that many reads of one of them delay those of another by one.
+ * until the statement limit. An embedded database has one session, in a thread of its own, and every other statement waits
+ * while one runs; there, one read runs at a time, in slices. Owners take turns, so that many reads of one of them delay those
+ * of another by one.
  */
 export interface Reads {
   /**
-   * Runs a read when its turn comes. On an embedded database, where a long statement would block the process, it is given
-   * slices into which it splits what is large; on a server, undefined.
+   * Runs a read when its turn comes. On an embedded database, where a long statement would keep calls waiting, it is given
+   * slices into which it splits what is large (in-slices.ts); on a server, undefined.
    *
    * @throws Problem `rate_limited` if too many reads of the owner are waiting, `unavailable` if too many of all are
    */

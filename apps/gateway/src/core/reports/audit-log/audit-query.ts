@@ -1,7 +1,7 @@
 import { validate } from 'uuid'
 import { refuseField } from '#core/errors/errors.ts'
 import { NAME_LENGTH_MAX, oneOf, REQUEST_ID_LENGTH_MAX, textOf } from '#core/reports/query-fields.ts'
-import { type RangeInput, rangeOf, requireOrder } from '#core/reports/range/range-input.ts'
+import { orderedRangeOf, type RangeInput } from '#core/reports/range/range-input.ts'
 import { allOf, ifGiven } from '#core/requests/input/all-of.ts'
 
 /** How what an event is about ended. */
@@ -51,10 +51,4 @@ export function requireEventNumber(n: number): void {
 /** Events name users and keys that may be gone, so that only the form of an id can be checked. */
 function uuidOf(field: string, id: string): string {
   return validate(id) ? id : refuseField([field], 'expected a UUID.')
-}
-
-function orderedRangeOf(input: RangeInput): Pick<AuditQuery, 'from' | 'to'> {
-  const { from, to } = rangeOf(input)
-  requireOrder(from, to)
-  return { from, to }
 }

@@ -1,7 +1,8 @@
 import { isObject, type JsonObject, parseJson } from '#core/base/values/json.ts'
 import type { Sql } from '#core/database/database.ts'
+import { inSlices } from '#core/limits/sharing/in-slices.ts'
 import type { Slices } from '#core/limits/sharing/reads.ts'
-import { COUNT_MAX } from '#core/lists/rows-by-id.ts'
+import type { Selection } from '#core/reports/record-list.ts'
 import { refuseCursor } from '#core/requests/input/pagination.ts'
 import type { AuditQuery } from './audit-query.ts'
 
@@ -46,38 +47,33 @@ export function stateOf(text: string | null): JsonObject | null {
   return isObject(state) ? state : { text }
 }
 
-/** The newest events below a number. */
-export async function readEvents(
-  rows: AuditRows,
-  query: AuditQuery,
-  { before, take }: { readonly before?: number | undefined; readonly take: number },
-): Promise<AuditEvent[]> {
+/**
+ * The events that match. Their numbers have no gaps, so that as many numbers are as many rows; with a filter that matches few
+ * events, one statement would read all of them and hold up the others of an embedded database meanwhile.
+ */
+export function selectEvents({ sql, slices }: AuditRows, query: AuditQuery): Selection<AuditEvent, number> {
   const { condition, values } = filterOf(query)
-  const statement = `SELECT ${COLUMNS} FROM audit_events
-    WHERE n >= $1 AND n < $2 AND ${condition} ORDER BY n DESC LIMIT $3`
-  const found: AuditEvent[] = []
-  for await (const some of eachSlice(rows, before, ({ first, end }) =>
-    rows.sql.query<Omit<AuditEvent, 'cursor'>>(statement, [first, end, take - found.length, ...values]),
-  )) {
-    found.push(...some.map(listed))
-    if (found.length >= take) break
+  const matching = `FROM audit_events WHERE n >= $1 AND n < $2 AND ${condition}`
+  return {
+    async *inRanges(before = END, read) {
+      const [ends] = await sql.query<{ first: number | null; last: number | null }>(ENDS)
+      const [least, last] = [ends?.first ?? 1, ends?.last ?? 0]
+      yield* inSlices(slices, Math.min(before, last + 1), async (lt, rowsMax) => {
+        const gte = Math.max(least, lt - rowsMax)
+        return { result: await read({ gte, lt }), next: gte > least ? gte : undefined }
+      })
+    },
+    async find({ gte, lt }, take) {
+      const statement = `SELECT ${COLUMNS} ${matching} ORDER BY n DESC LIMIT $3`
+      const rows = await sql.query<Omit<AuditEvent, 'cursor'>>(statement, [gte, lt, take, ...values])
+      return rows.map(listed)
+    },
+    async count({ gte, lt }, countMax) {
+      const statement = `SELECT count(*) AS count FROM (SELECT ${matching} LIMIT $3) AS matching`
+      const [row] = await sql.query<{ count: number }>(statement, [gte, lt, countMax, ...values])
+      return row?.count ?? 0
+    },
   }
-  return found
-}
-
-/** The number of events; null if there are more than `COUNT_MAX`. */
-export async function countEvents(rows: AuditRows, query: AuditQuery): Promise<number | null> {
-  const { condition, values } = filterOf(query)
-  const statement = `SELECT count(*) AS count FROM (
-    SELECT FROM audit_events WHERE n >= $1 AND n < $2 AND ${condition} LIMIT $3) AS matching`
-  let counted = 0
-  for await (const [row] of eachSlice(rows, undefined, ({ first, end }) =>
-    rows.sql.query<{ count: number }>(statement, [first, end, COUNT_MAX + 1, ...values]),
-  )) {
-    counted += row?.count ?? 0
-    if (counted > COUNT_MAX) return null
-  }
-  return counted
 }
 
 /** Events by their numbers. */
@@ -111,28 +107,6 @@ const COLUMNS = `n, format, to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI
 
 /** All numbers below this one, as a number of PostgreSQL. */
 const END = Number.MAX_SAFE_INTEGER
-
-/**
- * Reads ranges of events, newest first. Their numbers have no gaps, so that as many numbers are as many rows; with a filter
- * that matches few events, one statement would read all of them and block an embedded database meanwhile.
- */
-async function* eachSlice<Row>(
-  { sql, slices }: AuditRows,
-  before: number | undefined,
-  read: (range: { readonly first: number; readonly end: number }) => Promise<Row[]>,
-): AsyncGenerator<Row[]> {
-  if (slices === undefined) return yield await read({ first: 0, end: before ?? END })
-  const [ends] = await slices.run(() => sql.query<{ first: number | null; last: number | null }>(ENDS))
-  const { first: least, last } = { first: ends?.first ?? 1, last: ends?.last ?? 0 }
-  for (let end = Math.min(before ?? END, last + 1); end > least; ) {
-    const first = await slices.run(async (rowsMax) => {
-      const start = Math.max(least, end - rowsMax)
-      return { start, rows: await read({ first: start, end }) }
-    })
-    yield first.rows
-    end = first.start
-  }
-}
 
 const ENDS = 'SELECT min(n) AS first, max(n) AS last FROM audit_events'
 

@@ -46,12 +46,23 @@ export function timeOf(field: string, value: string | Date, zone: Zone): Date {
 }
 
 /**
+ * The range of a list of records.
+ *
+ * @throws Problem `invalid_request` with all mistakes
+ */
+export function orderedRangeOf(input: RangeInput): Pick<Range, 'from' | 'to'> {
+  const { from, to } = rangeOf(input)
+  requireOrder(from, to)
+  return { from, to }
+}
+
+/**
  * Refuses a range that ends before it begins, which can only be a mistake. An empty range is valid: a program that reads the
  * ledger from the end of its last range on may ask twice in the same millisecond.
  *
  * @throws Problem `invalid_request`
  */
-export function requireOrder(from: Date | undefined, to: Date | undefined): void {
+function requireOrder(from: Date | undefined, to: Date | undefined): void {
   if (from !== undefined && to !== undefined && from > to) {
     refuseField(['from'], (nameOf) => `expected a time that is not after ${nameOf(['to'])}.`)
   }

@@ -1,5 +1,6 @@
 import type { Sql } from '#core/database/database.ts'
 import { refuseField } from '#core/errors/errors.ts'
+import { inRanges, type Ranges } from '#core/limits/sharing/in-slices.ts'
 import type { Slices } from '#core/limits/sharing/reads.ts'
 import type { Scope } from '#core/reports/scope.ts'
 import type { Bucket, RefusalCountsQuery } from './refusal-counts-query.ts'
@@ -32,18 +33,15 @@ export async function readRefusalCounts(
 ): Promise<RefusalCount[]> {
   const statement = statementOf(scope, query)
   const sums = new Map<string, Row>()
-  const addSums = async (buckets: readonly Bucket[]) => {
-    for (const row of await sql.query<Row>(statement.text, [JSON.stringify(buckets), ...statement.values])) {
-      add(sums, row)
-    }
+  const [from, to] = [query.buckets[0]?.from, query.buckets.at(-1)?.to]
+  if (from === undefined || to === undefined) return []
+  const ranges = minutesOf(sql, scope, { from, to })
+  for await (const rows of inRanges(slices, ranges, (start = from, end = to) => {
+    const buckets = JSON.stringify(within(query.buckets, start, end))
+    return sql.query<Row>(statement.text, [buckets, ...statement.values])
+  })) {
+    for (const row of rows) add(sums, row)
     if (sums.size > COUNT_ROWS_MAX) refuseLargeAnswer()
-  }
-  if (slices === undefined) await addSums(query.buckets)
-  else {
-    for await (const { from, to } of slicesOf(sql, slices, scope, query.buckets)) {
-      const buckets = within(query.buckets, from, to)
-      await slices.run(() => addSums(buckets))
-    }
   }
   return [...sums.values()].sort(inOrder).map(countOf)
 }
@@ -118,26 +116,20 @@ function ownerOf(scope: Scope): { owner_id?: string; key_id?: string } {
 }
 
 /** Ranges of minutes with a bounded number of rows, or of a single minute, whose rows are as many as its kinds of refusals. */
-async function* slicesOf(
-  sql: Sql,
-  slices: Slices,
-  scope: Scope,
-  buckets: readonly Bucket[],
-): AsyncGenerator<Omit<Bucket, 'start'>> {
-  const end = buckets.at(-1)?.to
+function minutesOf(sql: Sql, scope: Scope, { from: first, to }: Omit<Bucket, 'start'>): Ranges<Date> {
   const owner = scope.kind === 'all' ? [] : [scope.ownerId]
   const boundary = `
 SELECT minute FROM refusal_counts
 WHERE minute >= $1::timestamptz AND minute < $2::timestamptz${owner.length === 0 ? '' : ' AND owner_id = $4'}
 ORDER BY minute OFFSET $3 LIMIT 1`
-  for (let from = buckets[0]?.from; from !== undefined && end !== undefined && from < end; ) {
-    const start: Date = from
-    const [row] = await slices.run((rowsMax) =>
-      sql.query<{ minute: Date }>(boundary, [start.toISOString(), end.toISOString(), rowsMax, ...owner]),
-    )
-    const to: Date = row === undefined ? end : row.minute > start ? row.minute : minuteAfter(start)
-    yield { from: start, to }
-    from = to
+  return {
+    start: first,
+    async next(from = first, rowsMax) {
+      const values = [from.toISOString(), to.toISOString(), rowsMax, ...owner]
+      const [row] = await sql.query<{ minute: Date }>(boundary, values)
+      const end = row === undefined || row.minute > from ? row?.minute : minuteAfter(from)
+      return end !== undefined && end < to ? end : undefined
+    },
   }
 }
 

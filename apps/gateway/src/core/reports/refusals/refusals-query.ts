@@ -5,7 +5,7 @@ import {
   REQUEST_ID_LENGTH_MAX,
   textOf,
 } from '#core/reports/query-fields.ts'
-import { type RangeInput, rangeOf, requireOrder } from '#core/reports/range/range-input.ts'
+import { orderedRangeOf, type RangeInput } from '#core/reports/range/range-input.ts'
 import type { ScopeFilter } from '#core/reports/scope.ts'
 import { allOf, ifGiven } from '#core/requests/input/all-of.ts'
 
@@ -58,10 +58,4 @@ export function parseRefusalConditions({
     limitName: () => textOf('limitName', limitName, NAME_LENGTH_MAX),
   })
   return { keyId, userId, ...words }
-}
-
-function orderedRangeOf(input: RangeInput): Pick<RefusalsQuery, 'from' | 'to'> {
-  const { from, to } = rangeOf(input)
-  requireOrder(from, to)
-  return { from, to }
 }

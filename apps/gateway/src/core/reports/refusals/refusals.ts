@@ -1,15 +1,19 @@
 import type { AgentCatalog } from '#core/agents/catalog.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 import type { Database } from '#core/database/database.ts'
-import { type Limiter, type Limits, type OnLimit, requirePoint } from '#core/limits/limits.ts'
-import type { Asking } from '#core/limits/sharing/owner-turns.ts'
-import type { Reads, Slices } from '#core/limits/sharing/reads.ts'
-import { allRows, BATCH_ROWS } from '#core/lists/all-rows.ts'
-import { countRows, type ForwardPage, idsBetween, type RowsById, readNewest } from '#core/lists/rows-by-id.ts'
+import type { Limits, OnLimit } from '#core/limits/limits.ts'
+import type { Reads } from '#core/limits/sharing/reads.ts'
+import { idsBetween, inRangesOfIds, type RowsById } from '#core/lists/rows-by-id.ts'
+import {
+  createRecordList,
+  type ForwardPage,
+  type RecordList,
+  requireRead,
+} from '#core/reports/record-list.ts'
 import { createRequireKnownAgent, type RequireKnownAgent } from '#core/reports/require-known-agent.ts'
 import { ownerIn, ownScopeOf, type Scope, scopeOf } from '#core/reports/scope.ts'
-import { cursorOfId, idOfCursor, rowsOf } from '#core/requests/input/pagination.ts'
-import { credentialId, type Principal } from '#core/requests/principal.ts'
+import { cursorOfId, idOfCursor } from '#core/requests/input/pagination.ts'
+import type { Principal } from '#core/requests/principal.ts'
 import type { Prisma, Refusal as RefusalRow } from '#generated/prisma/client.ts'
 import { type RefusalCount, readRefusalCounts } from './refusal-counts.ts'
 import { parseRefusalCountsQuery, type RefusalCountsInput } from './refusal-counts-query.ts'
@@ -22,40 +26,18 @@ export interface Refusal extends RefusalRow {
 
 /**
  * Which requests were refused, for every face: single ones of the last day, and how many there were. A user sees the refusals
- * of its own credentials, an administrator all, and a key without `admin` only its own. Each page, count and export takes a
- * point of the caller's rate limit after its query has been validated, and waits for the turn of its user.
+ * of its own credentials, an administrator all, and a key without `admin` only its own.
  */
-export interface Refusals {
-  list(
-    caller: Principal,
-    input: RefusalsInput,
-    page: ForwardPage,
-    onLimit?: OnLimit,
-    signal?: AbortSignal,
-  ): Promise<Refusal[]>
-  /** How many of them match; null for more than 10,000. It takes a point like a page. */
-  count(
-    caller: Principal,
-    input: RefusalsInput,
-    onLimit?: OnLimit,
-    signal?: AbortSignal,
-  ): Promise<number | null>
+export interface Refusals extends RecordList<RefusalsInput, Refusal> {
   /** The last refusal of each request with one of these ids, by them, as far as one is kept that the caller may see. */
   findMany(caller: Principal, requestIds: readonly string[]): Promise<ReadonlyMap<string, Refusal>>
-  /** How many requests were refused in each bucket of a range, by key, agent, reason and limit. */
+  /** How many requests were refused in each bucket of a range, by key, agent, reason and limit. It takes a point like a report. */
   counts(
     caller: Principal,
     input: RefusalCountsInput,
     onLimit?: OnLimit,
     signal?: AbortSignal,
   ): Promise<RefusalCount[]>
-  /** All refusals that match, newest first. The whole export takes one point. */
-  export(
-    caller: Principal,
-    input: RefusalsInput,
-    onLimit?: OnLimit,
-    signal?: AbortSignal,
-  ): Promise<AsyncIterable<Refusal>>
   /**
    * Applies the rules that need no database to the query for counts.
    *
@@ -76,63 +58,35 @@ export interface RefusalsDeps {
 export function createRefusals({ database, runtime, limits, reads, catalog }: RefusalsDeps): Refusals {
   const { sql, prisma } = database
   const requireCalledAgent = createRequireKnownAgent(catalog, sql)
-  const requireRead = (limiter: Limiter, caller: Principal, onLimit?: OnLimit, signal?: AbortSignal) => {
-    reads.requirePlace({ owner: caller.userId, signal })
-    return requirePoint(limiter, credentialId(caller), onLimit)
-  }
   const requireKnownAgent: RequireKnownAgent = async (agent, slices) => {
     if (agent !== NO_AGENT && agent !== OTHER_AGENT) await requireCalledAgent(agent, slices)
   }
-  const rowsIn = (scope: Scope, slices: Slices | undefined, { from, to }: RefusalsQuery): RowsById => ({
-    sql,
-    slices,
-    table: 'refusals',
-    owner: ownerIn(scope),
-    from,
-    to,
-  })
-
-  /** Runs a read of single refusals in the caller's turn. */
-  const inScope = <Result>(
-    caller: Principal,
-    query: RefusalsQuery,
-    asking: Omit<Asking, 'owner'>,
-    read: (rows: RowsById, where: Prisma.RefusalWhereInput) => Promise<Result>,
-  ): Promise<Result> =>
-    reads.inTurn({ owner: caller.userId, ...asking }, async (slices) => {
-      const scope = await scopeOf(sql, caller, query)
-      await requireKnownAgent(query.agent, slices)
-      return read(rowsIn(scope, slices, query), filterOf(scope, query))
-    })
-
-  const readPage = (
-    caller: Principal,
-    query: RefusalsQuery,
-    page: { before: string | undefined; take: number },
-    asking: Omit<Asking, 'owner'>,
-  ) =>
-    inScope(caller, query, asking, async (rows, where) => {
-      const found = await readNewest(rows, page, (id, take) =>
-        prisma.refusal.findMany({ where: { AND: [where, { id }] }, take, orderBy: { id: 'desc' } }),
-      )
-      return found.map(listed)
-    })
-
   return {
-    async list(caller, input, { take, cursor }, onLimit, signal) {
-      const query = parseRefusalsQuery(input)
-      const before = cursor === undefined ? undefined : idOfCursor(cursor)
-      const rows = rowsOf(take)
-      await requireRead(limits.calls, caller, onLimit, signal)
-      return readPage(caller, query, { before, take: rows }, { signal })
-    },
-    async count(caller, input, onLimit, signal) {
-      const query = parseRefusalsQuery(input)
-      await requireRead(limits.calls, caller, onLimit, signal)
-      return inScope(caller, query, { signal }, (rows, where) =>
-        countRows(rows, (id, take) => prisma.refusal.count({ where: { AND: [where, { id }] }, take })),
-      )
-    },
+    ...createRecordList<RefusalsInput, RefusalsQuery, Refusal, string, ForwardPage>(reads, {
+      limiter: limits.calls,
+      parse: parseRefusalsQuery,
+      beforeOf: ({ cursor }) => (cursor === undefined ? undefined : idOfCursor(cursor)),
+      keyOf: ({ id }) => id,
+      async select(caller, query, slices) {
+        const scope = await scopeOf(sql, caller, query)
+        await requireKnownAgent(query.agent, slices)
+        const where = filterOf(scope, query)
+        const { from, to } = query
+        const rows: RowsById = { sql, slices, table: 'refusals', owner: ownerIn(scope), from, to }
+        return {
+          inRanges: (before, read) => inRangesOfIds(rows, before, read),
+          async find(id, take) {
+            const found = await prisma.refusal.findMany({
+              where: { AND: [where, { id }] },
+              take,
+              orderBy: { id: 'desc' },
+            })
+            return found.map(listed)
+          },
+          count: (id, take) => prisma.refusal.count({ where: { AND: [where, { id }] }, take }),
+        }
+      },
+    }),
     async findMany(caller, requestIds) {
       const owner = ownerIn(ownScopeOf(caller))
       const last = await sql.query<{ id: string }>(lastOfRequests(owner?.column), [
@@ -145,25 +99,12 @@ export function createRefusals({ database, runtime, limits, reads, catalog }: Re
     },
     async counts(caller, input, onLimit, signal) {
       const query = parseRefusalCountsQuery(input, runtime.now())
-      await requireRead(limits.reports, caller, onLimit, signal)
+      await requireRead(reads, limits.reports, caller, onLimit, signal)
       return reads.inTurn({ owner: caller.userId, signal }, async (slices) => {
         const scope = await scopeOf(sql, caller, query)
         await requireKnownAgent(query.agent, slices)
         return readRefusalCounts({ sql, slices }, scope, query)
       })
-    },
-    async export(caller, input, onLimit, signal) {
-      const query = parseRefusalsQuery(input)
-      await requireRead(limits.calls, caller, onLimit, signal)
-      // The rest of an export is not refused for want of a place, because it would break off in the middle.
-      return allRows((last: Refusal | undefined) =>
-        readPage(
-          caller,
-          query,
-          { before: last?.id, take: BATCH_ROWS },
-          { signal, isContinued: last !== undefined },
-        ),
-      )
     },
     checkCounts(input) {
       parseRefusalCountsQuery(input, runtime.now())

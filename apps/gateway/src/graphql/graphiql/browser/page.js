@@ -1,10 +1,8 @@
 /* Runs in the browser: starts GraphiQL and gives its requests the credential that their operation takes. */
 
-const { endpoint, files, keyFields, tabs } = JSON.parse(document.querySelector('#options').textContent)
+const { endpoint, files, keyFields } = JSON.parse(document.querySelector('#options').textContent)
 const token = document.querySelector('#token')
 const key = document.querySelector('#key')
-const sent = document.querySelector('#sent')
-const text = document.querySelector('#text')
 
 for (const field of [token, key]) {
   field.value = sessionStorage.getItem(`credential:${field.id}`) ?? ''
@@ -17,13 +15,58 @@ globalThis.fetch = async (url, init = {}) => {
   const headers = new Headers(init.headers)
   const credential = credentialOf(init.body)
   if (credential !== '' && !headers.has('authorization')) headers.set('authorization', `Bearer ${credential}`)
-  if (!isIntrospection(init.body)) sent.value = nameOf(headers.get('authorization'))
   const response = await send(url, { ...init, headers })
   const type = response.headers.get('content-type') ?? ''
   if (type.includes('json')) keepCredentials(await response.clone().json())
-  if (type.includes('text/event-stream')) showText(response.clone().body).catch(() => {})
   return response
 }
+
+/** The examples, each in a tab that is named for its operation, lead from a login to a chat. */
+const tabs = [
+  {
+    query: `# Write your password into the variables below and press the button, or Ctrl and Enter.
+# The access token goes into the field at the top, and the next tab sends it.
+mutation Login($input: LoginInput!) {
+  login(input: $input) {
+    accessToken
+    expiresIn
+  }
+}
+`,
+    variables: inLines({ input: { username: 'admin', password: '' } }),
+  },
+  {
+    query: `# A chat needs an API key. Administrators and premium users create it, with an access token.
+# The key is shown only once; it goes into the field at the top, and the tab Chat sends it.
+mutation CreateKey($input: CreateApiKeyInput!) {
+  createApiKey(input: $input) {
+    fullKey
+  }
+}
+`,
+    variables: inLines({
+      input: {
+        name: 'GraphiQL',
+        description: 'Chats from GraphiQL.',
+        expiresAt: new Date(Date.now() + 30 * 86_400_000).toISOString(),
+        permissions: ['CHAT'],
+      },
+    }),
+  },
+  {
+    query: `# The subscription of the same name follows the reply.
+mutation Chat($input: ChatInput!) {
+  chat(input: $input) {
+    text
+    finishReason
+  }
+}
+`,
+    variables: inLines({
+      input: { agentId: 'fastgpt', appId: 'demo', query: 'Hello! Who are you?', detail: false },
+    }),
+  },
+]
 
 globalThis.MonacoEnvironment = {
   globalAPI: false,
@@ -44,23 +87,6 @@ globalThis.YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), {
   defaultEditorToolsVisibility: 'variables',
   title: 'Trunkline GraphQL',
 })
-
-/** GraphiQL shows the last item of a subscription alone. Below it the texts of a chat grow together. */
-async function showText(body) {
-  text.value = ''
-  let unread = ''
-  for await (const part of body.pipeThrough(new TextDecoderStream())) {
-    const events = (unread + part).split('\n\n')
-    unread = events.pop()
-    for (const event of events) {
-      const [, data] = /^data: ?(.+)$/m.exec(event) ?? []
-      for (const item of Object.values(JSON.parse(data ?? '{}').data ?? {})) {
-        if (item?.__typename === 'ChatTextReplaced') text.value = ''
-        text.value += item?.text ?? ''
-      }
-    }
-  }
-}
 
 /**
  * What the editors begin with: the tab whose query the address names, or the tab that was open. GraphiQL does not take it from
@@ -86,8 +112,6 @@ function operationOf(body) {
     return ''
   }
 }
-
-const isIntrospection = (body) => operationOf(body).includes('__schema')
 
 /** The names that stand directly within the outermost braces of a document, outside of texts, comments and arguments. */
 function rootFieldsOf(query) {
@@ -116,10 +140,6 @@ function keep(field, value) {
   sessionStorage.setItem(`credential:${field.id}`, value)
 }
 
-function nameOf(authorization) {
-  if (authorization === null) return 'Sent without a credential.'
-  const value = authorization.replace(/^Bearer /i, '')
-  return value.startsWith('tl_')
-    ? `Sent with the API key ${value.slice(0, 12)}…`
-    : 'Sent with the access token.'
+function inLines(variables) {
+  return JSON.stringify(variables, null, 2)
 }

@@ -1,0 +1,43 @@
+/**
+ * What events are written of. A refused operation is not here: its event has the name of its route or its field of the GraphQL
+ * schema. The console has a text for each, and docs/audit.md lists them.
+ */
+export const AUDIT_OPERATIONS = [
+  'users.create',
+  'users.update',
+  'users.setPassword',
+  'users.changeOwnPassword',
+  'keys.create',
+  'keys.update',
+  'keys.resetUsage',
+  'keys.revoke',
+  'keys.sweep',
+  'login',
+  'logout',
+  'signingKeys.create',
+  'signingKeys.rotate',
+  'secrets.rewrite',
+  'uploads.remove',
+  'uploads.sweep',
+  'replies.remove',
+  'configuration.load',
+  'export',
+  'database.import',
+  'audit.cut',
+] as const
+
+export type AuditOperation = (typeof AUDIT_OPERATIONS)[number]
+
+/** What it can be done to. */
+export const AUDIT_TARGETS = [
+  'user',
+  'api_key',
+  'session',
+  'signing_key',
+  'upload',
+  'call',
+  'configuration',
+  'export',
+  'audit_event',
+] as const
+export type AuditTarget = (typeof AUDIT_TARGETS)[number]
