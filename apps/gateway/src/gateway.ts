@@ -14,8 +14,8 @@ import type { Runtime } from '#core/base/runtime.ts'
 import { atAddressOf } from '#core/base/values/at-address-of.ts'
 import { createConversations } from '#core/calls/conversation/conversations.ts'
 import { createDerivedIds } from '#core/calls/conversation/derived-ids.ts'
-import { eachOf, recordCalls } from '#core/calls/record-calls.ts'
 import { createRoutes } from '#core/calls/routing/routes.ts'
+import { eachOf, settleCalls } from '#core/calls/settle-calls.ts'
 import type { Database } from '#core/database/database.ts'
 import { createDatabaseClock } from '#core/database/database-clock.ts'
 import { ownBuild, tooOld } from '#core/database/migrations/min-build.ts'
@@ -185,12 +185,12 @@ export async function createGateway({
     bounds: config.usage,
     observer: {
       batch(statement, calls, ms) {
-        disk.sign.written()
+        disk.fullness.written()
         metrics.ledgerBatch(statement, calls.length, ms)
         tracing?.ledgerBatch(statement, calls, ms)
       },
       batchFailed(statement, error, calls, ms) {
-        disk.sign.failed(error)
+        disk.fullness.failed(error)
         const cause = failureOf(error)
         metrics.ledgerBatchFailed(statement, cause)
         tracing?.ledgerBatch(statement, calls, ms, cause)
@@ -325,7 +325,7 @@ export async function createGateway({
     ),
     sweepObserver: { swept: metrics.uploadsSwept },
     // Each listens to every call.
-    observe: eachOf([recordCalls(ledger), metrics.call, logCalls(log), ...(tracing ? [tracing.call] : [])]),
+    observe: eachOf([settleCalls(ledger), metrics.call, logCalls(log), ...(tracing ? [tracing.call] : [])]),
   })
 
   const refusedOperations = createRefusedOperations({
