@@ -17,9 +17,9 @@ export const CONTRACT = new URL('../openapi.json', import.meta.url)
 export const GRAPHQL_CONTRACT = new URL('../schema.graphql', import.meta.url)
 /** The types of the SDK, which are generated from the first of them. */
 const WIRE_TYPES = new URL('../packages/sdk/src/generated/wire.ts', import.meta.url)
-/** What the SDK may tell the visitors of a page, which comes from the table of errors. */
+/** What the SDK may show to the visitors of a page, which comes from the table of errors. */
 export const VISITOR_ERRORS = new URL('../packages/sdk/src/generated/visitor-errors.ts', import.meta.url)
-/** The version that the SDK tells the gateway. */
+/** The version that the SDK sends to the gateway. */
 export const SDK_VERSION = new URL('../packages/sdk/src/generated/version.ts', import.meta.url)
 const SDK_PACKAGE = new URL('../packages/sdk/package.json', import.meta.url)
 
@@ -86,7 +86,7 @@ if (import.meta.main) {
       [WIRE_TYPES, 'The types of the SDK do not match openapi.json', await wireTypes(printed)],
       [
         VISITOR_ERRORS,
-        'What the SDK tells visitors does not match the table of errors',
+        'What the SDK shows to visitors does not match the table of errors',
         printVisitorErrors(),
       ],
       [SDK_VERSION, 'The version of the SDK does not match its package.json', await printSdkVersion()],

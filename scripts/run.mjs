@@ -48,8 +48,8 @@ function installedNode() {
 }
 
 /**
- * `npx` ends at SIGTERM and tells pnpm nothing, so whoever stopped `npx -y pnpm start` would leave a gateway behind. Its end
- * counts as that signal.
+ * `npx` ends at SIGTERM without passing it on to pnpm, so a gateway would stay behind when `npx -y pnpm start` is stopped. The
+ * end of `npx` counts as that signal.
  */
 function watchNpx(onEnd) {
   const npx = ancestors().find(({ title }) => /^npm exec |\bnpx(?:-cli\.js)?\b/.test(title))

@@ -10,7 +10,7 @@ import { Worker } from 'node:worker_threads'
 import { clockAhead } from '../test/support/faked-clock.ts'
 
 /*
- * Runs test files again and again, with every core kept busy and at different times of day, and tells which tests failed
+ * Runs test files again and again, with every core kept busy and at different times of day, and reports which tests failed
  * how often:
  *
  *   test-flakes [--runs 20] [--at now|midnight|month] [file…]

@@ -20,7 +20,7 @@ import {
 
 // A process, because the faults are those of connections, and what counts is what the platform and the ledger have afterwards.
 
-/** How many requests a call may make where nobody configures it. */
+/** How many requests a call may make by default. */
 const ATTEMPTS = 2
 
 let faults: TurnFaults
@@ -41,7 +41,7 @@ describe.each(PLATFORMS)('%s', (platform) => {
       expect(status).toBe(statusOf(fault, way, fault.reasons[0] ?? 'internal_error'))
       expect(rows).toMatchObject([{ reason }])
       expect(counted).toBe(1)
-      // A server that keeps nothing may be asked again as long as nothing of its reply has been seen.
+      // A server that keeps nothing may get the call again as long as no part of its reply has been seen.
       const mayBeAskedAgain = platform === 'openai' && !(way === 'stream' && fault.isMidStream)
       expect(turns).toBeGreaterThanOrEqual(fault.stored)
       expect(turns).toBeLessThanOrEqual(fault.stored * (mayBeAskedAgain ? ATTEMPTS : 1))

@@ -107,7 +107,7 @@ describe.runIf(HAS_BROWSER)('chats that the browser keeps', () => {
     await page.getByText('This chat is not in this browser').waitFor()
     await list(page).getByText('No chats yet').waitFor()
     expect(await page.getByText('a secret').count()).toBe(0)
-    // Without chats, nothing is asked.
+    // Without chats, there is no question.
     await page.getByTitle('Account').click()
     await page.getByRole('button', { name: 'Log out' }).click()
     await page.getByLabel('Username').waitFor()

@@ -29,7 +29,7 @@ describe.runIf(HAS_BROWSER)('API keys in the console', () => {
   afterAll(() => console?.remove())
 
   const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name })
-  // Its name tells it from the messages at the edge of the page, which are dialogs as well.
+  // Its name distinguishes it from the messages at the edge of the page, which are dialogs as well.
   const dialog = (page: Page, name: string) => page.getByRole('dialog', { name })
   const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
 

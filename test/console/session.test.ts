@@ -80,7 +80,7 @@ describe.runIf(HAS_BROWSER)('logging in to the console', () => {
     await page.getByRole('button', { name: 'Log out' }).click()
     await page.getByLabel('Username').waitFor()
     expect([await statusOf(token), await storedToken(page)]).toEqual([401, undefined])
-    // Whoever logs out returns to nothing.
+    // After a logout there is no page to return to.
     expect(await page.getByText('return to where you were').count()).toBe(0)
     expect(new URL(page.url()).search).toBe('')
     if (shared === third) await third.getByText('You logged out in another tab.').waitFor()
@@ -145,7 +145,7 @@ describe.runIf(HAS_BROWSER)('logging in to the console', () => {
     expect(renewed).not.toBe(before)
     await expect.poll(() => storedToken(other)).toBe(renewed)
 
-    // Nothing was typed, so nothing is asked.
+    // Nothing was typed, so there is no question.
     await page.getByRole('button', { name: 'Create user' }).click()
     await form.waitFor()
     await page.keyboard.press('Escape')

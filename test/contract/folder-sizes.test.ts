@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-/** A folder with more files holds more than one trade, and nobody finds anything in it by its names. */
+/** A folder with more files holds more than one trade, and nothing in it is found by its name. */
 const FILES_MAX = 24
 
 /** Files beside the sources of a folder that do not make it harder to read. */

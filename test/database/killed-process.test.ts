@@ -7,7 +7,7 @@ import { openDatabase } from '@trunkline/gateway/src/core/database/open.ts'
 import { expect, test } from 'vitest'
 import { copyPreparedDataDir } from '../support/gateway-template.ts'
 
-// A process, because what a kill -9 leaves on the disk can be known only by killing whoever wrote it.
+// A process, because what a kill -9 leaves on the disk can be known only by killing the process that wrote it.
 
 test.skipIf(process.env.E2E_DATABASE_URL)(
   'an embedded database keeps what was written when its process is killed',

@@ -163,7 +163,7 @@ describe.skipIf(!postgres || process.getuid?.() !== 0 || !areInstalled(IMAGE_TOO
   })
 })
 
-/** A program that tells what process 1 is, and in which folders of the container files can be made. */
+/** A program that prints what process 1 is, and in which folders of the container files can be made. */
 const WRITABLE = `
   const { accessSync, constants, readdirSync, readFileSync, statSync } = require('node:fs')
   const { join } = require('node:path')

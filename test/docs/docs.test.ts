@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const PAGES = globSync('**/*.md', { cwd: ROOT, exclude: (path) => /node_modules|\.data/.test(path) }).sort()
 
 const INDEX = 'docs/README.md'
-/** Beyond this it is a manual, which nobody reads before the first start; manuals are pages of docs. */
+/** Beyond this it is a manual, which is not read before the first start; manuals are pages of docs. */
 const README_BYTES_MAX = 12_000
 /** What does not concern every change has pages of its own in docs/contributing. */
 const CONTRIBUTING_BYTES_MAX = 15_000

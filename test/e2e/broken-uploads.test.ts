@@ -95,7 +95,7 @@ async function sendBroken(kind: Broken, share: number): Promise<void> {
 
 /**
  * An upload of the kind `left` may be gone before the gateway has admitted it; this one is not. It has a key of its own, by
- * which it is told from those whose end the gateway has not noticed yet. Returns how its call ended.
+ * which it is distinguished from those whose end the gateway has not noticed yet. Returns how its call ended.
  */
 async function leaveAdmitted(): Promise<LedgerRow[]> {
   const key = await system.api.createKey(system.token, { permissions: ['upload'] })

@@ -65,7 +65,7 @@ const revoke = ({ id }: Key) => system.api.call('POST', `/api/v1/api-keys/${id}/
 const become = ({ ownerId }: Key, status: string) =>
   system.api.call('PATCH', `/api/v1/users/${ownerId}`, { ...asAdmin(), body: { status } })
 
-/** While a gateway has an embedded database, nobody else can change it, so that a key expires there by itself. */
+/** While a gateway has an embedded database, no other process can change it, so that a key expires there by itself. */
 const LIFETIME_MS = 8_000
 async function expire({ id }: Key): Promise<void> {
   const { gateway } = system

@@ -215,7 +215,7 @@ describe('with the usual settings', () => {
       const reply = await client.ended(callId)
       expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8')
       expect(reply.headers.get('x-call-id')).toBe(callId)
-      // A call of the same question that was asked for JSON.
+      // A call of the same question that requested JSON.
       const json = await client.ask(face, randomUUID(), { query })
       const body = await reply.json()
       expect(Object.keys(body as object)).toEqual(Object.keys((await json.json()) as object))

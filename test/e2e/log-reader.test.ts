@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { type GatewayOptions, startGateway, type TestGateway } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
 
-// A process, because its output is a pipe or a socket that nobody reads, or that is closed.
+// A process, because its output is a pipe or a socket that is not read, or that is closed.
 
 /** The longest accepted request id, so that each request produces a long log line. */
 const REQUEST_ID = 'x'.repeat(128)

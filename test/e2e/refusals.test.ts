@@ -27,7 +27,7 @@ interface Recorded {
   readonly field: string | null
 }
 
-/** The faces on which chats are asked, and where each names the agent and the message. */
+/** The faces that have chats, and where each names the agent and the message. */
 const FACES = {
   rest: {
     face: 'rest',

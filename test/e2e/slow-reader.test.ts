@@ -8,7 +8,7 @@ import { EVENT_STREAM, resultsOf } from '../support/graphql.ts'
 import { payloadsOf } from '../support/stream.ts'
 import { until } from '../support/until.ts'
 
-// A process, because a socket that nobody reads must hold back the platform, and not fill the memory of the gateway.
+// A process, because a socket that is not read must hold back the platform, and not fill the memory of the gateway.
 
 const FRAGMENTS = 10_000
 const FILLER = 'x'.repeat(8 * 1024)

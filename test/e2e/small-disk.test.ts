@@ -79,7 +79,7 @@ describe.skipIf(!canMount || !isEmbedded)('a disk that is almost full', () => {
 
     const refused = await Promise.all(Array.from({ length: 20 }, () => sendChat(gateway.url, key.full_key)))
     expect(countByReason(refused)).toEqual({ unavailable: 20 })
-    // A call that has waited for a database that does not answer is told to come again in a second.
+    // A call that has waited for a database without an answer would get a `Retry-After` of one second.
     for (const { status, retryAfter } of refused) expect([status, retryAfter]).toEqual([503, '5'])
     const upload = await sendForm(gateway.url, key.full_key, formOf(CREATED_BY, filePart('text')))
     expect([upload.status, upload.body.reason]).toEqual([503, 'unavailable'])

@@ -61,7 +61,7 @@ test('after SIGHUP the process is not ready at once, still serves whoever comes,
   await system.gateway.prints(/"msg":"draining"/)
   await until('the idle connection is closed', () => idle.socket?.destroyed)
   await expect(fetch(`${system.gateway.url}/healthz`)).rejects.toThrow('fetch failed')
-  // Whoever had connected in time is served, although the listener is closed.
+  // A client that had connected in time is served, although the listener is closed.
   expect(await unused.finish()).toMatch(/^HTTP\/1\.1 200 OK\r\n.*^connection: close\r$/ims)
   expect(await stopped).toBe(0)
 })

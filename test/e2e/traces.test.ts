@@ -39,7 +39,7 @@ interface Traced {
   ask(headers?: Record<string, string>, agent?: string): Promise<number>
 }
 
-/** A gateway in front of the platform, whose agent `told` is told of traces. */
+/** A gateway in front of the platform, whose agent `told` gets the trace context. */
 async function start(env: GatewayOptions['env'], settings: object = {}): Promise<Traced> {
   const entry = { platform: 'openai', baseUrl: `${platform.origin}/v1`, apiKey: 'none', model: 'm' }
   const agents = { told: { ...entry, propagate: true }, plain: entry }
@@ -67,7 +67,7 @@ async function collect(): Promise<TraceCollector> {
   return collector
 }
 
-/** The spans of the calls that were asked; those of the administrator's requests are left out. */
+/** The spans of the calls; those of the administrator's requests are left out. */
 const chatsIn = ({ spans }: TraceCollector) => spans.filter(({ name }) => name === 'POST /api/v1/chat')
 const attemptsIn = ({ spans }: TraceCollector) => spans.filter(({ name }) => name.startsWith('invoke_agent'))
 

@@ -7,7 +7,7 @@ import type { GraphqlResult } from '../support/graphql.ts'
 import { type Replicas, startReplicas } from '../support/replicas.ts'
 import { until } from '../support/until.ts'
 
-// A process, because chats of several clients stay open on connections, some of which nobody reads, until their key ends.
+// A process, because chats of several clients stay open on connections, some of which are not read, until their key ends.
 
 const CHAT = `subscription ($input: ChatInput!) { chat(input: $input) {
   __typename ... on ChatStarted { callId }

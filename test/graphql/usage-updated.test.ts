@@ -5,7 +5,7 @@ import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gat
 import { type Replicas, startReplicas } from '../support/replicas.ts'
 import { readerOf } from '../support/stream.ts'
 
-// A process, because live usage is an open connection, told by other calls and ended by the stop of the gateway.
+// A process, because live usage is an open connection, which gets events of other calls and is ended by the stop of the gateway.
 
 const DOCUMENT = 'subscription { usageUpdated { day totals { calls totalTokens } quota { remaining } } }'
 

@@ -23,7 +23,7 @@ import { until } from '../support/until.ts'
 
 const WINDOW_SECONDS = 10
 const MIB = 1024 * 1024
-/** The check of the ledger is asked for once a minute. */
+/** The result of the check of the ledger is read once a minute. */
 const FIRES_WITHIN_MS = 150_000
 
 /** A fault, which lasts until what it returns is called. */

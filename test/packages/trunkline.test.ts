@@ -123,7 +123,7 @@ describe('the command line of what npm installs', () => {
   })
 
   test('SIGTERM to npx stops the gateway that it has started', async () => {
-    // npx tells the gateway nothing of it.
+    // npx does not pass the signal on to the gateway.
     const PATH = `${dirname(process.execPath)}:${process.env.PATH}`
     const env = { PATH, HOME: home, DATA_DIR: join(empty, '.data'), PORT: '0' }
     const npx = spawn('npx', ['trunkline'], { cwd: project, env, stdio: ['ignore', 'pipe', 'inherit'] })

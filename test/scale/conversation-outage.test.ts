@@ -9,7 +9,7 @@ import { payloadsOf, readerOf } from '../support/stream.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 
-// A process, because connections to the database break while replies go on, and the log of the process tells of it.
+// A process, because connections to the database break while replies go on, and the log of the process reports it.
 
 const server = process.env.E2E_DATABASE_URL ?? ''
 

@@ -11,7 +11,7 @@ import { query } from '../support/query.ts'
 
 const server = process.env.E2E_DATABASE_URL ?? ''
 
-/** So long that no heartbeat comes during the test, which writes what a gateway would have told at its last one. */
+/** So long that no heartbeat comes during the test, which writes what a gateway would have reported at its last one. */
 const LEASE_MS = 600_000
 
 describe.skipIf(server === '')('two gateways on one database', () => {
@@ -53,7 +53,7 @@ describe.skipIf(server === '')('two gateways on one database', () => {
     for (const step of undo.reverse()) await step()
   })
 
-  /** What this gateway tells the others. */
+  /** What this gateway reports to the others. */
   async function tell(gateway: TestGateway | undefined, breaker: string, inFlight: number): Promise<void> {
     const deployments = [
       { id: 'main', breaker, inFlight, openSince: 1_764_000_000_000, reason: 'agent_timeout' },
@@ -99,7 +99,7 @@ describe.skipIf(server === '')('two gateways on one database', () => {
     expect(body.data).toEqual({ items: [seen], next_cursor: null })
     expect(JSON.stringify(body)).not.toMatch(/127\.0\.0\.1|sk-of-agent/)
 
-    // The other gateway knows itself better than what it has told.
+    // What the other gateway knows of itself is newer than its last report.
     const fromOther = await (apis[1] as Api).call('GET', '/api/v1/agents/vllm/deployments', { token })
     expect(fromOther.body.data.items).toMatchObject([
       { breaker: 'closed', calls_in_flight: 0, processes: [{ pid: other?.pid }, { pid: one?.pid }] },

@@ -95,7 +95,7 @@ describe.skipIf(server === '' || !canMount || account === undefined)('a server w
     }
     expect([refused.status, refused.reason]).toEqual([503, 'unavailable'])
     expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200)
-    // A small write may still find room in between, and readiness tells what the last write met.
+    // A small write may still find room in between, and readiness reports the result of the last write.
     await until('readiness and metrics say so', async () => {
       await sendChat(gateway.url, key.full_key)
       return isSaidToBeFull(await readiness(), await metrics())

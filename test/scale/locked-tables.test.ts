@@ -147,7 +147,7 @@ async function whileLocked(name: string): Promise<Promise<number[]>> {
       if (isNeeded) for (const status of statuses) expect([200, 503]).toContain(status)
       else expect(statuses, name).toEqual([200, 200, 200, 200])
     } while (performance.now() < endMs)
-    // Leases that nobody renews must have expired for longer than a dead process is given, which proves that none is taken for one.
+    // The leases are not renewed, and expire for longer than a dead process is given: so no process is taken for dead.
     if (name === 'instances')
       await until('the leases have expired for another one', async () =>
         (await leases()).every((leftMs) => leftMs < -LEASE_MS),

@@ -20,7 +20,7 @@ interface Exchange {
   readonly body: string
 }
 
-/** What is asked of both, in this order. */
+/** The requests to both, in this order. */
 async function run(client: Trunkline, admin: { username: string; password: string }): Promise<unknown[]> {
   const question = { agent: 'fastgpt', app_id: 'app-1', query: 'Hello' }
   const { user } = await client.login(admin)

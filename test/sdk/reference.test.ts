@@ -20,7 +20,7 @@ const CALLED_BY_THE_SDK = ['GraphqlDocument', 'Logger']
 /** What can be called has an example. A type that only describes data is shown by those of what takes or returns it. */
 function needsExample({ path, kind, base }: DocumentedName): boolean {
   const [owner = '', method] = path.split('.')
-  // A class for one status is told apart as the example of its base shows.
+  // A class for one status is recognized as the example of its base shows.
   if (kind === 'class') return base !== 'StatusError'
   // Protocols of the language, such as that of `for await`, are shown by the example of the class.
   if (kind === 'method') return !method?.startsWith('[') && !CALLED_BY_THE_SDK.includes(owner)

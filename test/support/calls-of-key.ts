@@ -10,7 +10,7 @@ export interface CallRecord {
   readonly total_tokens: number | null
 }
 
-/** An API key of its own, by which the calls of one client are told apart. */
+/** An API key of its own, by which the calls of one client are recognized. */
 export interface CountedKey {
   readonly apiKey: string
   /** Returns the calls of the key once at least `count` are listed and all have ended, the newest first. */

@@ -144,7 +144,7 @@ export async function runContainer(options: ContainerOptions): Promise<Finished>
   }
 }
 
-/** On some machines crun refuses the control groups that it finds, even if it is told to use none; so it finds none. */
+/** On some machines crun refuses the control groups that it finds, even if it is configured to use none, so none are visible. */
 function spawnIsolated(args: readonly string[]): ChildProcess {
   const script = 'mount -t tmpfs tmpfs /sys/fs/cgroup && exec crun "$@"'
   return spawn('unshare', ['--mount', 'sh', '-c', script, 'crun', ...args], {

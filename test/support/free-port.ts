@@ -8,7 +8,7 @@ export const CLOSED_PORT = 9
 /**
  * A port at which nothing listens now.
  *
- * It is below the ports that systems give to whoever asks for any, so that no server or connection of another test takes it
+ * It is below the ports that systems choose when port 0 is requested, so that no server or connection of another test takes it
  * before it is used, or while a gateway that has it is restarted.
  */
 export async function freePort(): Promise<number> {

@@ -1,7 +1,7 @@
 import { chatBody } from './api.ts'
 import { until } from './until.ts'
 
-/** The HTTP routes on which calls with an `Idempotency-Key` are asked. */
+/** The HTTP routes that accept calls with an `Idempotency-Key`. */
 export const KEPT_FACES = ['chat', 'openai', 'responses'] as const
 export type KeptFace = (typeof KEPT_FACES)[number]
 
@@ -150,7 +150,7 @@ export async function receivedOf({ body }: Response): Promise<string> {
 }
 
 export interface CutReader {
-  /** The clients of the gateways that are asked in turn; each connection is broken. */
+  /** The clients of the gateways that get the requests in turn; each connection is broken. */
   readonly clients: readonly KeptClient[]
   readonly call: string
   /** Whether connections break within an event, which is then lost, or between two. */

@@ -91,7 +91,7 @@ export interface KillOutcome {
 const CALLS_A_KILL = 6
 
 /**
- * Kills the first gateway at a random moment of several calls, of which one is asked for JSON, and starts it again. The second
+ * Kills the first gateway at a random moment of several calls, of which one requests JSON, and starts it again. The second
  * gateway shows what becomes of them.
  */
 export async function killAmidCalls(replicas: KeptReplicas): Promise<KillOutcome> {

@@ -128,7 +128,7 @@ async function probeOperations({ url, opsUrl = url }: ProbedGateway): Promise<vo
   expect(await fetch(`${opsUrl}/readyz`).then((response) => response.json())).toMatchObject({
     status: 'ready',
   })
-  // With several workers, they are asked for their counts one after the other.
+  // With several workers, their counts are requested one after the other.
   await expect
     .poll(() => fetch(`${opsUrl}/metrics`).then((response) => response.text()))
     .toMatch(/^trunkline_calls_total\{agent="dify",outcome="done",reason=""\} [1-9]/m)

@@ -35,7 +35,7 @@ export function startProgram(
     process.off('exit', killWithUs)
     return code as number | null
   })
-  // Whoever does not wait for the end need not hear that the program could not be started.
+  // A test that does not wait for the end need not fail because the program could not be started.
   ended.catch(() => undefined)
   return {
     ended,

@@ -85,7 +85,7 @@ function sdk({ baseURL, agent, app, conversationId, query, files, detail, apiKey
   ].join('\n')
 }
 
-/** Nothing is to be had from npm under this name yet, so the first lines say what works today. */
+/** The package is not on npm yet, so the first lines say what works today. */
 const IMPORT_OF_SDK = [
   '// The package is not on npm yet. Pack it in a checkout of the repository, and install it:',
   '//   npx -y pnpm@12 --filter @trunkline/sdk pack --pack-destination /tmp',

@@ -30,7 +30,7 @@ export interface Page<T> {
   readonly next_cursor: string | null
 }
 
-/** A promise of the first page of a list; `for await` yields the items of all pages, each asked for when it is needed. */
+/** A promise of the first page of a list; `for await` yields the items of all pages, each requested when it is needed. */
 export interface ListPromise<T> extends ApiPromise<Page<T>>, AsyncIterable<T> {}
 
 export function apiPromise<T>(result: Promise<WithResponse<T>>): ApiPromise<T> {

@@ -8,7 +8,7 @@ export type Resolved<Options extends ChatClientOptions> = Options & { readonly b
 /**
  * Returns the options of a client with what the environment adds to them.
  *
- * @param hasToken whoever gives a credential means this one, and not one more that the process happens to have
+ * @param hasToken whether the caller passes a credential; those of the environment are then not used
  * @throws TrunklineError naming the option that is at fault
  */
 export function resolveOptions<Options extends ChatClientOptions>(

@@ -30,7 +30,7 @@ export interface ErrorFields {
   readonly type?: string | undefined
   /** Of a failed stream, the code as it was received; see {@link StreamFailedError.code}. */
   readonly code?: string | number | undefined
-  /** Of a kept call, its id, where the gateway has told it. */
+  /** Of a kept call, its id, where the gateway has sent it. */
   readonly callId?: string | undefined
   /** Of a kept call, its `Idempotency-Key`. */
   readonly idempotencyKey?: string | undefined
@@ -76,7 +76,7 @@ export class TrunklineError extends Error {
   declare readonly retryAfterMs: number | undefined
   /** The headers of the response, where one was received. */
   declare readonly headers: Headers | undefined
-  /** Of a kept call, its id, if the gateway has told it; the methods of `client.calls` take it. */
+  /** Of a kept call, its id, if the gateway has sent it; the methods of `client.calls` take it. */
   declare readonly callId: string | undefined
   /** Of a kept call, its `Idempotency-Key`, which names it as well. */
   declare readonly idempotencyKey: string | undefined
@@ -121,7 +121,7 @@ export class TrunklineError extends Error {
 
 /**
  * The gateway answered with a status that is no success. Each status of the contract has a class of its own below this one in
- * `@trunkline/sdk`, which is told apart in the same way; `@trunkline/sdk/chat` has `status` alone, to be small.
+ * `@trunkline/sdk`, which is recognized in the same way; `@trunkline/sdk/chat` has `status` alone, to be small.
  *
  * @example
  * ```ts

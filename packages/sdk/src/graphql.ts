@@ -48,7 +48,7 @@ export interface GraphqlClient {
   /**
    * Runs a subscription over server-sent events. Leaving the loop ends it, and stops the agent where it is a chat. Before
    * the first item it is retried as other requests are; after it, never. A server that falls silent for `idleTimeoutMs`, or that ends
-   * the stream early, throws. Items are read as they are asked for.
+   * the stream early, throws. Items are read from the connection only as the loop requests them.
    *
    * @example
    * ```ts
@@ -162,7 +162,7 @@ export function withGraphQL(client: Pick<Trunkline, 'transport'>): GraphqlClient
         leaving.abort()
       }
       const items = subscribe(document, leave, variables, { ...options, signal: leaving.signal })
-      // Between two items nothing else would end the request of a subscription that nobody can ask any more.
+      // Between two items nothing else would end the request of a subscription whose iterator is unreachable.
       dropped?.register(items, leave)
       return items as AsyncGenerator<never, void, undefined>
     },

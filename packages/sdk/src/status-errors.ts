@@ -118,7 +118,7 @@ export class TokenExpiredError extends AuthenticationError {
   override readonly name = 'TokenExpiredError'
 }
 
-// Whoever imports one of the classes gets errors of them, and whoever imports none need not load them.
+// A program that imports one of the classes gets errors of them; a program that imports none need not load them.
 Object.assign(statusClasses, {
   400: BadRequestError,
   401: AuthenticationError,

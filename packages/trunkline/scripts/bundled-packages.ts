@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 
-/** A package of somebody else that is part of ours. */
+/** A third-party package that is part of ours. */
 export interface ThirdPartyPackage {
   readonly name: string
   readonly version: string

@@ -18,7 +18,7 @@ export interface CompletionsClient {
   ) => Promise<readonly string[]>
   /** Where the caller finds the reason of a failure, if not in the message. */
   readonly reasonIn?: (error: Error) => string
-  /** What a client tells of a refusal that does not tell the reason. */
+  /** What a client reports of a refusal without its reason. */
   readonly tellsOnly?: string
 }
 
@@ -30,7 +30,7 @@ export const COMPLETIONS_CLIENTS: readonly CompletionsClient[] = [
     },
     async stream(to, model, questions) {
       const result = streamText({ ...to, model, messages: messagesOf(questions) })
-      // Each of these rejects as well, and whoever does not read them is told of an unhandled rejection.
+      // Each of these rejects as well, and one that is not read is an unhandled rejection.
       const others = [result.messages, result.steps, result.totalUsage, result.usage]
       const [pieces] = await Promise.all([collect(result.textStream), ...others])
       return pieces

@@ -39,7 +39,7 @@ export async function serveOn(database: Database, settings: object = {}): Promis
   }
 }
 
-/** A gateway on the same database whose clock is behind, and which serves nobody. */
+/** A gateway on the same database whose clock is behind, and which has no clients. */
 export function gatewayOfThePast(database: Database, secondsBehind: number): Promise<Gateway> {
   const runtime = { ...systemRuntime, now: () => new Date(Date.now() - secondsBehind * 1000) }
   const config = parseConfig({ agents: AGENTS }, {})

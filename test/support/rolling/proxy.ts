@@ -13,7 +13,7 @@ const PATHS = [...(process.env.PATH ?? '').split(':'), '/usr/sbin']
 
 /**
  * The recipes of `deploy`, and nginx with nothing set for its upstream but where the gateways are. It has connections enough,
- * of which each stream takes two, and a header tells which gateway answered.
+ * of which each stream takes two, and a header says which gateway answered.
  */
 export const PROXY_KINDS = ['nginx', 'nginx at its defaults', 'haproxy'] as const
 export type ProxyKind = (typeof PROXY_KINDS)[number]

@@ -22,7 +22,7 @@ export interface Seen {
   readonly broken: Readonly<Record<string, number>>
 }
 
-/** Where there was no answer, after which nothing is asked of this proxy for a moment. */
+/** A request without an answer, after which this proxy gets no requests for a moment. */
 const AFTER_FAILURE_MS = 200
 
 /** Clients that keep streams open and make calls until they are stopped, and repeat nothing. */
@@ -53,7 +53,7 @@ export class RollingLoad {
     return { done: this.#done, refused: this.#refused, broken: this.#broken }
   }
 
-  /** Begins no more calls, waits for those that run, and tells what the clients saw. */
+  /** Begins no more calls, waits for those that run, and returns what the clients saw. */
   async stop(): Promise<Seen> {
     this.#isStopped = true
     clearInterval(this.#timer)

@@ -25,7 +25,7 @@ export async function loadMessages(language: Language): Promise<StartMessages> {
   return messages
 }
 
-/** Those of all other pages. */
+/** Loads the messages of all other pages. */
 export async function loadPageMessages(language: Language): Promise<PageMessages> {
   const { messages } = await loadPart(() =>
     language === 'zh' ? import('../../messages/zh-pages.ts') : import('../../messages/en-pages.ts'),

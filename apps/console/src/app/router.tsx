@@ -199,7 +199,7 @@ const pages = [
   }),
 ] as const
 
-// A page is asked for whatever its path names, and addresses stay in the history, so a secret is removed before either.
+// A page requests what its path names, and addresses stay in the history, so a secret is removed first.
 const href = addressWithoutKeySecrets(location.href)
 if (href !== location.href) history.replaceState(history.state, '', href)
 

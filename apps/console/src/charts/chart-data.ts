@@ -11,7 +11,7 @@ export type RecordsLink = Required<Pick<LinkProps, 'to' | 'search'>>
 /** One line or one layer of bars. */
 export interface ChartSeries {
   readonly name: string
-  /** A value for each bucket; null where there is none. */
+  /** A value for each bucket; null for a bucket without a value. */
   readonly values: readonly (number | null)[]
   /** A custom property of `tokens.css`. */
   readonly colour: `--${string}`
@@ -23,7 +23,7 @@ export interface ChartSeries {
   filterOf?(value: number): RecordFilter | undefined
   /** Its value over the whole of the chart, where that is not the sum of its values. */
   readonly overall?: number | undefined
-  /** To where its name leads, where that is no list of records. */
+  /** The target of its name, if that is not a list of records. */
   readonly link?: RecordsLink
 }
 
@@ -70,7 +70,7 @@ export function recordsOf(buckets: Buckets, series: ChartSeries, index: number):
   return filter && recordsIn(buckets, index, filter)
 }
 
-/** To where the name of a series leads. */
+/** The target of the name of a series. */
 export function linkOfSeries(buckets: Buckets, series: ChartSeries): RecordsLink | undefined {
   if (series.link !== undefined) return series.link
   const value = series.overall ?? series.values.reduce<number>((sum, each) => sum + (each ?? 0), 0)

@@ -19,9 +19,9 @@ interface FilterPanelProps {
   readonly label: string
   /** A control that is in sight on a phone as well. */
   readonly search?: ReactNode
-  /** The controls that are in sight; on a phone only once they are asked for. */
+  /** The controls that are shown; on a phone only after they are opened. */
   readonly children: ReactNode
-  /** Controls that are in sight only once they are asked for. */
+  /** Controls that are shown only after they are opened. */
   readonly more?: ReactNode
   /** What is shown is easily forgotten where its control is not in sight. */
   readonly set: readonly SetFilter[]

@@ -22,7 +22,7 @@ export function addressWithoutKeySecrets(href: string): string {
 }
 
 /**
- * The text as it may be searched for and kept in an address: instead of a text with an API key, such as one that somebody has
+ * The text as it may be searched for and kept in an address: instead of a text with an API key, such as one that was
  * found and pasted, only the prefix of the key.
  */
 export function withoutKeySecret(text: string): string {

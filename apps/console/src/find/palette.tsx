@@ -37,14 +37,14 @@ export function Palette({ ref, wanted, pages, onChange, onClose }: PaletteProps)
   const navigate = useNavigate()
   const list = useId()
   const { entries, isSearching, error, readAll } = useMeanings(wanted, pages)
-  // Of another text neither holds.
+  // A choice belongs to one text, and is ignored after another one was typed.
   const [chosen, setChosen] = useState<{ readonly text: string; readonly id: string | undefined }>()
   const [opening, setOpening] = useState<string>()
   const { text } = wanted
   const latest = useRef<string | undefined>(text)
   useEffect(() => {
     latest.current = text
-    // Whoever has left the search stays where they went.
+    // A user who has left the search stays on the page they went to.
     return () => {
       latest.current = undefined
     }

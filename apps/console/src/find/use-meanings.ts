@@ -47,7 +47,7 @@ export function useMeanings(wanted: Wanted, pages: readonly PageEntry[]): Meanin
 function matchesQuery(text: string, seesUsers: boolean) {
   return queryOptions({
     queryKey: ['matches', text, seesUsers],
-    // Whoever types on must not wait for a limit that only this search has reached.
+    // A user who types on must not wait for a limit that only this search has reached.
     retry: false,
     async queryFn({ signal }): Promise<Matches> {
       if (UUID.test(text)) {

@@ -9,7 +9,7 @@ const drafts = new Map<string, unknown>()
 /**
  * Keeps what is typed into a form while its session ends, for the same user after the login. Passwords are left out.
  *
- * @param name - tells the form from all others, also from one of its kind for another record
+ * @param name - identifies the form among all others, also among those of its kind for other records
  */
 export function useFormDraft<Values extends FieldValues>(
   name: string,

@@ -335,7 +335,7 @@ export type GatewayProcessFilter =
 export type GatewayProcessState =
   /** It lives. */
   | 'LIVE'
-  /** It has not told for `instance.leaseMs` that it lives: it was killed, hangs, or does not reach the database. */
+  /** It has sent no heartbeat for `instance.leaseMs`: it was killed, hangs, or does not reach the database. */
   | 'LOST'
   /** It has left. */
   | 'STOPPED';

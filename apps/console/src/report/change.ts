@@ -8,7 +8,7 @@ export interface Change {
 const COUNTS_DIFFER = 1.0005
 /**
  * Percentiles are known by the cells of a histogram, each of which is a tenth wider than the one before. Two values in
- * neighbouring cells may be as good as equal, so only those that are further apart can be told from each other. They are rounded
+ * neighbouring cells may be as good as equal, so only those that are further apart count as different. They are rounded
  * to four digits.
  */
 const PERCENTILES_DIFFER = 1.105

@@ -83,7 +83,7 @@ test('a logout ends the tabs of the same login alone, and says why', async () =>
   const second = open()
   await second.tabs.ask()
   const other = open(bob)
-  // A tab that logs out tells the others first, and needs its token until the gateway has ended it.
+  // A tab that logs out notifies the others first, and needs its token until the gateway has ended it.
   first.tabs.endOthers()
   expect([first.store.current, second.store.current]).toEqual([alice, undefined])
   first.store.end('loggedOut')

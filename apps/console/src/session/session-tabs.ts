@@ -75,7 +75,7 @@ export class SessionTabs {
 
   #take(session: Session, own: Session | undefined): void {
     if (own === undefined && session.expiresAtMs > Date.now()) {
-      // Told by others already.
+      // The other tabs have it already.
       this.#known = session
       this.#store.set(session)
     } else if (own?.id === session.id && session.expiresAtMs > own.expiresAtMs) {

@@ -1,6 +1,6 @@
 /** Who is logged in, for how long, and the access token that says so. */
 export interface Session {
-  /** Tells this login from others; it stays when the token is renewed. All tabs that share the login have it. */
+  /** Identifies this login; it stays when the token is renewed. All tabs that share the login have it. */
   readonly id: string
   readonly accessToken: string
   readonly expiresAtMs: number

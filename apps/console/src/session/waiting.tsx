@@ -6,7 +6,7 @@ import { queryClient, rateLimitedUntilMs } from './queries.ts'
 
 const subscribe = (listener: () => void) => queryClient.getQueryCache().subscribe(listener)
 
-/** Says that the gateway has asked to wait, and counts down, while something that a page reads does so. */
+/** Says that a limit was reached and counts down, while something that a page reads waits for it. */
 export function Waiting() {
   const untilMs = useSyncExternalStore(subscribe, rateLimitedUntilMs)
   return untilMs === 0 ? null : <Countdown untilMs={untilMs} />

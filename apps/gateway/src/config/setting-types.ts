@@ -80,7 +80,7 @@ export function limit(points: number, options: Annotations = {}) {
   )
 }
 
-/** The bounds of a GraphQL document; `sender` ends the sentence that tells the reference whose documents these are. */
+/** The bounds of a GraphQL document; `sender` ends the sentence of the reference that says whose documents these are. */
 export function documentBounds({ tokens, fields, aliases, equalNames }: DocumentBounds, sender: string) {
   return section({
     tokens: count(tokens, {

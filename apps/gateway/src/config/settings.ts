@@ -133,7 +133,7 @@ export const SETTINGS = {
       }),
       stalledMs: timerMs(60_000, {
         description:
-          'How long a client may send nothing of a file, and how long the storage may accept nothing.',
+          'How long a client may send no bytes of a file, and how long the storage may accept none.',
       }),
       timeoutMs: count(3_600_000, {
         maximum: UPLOAD_MS_MAX,
@@ -217,7 +217,7 @@ export const SETTINGS = {
         description: 'How long a kept reply can be read after its call has ended.',
       }),
       graceMs: timerMs(30_000, {
-        description: 'How long a kept call goes on while nobody reads its reply.',
+        description: 'How long a kept call goes on while its reply has no reader.',
       }),
       bytesMax: count(4 * MIB, {
         maximum: 64 * MIB,
@@ -231,7 +231,7 @@ export const SETTINGS = {
         description:
           'What all kept replies may take. The oldest make room for new ones; a new kept call is answered 503 where that is not enough.',
       }),
-      readersPerCallMax: count(16, {
+      readersPerCallMax: count(250, {
         description:
           'The number of clients that read one kept reply in one process, beside the client of the call itself: those that resume its stream, and repeated requests that wait for it. Another is answered 429.',
       }),

@@ -131,7 +131,7 @@ const completionRoute: ChatRoute<CompletionRequest, CompletionForm> = {
 }
 
 interface CompletionForm {
-  /** Whether a stream tells the tokens before its end. */
+  /** Whether a chunk with the usage precedes `[DONE]` in a stream. */
   readonly includeUsage: boolean
 }
 

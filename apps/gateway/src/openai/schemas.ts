@@ -83,23 +83,23 @@ const Logprobs = Type.Object(
   {
     additionalProperties: true,
     description:
-      "How likely the tokens were, in OpenAI's form; only from agents of the platform `openai`, and if the request asked for them.",
+      "How likely the tokens were, in OpenAI's form; only from agents of the platform `openai`, and if the request asks for them.",
   },
 )
 const Annotations = Type.Array(Type.Unsafe<unknown>({}), {
-  description: 'What the text is based on, as the server told it; only from agents of the platform `openai`.',
+  description: 'What the text is based on, as the server sent it; only from agents of the platform `openai`.',
 })
 const CITATIONS = {
   citations: Type.Optional(
     Type.Array(Type.Unsafe<unknown>({}), {
       description:
-        'The sources of the answer, as the server told them; only from agents of the platform `openai`.',
+        'The sources of the answer, as the server sent them; only from agents of the platform `openai`.',
     }),
   ),
   search_results: Type.Optional(
     Type.Array(Type.Unsafe<unknown>({}), {
       description:
-        'What was found by a search, as the server told it; only from agents of the platform `openai`.',
+        'What was found by a search, as the server sent it; only from agents of the platform `openai`.',
     }),
   ),
 }
@@ -136,7 +136,7 @@ export const CompletionSchema = Type.Object(
           },
           { description: "The agent's message." },
         ),
-        logprobs: nullable(Logprobs, 'Null unless the request asked for them and the server sent them.'),
+        logprobs: nullable(Logprobs, 'Null unless the request asks for them and the server sent them.'),
         finish_reason: FinishReason,
       }),
       { description: 'Always exactly one choice.' },

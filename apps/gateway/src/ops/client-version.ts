@@ -1,9 +1,9 @@
-/** The header in which the SDK tells its language and version. */
+/** The header in which the SDK sends its language and version. */
 const CLIENT_HEADER = 'trunkline-client'
 
 /** What a client says of itself, such as `js/0.1.0`. */
 export interface ClientVersion {
-  /** The version as the client tells it, for the log. */
+  /** The version as the client sends it, for the log. */
   readonly full: string
   /** The version without its last part, for a label of metrics. */
   readonly minor: string

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type CommandServer, callRunningGateway, serveCommands } from './command-socket.ts'
 
-// A process, because the socket that a killed owner leaves behind belongs to nobody, and a test cannot kill itself.
+// A process, because the socket that a killed owner leaves behind has no owner, and a test cannot kill itself.
 
 let directory: string
 let server: CommandServer | undefined

@@ -26,7 +26,7 @@ export interface DependencyDeps {
   isPrepared(): boolean
 }
 
-/** Reads the states of what a process depends on; each is asked at most once a second. */
+/** Reads the states of what a process depends on; each is read at most once a second. */
 export function createDependencyStates({
   database,
   instances,

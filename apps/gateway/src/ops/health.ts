@@ -21,7 +21,7 @@ export interface Health {
 }
 
 export function healthRoutes(app: FastifyInstance, health: Health, metrics: Metrics): void {
-  // A process that is full is not dead: whoever restarted it would end all of its calls.
+  // A process that is full is not dead: a restart would end all of its calls.
   const config = { isAlwaysAnswered: true }
   app.get('/healthz', { schema: liveSchema, config }, async () => ({ status: 'ok' as const }))
 

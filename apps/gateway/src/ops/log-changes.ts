@@ -1,9 +1,9 @@
 import type { Logger } from 'pino'
 
-/** For something that works or does not: hears of each change, with the error if there is one. */
+/** Called when something stops or resumes working, with the error if there is one. */
 type ChangeObserver = (works: boolean, error?: unknown) => void
 
-/** Says in the log when something stops working, and when it works again. */
+/** Logs when something stops working, and when it works again. */
 export function logChanges(log: Pick<Logger, 'info' | 'warn'>, works: string, fails: string): ChangeObserver {
   return (isWorking, error) => {
     if (isWorking) log.info(works)

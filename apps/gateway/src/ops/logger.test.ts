@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 
-// A process, because the last line must reach a pipe, or a full disk, before the exit of whoever has written it.
+// A process, because the last line must reach a pipe, or a full disk, before the exit of the process that has written it.
 
 const LOGGER = join(import.meta.dirname, 'logger.ts')
 const programOf = (body: string) => `

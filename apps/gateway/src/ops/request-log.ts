@@ -47,7 +47,7 @@ function logRequest(request: FastifyRequest, reply: FastifyReply, metrics: Metri
   )
 }
 
-/** Of what is `unavailable` the limit is a part of the installation, and its cause. */
+/** If a problem is `unavailable`, its limit is the part of the installation that caused it, and is logged as `cause`. */
 function limitOf(problem: Problem | undefined): { limit?: string; cause?: string } {
   if (problem?.limit === undefined) return {}
   return problem.reason === 'unavailable' ? { cause: problem.limit } : { limit: problem.limit }

@@ -3,7 +3,7 @@ import { withDeadline } from '#core/base/async/deadline.ts'
 import { PeriodicRead } from '#core/base/async/periodic-read.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 
-/** Says in the log when the storage of files stops answering, and when it answers again, also while nobody uploads anything. */
+/** Logs when the storage of files stops answering and when it answers again, also while there are no uploads. */
 export interface StorageWatch {
   /** Asks at once, and then every ten seconds. */
   start(): void

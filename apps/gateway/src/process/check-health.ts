@@ -24,7 +24,8 @@ export async function checkHealth(
   question: keyof typeof PATHS,
 ): Promise<HealthReport> {
   const asked = opsPort ?? port
-  if (asked === 0) throw new OperatorError('PORT: is 0, so the gateway chose a port that nobody else knows.')
+  if (asked === 0)
+    throw new OperatorError('PORT: is 0, so the gateway chose a port that this command cannot know.')
   const name = LOOPBACK[host] ?? host
   const url = `http://${name.includes(':') ? `[${name}]` : name}:${asked}${PATHS[question]}`
   try {

@@ -11,7 +11,7 @@ import { OperatorError } from '#core/errors/operator-error.ts'
 import { uploadFiles } from '#core/uploads/upload-rows.ts'
 import { type CopiedFiles, openFileRestore } from './copy-files.ts'
 
-/** What an import has brought: rows of each table, and files if they were asked for. */
+/** What an import has brought: rows of each table, and files if they were requested. */
 export interface Imported {
   readonly rows: ExportEnd['end']
   readonly files: CopiedFiles | undefined

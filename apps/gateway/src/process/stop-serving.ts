@@ -16,7 +16,7 @@ const FLUSH_MS = 2_000
 /** A turn of the event loop that took no longer had nothing to do. */
 const IDLE_TURN_MS = 1
 const TURNS_MAX = 200
-/** As many connections may wait to be accepted; whoever comes after these is too late. */
+/** So many connections may wait to be accepted; later ones are not served. */
 const ACCEPTED_MAX = 4_096
 
 /** What serves clients of a process. */
@@ -35,7 +35,7 @@ interface StopServing extends Serving {
 }
 
 /**
- * Stops in the order in which nobody notices: first the process reports that it is not ready, and goes on serving until load
+ * Stops in an order that clients do not notice: first the process reports that it is not ready, and goes on serving until load
  * balancers have seen it. Then the listener closes, what runs may end, and what still runs at the deadline is ended.
  */
 export async function stopServing(parts: StopServing): Promise<void> {

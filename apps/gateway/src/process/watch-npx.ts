@@ -1,8 +1,8 @@
 const CHECK_MS = 250
 
 /**
- * Calls `onEnd` when npx, which has started this process, has ended. It ends at SIGTERM and tells the program that it runs nothing,
- * so whoever stopped `npx trunkline` would leave a gateway behind.
+ * Calls `onEnd` when npx, which has started this process, has ended. At SIGTERM npx ends without passing the signal on to the
+ * program that it runs, so a gateway would stay behind when `npx trunkline` is stopped.
  *
  * @returns a function that stops watching
  */

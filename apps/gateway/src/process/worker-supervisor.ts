@@ -19,7 +19,7 @@ interface Run {
   readonly startedMs: number
   /** Whether it runs in the place of one that died, and has not listened yet. */
   isReplacing: boolean
-  /** The id of its instance, once it has told. */
+  /** The id of its instance, once it has sent it. */
   instance: string | undefined
 }
 
@@ -28,14 +28,14 @@ interface End {
   readonly signal: string | null
 }
 
-/** Starts workers, and replaces those that die, until it is told to stop. */
+/** Starts workers, and replaces those that die, until it is stopped. */
 export class WorkerSupervisor {
   readonly #deps: WorkerSupervisorDeps
   readonly #delays: readonly RestartDelay[]
   readonly #runs = new Map<Worker, Run>()
   readonly #ended = Promise.withResolvers<number>()
   #hasListened = false
-  /** How often it was told to stop. */
+  /** How often it was requested to stop. */
   #stops = 0
   #exitCode = 0
 

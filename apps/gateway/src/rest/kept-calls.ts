@@ -41,7 +41,7 @@ export function keptCallRoutes(
       // A stream may last for an hour, in which its owner reads other things.
       request.endRead?.()
       showCallId(request, reply, kept.call.callId, kept.call.conversation)
-      // Whoever asks for the head alone is no reader.
+      // A HEAD request is no reader.
       if (request.method === 'HEAD') return reply.type('text/event-stream; charset=utf-8').send('')
       await sendKeptStream(reply, kept, { ...times, after, signal: abortedWith(reply), refuses: false })
       return reply
@@ -124,10 +124,10 @@ const streamSchema = {
   }),
   response: {
     200: {
-      description: 'The events, in the form in which the call was asked.',
+      description: 'The events, in the form of the route on which the call was made.',
       content: {
         'text/event-stream': {
-          schema: anyObject('An event, in the form of the route on which the call was asked.'),
+          schema: anyObject('An event, in the form of the route on which the call was made.'),
         },
       },
     },
@@ -141,13 +141,13 @@ const replySchema = {
   operationId: 'readReply',
   summary: 'Read the reply of a call',
   description:
-    'Returns the JSON reply of a kept call that has ended, also of one that was asked as a stream, in the form of the route on which it was asked. While the call runs the status is 202. The reply of a call that has failed is its error.',
+    'Returns the JSON reply of a kept call that has ended, also of one that requested a stream, in the form of the route on which it was made. While the call runs the status is 202. The reply of a call that has failed is its error.',
   response: {
     200: {
       description: 'The reply.',
       content: {
         'application/json': {
-          schema: anyObject('The reply, in the form of the route on which the call was asked.'),
+          schema: anyObject('The reply, in the form of the route on which the call was made.'),
         },
       },
     },

@@ -30,7 +30,7 @@ const listSchema = {
   'x-response-headers': LIMIT_HEADERS,
   summary: 'List the processes of the gateway',
   description:
-    'Returns the processes of the gateway that share the database, first those that live, and of these those that started last; at most 1,000. What a process tells of itself is some seconds old. Only administrators may read it.',
+    'Returns the processes of the gateway that share the database, first those that live, and of these those that started last; at most 1,000. What a process reports of itself is some seconds old. Only administrators may read it.',
   querystring: listQuery({
     state: Type.Optional(oneOf(PROCESS_FILTERS, PROCESS_DESCRIPTIONS.inState)),
   }),

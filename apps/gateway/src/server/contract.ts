@@ -31,7 +31,7 @@ export function printGraphqlSchema(): string {
   return `${printSchema(schema)}\n`
 }
 
-/** Returns the errors of the gateway's table that a visitor may be told, as a module of the SDK. */
+/** Returns the errors of the gateway's table that may be shown to a visitor, as a module of the SDK. */
 export function printVisitorErrors(): string {
   const table: Readonly<Record<string, ErrorSpec>> = ERRORS
   const entries = Object.entries(table)
@@ -39,7 +39,7 @@ export function printVisitorErrors(): string {
     .map(([reason, { status }]) => `  ['${reason}', '${openAiTypeOf({ status, reason })}'],`)
   return [
     "// Generated from the gateway's table of errors by `pnpm contract`. Do not edit.",
-    "/** The reasons that a visitor may be told, with OpenAI's class of the error. */",
+    "/** The reasons that may be shown to a visitor, with OpenAI's class of the error. */",
     'export const VISITOR_ERRORS: ReadonlyMap<string, string> = new Map([',
     ...entries,
     '])\n',

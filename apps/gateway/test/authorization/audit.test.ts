@@ -18,10 +18,10 @@ afterAll(async () => {
   await all?.close()
 })
 
-/** These have a row in the ledger, which tells more. */
+/** These have a row in the ledger, with more about them. */
 const IN_THE_LEDGER = ['chat', 'createCompletion', 'createResponse', 'upload', 'stopCall']
 
-/** The reasons for which a known caller may not do what it asked for. */
+/** The reasons for refusing an operation to an authenticated caller. */
 const FORBIDDEN: readonly (string | undefined)[] = [
   'permission_denied',
   'role_denied',

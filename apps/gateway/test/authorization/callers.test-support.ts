@@ -260,7 +260,7 @@ export function chatCall(credential: string, agent: string): ChatRequest {
   return requestOf({ requestId: 'r', credential, agent, address: '127.0.0.1', query: 'Hello' })
 }
 
-/** How a kept call is asked; by default over REST, and kept as plain text. */
+/** How a kept call is made; by default over REST, and kept as plain text. */
 interface KeptAsked {
   readonly face: ChatRequest['face']
   readonly form: (chat: ChatHead) => KeptForm

@@ -13,8 +13,8 @@ export interface ControlServer {
 }
 
 /**
- * Starts the server: `GET /` tells what is wrong with each emulator, and `POST /<name>/fail` changes it. It is a server of its own,
- * since an emulator that refuses connections could not be told to accept them again, and it listens on loopback alone.
+ * Starts the server: `GET /` returns what is wrong with each emulator, and `POST /<name>/fail` changes it. It is a server of its own,
+ * since an emulator that refuses connections could not get the request to accept them again, and it listens on loopback alone.
  *
  * @param port - 0 selects a free one
  */

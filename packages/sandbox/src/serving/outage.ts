@@ -15,7 +15,7 @@ export const OUTAGES = {
 /** A failure of an emulator as a whole. */
 export type Outage = keyof typeof OUTAGES
 
-/** Makes an emulator fail as a whole while it runs, whatever it is asked. */
+/** Makes an emulator fail as a whole while it runs, whatever the request. */
 export interface SandboxControl {
   /** What is wrong now; undefined if nothing is. */
   readonly outage: Outage | undefined

@@ -139,7 +139,7 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
   }
 
   /**
-   * Cancels the request, which ends the run at the platform. Whoever reads gets an `AbortError`.
+   * Cancels the request, which ends the run at the platform. The reader gets an `AbortError`.
    *
    * @example
    * ```ts

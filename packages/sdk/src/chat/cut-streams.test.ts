@@ -45,7 +45,7 @@ describe.each(Object.entries(WAYS))('%s', (way, open) => {
   test('that is cut anywhere is a truncated stream', async () => {
     const whole = encoder.encode(`: keep-alive\n\n${chunk('Hé')}event: message\n${chunk('🎉')}${DONE}\n\n`)
     const complete = whole.length - 2
-    // A body that nobody declares as an event stream is none where it is empty.
+    // An empty body that is not declared as an event stream is not taken for one.
     for (let at = way.startsWith('a body') ? 1 : 0; at < complete; at += 1) {
       const { error } = await outcomeOf(open(whole.subarray(0, at)))
       expect(error, `cut at ${at}`).toBeInstanceOf(TruncatedStreamError)

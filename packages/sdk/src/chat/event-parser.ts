@@ -11,8 +11,8 @@ export interface EventParser {
   /** True once a line was a field or a comment of the event stream format, or the beginning of one. */
   hasSeenField: boolean
   /**
-   * Returns the events that the next bytes complete, each when it is asked for; without bytes, the last event, which the end of
-   * the stream ends.
+   * Returns the events that the next bytes complete, each when it is read; without bytes, the last event, which the end of the
+   * stream completes.
    *
    * @throws InvalidResponseError if a line or an event is longer than the limit
    */

@@ -140,7 +140,7 @@ export class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefi
       for (;;) {
         if (this.#state === 'new') await this.#open()
         else {
-          // While nobody waits there is none, because it would keep a process of Node alive.
+          // There is no timer while no read is pending, because it would keep a process of Node alive.
           this.#timer = setLongTimeout(idleTimeoutMs, () =>
             this.#fail(new IdleTimeoutError(`No byte arrived for ${idleTimeoutMs} ms.`, this.#fields)),
           )

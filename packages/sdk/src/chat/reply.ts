@@ -2,7 +2,7 @@ import type { ChatReply } from '../generated/wire.ts'
 import { requestIdOf } from '../transport/response-fields.ts'
 import { textIn } from '../transport/text-in.ts'
 
-/** A reply with what is asked for most. What is added to the contract's fields is read from them, and JSON and copies leave it out. */
+/** A reply with shortcuts to what is needed most. They are read from the contract's fields, and JSON and copies leave them out. */
 export interface Reply extends ChatReply {
   /** The text of the first choice. */
   readonly text: string

@@ -25,7 +25,7 @@ export interface ResumedStream {
   readonly attempt: number
   /** The number of the last event that was received before; undefined if there was none. */
   readonly lastEventId: number | undefined
-  /** The id of the call, if the gateway has told it already. */
+  /** The id of the call, if the gateway has sent it already. */
   readonly callId: string | undefined
 }
 
@@ -34,7 +34,7 @@ export interface KeptStream {
   /**
    * The chunks of the call, over as many connections as it takes.
    *
-   * @param read reads the chunks of one connection, and tells of each line of it, see {@link ChatStreamReaderOptions}
+   * @param read reads the chunks of one connection, and reports each line of it, see {@link ChatStreamReaderOptions}
    */
   chunks(
     first: Response,
@@ -57,7 +57,7 @@ export interface OpenOptions extends ChatStreamOptions {
 
 /** What a stream is made of whose call may be kept. */
 export interface ServerChatStreamSpec extends ChatStreamSpec {
-  /** Sends the request and resolves with its response. It is called once, and tells of a kept call before it is sent. */
+  /** Sends the request and resolves with its response. It is called once, and reports a kept call before the request is sent. */
   readonly open: (signal: AbortSignal, onKept?: (call: KeptStream) => void) => Promise<Response>
 }
 
@@ -114,7 +114,7 @@ export class ServerChatStream extends ChatStream {
   }
 
   /**
-   * Cancels the request, which ends the run at the platform. Whoever reads gets an `AbortError`. A kept call is stopped at the
+   * Cancels the request, which ends the run at the platform. The reader gets an `AbortError`. A kept call is stopped at the
    * gateway, without waiting for the answer.
    *
    * @example
@@ -131,7 +131,7 @@ export class ServerChatStream extends ChatStream {
 
   /**
    * Stops a kept call, and resolves once the gateway knows of it; rejects where that is not certain. It works also after the loop
-   * was left. Whoever reads gets a `StreamFailedError` with the reason `stopped`. A call that is not kept is ended as by `abort()`.
+   * was left. The reader gets a `StreamFailedError` with the reason `stopped`. A call that is not kept is ended as by `abort()`.
    *
    * @example
    * ```ts
@@ -149,7 +149,7 @@ export class ServerChatStream extends ChatStream {
 
   /**
    * The stream as bytes, in the form in which the gateway sends it: `readChatStream` reads it, and any OpenAI client. A failure is
-   * its last event, which tells no more than that of {@link ServerChatStream.toResponse}. The gateway's keep-alive comments are passed
+   * its last event, which reveals no more than that of {@link ServerChatStream.toResponse}. The gateway's keep-alive comments are passed
    * on. Cancelling it cancels the request, and does not stop a kept call.
    *
    * @example
@@ -166,7 +166,7 @@ export class ServerChatStream extends ChatStream {
    * A response for a route handler, so that a browser can stream a chat without having an API key. It begins before the gateway
    * has answered, so that a refusal is an event of it; use `withResponse()` first where the status matters.
    *
-   * Of a failure the visitor is told only what it caused or can wait for, such as `content_filtered` or `rate_limited`: the
+   * The visitor sees only failures that it caused or can wait for, such as `content_filtered` or `rate_limited`: the
    * `reason`, its public text and how long to wait, which the page's reader throws as a `StreamFailedError`. Everything else, such
    * as a key that was revoked, is `stream_failed` to the visitor. `onError` gets the error itself, and returns the message to show.
    *
@@ -191,7 +191,7 @@ export class ServerChatStream extends ChatStream {
 
   /**
    * A response for the route of `useChat`, the hook of the AI SDK: the text, the agent's reasoning if `detail` was requested, and the
-   * id of the conversation as `metadata.conversationId` of the message. Of a failure the visitor is told as by
+   * id of the conversation as `metadata.conversationId` of the message. Failures are shown to the visitor as by
    * {@link ServerChatStream.toResponse}; the text so far stays.
    *
    * @example
@@ -256,7 +256,7 @@ export class ServerChatStream extends ChatStream {
             for (;;) {
               const { done, value } = await chunks.next()
               if (done) break
-              // What writes nothing is followed by the next chunk, because nobody pulls again before something is written.
+              // A chunk that writes nothing is followed by the next one, since there is no pull before something is written.
               if (send(form.chunk(value))) return
             }
             send(form.end())
@@ -267,7 +267,7 @@ export class ServerChatStream extends ChatStream {
               controller.error(new TrunklineError(`${told.error.code}: ${told.error.message}`))
               return
             }
-            // Once it is cancelled this throws, which nobody reads any more.
+            // Once the stream is cancelled this throws, and the error has no reader.
             send(frames)
           }
           controller.close()
@@ -279,7 +279,7 @@ export class ServerChatStream extends ChatStream {
           super.abort(reason)
         },
       },
-      // Nothing is requested before somebody reads.
+      // Nothing is requested before the first read.
       { highWaterMark: 0 },
     )
   }

@@ -2,7 +2,7 @@ import { TrunklineError } from '../errors.ts'
 import { VISITOR_ERRORS } from '../generated/visitor-errors.ts'
 import type { StreamError } from '../generated/wire.ts'
 
-/** How a stream that is passed on to a visitor tells of its failure. */
+/** How the failure of a stream that is passed on to a visitor is reported. */
 export interface VisitorErrorOptions {
   /** Returns the message that the visitor gets, and may log the error. Without it, and if it throws, the message is a fixed one. */
   readonly onError?: ((error: unknown) => string) | undefined
@@ -14,8 +14,8 @@ export interface VisitorError {
 }
 
 /**
- * The last event of a stream that failed. The visitor is told what the gateway's table of errors allows: the error may also be a
- * proxy's page, or say what is wrong with the server's key.
+ * The last event of a stream that failed. It shows the visitor only what the gateway's table of errors allows: the error may also
+ * be a proxy's page, or say what is wrong with the server's key.
  */
 export async function visitorError(
   error: unknown,

@@ -1,5 +1,5 @@
 // Generated from the gateway's table of errors by `pnpm contract`. Do not edit.
-/** The reasons that a visitor may be told, with OpenAI's class of the error. */
+/** The reasons that may be shown to a visitor, with OpenAI's class of the error. */
 export const VISITOR_ERRORS: ReadonlyMap<string, string> = new Map([
   ['agent_rejected_input', 'invalid_request_error'],
   ['content_filtered', 'invalid_request_error'],

@@ -549,7 +549,7 @@ export interface paths {
         };
         /**
          * List the processes of the gateway
-         * Returns the processes of the gateway that share the database, first those that live, and of these those that started last; at most 1,000. What a process tells of itself is some seconds old. Only administrators may read it.
+         * Returns the processes of the gateway that share the database, first those that live, and of these those that started last; at most 1,000. What a process reports of itself is some seconds old. Only administrators may read it.
          */
         get: operations["listProcesses"];
         put?: never;
@@ -589,7 +589,7 @@ export interface paths {
         };
         /**
          * Read the reply of a call
-         * Returns the JSON reply of a kept call that has ended, also of one that was asked as a stream, in the form of the route on which it was asked. While the call runs the status is 202. The reply of a call that has failed is its error.
+         * Returns the JSON reply of a kept call that has ended, also of one that requested a stream, in the form of the route on which it was made. While the call runs the status is 202. The reply of a call that has failed is its error.
          */
         get: operations["readReply"];
         put?: never;
@@ -1261,7 +1261,7 @@ export interface components {
             };
         };
         /**
-         * One step of the platform's progress, sent if `detail` is true. `type` tells its kind.
+         * One step of the platform's progress, sent if `detail` is true. `type` is its kind.
          * @example {
          *       "type": "node_finished",
          *       "name": "Knowledge base search",
@@ -1418,7 +1418,7 @@ export interface components {
             }[];
             /** The tokens of the call as the platform reported them; absent where it reported none. */
             usage?: components["schemas"]["TokenUsage"];
-            /** One step of the platform's progress, sent if `detail` is true. `type` tells its kind. */
+            /** One step of the platform's progress, sent if `detail` is true. `type` is its kind. */
             detail?: components["schemas"]["DetailEvent"];
         };
         /**
@@ -1548,10 +1548,10 @@ export interface components {
                     tool_calls?: {
                         [key: string]: unknown;
                     }[];
-                    /** What the text is based on, as the server told it; only from agents of the platform `openai`. */
+                    /** What the text is based on, as the server sent it; only from agents of the platform `openai`. */
                     annotations?: unknown[];
                 };
-                /** Null unless the request asked for them and the server sent them. */
+                /** Null unless the request asks for them and the server sent them. */
                 logprobs: {
                     [key: string]: unknown;
                 } | null;
@@ -1561,9 +1561,9 @@ export interface components {
                  */
                 finish_reason: "stop" | "length" | "content_filter" | "tool_calls";
             }[];
-            /** The sources of the answer, as the server told them; only from agents of the platform `openai`. */
+            /** The sources of the answer, as the server sent them; only from agents of the platform `openai`. */
             citations?: unknown[];
-            /** What was found by a search, as the server told it; only from agents of the platform `openai`. */
+            /** What was found by a search, as the server sent it; only from agents of the platform `openai`. */
             search_results?: unknown[];
             /** The tokens of the call as the platform reported them; absent where it reported none. */
             usage?: components["schemas"]["TokenUsage"];
@@ -1617,19 +1617,19 @@ export interface components {
                     tool_calls?: {
                         [key: string]: unknown;
                     }[];
-                    /** What the text is based on, as the server told it; only from agents of the platform `openai`. */
+                    /** What the text is based on, as the server sent it; only from agents of the platform `openai`. */
                     annotations?: unknown[];
                 };
-                /** How likely the tokens were, in OpenAI's form; only from agents of the platform `openai`, and if the request asked for them. */
+                /** How likely the tokens were, in OpenAI's form; only from agents of the platform `openai`, and if the request asks for them. */
                 logprobs?: {
                     [key: string]: unknown;
                 };
                 /** Why the reply ended; null until it has. */
                 finish_reason: ("stop" | "length" | "content_filter" | "tool_calls") | null;
             }[];
-            /** The sources of the answer, as the server told them; only from agents of the platform `openai`. */
+            /** The sources of the answer, as the server sent them; only from agents of the platform `openai`. */
             citations?: unknown[];
-            /** What was found by a search, as the server told it; only from agents of the platform `openai`. */
+            /** What was found by a search, as the server sent it; only from agents of the platform `openai`. */
             search_results?: unknown[];
             /** The tokens of the call, in a chunk before `[DONE]` if `stream_options.include_usage` was true; null if the platform reported none. */
             usage?: components["schemas"]["TokenUsage"] | null;
@@ -1764,7 +1764,7 @@ export interface components {
             top_p?: number | null;
             /** Passed to agents of the platform `openai`. */
             max_output_tokens?: number | null;
-            /** How many other tokens are told for each one, with how likely they were. Passed to agents of the platform `openai`. */
+            /** How many alternatives are returned for each token, with their log probabilities. Passed to agents of the platform `openai`. */
             top_logprobs?: number | null;
         } & {
             [key: string]: unknown;
@@ -1977,7 +1977,7 @@ export interface components {
              * @enum {string}
              */
             status: "available" | "degraded" | "unavailable";
-            /** Since when the probes of this process have not found it `available`; null if it is. Probes are sent only when somebody asks. */
+            /** Since when the probes of this process have not found it `available`; null if it is. Probes are sent only when the status is requested. */
             status_since: string | null;
             /** Why the probe failed, as the stable word of an error; null if it did not, or if the platform is only busy. */
             status_reason: string | null;
@@ -2816,14 +2816,14 @@ export interface components {
             /**
              * Format: date-time
              *
-             * The start of the report: that of the hour that contains the `from` that was asked for (ISO 8601, UTC).
+             * The start of the report: that of the hour that contains the requested `from` (ISO 8601, UTC).
              * @example 2026-11-20T08:30:00.000Z
              */
             from: string;
             /**
              * Format: date-time
              *
-             * The end of the report, not included: the `to` that was asked for, or the end of the hour in which it lies (ISO 8601, UTC).
+             * The end of the report, not included: the requested `to`, or the end of the hour in which it lies (ISO 8601, UTC).
              * @example 2026-11-20T08:30:00.000Z
              */
             to: string;
@@ -3159,7 +3159,7 @@ export interface components {
             /**
              * Format: date-time
              *
-             * When the minute, hour or day begins in the time zone that was asked for; for the first one, when the range begins (ISO 8601, UTC).
+             * When the minute, hour or day begins in the requested time zone; for the first one, when the range begins (ISO 8601, UTC).
              * @example 2026-11-20T08:30:00.000Z
              */
             start: string;
@@ -3294,12 +3294,12 @@ export interface components {
             host: string | null;
             /** Its process id on that machine; null for an earlier version. */
             pid: number | null;
-            /** Its version; null for an earlier one, which did not tell it. */
+            /** Its version; null for an earlier one, which did not report it. */
             version: string | null;
             /** The newest migration of the database that it knows. */
             build: string;
             /**
-             * Whether it lives. `live`: it lives. `stopped`: it has left. `lost`: it has not told for `instance.leaseMs` that it lives: it was killed, hangs, or does not reach the database.
+             * Whether it lives. `live`: it lives. `stopped`: it has left. `lost`: it has sent no heartbeat for `instance.leaseMs`: it was killed, hangs, or does not reach the database.
              * @enum {string}
              */
             state: "live" | "stopped" | "lost";
@@ -3313,15 +3313,15 @@ export interface components {
             /**
              * Format: date-time
              *
-             * When it last told that it lives, by the clock of the database; when it left, if it did. Live processes tell it every few seconds (ISO 8601, UTC).
+             * The time of its last heartbeat, by the clock of the database; when it left, if it did. Live processes send one every few seconds (ISO 8601, UTC).
              * @example 2026-11-20T08:30:00.000Z
              */
             last_seen_at: string;
             /** When it left; null while it lives, and if it ended without leaving. */
             stopped_at: string | null;
-            /** Its chats in progress, as it told last; null if it is not live, and for an earlier version, which did not tell it. */
+            /** Its chats in progress at its last heartbeat; null if it is not live, and for an earlier version, which did not report them. */
             calls_in_flight: number | null;
-            /** The deployments to which it does not simply send calls, as it told last; empty if it is not live. */
+            /** The deployments whose breaker was not closed at its last heartbeat; empty if it is not live. */
             breakers: {
                 /** The id of the agent. */
                 agent: string;
@@ -3332,9 +3332,9 @@ export interface components {
                  * @enum {string}
                  */
                 breaker: "half_open" | "open";
-                /** When the process stopped sending calls there; null if it did not tell. */
+                /** When the process stopped sending calls there; null if it did not report it. */
                 open_since: string | null;
-                /** Why, as the stable word of an error; null if it did not tell. */
+                /** Why, as the stable word of an error; null if it did not report it. */
                 reason: string | null;
             }[];
         };
@@ -4945,7 +4945,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** The events, in the form in which the call was asked. */
+            /** The events, in the form of the route on which the call was made. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5423,7 +5423,7 @@ export type InteractionDetail = components["schemas"]["InteractionDetail"];
 export type ReplacedDetail = components["schemas"]["ReplacedDetail"];
 /** A step of another kind; `name` says of which. */
 export type OtherDetail = components["schemas"]["OtherDetail"];
-/** One step of the platform's progress, sent if `detail` is true. `type` tells its kind. */
+/** One step of the platform's progress, sent if `detail` is true. `type` is its kind. */
 export type DetailEvent = components["schemas"]["DetailEvent"];
 /** A message to an agent. The seven fields of the interface are all required; unknown fields are ignored. */
 export type ChatRequest = components["schemas"]["ChatRequest"];

@@ -16,8 +16,8 @@ interface SubscriptionOptions {
 }
 
 /**
- * Reads the results of a subscription in the distinct connections mode of GraphQL over SSE, each when it is asked for: while
- * nobody asks, nothing is read, and the server waits. Leaving the loop cancels the request.
+ * Reads the results of a subscription in the distinct connections mode of GraphQL over SSE, each when it is requested: until
+ * then nothing is read, and the server waits. Leaving the loop cancels the request.
  *
  * @throws TruncatedStreamError the stream ended without the event `complete`
  * @throws IdleTimeoutError no byte arrived for `idleTimeoutMs`

@@ -152,7 +152,7 @@ export class KeptCall implements KeptStream {
   }
 
   abandon(): void {
-    // Nobody waits for the answer. The gateway itself stops a call that nobody reads.
+    // The caller does not wait for the answer, and the gateway itself stops a call without readers.
     this.stop().catch(() => {})
   }
 
@@ -260,7 +260,7 @@ export class KeptCall implements KeptStream {
 
   /**
    * An empty stream is that of a call whose last event was received already, or of a gateway that restarts and has closed it. If the
-   * call has ended, the next stream tells: it has the events that are left, or is empty because there are none.
+   * call has ended, the next stream shows it: it has the events that are left, or is empty because there are none.
    */
   async #hasEnded(): Promise<boolean> {
     // Before its first event, a call has not ended.
@@ -299,7 +299,7 @@ export class KeptCall implements KeptStream {
     }
   }
 
-  /** Tells the caller of an error what the call is called, and of a lost connection how to go on. */
+  /** Adds the id of the call to an error, and to that of a lost connection how to go on. */
   #told(error: unknown): unknown {
     const wasLost = BROKEN.includes(nameOf(error)) && Object(error).wasConnected !== false
     if (this.#isNumbered && wasLost) return this.#lost(error)

@@ -23,7 +23,7 @@ export interface ReplyOptions extends CallOptions {
 
 /** A kept call that has not ended. */
 export interface RunningCall {
-  /** Tells it from a reply, which has no status. */
+  /** Distinguishes it from a reply, which has no status. */
   readonly status: 'running'
   /** The id of the call. */
   readonly callId: string | undefined
@@ -33,11 +33,11 @@ export interface RunningCall {
 
 /** A kept call that has ended, as its reply. */
 export interface EndedCall extends Reply {
-  /** Tells it from a call that is running. */
+  /** Distinguishes it from a call that is running. */
   readonly status?: undefined
 }
 
-/** What the gateway answers where it was asked to stop a call. */
+/** The answer of the gateway to a request to stop a call. */
 export interface StoppedCall {
   /** The id of the call. */
   readonly call_id: string

@@ -17,7 +17,7 @@ export type NewApiKey = Omit<CreateApiKey, 'expires_at'> & {
   expires_at: CreateApiKey['expires_at'] | Date
 }
 
-/** Which API keys a list holds, in which order, and how many are asked for at once. */
+/** Which API keys a list holds, in which order, and how many are requested at once. */
 export type ApiKeyFilter = NonNullable<operations['listApiKeys']['parameters']['query']>
 
 /** The API keys of the user, or for an administrator everybody's; reached as `client.apiKeys`. */

@@ -3,7 +3,7 @@ import type { AuditEvent, operations } from '../generated/wire.ts'
 import type { CallOptions, ChatStreamOptions } from '../options.ts'
 import type { GatewayTransport } from '../transport/gateway-transport.ts'
 
-/** Which events of the audit log to read, and how many are asked for at once. */
+/** Which events of the audit log to read, and how many are requested at once. */
 export type AuditFilter = Omit<
   NonNullable<operations['listAuditEvents']['parameters']['query']>,
   'format' | 'from' | 'to'

@@ -41,7 +41,7 @@ export class Calls {
 
   /**
    * Stops a kept call, also one that another process reads: its readers get the reason `stopped`. A call that has ended is left as it
-   * is, and its outcome told.
+   * is, and its outcome is returned.
    *
    * @example
    * ```ts
@@ -68,7 +68,7 @@ export class Calls {
    * ```
    */
   reply(id: CallReference, options: ReplyOptions & { readonly wait: true }): ApiPromise<Reply>
-  /** Without `wait`, a call that is running is told as such. */
+  /** Without `wait`, the result of a call that is running says so. */
   reply(id: CallReference, options?: ReplyOptions): ApiPromise<EndedCall | RunningCall>
   reply(id: CallReference, options?: ReplyOptions): ApiPromise<Reply | RunningCall> {
     return apiPromise(this.#chats.keptCall(id).then((call) => call.reply(options, replyOf)))

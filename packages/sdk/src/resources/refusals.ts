@@ -3,7 +3,7 @@ import type { operations, Refusal, RefusalCount } from '../generated/wire.ts'
 import type { CallOptions, ChatStreamOptions } from '../options.ts'
 import type { GatewayTransport } from '../transport/gateway-transport.ts'
 
-/** Which refused requests to list, and how many are asked for at once. */
+/** Which refused requests to list, and how many are requested at once. */
 export type RefusalFilter = Omit<
   NonNullable<operations['listRefusals']['parameters']['query']>,
   'format' | 'from' | 'to'

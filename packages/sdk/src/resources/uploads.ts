@@ -7,7 +7,7 @@ import type { GatewayTransport } from '../transport/gateway-transport.ts'
 import { type UploadParams, uploadRequest } from '../uploads/upload-request.ts'
 import type { UploadSource } from '../uploads/upload-source.ts'
 
-/** How many uploads are asked for at once. */
+/** How many uploads are requested at once. */
 export type UploadFilter = NonNullable<operations['listUploads']['parameters']['query']>
 
 /** What is left of an upload that was deleted. */
@@ -120,7 +120,7 @@ export class Uploads {
   }
 }
 
-/** Whether the gateway may have done what it was asked before the request failed. */
+/** Whether the gateway may have carried out the request before it failed. */
 function mayHaveArrived(error: unknown): boolean {
   if (error instanceof ConnectionError) return error.wasConnected
   return error instanceof StatusError && (error.status ?? 0) >= 500

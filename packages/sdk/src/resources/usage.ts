@@ -35,7 +35,7 @@ export type UsageCsvQuery = UsageQuery &
     compare_to?: string | Date
   }
 
-/** Which calls of the ledger to read, and how many are asked for at once. */
+/** Which calls of the ledger to read, and how many are requested at once. */
 export type CallFilter = Omit<
   NonNullable<operations['listCalls']['parameters']['query']>,
   'format' | 'outcome' | 'from' | 'to'

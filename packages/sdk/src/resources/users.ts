@@ -10,7 +10,7 @@ import type {
 import type { CallOptions } from '../options.ts'
 import type { GatewayTransport } from '../transport/gateway-transport.ts'
 
-/** Which users a list holds, in which order, and how many are asked for at once. */
+/** Which users a list holds, in which order, and how many are requested at once. */
 export type UserFilter = NonNullable<operations['listUsers']['parameters']['query']>
 
 /** The users of the gateway, for administrators, and the user itself; reached as `client.users`. */

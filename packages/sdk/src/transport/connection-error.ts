@@ -24,7 +24,7 @@ export function connectionError(
     const { code, message, cause, errors }: Error & { code?: unknown; errors?: unknown } = each
     why = code ?? (message || why)
     isUnsent ||= NOT_SENT.test(`${code} ${message}`)
-    // Node tries all addresses of a name, and tells of the attempts in a list.
+    // Node tries all addresses of a name, and reports the attempts in a list.
     each = cause ?? Object(errors)[0]
   }
   const text = hide(`${what}: ${why}`)

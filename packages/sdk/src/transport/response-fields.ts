@@ -1,6 +1,6 @@
 import type { ErrorFields } from '../errors.ts'
 
-/** What an error tells of the response that it belongs to. */
+/** What an error has of the response that it belongs to. */
 export type ResponseHead = Pick<Response, 'status' | 'headers'>
 
 export function requestIdOf({ headers }: Pick<ResponseHead, 'headers'>): string | undefined {

@@ -24,7 +24,7 @@ describe('what is repeated', () => {
     const yes = answered(409, { 'x-should-retry': 'true' })
     const no = answered(503, { 'x-should-retry': 'false' })
     expect(delayMs(yes, 'advised')).toBe(500)
-    // The gateway may have lost its database after it had done what it was asked.
+    // The gateway may have lost its database after it had carried out the request.
     expect(delayMs(yes, 'unreached')).toBeUndefined()
     expect(delayMs(no)).toBeUndefined()
   })

@@ -36,15 +36,15 @@ export interface RequestSpec {
   /** When the request is sent again; where nothing is said, it does no harm to do it twice. */
   readonly repeatable?: Repeatable | undefined
   /**
-   * Is asked before the request is sent again after this error, and returns whether it can be: a body that is a stream and was
-   * read from cannot.
+   * Called before the request is sent again after this error. Returns whether that is possible: it is not if the body is a stream
+   * that was read from.
    */
   readonly canRepeat?: (error: unknown) => boolean
   /** How long an attempt may take by default; more for what takes its time, a chat or an upload. */
   readonly timeoutMs?: number
   /** Finds the fields of the gateway's error body in one of another form. */
   readonly errorFieldsOf?: (body: unknown) => unknown
-  /** What `fetch` is told beside that. */
+  /** Further options of `fetch`. */
   readonly init?: RequestInit
   /** Replaces `fetch` for this request. */
   readonly fetch?: typeof fetch | undefined

@@ -66,7 +66,7 @@ export type UploadPieces = AsyncGenerator<Uint8Array<ArrayBuffer>, undefined>
 /**
  * The bytes of the form, piece by piece.
  *
- * @param onBytes is told how many bytes of the file were handed to the connection
+ * @param onBytes called with the number of bytes of the file that were handed to the connection
  */
 export async function* piecesOf(
   { head, tail }: UploadForm,

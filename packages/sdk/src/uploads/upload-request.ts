@@ -83,7 +83,7 @@ export async function uploadRequest(
     canRepeat: () => sourceError === undefined && (isUntouched || closeUnread === undefined),
     close: () => (isUntouched ? closeUnread?.() : end()),
     async sourceError(failure) {
-      // Only a part of it tells whether a Blob of a file can still be read.
+      // Only reading a part of it shows whether a Blob of a file can still be read.
       if (content.blob && failure instanceof ConnectionError)
         await read()
           .next()

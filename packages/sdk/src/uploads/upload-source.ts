@@ -15,7 +15,7 @@ export type UploadSource =
   | AsyncIterable<Uint8Array>
   | string
 
-/** A source, and what it tells of itself. */
+/** A source with its own name, type and bytes. */
 export interface OpenSource extends FileContent {
   readonly filename: string
   readonly type: string

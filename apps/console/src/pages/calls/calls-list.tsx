@@ -46,7 +46,7 @@ function NoCalls({ isFiltered, requestId }: Pick<CallsListProps, 'isFiltered' | 
   )
 }
 
-/** Of a request that was refused there is no call, and perhaps no more than its count. */
+/** A request that was refused has no call; its refusal may be on record by itself, or only as a part of a count. */
 function NoCallsOfRequest({ requestId }: { readonly requestId: string }) {
   const t = useTranslations('calls')
   const isRefused = useIsRefused(requestId)

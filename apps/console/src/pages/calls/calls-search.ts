@@ -76,7 +76,7 @@ function leastIn<Name extends string>(
   return (isLeast ? { [name]: number } : {}) as { [Key in Name]?: number }
 }
 
-/** What the gateway is asked for, beside the times. */
+/** The filters of the request to the gateway, without the times. */
 export function conditionsOf(search: CallsSearch): CallFilter {
   const { agent, app, deployment, model, key, user, endUser } = search
   const { kind, face, outcome, reason, firstMs, ms, tokens, requestId, conversation } = search

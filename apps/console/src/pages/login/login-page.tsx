@@ -14,7 +14,7 @@ import styles from './login-page.module.css'
 const route = getRouteApi('/login')
 
 /**
- * The first page of a visitor who is not logged in. The router leads on to the page that was asked for. Two fields need no library for
+ * The first page of a visitor who is not logged in. The router leads on to the page that was requested. Two fields need no library for
  * forms, so that it is not loaded before the overview.
  */
 export function LoginPage() {

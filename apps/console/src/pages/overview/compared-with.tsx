@@ -12,7 +12,7 @@ interface ComparedWithProps {
   readonly isLive: boolean
 }
 
-/** Reports that are asked for often, one click away. */
+/** Reports that are needed often, one click away. */
 const REPORTS = {
   weeks: { range: 'last_week', compare: true },
   users: { range: 'last_month', group: 'user' },

@@ -14,7 +14,7 @@ export function processesSearch(search: Record<string, unknown>): ProcessesSearc
   return { ...oneOf(search, 'show', SHOWN), ...textsIn(search, ['id']) }
 }
 
-/** Those that live, but all where a link leads to one of them, which may have ended. */
+/** By default the live processes, but all if a link leads to a single one, which may have ended. */
 export function shownOf({ show, id }: ProcessesSearch): Shown {
   return show ?? (id === undefined ? 'live' : 'all')
 }

@@ -43,7 +43,7 @@ function groupOf(rows: readonly CountRow[]): CountGroup | undefined {
   return { row, count: rows.reduce((sum, { count }) => sum + count, 0), last, byStart }
 }
 
-/** As many colours as there are beside that of the others. */
+/** The number of colours, without the one for all other groups. */
 const DRAWN_MAX = 7
 
 interface Charted extends Pick<ChartData, 'linkTo'> {

@@ -60,7 +60,7 @@ export function RefusalsPage() {
         onChange={change}
         onFind={async (requestId) => {
           const found = await findRequest(requestId)
-          // Of what is found nowhere, this page says so as well.
+          // An id that is found nowhere is shown on this page as not found.
           if (found.to === '/calls') change({ requestId })
           else void navigate(found)
         }}

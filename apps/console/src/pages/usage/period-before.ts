@@ -2,7 +2,7 @@ import { sameTime, startOfDay, startOfMonth, startOfWeek } from '../../report/zo
 import { rangeOf, type UsageSearch } from './usage-search.ts'
 
 const HOUR_MS = 3_600_000
-/** Longer ranges of whole months are compared with as many days as they have; nobody asks for a thousand months. */
+/** Longer ranges of whole months are compared with as many days as they have; a thousand months are never needed. */
 const MONTHS_MAX = 120
 
 type Period = readonly [from: Date, to: Date]

@@ -1,6 +1,6 @@
 type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 
-/** What the fields of a dialog held when it was opened, so that it can be told whether anything was typed or chosen since. */
+/** What the fields of a dialog held when it was opened, which shows whether anything was typed or chosen since. */
 export class Typed {
   readonly #before = new Map<Field, string>()
 

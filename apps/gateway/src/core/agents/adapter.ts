@@ -105,7 +105,7 @@ export interface Agent<Own extends EntrySchemas = EntrySchemas> {
   readonly thinkTags: boolean
   /** What becomes of a client's tools, if the platform takes none. */
   readonly tools: 'refuse' | 'ignore'
-  /** Whether its platform is told to which trace a call belongs. */
+  /** Whether the trace context of a call is passed on to its platform. */
   readonly propagate: boolean
   readonly sandbox: boolean
 }
@@ -127,7 +127,7 @@ export interface Timeouts {
 
 /** How the platform is connected to. */
 export interface Connection {
-  /** Who looks up its name: name servers are asked by the gateway itself (`dns`), or the system is (`system`). */
+  /** Who looks up its name: the gateway itself, by queries to name servers (`dns`), or the system (`system`). */
   readonly names: 'dns' | 'system'
   /** The URL of an HTTP(S) proxy, which then looks up the platform's name. */
   readonly proxy?: string
@@ -193,7 +193,7 @@ export interface AgentCall<Own extends EntrySchemas = EntrySchemas> {
   readonly app: AgentApp<Own> | undefined
   /** The caller's `app_id`, for platforms that take it unchanged. */
   readonly appId: string
-  /** Whether the client asked for a stream. */
+  /** Whether the client requested a stream. */
   readonly stream: boolean
   readonly query: string
   /**
@@ -255,7 +255,7 @@ export interface UpstreamEvent {
 
 /**
  * Reads a header of a platform's response by its name in lower case. `date` is always there: it is the gateway's time if the
- * platform tells none, so that a date in another header can be compared without a clock.
+ * platform sends none, so that a date in another header can be compared without a clock.
  */
 export type HeaderReader = (name: string) => string | undefined
 

@@ -6,9 +6,9 @@ export interface TokenCounts {
   readonly promptTokens: number
   readonly completionTokens: number
   readonly totalTokens: number
-  /** Of the prompt, where the platform tells it. */
+  /** Of the prompt, where the platform reports it. */
   readonly cachedTokens?: number
-  /** Of the completion, where the platform tells it. */
+  /** Of the completion, where the platform reports it. */
   readonly reasoningTokens?: number
 }
 
@@ -74,7 +74,7 @@ interface DetailHead {
   readonly raw?: JsonObject | undefined
 }
 
-/** One step of a run's progress, in a form common to all platforms; its `type` tells what its `data` is. */
+/** One step of a run's progress, in a form common to all platforms; its `type` says what its `data` is. */
 export type DetailEvent<Type extends DetailType = DetailType> = {
   readonly [Each in Type]: DetailHead & { readonly type: Each; readonly data: DetailData[Each] }
 }[Type]
@@ -117,11 +117,11 @@ export type ChatEvent =
   /** The platform waits for the end user: a question and the answers that it offers, which may be none. */
   | { readonly type: 'interaction'; readonly question: string; readonly options: readonly string[] }
   | { readonly type: 'tool_calls'; readonly delta: readonly unknown[] }
-  /** A function, so that a call whose caller asked for no details pays for none. Each call of it returns the same. */
+  /** A function, so that a call without requested details costs nothing. Each call of it returns the same. */
   | { readonly type: 'detail'; readonly detail: () => DetailEvent }
   | { readonly type: 'model'; readonly model: string }
   | { readonly type: 'usage'; readonly usage: TokenCounts }
-  /** How likely the tokens of the text before it were, in OpenAI's form. Only if the caller has asked for it. */
+  /** How likely the tokens of the text before it were, in OpenAI's form. Only if the caller has requested it. */
   | { readonly type: 'logprobs'; readonly logprobs: JsonObject }
   /** What the answer is based on, in the form of the server: `top` beside the choices, `annotations` in the message. */
   | { readonly type: 'citations'; readonly top: JsonObject; readonly annotations: readonly unknown[] }

@@ -2,7 +2,7 @@ import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 import type { Origin, Principal } from '#core/requests/principal.ts'
 import { Prisma, type PrismaClient } from '#generated/prisma/client.ts'
 
-/** Who did something. `database` is a change by a statement of no caller, such as one of an older version of the gateway. */
+/** Who did something. `database` is a change by a statement without a caller, such as one of an older version of the gateway. */
 export const ACTORS = ['key', 'token', 'anonymous', 'command', 'gateway', 'database'] as const
 export type Actor = (typeof ACTORS)[number]
 
@@ -23,7 +23,7 @@ export interface Who {
 export const GATEWAY: Who = { actor: 'gateway' }
 
 export function whoIs({ userId, via, origin = {} }: Principal): Who {
-  // A command acts with all rights, and for nobody: the id of its principal is that of whom it is about.
+  // A command has all rights and acts for no user: the id of its principal is that of the user whom it concerns.
   if (origin.operator !== undefined) return { actor: 'command', name: origin.operator }
   const from = placeOf(origin)
   return via.kind === 'key'

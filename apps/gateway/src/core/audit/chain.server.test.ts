@@ -25,7 +25,7 @@ describe(kind, () => {
     tamper('DELETE FROM audit_events', 'DELETE FROM audit_head', 'DELETE FROM audit_allowances'),
   )
 
-  /** Statements of somebody who may do everything in the database, triggers included. */
+  /** Statements of a role with all rights in the database, triggers included. */
   async function tamper(...statements: string[]): Promise<void> {
     const body = statements.map((statement) => `${statement};`).join('\n')
     await database.sql.query(
@@ -204,7 +204,7 @@ describe(kind, () => {
   })
 })
 
-/** Computes all hashes anew, as somebody would who knows how. */
+/** Computes all hashes anew, as an attacker with all rights could. */
 const REHASH = `
   DECLARE e audit_events; previous bytea := decode(repeat('00', 32), 'hex');
   BEGIN

@@ -203,7 +203,7 @@ describe(kind, () => {
       { operation: 'users.changeOwnPassword', actor: 'token', userId },
       { operation: 'logout', actor: 'token', userId, target: 'session' },
     ])
-    // The token tells two sessions of one user apart.
+    // The token distinguishes two sessions of one user.
     const session = recorded.at(-1)?.targetId
     expect(recorded.map(({ tokenId }) => tokenId)).toEqual([session, null, null, session, session])
     expect(session).toMatch(/^[0-9a-f-]{36}$/)

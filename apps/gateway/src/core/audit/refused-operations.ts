@@ -19,7 +19,7 @@ export interface RefusedOperations {
   settled(): Promise<void>
 }
 
-/** As many wait for the database at most; further ones are dropped. */
+/** The most events that wait for the database; further ones are dropped. */
 const WAITING_MAX = 1_000
 
 export function createRefusedOperations({

@@ -22,16 +22,16 @@ export interface EphemeralRequest extends AdmissionRequest {
   readonly kept?: never
 }
 
-/** The place of a call in this process, which its owner may not be allowed to take. */
+/** A concurrency slot of this process. The number of slots that one owner may hold is limited. */
 export interface OwnersPlace {
   /** @throws Problem `unavailable` or `rate_limited` */
   takeFor(ownerId: string): void
 }
 
-/** What a call needs at its platform. Its holder gives it back, also if the ledger refuses the call. */
+/** A slot at the agent. The caller releases it, also if the ledger refuses the call. */
 export interface KeysSlot {
   /**
-   * Takes it, and may wait for it. Undefined if there is nothing to wait for.
+   * Takes the slot, and waits for it if necessary. Undefined if there is nothing to wait for.
    *
    * @throws Problem
    */
@@ -56,8 +56,8 @@ export interface AdmittedCall extends Admitted {
 export interface AdmissionService {
   /**
    * Takes the call's place in the process, then a point from the rate limit for the call's kind, and then lets the ledger
-   * check the key and count the call. The point is not given back if the ledger rejects the call, the place is left by
-   * its holder.
+   * check the key and count the call. If the ledger rejects the call, the point is not given back, and the caller releases
+   * the place.
    *
    * A call whose `Idempotency-Key` stands for an earlier one is attached to that. If this is known before, the call needs neither
    * slot nor ledger; otherwise the ledger finds it, and the slot is given back by its holder.

@@ -71,12 +71,12 @@ export const ATTEMPTS_LISTED_MAX = 8
 
 /**
  * A step in the life of a call. The ledger, the metrics and the log record calls by these events alone. Each call that is
- * admitted emits `admitted` and later `settled`, once; one that is refused has no life, and its face records the refusal.
+ * admitted emits `admitted` and later `settled`, once; one that is refused emits neither, and its face records the refusal.
  */
 export type CallEvent =
-  /** The limit of the caller's key was asked, whether or not it allows the call. */
+  /** The limit of the caller's key was checked, whether or not it allows the call. */
   | { readonly type: 'limited'; readonly call: CallOrigin; readonly verdict: LimitVerdict }
-  /** The agent is configured to ignore the tools of the request, which are of these kinds. Only the caller is told. */
+  /** The agent is configured to ignore the tools of the request, which are of these kinds. Only the caller learns it. */
   | { readonly type: 'tools_ignored'; readonly call: CallOrigin; readonly kinds: readonly string[] }
   | { readonly type: 'admitted'; readonly call: CallRecord }
   /** A request is sent to the platform; attempts are counted from 1. */
@@ -92,7 +92,7 @@ export type CallEvent =
       readonly queuedMs: number | undefined
       /**
        * Of a first attempt: how long the gateway took from the arrival of the call to this request, without the wait for a slot.
-       * Undefined if the platform was asked something before, such as for a conversation, since that took the platform's time.
+       * Undefined if another request to the platform came before, such as for a conversation, since that took the platform's time.
        */
       readonly ownMs: number | undefined
     }

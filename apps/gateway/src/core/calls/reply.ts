@@ -27,7 +27,7 @@ export interface ReplyParts {
   readonly place: Pick<Place, 'leave'>
   /** When the call has arrived, on the clock of `elapsedMs`. */
   readonly arrivedMs: number
-  /** Of a kept call: called before each attempt, since the call may have been asked to stop. */
+  /** Of a kept call: called before each attempt, since its stop may have been requested. */
   readonly beforeAttempt?: ((reply: Reply) => Promise<void>) | undefined
 }
 
@@ -123,7 +123,7 @@ export class Reply implements ChatEvents, RunningCall {
         const { content } = attempt
         if (!this.#hasText && content.firstTextAtMs !== undefined) this.#firstText(content.firstTextAtMs)
         if (content.isComplete) await this.#complete(attempt)
-        // Of a call that was ended while its turn was stored, since the end event means success.
+        // The end event means success, so it is not passed on for a call that was ended while its turn was stored.
         if (content.isComplete && this.#problem !== undefined) break
         this.#hasPassedOn ||= batch.length > 0
         const taking = markRejectionHandled(batch.length > 0 ? take(batch) : undefined)
@@ -143,7 +143,7 @@ export class Reply implements ChatEvents, RunningCall {
     this.end('client_gone')
   }
 
-  /** Ends a kept call whose client has asked for that. */
+  /** Ends a kept call because its client has requested it. */
   stop(): void {
     this.end('client_gone', 'stopped')
   }
@@ -289,7 +289,7 @@ export class Reply implements ChatEvents, RunningCall {
     })
   }
 
-  /** Nothing for a call that has ended before its reply was read. */
+  /** Where the call was sent; no attempts for a call that has ended before its reply was read. */
   #whereItWent() {
     const { attempts, queuedMs } = this.#route
     const attemptList = this.#attemptList

@@ -20,7 +20,7 @@ const WITHIN_MS = 5_000
 
 /**
  * Stops the run of a reply at its platform, if it can be stopped, and closes the connection. Reads on until the platform has
- * sent the id that the request needs. Resolves when the platform has been told.
+ * sent the id that the request needs. Resolves when the stop request has been sent.
  *
  * @param inTurn - decides when the request is sent; the connection is closed at once
  */

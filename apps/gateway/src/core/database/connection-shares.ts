@@ -17,14 +17,14 @@ export interface ConnectionShare {
 }
 
 /**
- * Where no connection has changed hands for so long, what holds them is stuck, for example behind a lock. Whoever comes then is
- * refused at once instead of waiting as well.
+ * If no connection has been released for this long, the statements that hold them are stuck, for example behind a lock. Further
+ * work is then refused at once instead of waiting as well.
  */
 const STUCK_MS = 500
 
 /**
  * Divides the connections of a pool between kinds of work. Each has a bound below the number of all connections, so that no kind
- * alone can take them all from the others. Who waits gets a connection in the order of arrival.
+ * alone can take them all from the others. Work that waits gets connections in the order of arrival.
  */
 export class ConnectionShares {
   readonly #shared: pg.Pool

@@ -51,9 +51,9 @@ export interface LaneState extends ShareState {
   readonly lane: string
 }
 
-/** A connection that hears messages. It is not opened again when it is lost. */
+/** A connection that receives messages. It is not opened again when it is lost. */
 export interface Subscription {
-  /** Resolves when messages are heard, as far as the server says; rejects if the connection cannot be opened or is closed before. */
+  /** Resolves when messages arrive, as far as the server says; rejects if the connection cannot be opened or is closed before. */
   readonly opened: Promise<void>
   /** Resolves when the connection is lost or closed. */
   readonly ended: Promise<void>

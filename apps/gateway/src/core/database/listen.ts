@@ -14,7 +14,7 @@ export interface ListenOptions {
 /** How long a server is given to close a connection, before the socket is destroyed. */
 const CLOSED_WITHIN_MS = 500
 
-/** Hears the notifications of a channel on a connection of its own, which is not opened again when it is lost. */
+/** Receives the notifications of a channel on a connection of its own, which is not opened again when it is lost. */
 export function listen({ url, connectTimeoutMs, channel, onMessage }: ListenOptions): Subscription {
   // Of our own, because a server that does not answer would keep the socket of a closed client open.
   const socket = new Socket()

@@ -72,8 +72,8 @@ async function migrateLocked(url: string, connectTimeoutMs: number): Promise<str
 }
 
 /**
- * Asks for the lock again and again instead of waiting for it: whoever waits in a statement has a transaction, for whose end
- * the other process would wait while it builds an index.
+ * Tries to take the lock again and again instead of waiting for it: a process that waits in a statement has an open transaction,
+ * for whose end the other process would wait while it builds an index.
  */
 async function takeMigrationLock(client: pg.ClientBase): Promise<void> {
   const startedMs = performance.now()

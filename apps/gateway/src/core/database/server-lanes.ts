@@ -24,7 +24,7 @@ export interface LanesOptions {
 const SHORT_STATEMENT_MS = 2_000
 /** How long the statements of running calls wait for a lock: most of them have a caller who waits. */
 const CALLS_LOCK_MS = 2_000
-/** How long what can be asked for again waits for a lock, on a connection that others need meanwhile. */
+/** How long statements that a caller can repeat wait for a lock, on a connection that others need meanwhile. */
 const MANAGEMENT_LOCK_MS = 1_000
 /** Normally the server cancels a slow statement first; after this time more, it does not respond at all. */
 const NO_ANSWER_MS = 5_000
@@ -39,7 +39,7 @@ const CALLS_MAX = 3
  * so that logins and changes go on beside it.
  */
 const MANAGEMENT_MAX = 5
-/** Hears the messages of other processes where there is no Redis (listen.ts). */
+/** Receives the messages of other processes where there is no Redis (listen.ts). */
 const LISTENING_MAX = 1
 
 /** The most connections of one process to its server. */

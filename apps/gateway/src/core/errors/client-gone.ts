@@ -1,7 +1,7 @@
 import { Problem } from './errors.ts'
 
 /**
- * Ends work whose client has closed the connection. Nobody reads it, and nothing was refused: a record of it would only mislead.
+ * Ends work whose client has closed the connection. It is never sent or recorded, since a record of a refusal would only mislead.
  */
 export class ClientGone extends Problem {
   constructor() {

@@ -12,8 +12,8 @@ export interface ErrorSpec {
   /** Sent to every client, so it must not reveal anything about the installation. */
   readonly text: string
   /**
-   * Whether the visitor of a page may be told, whose chat goes through the server of an integrator: only what the visitor caused
-   * or can wait for. All else is between that server, its key and the gateway. The SDK's `toResponse()` has a list of these.
+   * Whether the reason may be shown to the visitor of a page whose chat goes through the server of an integrator: only what the
+   * visitor caused or can wait for. All others concern that server and its key alone. The SDK's `toResponse()` has a list of these.
    */
   readonly isForVisitors?: true
 }
@@ -306,7 +306,7 @@ export class Problem extends Error {
     return new Problem(reason, options).refusing(this.#refused)
   }
 
-  /** Whose request was refused before it became a call; empty if whoever threw this did not know. */
+  /** Whose request was refused before it became a call; empty if the code that threw this did not know. */
   get refused(): RefusedRequester {
     return this.#refused
   }

@@ -48,7 +48,7 @@ export interface InstancesDeps {
   readonly upkeepSql?: Sql
   readonly runtime: Runtime
   readonly identity: ProcessIdentity
-  /** What each heartbeat tells the other processes. */
+  /** What each heartbeat reports to the other processes. */
   readonly load: LoadReader
   /** The newest migration that this process knows. */
   readonly build: string
@@ -197,7 +197,7 @@ function changes(
   }
 }
 
-/** Does nothing while the work that it was asked for before is still going on. */
+/** Does nothing while the work of an earlier call of it is still going on. */
 function onceAtATime(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined
   return () => {

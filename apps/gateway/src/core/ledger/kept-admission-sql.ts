@@ -9,7 +9,7 @@ import { ADMISSION_COLUMNS, COUNTED, judged } from './admission-sql.ts'
  * - The statement sees what was committed before it began, but it may have waited for its locks since then. Only a conflict of
  *   the `INSERT` shows the claims that were made meanwhile, and only `DO UPDATE` returns them: `DO NOTHING` returns no row. The
  *   update changes nothing.
- * - Claims are locked after users and keys, in the order of their primary key, as whoever frees several must do.
+ * - Claims are locked after users and keys, in the order of their primary key, as every statement that frees several must do.
  * - A call over its quota claims nothing, and those that follow it in its batch get its refusal.
  * - Each answer has a fifth element: the id of the earlier call, if the call is attached to one.
  */

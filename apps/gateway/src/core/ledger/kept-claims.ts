@@ -15,7 +15,7 @@ export type KeptCallToAdmit = Pick<Admission, 'keyHash' | 'kind' | 'agent' | 'ap
  * Returns the earlier call that an `Idempotency-Key` stands for; undefined if the key is free or the API key is unknown, so that
  * the admission decides.
  *
- * @throws Problem `idempotency_mismatch` if the earlier call was asked something else; 401 or 403 if the API key may not make
+ * @throws Problem `idempotency_mismatch` if the earlier call had another request; 401 or 403 if the API key may not make
  * this call any more, since a revoked key gets no replies either
  */
 export type ClaimLookUp = (call: KeptCallToAdmit) => Promise<AttachedCall | undefined>

@@ -76,7 +76,7 @@ export interface Ledger {
    * is attached to that instead, which needs no quota.
    *
    * @throws Problem with status 401, 403 or 429 if the call is rejected, `unavailable` if the database does not answer in time,
-   * `idempotency_mismatch` if the earlier call was asked something else
+   * `idempotency_mismatch` if the earlier call had another request
    */
   admit(admission: Admission): Promise<Admitted>
   /** Writes the end of a call in the background; retries until the database accepts it or {@link Ledger.close} gives up. */
@@ -199,9 +199,9 @@ export function createLedger(deps: LedgerDeps): Ledger {
   }
 
   /**
-   * Settles a call of which nobody knows whether it was counted. The server may still have its admission before it, since they
-   * have connections of their own, so the settlement is repeated; what is settled already stays as it is. The delays begin when
-   * the server has answered, since one that stands still for minutes may then run the admission last.
+   * Settles a call of which it is unknown whether it was counted. The server may run the admission after the settlement, since
+   * they have separate connections, so the settlement is repeated; what is settled already stays as it is. The delays begin when
+   * the server has answered, since a server that did not respond for minutes may run the admission last.
    */
   function settleAgain(settlement: PendingSettlement, [delayMs, ...later]: readonly number[]): void {
     const { written } = waits.begin(settlement.callId)

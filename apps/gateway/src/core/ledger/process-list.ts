@@ -68,7 +68,7 @@ export function createProcesses({ sql, leaseMs }: ProcessesDeps): Processes {
   }
 }
 
-/** More processes than share any database in a month of deployments. */
+/** The most processes that are listed: more than share a database in a month of deployments. */
 const PROCESSES_MAX = 1_000
 
 /** `$1`: the lease in milliseconds, `$2`: whether only live or only other ones are listed, `$3` rows at most. */

@@ -22,8 +22,8 @@ SELECT id FROM settled`
  * The condition that the process of a row is dead, judged by a process that is alive at the same moment. `table` is the alias of the
  * table with its `instance`, `reaper` the parameter with the process that asks, `leaseMs` that with the lease.
  *
- * - Whoever asks must hold its own lease when the statement runs, which may be long after it was sent: where the database stood
- *   still meanwhile, all leases have expired together, and that of the one who asks as well.
+ * - The process that asks must hold its own lease when the statement runs, which may be long after it was sent: if the database
+ *   did not respond meanwhile, all leases have expired together, including its own.
  * - A lease must have expired for another half. Living processes renew theirs three times in a lease, so of two that the database
  *   serves at the same time neither can be that far behind the other.
  */

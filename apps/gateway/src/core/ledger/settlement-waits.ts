@@ -6,7 +6,7 @@ export interface SettlementWait {
   leave(): void
 }
 
-/** Who waits for the settlements of which calls. A call for which nobody waits takes no memory. */
+/** The readers that wait for settlements, by call. A call without such readers takes no memory. */
 export class SettlementWaits {
   readonly #waits = new Map<string, Set<() => void>>()
 
@@ -23,7 +23,7 @@ export class SettlementWaits {
     }
   }
 
-  /** The number of calls for which somebody waits. */
+  /** The number of calls for which readers wait. */
   get size(): number {
     return this.#waits.size
   }

@@ -67,7 +67,7 @@ UNION ALL
 SELECT 'day', start::text, start >= today - ($1 - 1) * interval '1 day'
 FROM looked_at, generate_series(first, last, interval '1 day') AS start`
 
-/** Few enough for a fraction of a second on an embedded database, which serves nobody else meanwhile. */
+/** Few enough for a fraction of a second on an embedded database, which serves no other statement meanwhile. */
 const SUBJECTS_AT_ONCE = 500
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000'
 

@@ -4,7 +4,7 @@ import { credentialId, type Principal } from '#core/requests/principal.ts'
 import type { Limits } from './limits.ts'
 import { networkOf } from './network-of.ts'
 
-/** Who sent a document: a caller with a valid credential, or somebody at an address, with a credential that is not valid or none. */
+/** The sender of a document: a caller with a valid credential, or an address, with an invalid credential or none. */
 export type DocumentSender =
   | { readonly kind: 'caller'; readonly caller: Principal }
   | { readonly kind: 'invalid credential' | 'stranger'; readonly address: string }
@@ -51,7 +51,7 @@ export function createRefusedDocuments({ limits, runtime }: RefusedDocumentsDeps
       // The usual case costs nothing.
       if (closedUntilMs.size === 0) return undefined
       const seconds = secondsLeft(keyOf(sender))
-      // To make up a credential opens no door that is closed to strangers.
+      // An address that is refused without a credential is refused with an invalid one as well.
       if (seconds !== undefined || sender.kind !== 'invalid credential') return seconds
       return secondsLeft(networkOf(sender.address))
     },

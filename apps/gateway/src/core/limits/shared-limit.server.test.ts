@@ -19,7 +19,7 @@ describe.skipIf(url === undefined)('limits that are shared by Redis', () => {
   let other: Redis
   let live = 1
   let caller = ''
-  /** What the observer was told: the times of answers, and who met a failure. */
+  /** What was reported to the observer: the times of answers, and who met a failure. */
   let answered: number[] = []
   let failures: string[] = []
   let windowSeconds = 60

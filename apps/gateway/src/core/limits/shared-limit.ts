@@ -11,7 +11,7 @@ export interface SharedCount {
   readonly msLeft: number
 }
 
-/** Hears how Redis answers. */
+/** Observes the answers of Redis. */
 export interface SharedStoreObserver {
   /** Limits are shared again, or no longer. */
   storeAnswers(answers: boolean, error?: unknown): void
@@ -41,7 +41,7 @@ const END_EARLY_MS = 50
 /** The precision with which the end of a window is known, since an answer takes time. */
 const END_UNCERTAIN_MS = ANSWER_WITHIN_MS + END_EARLY_MS
 /**
- * How often Redis is asked whether it answers, so that the operator learns about an outage without a call. A connection has
+ * How often Redis gets a `PING`, so that the operator learns about an outage without a call. A connection has
  * this time to be opened before the first time.
  */
 const ASKED_EVERY_MS = 2_000
@@ -50,7 +50,6 @@ const ASKED_WITHIN_MS = 1_000
 const SENT_AT_ONCE = 200
 
 /** Returns a function that creates the shared limits of one Redis; all of them pause together when it fails. */
-
 export function createSharedStore(
   redis: Redis,
   observer: SharedStoreObserver,

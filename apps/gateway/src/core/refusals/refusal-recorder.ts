@@ -142,7 +142,7 @@ interface CountRow {
   readonly limit: string
 }
 
-/** Of unknown credentials there is the reason alone: everything else would be the choice of strangers. */
+/** For unknown credentials only the reason is recorded: everything else would be chosen by strangers. */
 function rowOf(
   { requester: { keyId = '', ownerId = '', agent }, problem: { reason, limit } }: RefusedRequest,
   at: Date,

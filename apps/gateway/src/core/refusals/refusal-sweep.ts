@@ -1,16 +1,16 @@
 import type { Sql } from '#core/database/database.ts'
 
-/** Deletes what is past its time. */
+/** Deletes rows past their retention. */
 export interface RefusalSweep {
   /** Deletes a bounded number of rows of each kind; returns how many there were. */
   sweep(): Promise<number>
 }
 
-/** How long counts can be asked for, in days. */
+/** How long counts can be read, in days. */
 export const COUNTS_KEPT_DAYS = 30
 /** How long single refusals can be found, in hours. */
 export const SINGLES_KEPT_HOURS = 24
-/** Longer than the day that they are about, whatever the time of a process's clock. */
+/** Longer than the day that they are about, even if the clock of a process is wrong. */
 const ALLOWANCES_KEPT_DAYS = 2
 
 const SWEPT_AT_ONCE = 1_000
@@ -25,7 +25,7 @@ export function createRefusalSweep({ sql }: { readonly sql: Sql }): RefusalSweep
   }
 }
 
-/** `$1`: rows at most. Whoever else deletes or writes the same rows now is not waited for. */
+/** `$1`: rows at most. Rows that another statement deletes or writes now are left out. */
 const sweepOf = (table: string, time: string, keptFor: string) => `
 DELETE FROM ${table}
 WHERE ctid = ANY (ARRAY(

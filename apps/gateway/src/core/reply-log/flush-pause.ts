@@ -28,7 +28,7 @@ export class FlushPause {
     return this.#earlierMs + nowMs >= PAUSED_MS_MAX
   }
 
-  /** Resolves when the platform may go on, which somebody else decides. */
+  /** Resolves when the platform may go on. */
   begin(): Promise<void> {
     this.#sinceMs = this.#runtime.elapsedMs()
     return new Promise((resolve) => {

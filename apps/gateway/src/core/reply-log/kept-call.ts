@@ -13,16 +13,16 @@ export interface KeptCall {
   readonly face: CallFace
   /** Its conversation, under the id that clients know. */
   readonly conversation: string
-  /** Whether its client asked for a stream. */
+  /** Whether its client requested a stream. */
   readonly stream: boolean
   readonly isStopRequested: boolean
-  /** Whether its reply can be read no more, although the call may still be running. */
+  /** Whether its reply cannot be read any more, although the call may still be running. */
   readonly isGone: boolean
   /** Absent while the call runs. */
   readonly end?: KeptEnd | undefined
 }
 
-/** How a kept reply ended; whoever writes it first decides. */
+/** How a kept reply ended. The process that writes it first decides. */
 export interface KeptEnd {
   /** `interrupted` if the process of the call died: the reply is then the prefix that was stored. */
   readonly outcome: CallOutcome

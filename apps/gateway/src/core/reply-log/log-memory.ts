@@ -10,7 +10,7 @@ interface Chunk extends Events {
   readonly bytes: number
 }
 
-/** What is kept beside that which is not stored yet, so that readers who keep up never ask the database. */
+/** How many stored bytes are kept in memory, so that readers that keep up never read the database. */
 const TAIL_BYTES = 64 * 1024
 
 /** The end of a log in memory: all that is not stored yet, and a little more. Texts are measured in bytes of UTF-8. */

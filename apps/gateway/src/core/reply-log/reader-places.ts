@@ -4,7 +4,7 @@ import type { KeptCall } from './kept-call.ts'
 
 /** How many readers a process serves, beside the first readers of its calls. */
 export interface ReaderBounds {
-  /** Of which one owner may have all but the last tenth. */
+  /** How many readers there may be; one owner may have all but the last tenth. */
   readonly readersMax: number
   readonly readersPerOwnerMax: number
   readonly readersPerCallMax: number

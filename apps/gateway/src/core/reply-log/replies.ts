@@ -24,7 +24,7 @@ import type { WakeUps } from './wake-ups/wake-ups.ts'
 /** A kept reply for one client, who may read it as a stream or as a whole. */
 export interface KeptReply {
   readonly call: Pick<KeptCall, 'callId' | 'face' | 'conversation' | 'stream'>
-  /** Whether the call had ended when the client asked, so that all of its reply is a repetition. */
+  /** Whether the call had ended when the client sent its request, so that the whole reply is a repetition. */
   readonly isReplay: boolean
   /**
    * Passes on the events of the stream.
@@ -57,7 +57,7 @@ export interface Replies {
    * The stream of a call. It never starts a run.
    *
    * @param content - what the face can pass on
-   * @throws Problem `call_not_found`, `reply_gone`; `invalid_request` if the call was not asked for a stream, or its log holds something else
+   * @throws Problem `call_not_found`, `reply_gone`; `invalid_request` if the call requested no stream, or its log has other content
    */
   resume(caller: Principal, ref: KeptCallRef, content: LogContent): Promise<KeptReply>
   /** @throws Problem `call_not_found`, `reply_gone`, and the failure of a call that has failed */
@@ -69,7 +69,7 @@ export interface Replies {
    */
   stop(caller: Principal, ref: KeptCallRef): Promise<StoppedCall>
   /**
-   * Deletes what is kept of a reply, which is kept no more if the call is still running. Its `Idempotency-Key` is not free by that.
+   * Deletes the stored reply of a call; that of a running call is not stored any more. Its `Idempotency-Key` stays taken.
    *
    * @throws Problem `call_not_found`, `rate_limited`
    */
@@ -84,7 +84,7 @@ export interface KeptReplies {
     parts: { readonly reply: ReplyToKeep; readonly form: KeptForm },
   ): KeptReply
   /**
-   * The reply of an earlier call for a client that has asked the same again, which the ledger notes.
+   * The reply of an earlier call for a client that has repeated its request; the repetition is noted in the ledger.
    *
    * @throws Problem `reply_gone`, `unavailable`
    */
@@ -95,7 +95,7 @@ export interface KeptReplies {
    * @throws Problem `unavailable`
    */
   requireRoom(ownerId: string): void
-  /** Whether a running call was asked to stop. False if the database does not answer in time: it is asked again later. */
+  /** Whether the stop of a running call was requested. False if the database does not answer in time; it is read again later. */
   isStopRequested(callId: string): Promise<boolean>
 }
 
@@ -233,7 +233,7 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
     },
     async resume(caller, ref, content) {
       const call = await find(caller, ref)
-      if (!call.stream) refuseField(['callId'], 'was not asked for a stream; read its reply as a whole.')
+      if (!call.stream) refuseField(['callId'], 'did not request a stream; read its reply as a whole.')
       if (logContentOf(call) !== content) refuseField(['callId'], OTHER_CONTENT[content])
       return replyOf(call)
     },
@@ -267,8 +267,8 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
 
 /** Why a log cannot be passed on as what is wanted. */
 const OTHER_CONTENT: Readonly<Record<LogContent, string>> = {
-  events: 'was asked over GraphQL; resume it there, by the subscription chatResumed.',
-  items: 'was not asked over GraphQL; resume its stream over the REST API.',
+  events: 'was made over GraphQL; resume it there, by the subscription chatResumed.',
+  items: 'was not made over GraphQL; resume its stream over the REST API.',
 }
 
 /** The reply of a call whose process died may have had events that were never stored. */

@@ -33,7 +33,7 @@ export interface FollowOptions {
 
 /** How a reader's way through a log ends. */
 export type FollowEnd =
-  /** All events were passed on. An interrupted reply has lost its end, which the reader must be told. */
+  /** All events were passed on. An interrupted reply has lost its end, which must be reported to the reader. */
   | { readonly kind: 'ended'; readonly end: KeptEnd; readonly last: number }
   /** The rest of the reply is not kept any more. */
   | { readonly kind: 'gone' }
@@ -45,11 +45,11 @@ export type WholeReply =
   | { readonly kind: 'ended'; readonly end: KeptEnd; readonly reply: string | undefined }
   | Exclude<FollowEnd, { kind: 'ended' }>
 
-/** How often readers look at the database where nobody tells them that there is more. */
+/** How often readers read the database where no wake-ups arrive. */
 const LOOK_EVERY_MS = 250
-/** Where messages arrive, one may still be lost. */
+/** How often they read it where wake-ups arrive, since one may be lost. */
 const LOOK_EVERY_MS_TRUSTED = 2_000
-/** The process of a call learns by the database that there are readers elsewhere. */
+/** How often a process records in the database that it has readers; the process of the call sees it there. */
 const HOLD_EVERY_MS = 10_000
 const HELD_FOR_MS = 25_000
 const READS_AT_ONCE = 200
@@ -61,8 +61,8 @@ interface Elsewhere {
 }
 
 /**
- * Those who follow replies in this process. A reader of a call that runs here is served from memory as long as it keeps up; all
- * others read the database, together in one statement, when they are told that there is more or when it is time to look.
+ * The readers of replies in this process. A reader of a call that runs here is served from memory as long as it keeps up; all
+ * others read the database, together in one statement, after a wake-up or at the end of the polling interval.
  */
 export class ReplyReaders {
   readonly #deps: ReplyReadersDeps

@@ -12,11 +12,11 @@ import { keptProblem } from './kept-problem.ts'
 import { type Events, LogMemory } from './log-memory.ts'
 import type { EndOfReply, StoredPart } from './store/reply-store.ts'
 
-/** The reply of an agent that a run reads; it must have been read by nobody else. */
+/** The reply of an agent that a run reads. The run must be its only reader. */
 export interface ReplyToKeep {
   /** Rejects with a {@link Problem} for every end but that of a complete reply, whose last event is `end`. */
   read(take: TakeEvents): Promise<void>
-  /** Ends the call because it was asked to. */
+  /** Ends the call because a client has requested it. */
   stop(): void
   /** Ends the call because nobody reads it, or because it counts as dead. */
   leave(): void
@@ -55,7 +55,7 @@ export interface RunCall {
   readonly callId: string
   readonly keyId: string
   readonly ownerId: string
-  /** Whether its client asked for a stream. */
+  /** Whether its client requested a stream. */
   readonly stream: boolean
 }
 
@@ -105,12 +105,12 @@ export class ReplyRun {
     return this.#end
   }
 
-  /** Whether the log is kept no more. Those who follow get the rest as long as they keep up. */
+  /** Whether the log is not stored any more. Readers that keep up still get the rest. */
   get isLost(): boolean {
     return this.#isLost
   }
 
-  /** Whether the database has yet to be told that the log is lost. */
+  /** Whether the loss of the log has not been written to the database yet. */
   get mustTellLoss(): boolean {
     return this.#isLost && !this.#isTold
   }
@@ -262,7 +262,7 @@ export class ReplyRun {
     const { callId, stream } = this.call
     const { outcome = 'upstream_error', leftNoTurn = false } = this.#reply.ending ?? {}
     const wasStopped = failed?.reason === 'stopped'
-    // Of a call that nobody has read; its readers may come back.
+    // The call was stopped because it had no readers; they may come back.
     const problem = outcome === 'client_gone' && !wasStopped ? new Problem('stopped', UNREAD) : failed
     const status = problem === undefined ? 200 : this.#statusOf(problem)
     const lastText = problem === undefined ? this.#held : stream ? this.#form.fail(problem) : ''

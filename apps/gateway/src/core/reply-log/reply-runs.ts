@@ -13,14 +13,14 @@ export interface ReplyRunsDeps {
   readonly wakeUps: WakeUps
   readonly runtime: Pick<Runtime, 'elapsedMs'>
   readonly bounds: RunBounds & {
-    /** How long a call goes on that nobody reads. */
+    /** How long a call without readers goes on. */
     readonly graceMs: number
   }
   readonly observer: RunsObserver
 }
 
 export interface RunsObserver {
-  /** The log of a call is kept no more, since it is too large or cannot be stored in time. */
+  /** The log of a call is not stored any more, since it is too large or cannot be stored in time. */
   lost(callId: string): void
   /** Something more is stored. */
   grown(): void
@@ -31,8 +31,8 @@ export interface RunsObserver {
 /** How far the database is behind what readers in this process get. */
 const STORE_EVERY_MS = 250
 /**
- * How often a process looks whether its calls were asked to stop, of which it may not have been told. Ticks are a quarter of a second
- * apart, so that it takes at most a second.
+ * How often a process reads whether a stop of its calls was requested, since the wake-up may have been lost. Ticks are a quarter of
+ * a second apart, so that it takes at most a second.
  */
 const LOOK_EVERY_MS = 750
 /** What all runs of a process together may have waiting to be stored; beyond it logs are lost. */
@@ -202,7 +202,7 @@ export class ReplyRuns {
     }
   }
 
-  /** Looks for calls that were asked to stop, that others have ended, and that nobody reads. */
+  /** Looks for calls whose stop was requested, that other processes have ended, and that nobody reads. */
   async #look(): Promise<void> {
     this.#isLooking = true
     this.#mustLookAgain = false

@@ -11,7 +11,7 @@ export interface ReplySpaceDeps {
 }
 
 const LOOK_EVERY_MS = 2_000
-/** To sum up what is kept in a large installation takes a while; it is done for so small a part of the time. */
+/** Summing up the kept bytes takes long in a large installation; after each millisecond of it there is a pause of so many. */
 const REST_PER_MS = 50
 
 /**

@@ -194,7 +194,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     onFeedAnswer: deps.onUsageFeedAnswer,
     config: { ...config.usage, places: config.waitingPlaces },
   })
-  // Not the turns of reports either: what was refused is asked for when something is wrong.
+  // Not the turns of reports either: refusals are read when something is wrong.
   const records = createReads(kind, {
     places: config.waitingPlaces,
     atOnce: 1,

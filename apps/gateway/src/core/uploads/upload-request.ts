@@ -34,7 +34,7 @@ export interface FilePart {
   readonly name: string
   /** As the client sent it; undefined if it sent none. */
   readonly filename: string | undefined
-  /** Must be read to its end before the next part is asked for. */
+  /** Must be read to its end before the next part is requested. */
   readonly body: Readable
   /** Converts an error of `body`, which means that the form is broken. */
   problemOf(error: unknown): Problem

@@ -54,7 +54,7 @@ const ROWS_AT_ONCE = 100
 const FILE_AGE_MS = 86_400_000
 /** Younger records may have got their files after these were listed. */
 const RECORD_AGE_MS = 3_600_000
-/** So many records without files are normal after a crash. More of them, and more than a tenth, are not. */
+/** Above this count and a tenth of all records, records without files suggest that the wrong storage is configured. */
 const LOST_RECORDS_MAX = 100
 
 interface Orphans {

@@ -78,7 +78,7 @@ export interface Uploads {
 
 export interface OpenedUpload {
   readonly upload: Upload
-  /** Of the file on the local disk. */
+  /** The path of the file on the local disk. */
   readonly path: string
   /** Whether browsers must save the file instead of showing it. */
   readonly isAttachment: boolean

@@ -14,7 +14,7 @@ export interface AdmissionPluginOptions {
   readonly services: Pick<Services, 'authentication' | 'reads'>
   readonly find: FindDocument
   readonly admission: DocumentAdmission
-  /** Is told the code of what is refused here, since nothing else of the request is reached. */
+  /** Called with the code of each refusal here, since the request does not reach the other plugins. */
   readonly observer: { graphqlError(code: string): void }
 }
 

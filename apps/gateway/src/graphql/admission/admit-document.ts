@@ -38,7 +38,7 @@ export interface DocumentAdmission {
    * @throws GraphQLError `document_malformed`, `invalid_request`
    */
   admit(params: RequestParams, place: OperationPlace): Promise<DocumentNode>
-  /** Counts a document that was refused for its size; throws what the client is told. */
+  /** Counts a document that was refused for its size; throws the error that the client gets. */
   refuse(place: OperationPlace, problem: Problem): Promise<never>
   /** Counts a document that was refused for its inputs, unless its sender has a valid credential. */
   countWrongInputs(place: OperationPlace): Promise<void>

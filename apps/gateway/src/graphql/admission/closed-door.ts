@@ -10,7 +10,7 @@ export function closedProblem(retryAfterSeconds: number): Problem {
   return new Problem('rate_limited', { detail: CLOSED, limit: 'refused_documents', retryAfterSeconds })
 }
 
-/** The problem of a caller who has done so. */
+/** The problem of a caller that has sent too many documents that were refused. */
 export function closedToCallerProblem(retryAfterSeconds: number): Problem {
   return new Problem('rate_limited', {
     detail: CLOSED_TO_CALLER,

@@ -26,7 +26,7 @@ export function countTokens(text: string, tokensMax: number): number {
 }
 
 /**
- * Measures the selections of a document that nobody has validated: fragments may be unknown, unused or contain themselves. Each
+ * Measures the selections of a document that is not validated yet: fragments may be unknown, unused or contain themselves. Each
  * is measured once. Once the fields are beyond the bound nothing else is counted, so the work is bounded by the document and
  * the bound, however often fragments multiply each other.
  */

@@ -21,7 +21,7 @@ import type { SoundInputs } from './sound-inputs.ts'
 
 /** Applies the rules of a field that need no database to those of its inputs that have the right type. */
 interface Judge {
-  /** Whether it tells something of the installation, so that a valid credential is needed. */
+  /** Whether its result reveals something about the installation, so that a valid credential is needed. */
   readonly needsCaller: boolean
   readonly judge: (input: SoundInputs, context: GraphqlContext, caller: Principal | undefined) => void
 }

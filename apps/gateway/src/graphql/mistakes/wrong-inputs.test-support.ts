@@ -148,7 +148,7 @@ class Bare {
   }
 }
 
-/** Some of these are right for some inputs; then the request says something else that is wrong, or succeeds in silence. */
+/** Some of these are right for some inputs; then the request has another mistake, or succeeds. */
 const WRONG: Readonly<Record<string, unknown>> = {
   'a text': MARKER,
   'an enum value': new Bare(NAME_MARKER),

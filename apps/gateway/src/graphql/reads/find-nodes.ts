@@ -24,8 +24,8 @@ const KINDS: Readonly<Record<string, Find>> = {
 
 /**
  * The objects with these ids, by their ids, as far as the caller may see them. Only ids of agents are no UUIDs, so an agent
- * costs no statement. A UUID does not say of which kind its object is, so the services are asked one after the other, each
- * for what the ones before did not find.
+ * costs no statement. A UUID does not show the kind of its object, so the services search one after the other, each for the
+ * ids that the ones before did not find.
  */
 export async function findNodes(
   services: Services,

@@ -144,7 +144,7 @@ export function createLoaders(
   }
 }
 
-/** Reads at the first time that it is asked, and gives the same answer from then on. */
+/** Reads at the first call, and returns the same result from then on. */
 function once<Result>(read: () => Promise<Result>): () => Promise<Result> {
   let reading: Promise<Result> | undefined
   return () => {

@@ -19,8 +19,8 @@ import { fail } from '#core/errors/errors.ts'
 import { type Multiplied, multiply, readsList, type Variables } from './cost.ts'
 
 /**
- * The most that one operation may ask for, whoever wrote its document: how large that may be is decided before it is validated
- * (`admission`). docs/graphql.md has the same numbers.
+ * The most that one operation may request, whether or not its document is a trusted one. The size of documents is limited before
+ * they are validated (`admission`). docs/graphql.md has the same numbers.
  */
 export const OPERATION_LIMITS = {
   /** Levels of fields. A page of a connection takes three, such as `users { edges { node`. */

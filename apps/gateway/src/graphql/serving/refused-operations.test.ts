@@ -140,7 +140,7 @@ async function statementsOf(work: () => Promise<void>): Promise<string[]> {
     await vi.waitFor(() => expect(record).toHaveBeenCalledTimes(1))
   }
   const all = await face.statements(recorded).finally(() => record.mockRestore())
-  // Refusals are written every five seconds, whoever asks meanwhile.
+  // Refusals are written every five seconds, whatever is read meanwhile.
   return all.filter((statement) => !statement.includes('refusal_counts'))
 }
 

@@ -5,7 +5,7 @@ import { replyIterator } from '#core/calls/reading/reply-iterator.ts'
 import { ReplyText } from '#core/calls/reading/reply-text.ts'
 import type { ChatHead } from '#core/calls/request/chat-head.ts'
 
-/** What a subscriber of a chat gets, one after the other; `type` tells them apart from each other and from details. */
+/** What a subscriber of a chat gets, one after the other; `type` distinguishes them from each other and from details. */
 export type ChatItem =
   | { readonly type: 'started'; readonly chat: ChatStart }
   | { readonly type: 'text'; readonly text: string }
@@ -31,7 +31,7 @@ export interface ChatEnd {
 }
 
 /**
- * The items of a call. The first one names the call and comes before the platform is asked, so that a client knows the
+ * The items of a call. The first one names the call and comes before the request to the platform, so that a client knows the
  * conversation even of a call that fails. A failed call rejects after the items that came before the failure; leaving early
  * cancels it.
  */

@@ -21,7 +21,7 @@ export interface ChatFields {
   readonly idempotencyKey?: string | null | undefined
 }
 
-/** What the chat service is asked. */
+/** The request to the chat service. */
 export function chatRequestOf(
   { agentId, query, appId, conversationId, files, variables, endUser }: ChatFields,
   { http, chatOptions }: Pick<GraphqlContext, 'http' | 'chatOptions'>,

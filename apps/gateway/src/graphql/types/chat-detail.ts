@@ -169,7 +169,7 @@ function textKind(name: string, description: string) {
 
 export const detailTypes = DETAIL_TYPES.map((type) => KINDS[type])
 
-/** The type in the schema of a detail, or undefined for what is none. */
+/** The GraphQL type of a kind of detail; undefined if there is no such kind. */
 export function detailTypeName(type: string): string | undefined {
   return isDetailType(type) ? KINDS[type].name : undefined
 }

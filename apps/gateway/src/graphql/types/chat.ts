@@ -82,7 +82,8 @@ const DESCRIPTIONS = {
 }
 
 export const ChatStarted = builder.objectRef<{ chat: ChatStart } & Numbered>('ChatStarted').implement({
-  description: 'The first item: the call has been admitted and counted, and the agent is asked next.',
+  description:
+    'The first item: the call has been admitted and counted, and the request to the agent follows.',
   fields: (t) => ({
     callId: t.id({ description: 'The id of the call, as `call(id)` finds it.', resolve: callId }),
     conversationId: t.string({ description: DESCRIPTIONS.conversationId, resolve: conversationId }),

@@ -2,7 +2,7 @@ import { isInterfaceType, isObjectType } from 'graphql'
 import { expect, test } from 'vitest'
 import { schema } from '../schema.ts'
 
-/** What operators read in lists: each has an id that no other object of its type has, and none is asked for by it. */
+/** What operators read in lists: each has an id that no other object of its type has, and none is requested by it. */
 const ONLY_LISTED = ['AuditEvent', 'GatewayProcess', 'Refusal']
 
 /** Caches identify an object by its type and this field, so that two objects with one id would be one record. */

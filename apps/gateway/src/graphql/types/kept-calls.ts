@@ -63,7 +63,7 @@ builder.mutationField('stopCall', (t) =>
   }),
 )
 
-/** The items of an earlier chat, for the API key that asked it. It counts as a read. */
+/** The items of an earlier chat, for the API key that made it. It counts as a read. */
 async function resumeChat(
   { callId, after }: { readonly callId: string; readonly after: number },
   context: GraphqlContext,

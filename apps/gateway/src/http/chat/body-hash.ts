@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto'
 
 /**
- * The SHA-256 of a parsed body, in hex, by which requests are told apart: equal for the same fields in another order. It hashes
+ * The SHA-256 of a parsed body, in hex, by which requests are distinguished: equal for the same fields in another order. It hashes
  * the JSON of the body with sorted keys, piece by piece, since a body may have 20 MiB.
  */
 export function bodyHash(body: unknown): string {

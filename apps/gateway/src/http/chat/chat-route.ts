@@ -77,7 +77,7 @@ export interface ChatRoute<Body extends ChatBody, Form> {
   readonly collector: (chat: ChatHead, form: Form) => ReplyCollector
 }
 
-/** Adds the route of a face on which chats are asked, as JSON or as a stream. */
+/** Adds the chat route of a face, which replies with JSON or with a stream. */
 export function chatRoute<Body extends ChatBody, Form>(
   app: FastifyInstance,
   services: Services,

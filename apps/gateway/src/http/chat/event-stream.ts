@@ -14,7 +14,7 @@ export interface StreamTimes {
 }
 
 interface StreamOptions extends StreamTimes {
-  /** What caches are told. The response to a GET request would be stored otherwise. */
+  /** The value of `Cache-Control`. Responses to GET requests need `no-store`, since caches may store them otherwise. */
   readonly lifetime?: 'no-cache' | 'no-store'
 }
 

@@ -12,7 +12,7 @@ export const DEPLOYMENT_DESCRIPTIONS = {
     'What a probe of the platform said some seconds ago. `degraded` means that it answers, but is busy or refuses the credentials of the gateway.',
   probeMs: 'How long the probe took, in milliseconds.',
   statusSince:
-    'Since when the probes of this process have not found it `available`; null if it is. Probes are sent only when somebody asks.',
+    'Since when the probes of this process have not found it `available`; null if it is. Probes are sent only when the status is requested.',
   statusReason:
     'Why the probe failed, as the stable word of an error; null if it did not, or if the platform is only busy.',
   breaker:

@@ -20,7 +20,7 @@ export const REFUSAL_DESCRIPTIONS = {
   count:
     'Requests that were refused for one reason in one minute, hour or day. The requests of unknown credentials are counted as well, without a key or an owner, and shown only to administrators. Counts are kept for 30 days.',
   start:
-    'When the minute, hour or day begins in the time zone that was asked for; for the first one, when the range begins.',
+    'When the minute, hour or day begins in the requested time zone; for the first one, when the range begins.',
   countKeyId: 'The id of the API key; null for access tokens and unknown credentials.',
   countOwnerId:
     'The id of the user whom the API key or the access tokens belong to; null for unknown credentials.',

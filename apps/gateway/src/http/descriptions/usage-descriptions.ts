@@ -1,8 +1,8 @@
-/** A report of usage and what it may be asked for. */
+/** A report of usage, and the properties of a request for it. */
 export const USAGE_DESCRIPTIONS = {
   report: 'The calls that have ended, each counted in the hour, day or month in which it was admitted.',
-  from: 'The start of the report: that of the hour that contains the `from` that was asked for.',
-  to: 'The end of the report, not included: the `to` that was asked for, or the end of the hour in which it lies.',
+  from: 'The start of the report: that of the hour that contains the requested `from`.',
+  to: 'The end of the report, not included: the requested `to`, or the end of the hour in which it lies.',
   timezone: 'The time zone in which days and months begin.',
   granularity: 'The length of the buckets.',
   groupBy: 'The properties by which the calls are grouped.',

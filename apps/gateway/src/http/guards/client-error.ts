@@ -7,7 +7,7 @@ import { closeSoon, isClosing } from './closing.ts'
 /** What is refused without a request that hooks and routes would see. */
 export interface Refusing {
   readonly newId: () => string
-  /** Is told of it, since nothing else sees it. */
+  /** Called for each such refusal, because no hook and no route sees it. */
   refused(requestId: string, problem: Problem): void
 }
 

@@ -35,7 +35,7 @@ export interface Connections {
 
 /**
  * Bounds the connections of a server, and how long a client that does not read or does not close can keep one. At the bound a
- * new connection takes the place of one that is idle, so that nobody keeps others out by connections that do nothing. Must be
+ * new connection takes the place of one that is idle, so that idle connections cannot keep other clients out. Must be
  * called before other hooks are added. {@link refuseBeyondBound} adds the hook that answers requests beyond the bound.
  */
 export function boundConnections(
@@ -125,9 +125,9 @@ export function boundConnections(
   }
 }
 
-/** Beside the sockets, because they are Node's, as are the requests that ask which of them is theirs. */
+/** In a map, because the sockets are Node's own, as are the requests that look up their socket here. */
 const held = new WeakMap<Socket, HeldSocket<Socket>>()
-/** Beside the sockets, because they are Node's, and the requests that look here do not exist yet. */
+/** In a set, because the sockets are Node's own, and the requests that look them up do not exist yet. */
 const refused = new WeakSet<Socket>()
 
 /**

@@ -11,7 +11,7 @@ export interface Refusals extends Pick<RefusalRecorder, 'record' | 'identify'> {
   readonly recordOperation: RefusedOperations['record']
 }
 
-/** Of a server that has no callers, such as that of the operator. */
+/** For the operations server, which has no authenticated callers. */
 const NO_REFUSALS: Refusals = {
   record: () => undefined,
   identify: () => undefined,
@@ -29,14 +29,15 @@ export interface RefusalDetails {
   readonly field?: string | undefined
   /** Whose credential the request had, where the request does not have it itself. */
   readonly caller?: Principal | undefined
-  /** What was asked for, where the template of the path does not say it: the root field of a GraphQL operation. */
+  /** The requested operation, where the template of the path does not name it: the root field of a GraphQL operation. */
   readonly operation?: string | undefined
 }
 
 /**
  * Records that a request is answered with a problem, once for each request; every face calls this where it answers. The failure of
- * a call is none: it has a row in the ledger, also if an earlier one is replayed. Whoever refuses a request of a known caller
- * before it becomes a call says so, which tells the second chat of one GraphQL operation from the first.
+ * an admitted call is not a refusal: it has a row in the ledger, also if it is replayed. Code that refuses a request of a known
+ * caller before it becomes a call notes the owner in the problem. So a refusal of the second chat of a GraphQL operation is not
+ * taken for a failure of the first.
  */
 export function recordRefusal(
   request: FastifyRequest,
@@ -64,7 +65,7 @@ export function recordRefusal(
   }
 }
 
-/** The reasons with which somebody is refused who is known, and may not do what was asked. */
+/** The reasons for refusing an operation to an authenticated caller. */
 const IS_FORBIDDEN: ReadonlySet<string> = new Set<ErrorReason>([
   'permission_denied',
   'role_denied',

@@ -29,7 +29,7 @@ interface OpenItem {
   /** The event of a fragment up to its sequence number, which is the same for all fragments of the item. */
   readonly delta: string
   text: string
-  /** How likely the tokens of the text were, if the request asked for it. */
+  /** How likely the tokens of the text were, if the request asks for it. */
   logprobs: TextExtras['logprobs']
 }
 
@@ -48,9 +48,9 @@ export class ResponseEncoder implements ChunkEncoder {
   #hasStarted = false
   #model: string
   #usage: TokenCounts | undefined
-  /** The sources of the text, which are told at the end of its message. */
+  /** The sources of the text, which are sent at the end of its message. */
   #annotations: readonly unknown[] = []
-  /** What the server tells of its sources beside the answer. */
+  /** What the server reports of its sources beside the answer. */
   #sources: JsonObject = {}
   #heldBytes = 0
   #response: JsonObject | undefined

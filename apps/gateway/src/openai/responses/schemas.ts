@@ -70,7 +70,7 @@ export const ResponseRequestSchema = Type.Object(
     top_p: count('Passed to agents of the platform `openai`.'),
     max_output_tokens: count('Passed to agents of the platform `openai`.'),
     top_logprobs: count(
-      'How many other tokens are told for each one, with how likely they were. Passed to agents of the platform `openai`.',
+      'How many alternatives are returned for each token, with their log probabilities. Passed to agents of the platform `openai`.',
     ),
   },
   {

@@ -94,7 +94,7 @@ export function servePrimaryMetrics(): PrimaryMetrics {
 export function countDeaths(registry: Registry): Counter<'cause'> {
   const deaths = new Counter({
     name: 'trunkline_worker_deaths_total',
-    help: 'Workers that ended although nobody stopped the gateway: killed (by SIGKILL), crashed (by another signal) or exited.',
+    help: 'Workers that ended although the gateway was not stopped: killed (by SIGKILL), crashed (by another signal) or exited.',
     labelNames: ['cause'],
     registers: [registry],
   })

@@ -4,7 +4,7 @@ import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts
 import { Problem } from '#core/errors/errors.ts'
 import { isMessage, type PrimaryMessage, type WorkerMessage } from './messages.ts'
 
-/** How often a worker reports without being asked: what it counted since its last report is lost if it is killed. */
+/** How often a worker reports without a request: what it counted since its last report is lost if it is killed. */
 const REPORT_MS = 1_000
 /** How long the primary may take for an answer, before it counts as stuck. */
 const ANSWER_WITHIN_MS = 5_000

@@ -29,7 +29,7 @@ export interface Instruments {
     read: () => readonly LabelledValue[],
     aggregator?: Aggregator,
   ): void
-  /** A counter that somebody else keeps, read when it is scraped. */
+  /** A counter whose value is kept elsewhere and read at each scrape. */
   watchedCounter(name: string, help: string, read: () => number): void
   /** The same with labels. */
   watchedCounters(

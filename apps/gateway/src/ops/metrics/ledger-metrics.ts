@@ -64,7 +64,7 @@ export function createLedgerMetrics({ counter, gauge, histogram }: Instruments):
   )
   const repliesLost = counter(
     'trunkline_replies_lost_total',
-    'Replies of kept calls that are kept no more, because they are too large or could not be stored in time.',
+    'Replies of kept calls that are not stored any more, because they are too large or could not be stored in time.',
   )
   // Absent until the first check, because 0 would say that everything adds up.
   gauge(

@@ -12,7 +12,7 @@ type QueueBounds = Pick<TracingSettings, 'queueMax' | 'batchMax' | 'scheduleDela
 
 /**
  * The spans that wait for the collector: a bounded number. Those that find no room, and those that the collector did not take,
- * are dropped and counted, which the processor of the SDK only tells its own log.
+ * are dropped and counted, whereas the processor of the SDK only writes them to its own log.
  */
 export class SpanQueue implements SpanProcessor {
   readonly #queueMax: number

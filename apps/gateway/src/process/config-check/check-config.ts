@@ -11,7 +11,7 @@ export type { Finding }
 /**
  * Tries what the configuration names: all services at the same time, each within a bounded time. Nothing is left behind.
  *
- * @param probesAgents - whether the platforms are asked as well
+ * @param probesAgents - whether the platforms are probed as well
  */
 export async function checkConfig(config: Config, probesAgents: boolean): Promise<readonly Finding[]> {
   const found = await Promise.all([

@@ -129,7 +129,7 @@ export const DETAIL_KIND_SCHEMAS = DETAIL_TYPES.map(schemaOf)
 
 export const DetailEventSchema = Type.Unsafe<DetailEvent>({
   $id: 'DetailEvent',
-  description: "One step of the platform's progress, sent if `detail` is true. `type` tells its kind.",
+  description: "One step of the platform's progress, sent if `detail` is true. `type` is its kind.",
   oneOf: DETAIL_KIND_SCHEMAS.map(ref),
   discriminator: {
     propertyName: 'type',

@@ -88,7 +88,7 @@ const SCALAR = {
 } satisfies FastifyApiReferenceOptions
 
 /**
- * Encodes the files of the package once, and gives its page a policy. Left to itself the package encodes megabytes of text anew
+ * Encodes the files of the package once, and gives its page a policy. By default the package encodes megabytes of text anew
  * for every response.
  */
 function fixBodies(app: FastifyInstance, connectTo: readonly string[]): void {

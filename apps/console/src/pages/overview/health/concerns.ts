@@ -77,7 +77,7 @@ export function keyConcerns({ apiKeys }: HealthKeysQuery): Concern[] {
   }))
 }
 
-/** A part of the gateway that is away refuses requests as well, but throttles nobody. */
+/** A part of the gateway that is unavailable refuses requests as well, but that is no throttling. */
 const THROTTLING: readonly (LimitKind | undefined)[] = ['window', 'quota', 'space', 'caller', 'everyone']
 
 /** `from` is the start of the time in which they were counted. */

@@ -129,7 +129,7 @@ export class ChatSession {
   /** Goes on with a reply whose connection was lost. */
   async tryAgain({ id, callId }: Turn): Promise<void> {
     if (callId !== undefined) return await this.#run(id, (running) => this.#resume(running))
-    // Perhaps nothing has reached the gateway. With the same key, the question is not asked twice.
+    // Perhaps nothing has reached the gateway. With the same key, the question runs only once.
     if (this.#running === undefined) this.#change(id, { wasAway: false, startedAtMs: Date.now() })
     await this.#run(id, (running) => this.#ask(running))
   }

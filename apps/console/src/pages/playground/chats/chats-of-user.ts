@@ -26,9 +26,9 @@ interface ChatsOptions {
   openStore(): Promise<ChatStore | undefined>
   /** Makes a chat, a new one or from what was kept of it. */
   newSession(chat: ChatToOpen): ChatSession
-  /** Tells other tabs of this user that a chat has changed or is gone. */
+  /** Notifies other tabs of this user that a chat has changed or is gone. */
   tellChange(chatId: string): void
-  /** Tells other tabs of this user that all chats are deleted. */
+  /** Notifies other tabs of this user that all chats are deleted. */
   tellCleared(): void
   /** Keeps at once what a page has not stored when it is left, for the next page of this tab. */
   readonly handOver: { take(): string | undefined; leave(text: string | undefined): void }

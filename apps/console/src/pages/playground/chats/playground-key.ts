@@ -57,8 +57,8 @@ export class PlaygroundKey {
   }
 
   /**
-   * Keeps the key from being replaced until the returned function is called: a reply can be resumed only with the key that asked for
-   * it.
+   * Keeps the key from being replaced until the returned function is called: a reply can be resumed only with the key that
+   * requested it.
    */
   hold(): () => void {
     this.#holders += 1

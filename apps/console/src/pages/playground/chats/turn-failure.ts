@@ -48,6 +48,6 @@ function stateAfter(turn: Turn, error: unknown, isResuming: boolean): TurnState 
   if (!isResuming) return 'failed'
   // A call that has begun is hidden from every key but its own.
   if (error.reason === 'call_not_found') return turn.callId === undefined ? 'missing' : 'gone'
-  // Without its key, a call can be read no more.
+  // Without its key, a call cannot be read any more.
   return error.reason === 'reply_gone' || (isKeyOver(error) && error.status === 401) ? 'gone' : 'failed'
 }

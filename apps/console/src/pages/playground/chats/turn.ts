@@ -8,9 +8,9 @@ export interface SentFile {
 }
 
 /**
- * Where a reply is. Beside those that say it: `lost` is one that cannot be read at the moment and may go on at the gateway;
- * `interrupted` one whose gateway has died; `unread` one that the gateway has stopped since nobody read it; `missing` one whose
- * question has not reached the gateway; `gone` one that can be read no more.
+ * The state of a reply. `lost`: it cannot be read at the moment and may go on at the gateway; `interrupted`: its gateway has died;
+ * `unread`: the gateway has stopped it because nobody read it; `missing`: its question has not reached the gateway; `gone`: it
+ * cannot be read any more.
  */
 export type TurnState =
   | 'waiting'
@@ -30,7 +30,7 @@ export interface Turn {
   readonly id: string
   readonly query: string
   readonly files: readonly SentFile[]
-  /** The conversation at the gateway. A chat goes on in another one where an answer was asked for again. */
+  /** The conversation at the gateway. A chat goes on in another one where an answer was requested again. */
   readonly conversationId: string
   /** The messages before, as they were sent ahead of the question where it began another conversation; otherwise empty. */
   readonly carried: string
@@ -41,7 +41,7 @@ export interface Turn {
   readonly state: TurnState
   /** Whether the connection was lost and is being made again. */
   readonly isReconnecting: boolean
-  /** Whether the user has stopped the reply, of which the gateway may yet have to be told. */
+  /** Whether the user has stopped the reply; the gateway may not have got the request to stop yet. */
   readonly isStopped: boolean
   /** Whether a part of the reply may have come while this page was away, so that its times are not known. */
   readonly wasAway: boolean

@@ -34,7 +34,7 @@ export function Composer(props: ComposerProps) {
   const area = useRef<HTMLTextAreaElement>(null)
   const wasNew = useRef(isNew)
   useEffect(() => {
-    // Who begins a new chat wants to write, also where the page was opened with another one.
+    // A user who begins a new chat wants to write, also if the page was opened with another chat.
     if (isNew && !wasNew.current) area.current?.focus()
     wasNew.current = isNew
   }, [isNew])

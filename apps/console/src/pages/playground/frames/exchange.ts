@@ -10,7 +10,7 @@ export interface Exchange {
 
 type Headers = readonly (readonly [name: string, value: string])[]
 
-/** Credentials are masked before anything is kept: only their kind can be told. */
+/** Credentials are masked before anything is kept: only their kind remains visible. */
 export function exchangeOf(request: Request, response: Response | undefined): Exchange {
   const { pathname, search } = new URL(request.url)
   return {

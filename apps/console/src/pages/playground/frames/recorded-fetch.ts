@@ -12,7 +12,7 @@ interface Recorder {
   ended(): void
 }
 
-/** A `fetch` that tells of the requests, and of the responses while they are read. */
+/** A `fetch` that reports the requests, and the responses while they are read. */
 export function recordedFetch(
   { exchanged, record, ended }: Recorder,
   send: typeof fetch = fetch,

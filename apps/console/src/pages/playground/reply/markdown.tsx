@@ -59,7 +59,7 @@ interface HtmlNode {
 
 const textOf = ({ value, children = [] }: HtmlNode = {}): string => value ?? children.map(textOf).join('')
 
-/** The headings of a reply are none of the page. */
+/** Headings of a reply are written as paragraphs, since they are no headings of the page. */
 const heading = ({ children }: { readonly children?: ReactNode }) => (
   <p className={styles.heading}>{children}</p>
 )

@@ -14,7 +14,7 @@ import styles from './turn.module.css'
 interface TurnFooterProps {
   readonly turn: Turn
   readonly session: ChatSession
-  /** Whether another answer may be asked for, which takes the place of this one. */
+  /** Whether another answer may be requested, which takes the place of this one. */
   readonly mayRegenerate: boolean
 }
 
@@ -22,7 +22,7 @@ interface TurnFooterProps {
 export function TurnFooter({ turn, session, mayRegenerate }: TurnFooterProps) {
   const t = useTranslations('playground')
   const [open, setOpen] = useState<'frames' | 'snippets'>()
-  // A long chat would have hundreds of dialogs, which nobody opens.
+  // A long chat would have hundreds of dialogs that are never opened.
   const [wasOpened, setOpened] = useState(false)
   const close = () => setOpen(undefined)
   const show = (dialog: 'frames' | 'snippets') => {

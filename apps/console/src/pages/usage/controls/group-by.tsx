@@ -15,7 +15,7 @@ export function GroupBy() {
   const isFull = offered.every((name) => chosen.includes(name))
   function choose(place: number, name: GroupName | '') {
     const others = chosen.filter((_, other) => other !== place)
-    // Without the agent, its apps cannot be told apart.
+    // Without the agent, apps of the same name cannot be distinguished.
     const isWithoutAgent = chosen[place] === 'agent' && name !== 'agent'
     const kept = isWithoutAgent ? others.filter((other) => other !== 'app') : others
     change({ group: (name === '' ? kept : [...kept, name]).join(',') })

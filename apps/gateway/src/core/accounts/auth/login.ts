@@ -103,7 +103,7 @@ export function createLogin({
       { kind: 'address' as const, id: networkOf(from.address) },
       ...(user === undefined ? [] : [{ kind: 'user' as const, id: user.id }]),
     ]
-    // Apart from each other, so that nobody hides guesses at the password of a user behind any number of unknown names.
+    // Counted separately, so that guesses at the password of a user cannot be hidden behind any number of unknown names.
     const all = user === undefined ? 'address' : 'user'
     const event = { operation: 'login', result: 'failed', reason: refusal, ...subject } as const
     await audit.appendBounded(who, event, subjects, all)
@@ -135,7 +135,7 @@ export function createLogin({
       await sql.query(NOTE_LOGIN, [user.id, lastLogin])
       return { ...user, lastLogin }
     } catch (error) {
-      // The token is good, so a login does not fail because somebody holds the row of the user.
+      // The token is valid, so a login does not fail because the row of the user is locked.
       if (!isConnectionError(error)) throw error
       return user
     }

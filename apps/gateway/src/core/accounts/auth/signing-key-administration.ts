@@ -31,7 +31,7 @@ export interface SigningKeyState {
 
 export interface RewrittenSecrets {
   readonly rewritten: number
-  /** Those that were stored like that already. */
+  /** The number of secrets that were stored like that already. */
   readonly unchanged: number
   /** The ids of keys whose private key none of the configured keys reads. */
   readonly unreadable: readonly string[]

@@ -109,7 +109,7 @@ export function createSigningKeys({ prisma, runtime, ...secretKeys }: SigningKey
     current,
     async find(id) {
       const rows = await known.get()
-      // Every id of ours is a UUID, so that a token of another issuer costs no read.
+      // Our key ids are UUIDs, so the `kid` of another issuer needs no query.
       const mayBeNew = validate(id) && !rows.some((row) => row.id === id)
       const row = (mayBeNew ? await readAgain() : rows).find((each) => each.id === id)
       return row && isAccepted(row, runtime.now()) ? publicJwk(row) : undefined

@@ -47,7 +47,7 @@ interface Portion {
  *
  * - The condition is checked again on the locked row, since the expiry of a key may have been postponed meanwhile. Keys that are
  *   locked wait for the next round.
- * - Whoever owns the sums of a key is noted with the row that was really deleted. A key that was never used has none.
+ * - The owner of the sums of a key is recorded only with a row that was really deleted. A key that was never used has no sums.
  */
 const SWEEP = `
 WITH said AS MATERIALIZED (

@@ -33,7 +33,7 @@ export interface KeyWatchDeps {
   /** Called when the keys can no longer be read, and when they can again. */
   readonly onAnswer: (answers: boolean, error?: unknown) => void
   readonly everyMs?: number
-  /** Up to so many keys are asked for by their ids; of more, only the changes since the last look are read. */
+  /** Up to this many keys are read by their ids; of more, only the changes since the last look are read. */
   readonly askedMax?: number
 }
 
@@ -163,7 +163,7 @@ export function createKeyWatch(deps: KeyWatchDeps): KeyWatch {
 interface Found {
   /** The database's time at the beginning of the statement, so that it cannot have seen what is later. */
   readonly nowMs: number
-  /** Each of a key or of all keys of an owner. */
+  /** Each entry refuses one key, or all keys of an owner. */
   readonly refused: readonly (readonly [keyId: string | null, ownerId: string | null, reason: ErrorReason])[]
 }
 

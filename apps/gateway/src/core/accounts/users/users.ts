@@ -178,7 +178,7 @@ export function createUsers({
     await limits.login.giveBack(limitKey)
   }
 
-  /** To suspend a user is never refused, but once more it is a write like any other. */
+  /** The first suspension of a user is never refused; a repeated one is a write like any other. */
   async function isSuspended(id: string): Promise<boolean> {
     return (await prisma.user.findUnique({ where: { id }, select: { status: true } }))?.status === 'suspended'
   }

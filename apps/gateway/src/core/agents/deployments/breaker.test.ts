@@ -216,7 +216,7 @@ describe('failures that an input may have caused', () => {
     expect(test.breaker.state).toBe('open')
     test.ask(['eve/2'], 'failed')
     expect(['eve/1', 'eve/2', 'eve/3'].map(test.mayBegin)).toEqual([false, false, true])
-    // Nobody else is held up, however many calls come at once.
+    // No other owner is held up, however many calls come at once.
     for (let call = 0; call < 5; call += 1) {
       expect(test.mayBegin('ada')).toBe(true)
       test.begin('ada')

@@ -5,7 +5,7 @@ import { type AttemptNumber, Opening, PROBE_EVERY_MS, spread } from './opening.t
 import { Parties, type RefusedFromNow } from './parties.ts'
 import { RecentCalls } from './recent-calls.ts'
 
-/** An attempt that has begun, whose result is to be told. */
+/** An attempt that has begun, whose result must be reported. */
 export interface Ticket {
   readonly number: AttemptNumber
   readonly caller: Caller
@@ -29,10 +29,10 @@ const RETRY_AFTER_MS_MAX = 59_000
 /**
  * Refuses calls to a deployment that fails, and finds out when it works again.
  *
- * That it cannot be connected to is nobody's fault: after 5 such failures in a row, or when at least half of at least 10 calls of
- * the last 30 seconds have failed so, calls of everybody are refused. Any other failure may have been caused by what was asked, or
- * the calls of one owner would take the deployment from all: these failures are kept by owner ({@link Parties}), and by the keys
- * of an owner while nobody else calls.
+ * No caller can cause a connection to fail: after 5 such failures in a row, or when at least half of at least 10 calls of the last
+ * 30 seconds have failed so, the calls of all owners are refused. Any other failure may have been caused by the request itself, and
+ * one owner must not take the deployment from all: these failures are counted for each owner ({@link Parties}), and for each key of
+ * an owner while no other owner calls.
  *
  * It has no timers: refused callers ask {@link Breaker.refused} and send the probe. All times are milliseconds of one monotonic
  * clock.
@@ -198,7 +198,7 @@ export class Breaker {
   /** The deployment could be connected to. Returns whether the result of the attempt counts for those who have called. */
   #wasConnected(number: AttemptNumber, nowMs: number): boolean {
     if (this.#outage !== undefined) {
-      // What has failed after it was connected does not show that nobody can be connected.
+      // A failure after the connection was made does not show that no connection can be made.
       if (this.#outage.hasSeen(number)) this.#forget()
       return false
     }
@@ -218,7 +218,7 @@ export class Breaker {
     return calls >= RECENT_CALLS_MIN && failures >= RECENT_SHARE * calls
   }
 
-  /** Everybody begins anew. */
+  /** Forgets all failures, of all callers. */
   #forget(): void {
     this.#outage = undefined
     this.#after = this.#attempts.latest

@@ -25,8 +25,8 @@ export class CredentialRests {
   }
 
   /**
-   * Lets a credential rest, for as long as the platform has asked (at most 60 s), or for 60 s. The latest word of the platform
-   * counts, even if it shortens the rest.
+   * Lets a credential rest, for as long as the platform has requested (at most 60 s), or for 60 s. The latest request counts, even
+   * if it shortens the rest.
    *
    * @param deployment - the id of the deployment
    * @param key - the key as `agentKey` finds it for the app of the call; empty if there is none

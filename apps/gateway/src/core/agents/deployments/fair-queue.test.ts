@@ -221,7 +221,7 @@ interface Waiting extends Waiter {
   readonly number: number
 }
 
-/** Who waited at the last start of somebody, and who has started since. */
+/** Which owners waited at the last start of an owner, and which have started since. */
 interface SinceStart {
   readonly waiting: Set<Waiting>
   readonly started: Set<string>

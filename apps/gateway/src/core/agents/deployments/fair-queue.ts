@@ -28,7 +28,7 @@ interface Line {
   length: number
   first: Place | undefined
   last: Place | undefined
-  /** The next that is asked in the current round, and the number of the round in which it was set. */
+  /** The next that is tried in the current round, and the number of the round in which it was set. */
   next: Place | undefined
   round: number
 }
@@ -41,7 +41,7 @@ interface OwnerLines {
   /** In the order of their turns. A line that has had one goes to the end. */
   readonly lines: Map<string, Line>
   readonly longest: Longest<Line>
-  /** The lines that are still to be asked in the current round, and the number of the round in which it was set. */
+  /** The lines that are still to be tried in the current round, and the number of the round in which it was set. */
   turns: Iterator<Line>
   round: number
 }
@@ -103,9 +103,9 @@ export class FairQueue {
 
   /**
    * Starts the calls that can start, after a slot has become free. One that cannot start, since it waits for another deployment
-   * than the free one, does not hold up those behind it. Each is asked once.
+   * than the free one, does not hold up those behind it. Each is tried once.
    *
-   * @param mayStart - whether calls of a key may start at all, which is cheaper than to ask each of them
+   * @param mayStart - whether calls of a key may start at all, which is cheaper than to try each of them
    */
   serve(mayStart: (caller: Caller) => boolean = ALWAYS): void {
     if (this.#isServing) {
@@ -141,7 +141,7 @@ export class FairQueue {
     return hasStarted
   }
 
-  /** Asks the calls of an owner, from the first that was not asked in this round, until one starts. */
+  /** Tries the calls of an owner, from the first that was not tried in this round, until one starts. */
   #startOneOfOwner(owner: OwnerLines, mayStart: (caller: Caller) => boolean): boolean {
     if (owner.round !== this.#round) {
       owner.round = this.#round
@@ -157,7 +157,7 @@ export class FairQueue {
     return false
   }
 
-  /** Asks the calls of a line, from the first that was not asked in this round, until one starts. */
+  /** Tries the calls of a line, from the first that was not tried in this round, until one starts. */
   #startOneOf(line: Line): boolean {
     if (line.round !== this.#round) {
       line.round = this.#round
@@ -165,7 +165,7 @@ export class FairQueue {
     }
     while (line.next !== undefined) {
       const { waiter, behind } = line.next
-      // Set first, because the call may be removed while it is asked; `remove` keeps it right.
+      // Set first, because the call may be removed while it is tried; `remove` keeps it right.
       line.next = behind
       if (!waiter.tryStart()) continue
       this.remove(waiter)

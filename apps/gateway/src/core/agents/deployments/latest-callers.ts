@@ -5,7 +5,7 @@ interface Latest {
   readonly atMs: number
 }
 
-/** Who has called lately: enough to tell whether somebody is the only one. */
+/** The last two callers with different names, which show whether a caller is the only one. */
 export class LatestCallers {
   #latest: Latest | undefined
   /** The latest one with another name. */
@@ -16,13 +16,13 @@ export class LatestCallers {
     this.#latest = { name, atMs: nowMs }
   }
 
-  /** Whether nobody with another name has called in the last 30 seconds. */
+  /** Whether no caller with another name has called in the last 30 seconds. */
   isAlone(name: string, nowMs: number): boolean {
     const other = this.#latest?.name === name ? this.#other : this.#latest
     return other === undefined || nowMs - other.atMs >= LATELY_MS
   }
 
-  /** Who has called last, if nobody else had in the 30 seconds before; undefined otherwise. */
+  /** The last caller, if no other one had called in the 30 seconds before; undefined otherwise. */
   get sole(): string | undefined {
     const latest = this.#latest
     return latest !== undefined && this.isAlone(latest.name, latest.atMs) ? latest.name : undefined

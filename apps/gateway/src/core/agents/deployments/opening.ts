@@ -16,7 +16,7 @@ interface Trial {
 }
 
 export interface OpeningOptions {
-  /** The latest attempt: only what has begun since tells whether the deployment works again. */
+  /** The latest attempt: only attempts that began later show whether the deployment works again. */
   readonly after: AttemptNumber
   readonly nowMs: number
   /** Returns numbers from 0 up to 1. */
@@ -29,9 +29,9 @@ export interface OpeningOptions {
  * A time in which a deployment is taken to be broken for everybody. Its calls are refused, a probe finds out when it answers
  * again, and then one call tries it.
  *
- * What was asked may be the cause of the failures. So that call is none of those who contributed to the opening, as long as
- * others come; and who has not contributed does not wait for the probe, but tries one at a time. A call that takes longer than
- * the interval of probes holds up nobody but its own party, because silence can be asked for as well.
+ * The content of the requests may be the cause of the failures. So the trial is not a call of a party that contributed to the
+ * opening, as long as others come; and a party that has not contributed does not wait for the probe, but tries one call at a time.
+ * A trial that takes longer than the interval of probes delays only its own party, because a request can cause silence as well.
  */
 export class Opening {
   readonly #after: AttemptNumber
@@ -44,7 +44,7 @@ export class Opening {
   #waitMs = PROBE_EVERY_MS
   /** The call that was let through since a probe was answered. */
   #trial: Trial | undefined
-  /** The call of one who has not contributed. */
+  /** The trial call of a party that has not contributed. */
   #newcomer: Trial | undefined
   #newcomerCalledMs = Number.NEGATIVE_INFINITY
 
@@ -59,7 +59,7 @@ export class Opening {
     return this.#answeredMs !== undefined || this.#newcomer !== undefined
   }
 
-  /** Whether an attempt has begun while it was open, so that it tells something about its end. */
+  /** Whether an attempt has begun while it was open, so that its result shows whether the deployment works again. */
   hasSeen(number: AttemptNumber): boolean {
     return number > this.#after
   }
@@ -99,7 +99,7 @@ export class Opening {
     }
   }
 
-  /** An attempt has ended without telling anything, so that the next call may try. */
+  /** An attempt has ended without a verdict about the deployment, so that the next call may try. */
   withoutVerdict(number: AttemptNumber): void {
     if (number === this.#newcomer?.number) this.#newcomer = undefined
     else if (number === this.#trial?.number) this.#trial = undefined
@@ -125,7 +125,7 @@ export class Opening {
     return this.#contributors !== undefined && !this.#contributors.has(party)
   }
 
-  /** For one interval, in which others must have called. Not longer, or one whose calls end without a verdict would keep it open. */
+  /** For one interval after the answer, if others have called. Otherwise calls that end without a verdict could keep it open. */
   #isLeftToOthers(answeredMs: number, nowMs: number): boolean {
     return nowMs - answeredMs < PROBE_EVERY_MS && nowMs - this.#newcomerCalledMs < PROBE_EVERY_MS
   }

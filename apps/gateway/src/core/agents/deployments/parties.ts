@@ -28,11 +28,11 @@ interface Tally {
 export type RefusedFromNow = 'all' | 'party' | undefined
 
 /**
- * Failures that may have been caused by what was asked, kept by party: by owner, or by the keys of an owner that calls alone.
+ * Failures that the request itself may have caused, counted for each party: an owner, or a key of an owner that calls alone.
  *
  * Five in a row of one party refuse that party: only its own trials are let through, after 5 s, and then after twice as long each
  * time, up to 60 s. A deployment is taken to be broken for everybody ({@link Opening}) once five calls of at least two parties
- * have failed within 30 s and nobody's call has succeeded since the first of them.
+ * have failed within 30 s and no call has succeeded since the first of them.
  */
 export class Parties {
   readonly #attempts: AttemptCount
@@ -106,7 +106,7 @@ export class Parties {
     return this.#count(party, nowMs)
   }
 
-  /** The attempt has found no connection, which is nobody's fault: only a trial is known to have failed. */
+  /** No connection was made, which no caller can cause: it is not counted as a failure of the party, but its trial has failed. */
   wasUnreachable(party: string, number: AttemptNumber, nowMs: number): void {
     this.#opening?.failed(number, nowMs)
     const refusal = this.#tallies.get(party)?.refusal
@@ -119,7 +119,7 @@ export class Parties {
     if (refusal?.trial === number) refusal.trial = undefined
   }
 
-  /** The platform answers probes again, after it had not: whoever is refused may try at once. */
+  /** The platform answers probes again, after it had not: parties that are refused may try at once. */
   hasten(nowMs: number): void {
     for (const { refusal } of this.#tallies.values()) {
       if (refusal === undefined) continue
@@ -153,7 +153,7 @@ export class Parties {
   }
 
   #noteFailure(party: string, nowMs: number): void {
-    // With one failure of another party these are enough.
+    // Together with one failure of another party these are enough to open.
     const latest = (this.#failedMs.get(party) ?? []).slice(2 - FAILURES_MAX)
     this.#failedMs.delete(party)
     forgetOldest(this.#failedMs)
@@ -182,7 +182,7 @@ export class Parties {
       random: this.#random,
       contributors: new Set(this.#failedMs.keys()),
     })
-    // What it was that has failed is not known: everybody begins anew when it closes.
+    // The cause of the failures is not known, so the counts of all parties begin anew when it closes.
     this.#tallies.clear()
     this.#failedMs.clear()
   }

@@ -2,9 +2,9 @@ import type { Failure } from '#core/agents/events.ts'
 import type { ErrorReason } from '#core/errors/errors.ts'
 
 /**
- * What the end of an attempt says about its deployment. `unreachable`: it cannot be connected to, whatever was asked. `failed`: it
- * does not work, at least for what was asked. `credential`: it works, but the credential has to rest. `rest`: the credential has to
- * rest, and of the deployment nothing is known. `works`: it works. `none`: nothing is known.
+ * What the end of an attempt says about its deployment. `unreachable`: it cannot be connected to, whatever the request is.
+ * `failed`: it does not work, at least for this request. `credential`: it works, but the credential has to rest. `rest`: the
+ * credential has to rest, and nothing is known about the deployment. `works`: it works. `none`: nothing is known.
  */
 export type Verdict = 'unreachable' | 'failed' | 'credential' | 'rest' | 'works' | 'none'
 
@@ -19,7 +19,7 @@ export interface AttemptEnd {
   readonly httpStatus: number | undefined
 }
 
-/** Nothing came that the platform's API could have sent. */
+/** No response came, or one that the platform's API cannot have sent. */
 const OF_DEPLOYMENT: ReadonlySet<ErrorReason> = new Set([
   'agent_timeout',
   'agent_malformed',

@@ -12,7 +12,7 @@ const REASON = /^[a-z_]{1,64}$/
 
 /**
  * The JSON of what a process knows, of at most {@link CHARACTERS_MAX} characters. Counts of 0 and closed breakers are left
- * out. If it is too long, agents are left out as well, first those that have nothing else to tell.
+ * out. If it is too long, agents are left out as well, first those that have nothing else to report.
  */
 export function writeLoad(agents: readonly AgentLoad[]): string {
   const inOrder = [...agents].sort((one, other) => Number(isResting(one)) - Number(isResting(other)))

@@ -9,8 +9,8 @@ const LEVELS_MAX = 64
 type Read<Detail> = Detail extends DetailEvent ? Omit<Detail, 'raw'> : never
 
 /**
- * Creates a detail of an event of a platform, once somebody reads it. Whatever `build` reads of it with another type than
- * expected is in `raw`, so no value of a platform makes a detail that is not valid.
+ * Creates a detail of an event of a platform, only when it is read. Fields that `build` reads and that have an unexpected type
+ * are put into `raw`, so no value of a platform makes a detail that is not valid.
  */
 export function detail(frame: JsonObject, build: (step: StepFields) => Read<DetailEvent>): ChatEvent {
   return {

@@ -82,7 +82,7 @@ export function isPage(body: unknown): boolean {
   return typeof body === 'string' && body.trimStart().startsWith('<')
 }
 
-/** Statuses that mean the same whoever sends them with a text, or with nothing. */
+/** Statuses with one meaning, whether a platform or a proxy sends them, with a text or with an empty body. */
 const PLAIN_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 404, 405, 413, 429])
 
 /**

@@ -54,7 +54,7 @@ export class FrameParser {
   }
 
   /**
-   * Tells what the last parsed frame meant. If that was the string at one of these places, such as `choices.0.delta.content`, and
+   * Reports what the last parsed frame meant. If that was the string at one of these places, such as `choices.0.delta.content`, and
    * nothing else, {@link FrameParser.piece} reads the frames that differ in it alone.
    */
   meant(events: readonly ChatEvent[], places: Readonly<Record<Piece['type'], readonly string[]>>): void {

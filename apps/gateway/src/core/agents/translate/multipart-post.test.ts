@@ -58,7 +58,7 @@ test('every name and content arrives, and the length in the headers is exact', a
   )
 })
 
-/** A name that already contains an escape cannot be told from one that was escaped: that is the standard's own gap. */
+/** A name that already contains an escape cannot be distinguished from one that was escaped: that is a gap of the standard. */
 function unescaped(name: string): string {
   return name.replaceAll('%22', '"').replaceAll('%0D', '\r').replaceAll('%0A', '\n')
 }

@@ -10,7 +10,7 @@ import {
   type ZstdDecompress,
 } from 'node:zlib'
 
-/** Where bytes come from, which waits when it is asked to. */
+/** A source of bytes that can be paused. */
 export interface PausableSource {
   pause(): void
   resume(): void

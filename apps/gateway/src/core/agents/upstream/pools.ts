@@ -34,8 +34,8 @@ const HTTP = {
   // The gateway's own timeouts distinguish keep-alive pings from real data; undici's would compete with them.
   headersTimeout: 0,
   bodyTimeout: 0,
-  // A connection that the platform closes while a request is sent leaves open whether the platform has the request. undici
-  // would keep idle connections for ten minutes on the word of the platform, and proxies in between forget them earlier.
+  // If the platform closes a connection while a request is sent, it is unknown whether the platform has the request. undici would
+  // keep idle connections for ten minutes if the platform allows it, and proxies in between forget them earlier.
   keepAliveTimeout: 4_000,
   keepAliveMaxTimeout: 25_000,
   // Over HTTP/2, undici by itself repeats requests that a server may have begun. Over HTTP/1.1 it sends a POST once.

@@ -1,4 +1,4 @@
-/** Those that began to wait within one period. */
+/** How many began to wait within one period. */
 export interface Period {
   readonly startedMs: number
   waiting: number

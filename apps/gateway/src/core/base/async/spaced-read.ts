@@ -4,7 +4,7 @@ import { sleep } from './sleep.ts'
 
 /**
  * Returns a function whose result comes from a read that began after it was called. Reads run one at a time and begin at
- * least `intervalMs` apart; whoever calls in between shares the next one, so the cost does not grow with the callers.
+ * least `intervalMs` apart; all calls in between share the next one, so the cost does not grow with the callers.
  */
 export function createSpacedRead<Value>(
   read: () => Promise<Value>,

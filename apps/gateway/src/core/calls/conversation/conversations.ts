@@ -42,9 +42,9 @@ export interface Conversations {
   /** Takes back what {@link Conversations.settle} has decided for this call, whose turn was not taken, unless another call relies on it. */
   unsettle(key: string, callId: string): Promise<void>
   /**
-   * Where a conversation lives as far as earlier calls tell; undefined if none of them has stored anything at a platform.
+   * Where a conversation is stored, according to earlier calls; undefined if none of them has stored anything at a platform.
    *
-   * @param isDerived - whether its id at the platform is derived, so that the ledger tells of calls from before there was a row
+   * @param isDerived - whether its id at the platform is derived, so that the ledger knows calls from before it had a row
    */
   residenceOf(conversation: ConversationName, isDerived: boolean): Promise<Residence | undefined>
   /** The latest completed turns that fit within the bounds, oldest first. */

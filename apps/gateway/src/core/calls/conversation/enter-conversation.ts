@@ -42,7 +42,7 @@ export interface Entered {
   /** What files within the request take, until the call has ended. */
   readonly memory?: HeldMemory | undefined
   readonly knownFiles?: KnownFiles | undefined
-  /** Whether the platform was asked for something first: to create the conversation, or to take a file. */
+  /** Whether another request was sent to the platform first: to create the conversation, or to upload a file. */
   readonly askedPlatform?: boolean
 }
 
@@ -97,7 +97,7 @@ export function enterConversation(
     call.asks.hasOwnFiles
       ? enterWithFiles(deps, chat, baseCall, ending)
       : enterAlone(deps, chat, baseCall, ending)
-  // Asked before the admission as well, but other calls may have continued the same conversation since.
+  // Read before the admission as well, but other calls may have continued the same conversation since.
   return call.conversation.kind === 'continued'
     ? continuedConversation(deps, call, ownerId, call.conversation, callId).then(enter)
     : enter()

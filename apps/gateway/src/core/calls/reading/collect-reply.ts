@@ -13,9 +13,9 @@ export interface CollectedReply {
   readonly reasoning: string
   readonly toolCalls: readonly ToolCall[]
   readonly details: readonly DetailEvent[]
-  /** Absent if the caller asked for none, or the platform sent none. */
+  /** Absent if the caller requested none, or the platform sent none. */
   readonly logprobs?: JsonObject | undefined
-  /** What the answer is based on, in the form of the server; absent if it told nothing. */
+  /** What the answer is based on, in the form of the server; absent if it reported nothing. */
   readonly citations?: Citations | undefined
   readonly finishReason: FinishReason
   /** Undefined if the platform reported no token counts. */

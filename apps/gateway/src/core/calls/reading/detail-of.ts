@@ -18,7 +18,7 @@ export function detailsOf(event: ChatEvent): readonly DetailEvent[] {
   }
 }
 
-/** A piece of a call in OpenAI's form. Only the first piece has the id; `raw.index` tells to which call the others belong. */
+/** A piece of a call in OpenAI's form. Only the first piece has the id; `raw.index` says to which call the others belong. */
 function toolCallOf(piece: unknown): DetailEvent<'tool_call'> {
   const { function: called, ...call } = objectOf(piece)
   const step = new StepFields({ ...call, ...objectOf(called) })

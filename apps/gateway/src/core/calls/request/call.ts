@@ -32,7 +32,7 @@ import {
   wholePrompt,
 } from './messages.ts'
 
-/** What was asked, with its agent, app and conversation resolved. */
+/** The content of a request, with its agent, app and conversation resolved. */
 export interface Call {
   readonly requestId: string
   readonly face: CallFace

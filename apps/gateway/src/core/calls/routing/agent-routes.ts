@@ -166,7 +166,7 @@ export class AgentRoutes {
     }
   }
 
-  /** An attempt has told whether its deployment works. */
+  /** An attempt has shown whether its deployment works. */
   judged(state: DeploymentHealth, { caller, app, failure, refused }: Judged): void {
     const { id } = state.deployment
     const isOpen = state.breaker.state !== 'closed'
@@ -178,7 +178,7 @@ export class AgentRoutes {
       this.#deps.changed(id, isOpen ? 'open' : 'closed', failure)
     }
     if (refused !== undefined && !isOpen) this.#deps.ownerRefused(id, caller.owner, failure)
-    // Those who are refused now wait in vain, whether or not they have free slots.
+    // Calls that would be refused now wait in vain, whether or not there are free slots.
     if (refused !== undefined) this.queue.serve()
   }
 

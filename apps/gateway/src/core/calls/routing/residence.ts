@@ -22,7 +22,7 @@ export function hasSeveralStates({ deployments }: ServedAgent): boolean {
 
 /**
  * The deployments that can continue a conversation: the one that has it and those of the same state, or else the one that has
- * taken over its conversations. Empty if there is none any more.
+ * taken over its conversations. Empty if no deployment can any more.
  */
 export function homesOf({ deployments }: ServedAgent, { deployment, state }: Residence): Deployment[] {
   const own = deployments.find(({ id }) => id === deployment)

@@ -21,7 +21,7 @@ export interface FailedAttempt {
 }
 
 const BEFORE_THE_SAME_MS = 200
-/** A platform that asks for a longer wait is not asked again for this call. */
+/** After a longer `Retry-After` the call is not sent to the platform again. */
 const RETRY_AFTER_MS_MAX = 2_000
 
 /**
@@ -36,7 +36,7 @@ export class Route {
   readonly #app: AgentApp | undefined
   #residence: Residence | undefined
   #state: DeploymentHealth
-  /** Of the attempt that has begun and has no verdict yet. */
+  /** The ticket of the attempt that has begun and has no verdict yet. */
   #ticket: Ticket | undefined
   #tried: DeploymentHealth[] | undefined
   #refusedKeys: string[] | undefined
@@ -102,7 +102,7 @@ export class Route {
     this.#endRepetition()
   }
 
-  /** The attempt has ended without telling anything about the deployment. */
+  /** The attempt has ended without a verdict about the deployment. */
   endedEarly(): void {
     this.#judge('none')
   }

@@ -52,7 +52,7 @@ export interface OwnerRefusal {
   readonly agent: string
   readonly deployment: string
   readonly ownerId: string
-  /** Of the attempt that was the last straw. */
+  /** The failure of the attempt that led to the refusal. */
   readonly failure: Failure | undefined
 }
 
@@ -60,7 +60,7 @@ export interface DeploymentChange {
   readonly agent: string
   readonly deployment: string
   readonly breaker: 'closed' | 'open'
-  /** Of the attempt that was the last straw. */
+  /** The failure of the attempt that changed the breaker. */
   readonly failure: Failure | undefined
 }
 
@@ -80,7 +80,7 @@ export function createRoutes(deps: RoutesDeps): Routes {
   const { catalog, upstream, runtime, observer, random = Math.random } = deps
   // By the agent itself, not by its id: one that was replaced under its id is another platform.
   const known = new WeakMap<ServedAgent, AgentRoutes>()
-  /** Of agents that have been replaced as well. */
+  /** Includes those of agents that have been replaced. */
   const queues = new Set<FairQueue>()
   let isDraining = false
 

@@ -11,7 +11,7 @@ export type FromEngine = Uint8Array | 'open' | { readonly ended: string }
 /** A thread in which an engine has opened a directory. */
 export interface EngineThread {
   readonly exchange: Exchange
-  /** Resolves with the reason when the thread ends, or is made to end, without having been asked to close. */
+  /** Resolves with the reason when the thread ends, or is made to end, before {@link EngineThread.close} was called. */
   readonly lost: Promise<Error>
   /** Resolves when the thread is gone and no longer uses the directory. */
   readonly gone: Promise<void>
@@ -23,7 +23,7 @@ export interface EngineThreadOptions {
   readonly dataDir: string
   /** How long opening may take, recovery after a crash included. */
   readonly openWithinMs: number
-  /** How long an exchange may take, asked when it begins. */
+  /** How long an exchange may take, read when it begins. */
   readonly answerWithinMs: () => number
   /** Ends the thread while it is being opened. */
   readonly signal: AbortSignal

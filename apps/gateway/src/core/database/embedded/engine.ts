@@ -31,7 +31,7 @@ export interface EngineOptions {
 }
 
 /**
- * An engine that works on one statement for longer counts as stuck: it serves nobody else meanwhile. With the time that it takes
+ * An engine that works on one statement for longer counts as stuck: it serves no others meanwhile. With the time that it takes
  * to open it again, the database is back within ten seconds.
  */
 const ANSWER_WITHIN_MS = 7_500

@@ -16,7 +16,7 @@ const PATIENCE_MS = 60_000
  * up soon, and is repeated.
  */
 const LOCK_TIMEOUT_MS = 100
-/** Building an index waits for the transactions that run, but nobody waits for it. */
+/** Building an index waits for the transactions that run, but no statement waits for it. */
 const INDEX_LOCK_TIMEOUT_MS = 60_000
 /** What has piled up behind a lock gets through, and others find a gap, before the next attempt. */
 const PAUSE_MS_MIN = 250

@@ -12,7 +12,7 @@ import { createKeptCallStops } from './stop-kept-calls.ts'
 
 export interface ReplyStoreDeps {
   readonly database: Pick<Database, 'sql' | 'kind'>
-  /** For what is done for calls whose process does it no more; defaults to that of the database. */
+  /** For the upkeep of calls whose process has ended; defaults to that of the database. */
   readonly upkeepSql?: Sql
   readonly randomBytes: Runtime['randomBytes']
   readonly secretKeys: SecretKeys

@@ -35,7 +35,7 @@ const NONCE_AT = CHECK_AT + CHECK_BYTES
 const COUNTER_AT = NONCE_AT + NONCE_BYTES
 const ENCRYPTED_AT = COUNTER_AT + COUNTER_BYTES
 
-/** To compress a shorter text costs more than to store it as it is. */
+/** Compressing a shorter text costs more than storing it as it is. */
 const COMPRESSED_FROM_BYTES = 256
 /** What is longer is compressed in another thread. */
 const SYNC_BYTES_MAX = 64 * 1024
@@ -97,7 +97,7 @@ export function createPartCodec(
         const isSmall = body.length <= SYNC_BYTES_MAX
         return (isSmall ? inflateRawSync(body, SMALL_READ) : await inflate(body)).toString()
       } catch {
-        // A damaged row is as good as none for its reader.
+        // A damaged row is treated like a missing one.
         return undefined
       }
     },

@@ -37,7 +37,7 @@ export function createReplyReader(sql: Sql, codec: PartCodec): ReplyReader {
     let characters = 0
     for (const { first, count, bytes } of rows) {
       if (first === null || characters >= charactersMax) break
-      // The first part may begin before what is asked for.
+      // The first part may begin before the requested events.
       if (parts.length === 0 ? first > next : first !== next) break
       const text = await codec.open(bytes)
       if (text === undefined) return gone

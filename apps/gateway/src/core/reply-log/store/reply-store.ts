@@ -23,11 +23,11 @@ export interface EndOfReply {
   readonly reply?: string | undefined
   /** Whether the log was lost, so that nothing of it can be read. */
   readonly isLost: boolean
-  /** Whether the `Idempotency-Key` is free again; who has waited for this call still reads its end. */
+  /** Whether the `Idempotency-Key` is free again. Requests that have waited for this call still read its end. */
   readonly freesKey: boolean
 }
 
-/** What a reader asks for: the events of a call after that number. */
+/** The request of a reader: the events of a call after that number. */
 export interface ReadRequest {
   readonly callId: string
   readonly after: number
@@ -37,7 +37,7 @@ export interface ReadRequest {
 export interface ReadResult {
   /**
    * In their order and without a gap, at most some 256 KiB; none if nothing more is stored yet. The first one has the event after
-   * the one that was asked for, and may begin before it.
+   * the requested number, and may begin before it.
    */
   readonly parts: readonly StoredPart[]
   /** It is gone as well if what comes next is missing, or was encrypted with a key that is not known any more. */
@@ -51,7 +51,7 @@ export interface KeptBounds {
   readonly bytesTotalMax: number
 }
 
-/** Kept calls and their logs in the database, which is the truth for every process. */
+/** Kept calls and their logs in the database, which is authoritative for every process. */
 export interface ReplyStore {
   /**
    * Appends parts of any number of calls in one statement, or in as few as their size allows, which commits asynchronously. Parts
@@ -79,7 +79,7 @@ export interface ReplyStore {
   reply(callId: string): Promise<string | undefined>
   /** Asks the process of a running call to stop it. Does nothing for one that has ended. */
   requestStop(callId: string): Promise<void>
-  /** Those of these running calls that were asked to stop, and those that another process has ended. */
+  /** Those of these running calls whose stop was requested, and those that another process has ended. */
   stopped(
     callIds: readonly string[],
   ): Promise<readonly { readonly callId: string; readonly isEnded: boolean }[]>

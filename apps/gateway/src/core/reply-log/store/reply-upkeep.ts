@@ -3,11 +3,11 @@ import { isOfDeadInstance } from '#core/ledger/settle-dead-instances-sql.ts'
 import type { KeptProblem } from '../kept-call.ts'
 import type { KeptBounds, ReplyStore } from './reply-store.ts'
 
-/** What is done for calls whose process does it no more. */
+/** The upkeep of calls whose process has ended, and of kept replies. */
 export type ReplyUpkeep = Pick<ReplyStore, 'endDead' | 'endPredecessors' | 'sweep' | 'makeRoom'>
 
 const ENDED_AT_ONCE = 500
-/** Less, because each has all of its parts deleted. */
+/** Fewer, because all parts of each are deleted with it. */
 const DELETED_AT_ONCE = 100
 
 const INTERRUPTED: KeptProblem = { reason: 'interrupted' }

@@ -140,7 +140,7 @@ async function endValues(batch: readonly PendingEnd[], codec: PartCodec): Promis
  * - On a server the commit does not wait for the disk. The end of a call does, and writes what was committed before it as well; after a crash
  *   of the database server a log may lack its last moments, which {@link END} notices.
  * - The rows of calls are not locked, so a part may be stored although its call ends, or its log is lost, at the same moment. It
- *   is then beyond the last event or that of a call whose log nobody reads, and is deleted with the call. No part can outlive
+ *   is then beyond the last event or belongs to a log that is not read any more, and is deleted with the call. No part can outlive
  *   its call: only the sweep deletes calls, and this statement would have to last as long as their retention.
  * - The limit in the lateral join makes the planner look up each call by its index, whatever the statistics say.
  */

@@ -1,6 +1,6 @@
 import type { Subscription } from '#core/database/database.ts'
 
-/** A way by which processes send each other short messages. What is sent while a process does not listen, it never hears. */
+/** Sends short messages between processes. A message that is sent while a process does not listen does not reach it. */
 export interface Channel {
   /** The most call ids in one message. */
   readonly idsPerMessage: number

@@ -1,6 +1,6 @@
 import type { WakeUpKind } from './wake-ups.ts'
 
-/** Who is to be woken in this process, by kind and by the short id of the call. */
+/** The listeners of this process, by kind and by the short id of the call. */
 export class Listeners {
   readonly #byKind: Record<WakeUpKind, Map<string, Set<() => void>>> = { log: new Map(), stop: new Map() }
 

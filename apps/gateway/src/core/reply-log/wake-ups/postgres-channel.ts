@@ -1,7 +1,7 @@
 import type { Database } from '#core/database/database.ts'
 import type { Channel } from './channel.ts'
 
-/** Of the database, so that no other installation hears it. */
+/** PostgreSQL delivers notifications within one database, so that no other installation gets them. */
 const CHANNEL = 'trunkline_wake_ups'
 
 /** PostgreSQL refuses a message of 8,000 bytes; 250 ids have 5,500. */

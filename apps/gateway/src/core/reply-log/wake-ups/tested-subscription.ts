@@ -27,14 +27,14 @@ const TEST_BYTES = 12
  * A subscription that is trusted only while messages are known to arrive. PgBouncer accepts `LISTEN` and delivers nothing, and a
  * connection may be lost without a sign. So the process sends itself a message when the connection is open, and once a minute;
  * if it does not come back, the connection is replaced by a new one. It is opened when it is first needed, and closed at the
- * time of a test at which nobody needs it.
+ * next test if it is not needed any more.
  */
 export class TestedSubscription {
   readonly #options: TestedSubscriptionOptions
-  /** Those that are being closed. */
+  /** Subscriptions that are being closed. */
   readonly #closing = new Set<Promise<void>>()
   #current: Subscription | undefined
-  /** For the next test, or for the next connection. */
+  /** Fires at the next test, or at the next attempt to connect. */
   #timer: NodeJS.Timeout | undefined
   #pauseMs = PAUSE_MS
   #test: { readonly message: string; readonly arrival: PromiseWithResolvers<void> } | undefined

@@ -34,7 +34,7 @@ class Process {
   readonly wakeUps: WakeUps
   /** The calls that were woken. */
   readonly heard: string[] = []
-  /** Whether messages arrive, as the operator is told. */
+  /** Whether messages arrive, as reported to the operator. */
   readonly told: boolean[] = []
 
   constructor({ database: url = scratch.url, redis: redisOf, installation = scratch.url }: Paths) {

@@ -9,7 +9,7 @@ import type { WakeUps } from './wake-ups.ts'
 
 const id = randomUUIDv7()
 
-/** A server that passes messages on in the same turn, unless it is told otherwise. */
+/** A server that passes messages on in the same turn, unless a test changes that. */
 class FakeServer implements Channel {
   readonly idsPerMessage = 250
   canPublish = true

@@ -1,4 +1,4 @@
-/** What is shown of a name that the caller made up: whoever confuses a name with a value must not find all of it in a log. */
+/** How much of a name from the caller is shown. A caller may have sent a value as a name, which must not be logged in full. */
 const CHARACTERS_MAX = 64
 
 export function callerName(name: string): string {

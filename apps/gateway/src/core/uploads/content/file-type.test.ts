@@ -270,7 +270,7 @@ async function problemOf(checked: Promise<unknown>): Promise<Problem> {
   throw new Error('The file was accepted.', { cause: error })
 }
 
-/** A ZIP file without a central directory, which nothing here reads; with the sizes after the data if so asked. */
+/** A ZIP file without a central directory, which nothing here reads; with the sizes after the data if requested. */
 function zipOf(entries: Record<string, string | Buffer>, hasDescriptors = false): Buffer {
   const parts = Object.entries(entries).flatMap(([name, content]) => {
     const isPackage = typeof content !== 'string'

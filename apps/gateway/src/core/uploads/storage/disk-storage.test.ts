@@ -22,6 +22,10 @@ import {
 } from './storage.test-support.ts'
 import { FileMissing, StorageError } from './storage.ts'
 
+/** What processes of the tests import. */
+const DISK_STORAGE = new URL('disk-storage.ts', import.meta.url).href
+const RUNTIME = new URL('../../base/runtime.ts', import.meta.url).href
+
 // A process, because one must be killed in the middle of a file, and another one mounts a disk that fails.
 
 let folder: string
@@ -91,18 +95,14 @@ describe('files on a local disk', () => {
   })
 
   test('a killed process leaves an unfinished file, which is removed once it is old enough', async () => {
-    const modules = ['disk-storage.ts', 'storage.test-support.ts', '../../runtime.ts'].map(
-      (name) => new URL(name, import.meta.url).href,
-    )
-    const [diskStorage, , runtime] = modules
     const child = spawn(
       process.execPath,
       [
         '--input-type=module',
         '--eval',
         `
-        const { createDiskStorage } = await import('${diskStorage}')
-        const { systemRuntime } = await import('${runtime}')
+        const { createDiskStorage } = await import('${DISK_STORAGE}')
+        const { systemRuntime } = await import('${RUNTIME}')
         const storage = createDiskStorage({ folder: process.argv[1], publicUrl: () => 'http://x', runtime: systemRuntime })
         await storage.prepare()
         async function* body() {
@@ -169,8 +169,8 @@ describe('a folder that cannot be used is reported with its name and the reason'
       import { readdir } from 'node:fs/promises'
       import { execFileSync } from 'node:child_process'
       const folder = process.argv[1]
-      const { createDiskStorage } = await import('${new URL('disk-storage.ts', import.meta.url).href}')
-      const { systemRuntime } = await import('${new URL('#core/base/runtime.ts', import.meta.url).href}')
+      const { createDiskStorage } = await import('${DISK_STORAGE}')
+      const { systemRuntime } = await import('${RUNTIME}')
       const storage = createDiskStorage({ folder, publicUrl: () => 'http://x', runtime: systemRuntime })
         await storage.prepare()
       const file = { token: 'A'.repeat(43), name: 'a', mediaType: 'text/plain', isAttachment: true }

@@ -5,7 +5,7 @@ import type { FileAddress } from './storage.ts'
 const INSTALLATION_CHARACTERS = 8
 
 /**
- * A new token, which nobody can guess.
+ * A new token that cannot be guessed.
  *
  * @param installation - {@link INSTALLATION_CHARACTERS} characters of base64url
  */

@@ -288,7 +288,7 @@ describe.skipIf(server === undefined)('files in a bucket of S3', () => {
   test('a process that stores files prints nothing', () => {
     const program = `
       const { createS3Storage } = await import('${new URL('s3-storage.ts', import.meta.url).href}')
-      const { systemRuntime } = await import('${new URL('#core/base/runtime.ts', import.meta.url).href}')
+      const { systemRuntime } = await import('${new URL('../../base/runtime.ts', import.meta.url).href}')
       const storage = await createS3Storage({ ...JSON.parse(process.argv[1]), runtime: systemRuntime })
       await storage.check()
       async function* body() {

@@ -83,7 +83,7 @@ export async function abortUpload(
 const PART_BYTES = 5 * 1024 * 1024
 
 /**
- * Cuts a body into parts, each of which is valid until the next is asked for: they share one buffer, since the garbage of one for
+ * Cuts a body into parts, each of which is valid until the next is read: they share one buffer, since the garbage of one for
  * each part would pile up faster than it is collected.
  */
 async function* partsOf(

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import { OperatorError } from '#core/errors/operator-error.ts'
 
 /**
- * Identifies a stored file, on every storage and in every URL. Nobody can guess it, because the token is random; the name
+ * Identifies a stored file, on every storage and in every URL. It cannot be guessed, because the token is random; the name
  * is part of it so that platforms which judge a file by the end of its URL see the extension.
  */
 export interface FileAddress {
@@ -23,7 +23,7 @@ export interface NewFile extends FileAddress {
 export interface StoredFile {
   /** Accepted by {@link FileStorage.remove}. Compare its token only: a local disk does not keep the name and gives an empty one. */
   readonly address: FileAddress
-  /** By the clock of the storage. */
+  /** The time of the file by the clock of the storage. */
   readonly modifiedAt: Date
 }
 

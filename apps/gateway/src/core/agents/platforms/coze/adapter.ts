@@ -258,7 +258,7 @@ function chatChanged(status: unknown, chat: JsonObject, state: CozeState): reado
   switch (status) {
     case 'completed':
       return [...tokens, ...END]
-    // By somebody else: a reply whose client has left is not read any more.
+    // Not by this gateway, which does not read a reply any more once its client has left.
     case 'canceled':
     case 'cancelled':
       return [...tokens, ...endFailure('stopped', status)]

@@ -56,7 +56,7 @@ interface DifyState extends ReplyState {
   workflow: 'running' | 'finished' | 'failed' | 'stopped'
   /** The word of the model node that gave the answer so far, if it ended badly. */
   badWord: string | undefined
-  /** The node that gave the last text, where Dify tells it. */
+  /** The node that gave the last text, where Dify reports it. */
   textNode: string | undefined
   /** The outputs of the finished run, which are the answer if nothing else was. */
   outputs: string | undefined
@@ -260,8 +260,8 @@ function translateFrame(frame: JsonObject, state: DifyState): readonly ChatEvent
 }
 
 /**
- * The end of a chat's workflow is told only where no end of the message follows. What comes of the answer after it shows that it
- * was none, which an end that is told before it says.
+ * The end of a chat's workflow is reported only where no end of the message follows. A part of the answer that comes after it shows
+ * that the answer had not ended; the end is then reported before that part.
  */
 function afterWorkflow(events: readonly ChatEvent[], state: DifyState): readonly ChatEvent[] {
   if (state.workflow !== 'finished' || state.ended || !events.some(isAnswer)) return events

@@ -141,7 +141,7 @@ const PIECES = {
   reasoning: ['choices.0.delta.reasoning_content', 'choices.0.delta.reasoning'],
 }
 
-/** Without the first a stream tells no tokens; the second tells the server's operator one end user from another. */
+/** Without the first a stream has no token counts; by the second the server's operator distinguishes the end users. */
 const ADDED_FIELDS = ['stream_options', 'user'] as const
 
 /** A field that the caller has sent is never left out; `omit` is about those that the gateway adds. */

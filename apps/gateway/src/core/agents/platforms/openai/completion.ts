@@ -99,7 +99,7 @@ export function completion(
   }
   const choice = answerIn(chunk.choices, state)
   if (choice === undefined) {
-    // The end of a choice that is not read is none.
+    // The end of another choice, which is not read, is not the end of the reply.
     const ends = isEmpty(chunk.choices) ? endsOf(chunk, {}) : []
     if (ends.length > 0) events.push(...heldBack(state), ...ends)
     events.push(...citationsIn(chunk, {}, state), ...tokensIn(state, chunk))
@@ -121,7 +121,7 @@ export function completion(
   return events
 }
 
-/** What is held back of a stream of messages, before its end is told. */
+/** What was held back of a stream of messages, to be passed on before its end. */
 export function heldBack({ messages }: CompletionState): readonly ChatEvent[] {
   if (messages === undefined) return []
   return (['reasoning', 'text'] as const).flatMap((type) => textEvent(type, messages[type].end()))
@@ -152,7 +152,7 @@ function endsOf(chunk: JsonObject, choice: JsonObject): readonly ChatEvent[] {
   return endEvents(native !== undefined && isBadEnd(native) && finishMeaning(word) === 'stop' ? native : word)
 }
 
-/** OpenRouter tells the word of the model's own server as well, also where its own says less. */
+/** OpenRouter also passes on the word of the model's own server, even where its own word says less. */
 function isBadEnd(word: string): boolean {
   const meaning = finishMeaning(word)
   return meaning === 'failed' || meaning === 'stopped'

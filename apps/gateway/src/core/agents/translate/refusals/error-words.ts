@@ -74,7 +74,7 @@ export function errorWords(error: unknown): ErrorWords {
   return { codes: codes.toReversed(), texts: texts.toReversed(), objects: objects.toReversed() }
 }
 
-/** What an error says to whoever is at fault: its first text, with the field if a validator names one. */
+/** The message of an error: its first text, with the field if a validator names one. */
 export function messageIn(error: unknown): string | undefined {
   const { texts, objects } = errorWords(error)
   const mistake = objects.findLast(({ loc }) => Array.isArray(loc))

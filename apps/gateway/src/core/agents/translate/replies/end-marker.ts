@@ -3,7 +3,7 @@ const END_MARKER = /^\s*["']?\[done\]/i
 
 /** Whether the data of an event is the marker that nothing more follows, and no JSON. */
 export function isEndMarker(data: string): boolean {
-  // Nearly every event begins with a brace, and is told apart by its first character.
+  // Nearly every event begins with a brace, so its first character shows that it is no end marker.
   return data.charCodeAt(0) !== BRACE && END_MARKER.test(data)
 }
 

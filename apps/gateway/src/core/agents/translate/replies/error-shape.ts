@@ -73,7 +73,7 @@ function failedOutcome(name: string, value: unknown): JsonObject | undefined {
   return { message: facts.message, code: `${name} ${facts.code}` }
 }
 
-/** Whether an error says of itself that it is none. */
+/** Whether the fields of an error say that there is no error. */
 function saysNone(error: JsonObject): boolean {
   if (CODES.some((name) => SUCCESS.has(error[name]))) return true
   return codeIn(error.code) === undefined && NO_ERROR.test(textOf(error.message) ?? '')

@@ -94,7 +94,7 @@ const CLASS_BY_KEY = new Map(FINISH_WORDS.map(([word, meaning]) => [keyOf(word),
 const FAILED_PART = /error|fail|abort|timeout/
 const STOPPED_PART = /stopped|cancel|interrupt|closed|disconnect/
 
-/** The longest word that is told to operators. */
+/** The longest word that is shown to operators. */
 const WORD_CHARACTERS_MAX = 40
 
 /** What a word means, if it is one. `isKnown` is false for words that neither the table nor a rule has. */

@@ -1,8 +1,8 @@
 /**
  * Reads texts of which each may be a piece of the answer, or all of it so far: some servers send whole messages that grow, under
- * the name under which others send pieces. Which of both it is shows as soon as a text begins with everything before it. Pieces
- * may do so by chance while the answer is short (`ha`, `haha`), so what is in doubt is held back until it is decided. Where it
- * never is, the texts are pieces, so that nothing is lost, unless all of them are the same word.
+ * the name under which others send pieces. A text that begins with everything before it shows that the messages are whole. Pieces
+ * may do so by chance while the answer is short (`ha`, `haha`), so such texts are held back until the kind is certain. If it never
+ * is, they are taken as pieces, so that nothing is lost, unless all of them are the same word.
  */
 export class GrowingText {
   #mode: 'unknown' | 'pieces' | 'whole' = 'unknown'

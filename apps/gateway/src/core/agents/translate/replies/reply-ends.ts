@@ -1,6 +1,6 @@
 import type { FinishReason } from '#core/agents/events.ts'
 
-/** The worse of two ends tells more: a server may report that an answer was cut, and afterwards that it has stopped. */
+/** The worse of two ends counts: a server may report that an answer was cut, and afterwards that it has stopped. */
 const RANK: Readonly<Record<FinishReason, number>> = { stop: 0, tool_calls: 1, length: 2, content_filter: 3 }
 
 /**

@@ -8,12 +8,12 @@ interface KnownCall {
   /** The index that the server gave it, if any. */
   readonly index: number | undefined
   name: string | undefined
-  /** The arguments so far, by which a whole call is told from one that goes on. */
+  /** The arguments so far, which show whether a piece repeats the whole call or continues it. */
   args: string
 }
 
 /**
- * Tells to which call each piece belongs and writes it as clients expect it: with an index that counts from 0, with an id and a
+ * Finds the call of each piece and writes the piece as clients expect it: with an index that counts from 0, with an id and a
  * type in the first piece, and with arguments as text. Servers leave the index out, count from 1 or from -1, give every call
  * the index 0, repeat the id in each piece or send it in none, and send arguments as objects.
  */

@@ -40,7 +40,7 @@ interface Records {
   readonly ttlMs: number
 }
 
-/** Answers of name servers, which are asked once for all who need a name, and again when an answer has become old. */
+/** Answers of name servers. A name is queried once for all callers that need it, and again when its answer has become old. */
 export class DnsAnswers {
   readonly #sourceOf: (name: string) => DnsSource
   readonly #elapsedMs: () => number
@@ -126,7 +126,7 @@ async function askFor({ resolver, fullNames }: DnsSource, name: string) {
     try {
       return await askForBoth(resolver, fullName)
     } catch (error) {
-      // A server that is silent is not asked again for the other names, for which callers would wait as long each time.
+      // A silent server is not queried for the other names, since callers would wait as long for each of them.
       if (isSilence(error)) throw error
       if (isVerdict(error)) unknown ??= error
       else failed ??= error

@@ -17,7 +17,7 @@ export interface DnsServer {
   readonly address: string
   /** The names by full name, which a test may change. */
   readonly names: Map<string, DnsRecords>
-  /** What was asked, in order, such as `A platform.example`. */
+  /** The queries in their order, such as `A platform.example`. */
   readonly queries: string[]
   /** Whether the server answers nothing at all. */
   isSilent: boolean

@@ -239,7 +239,7 @@ describe('a silent name server', () => {
     nowMs += 1_000
     server.isSilent = false
     server.names.set(NAME, { A: ['192.0.2.2'] })
-    // The server is asked again meanwhile, but not waited for.
+    // The server is queried again meanwhile, but not waited for.
     expect(await find()).toEqual(['192.0.2.1'])
     await expect.poll(() => find()).toEqual(['192.0.2.2'])
   })

@@ -17,8 +17,8 @@ interface Asking {
 }
 
 /**
- * Makes look-ups that ask the system, as `getaddrinfo` does, two names at a time, and each name once for all who need it. One
- * that waits for its turn until nobody needs it any more is not made.
+ * Makes look-ups by the system, as `getaddrinfo` does, two names at a time, and each name once for all callers that need it. A
+ * look-up is not made if no caller needs it any more when its turn comes.
  *
  * @returns a function that makes look-ups which fail with `ETIMEOUT` after so many milliseconds
  */
@@ -38,7 +38,7 @@ export function createSystemLookup(ask: Ask = promisify(lookup)): (waitMs: numbe
       if (!isNeeded()) throw lookupError('ETIMEOUT', name)
       return await ask(name, { hints, all: true })
     } finally {
-      // The turn is handed over as it is, so that nobody else can take it in between.
+      // The turn is handed over directly, so that no other look-up can take it in between.
       const next = waiting.shift()
       if (next === undefined) running -= 1
       else next()
