@@ -5,13 +5,14 @@
  *   core ← http ← {rest, openai, graphql, console}
  *   http ← records ← {rest, process}
  *   core ← ops
- *   {config, core, ops} ← gateway.ts ← server ← process ← cli ← main.ts, and server mounts the faces
+ *   {config, core, ops} ← composition ← gateway.ts ← server ← process ← cli ← main.ts, and server mounts the faces
  */
 const SRC = '^apps/gateway/src'
 
 /** Folders of the gateway's sources, as one pattern; `except` are those that may be imported. */
 const ALL = [
   'cli',
+  'composition',
   'config',
   'console',
   'core',
@@ -158,19 +159,19 @@ module.exports = {
       'process-knows-no-command-line',
       'A gateway starts without arguments to parse. Its commands write the records that REST writes.',
       { path: `${SRC}/process/` },
-      { path: `${SRC}/(cli|http|rest|openai|graphql|main\\.ts)(/|$)` },
+      { path: `${SRC}/(cli|composition|http|rest|openai|graphql|main\\.ts)(/|$)` },
     ),
     rule(
       'server-mounts-the-faces',
       'The server puts guards and faces together; the process starts it.',
       { path: `${SRC}/server/` },
-      { path: `${SRC}/(cli|process|records|main\\.ts)(/|$)` },
+      { path: `${SRC}/(cli|composition|process|records|main\\.ts)(/|$)` },
     ),
     rule(
       'gateway-knows-no-http',
       'The services are built without the server that offers them.',
-      { path: `${SRC}/gateway\\.ts$` },
-      { path: allExcept('config', 'core', 'ops') },
+      { path: `${SRC}/(gateway\\.ts$|composition/)` },
+      { path: allExcept('composition', 'config', 'core', 'ops') },
     ),
     rule(
       'sandbox-knows-no-gateway',

@@ -10,7 +10,7 @@ import {
   openEmptyDatabase,
   type ScratchDatabase,
 } from '@trunkline/gateway/src/core/database/scratch-database.test-support.ts'
-import type { Admission } from '@trunkline/gateway/src/core/ledger/admission-record.ts'
+import type { Admission } from '@trunkline/gateway/src/core/ledger/admission-row.ts'
 import { createInstances } from '@trunkline/gateway/src/core/ledger/instances.ts'
 import { FREE_LATE } from '@trunkline/gateway/src/core/ledger/kept-admission-sql.ts'
 import { createClaimLookUp } from '@trunkline/gateway/src/core/ledger/kept-claims.ts'

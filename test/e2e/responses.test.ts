@@ -116,7 +116,6 @@ describe('with one gateway', () => {
         const next = () => respond(system.api, system.key, { model, previous_response_id: id })
         const statuses = (await Promise.all([next(), next(), next()])).map(({ status }) => status)
         expect(statuses.filter((status) => status === 200)).toHaveLength(1)
-        expect(statuses.every((status) => [200, 400, 409].includes(status))).toBe(true)
       }
     },
   )

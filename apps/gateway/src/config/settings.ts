@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { oneOf, section, text } from '#core/agents/entry-schema.ts'
-import { ROLLUP_BOUNDS } from '#core/ledger/settlement-sql.ts'
+import { ROLLUP_BOUNDS } from '#core/ledger/roll-up-sql.ts'
 import { DOCUMENT_BOUNDS } from '#core/limits/document-bounds.ts'
 import { WAITING_PLACES } from '#core/limits/sharing/owner-turns.ts'
 import {

@@ -24,10 +24,10 @@ import { createVerdicts } from './mistakes/document-verdicts.ts'
 import { schema } from './schema.ts'
 import { useAuthentication } from './serving/authentication-plugin.ts'
 import { useOperationLimits } from './serving/limits-plugin.ts'
-import { type GraphqlObserver, useObserver } from './serving/observe-plugin.ts'
+import { type GraphqlObserver, useOperationLog } from './serving/operation-log-plugin.ts'
 import { useProblems } from './serving/problems-plugin.ts'
 import { useReadTurns } from './serving/read-turns-plugin.ts'
-import { recordErrors } from './serving/record-errors.ts'
+import { recordRefusals } from './serving/record-refusals.ts'
 import { acceptsEventStream, sendResults, useEventStreams } from './streams/event-streams.ts'
 import { useSharedUpdates } from './streams/shared-updates-plugin.ts'
 
@@ -84,7 +84,7 @@ export function graphqlRoutes(app: FastifyInstance, { settings, observer, ...par
       useSharedUpdates(),
       useProblems(app.faultLog, services),
       useRefusalCount(),
-      useObserver(observer, app.log),
+      useOperationLog(observer, app.log),
     ],
   })
   app.setErrorHandler((error, request, reply) =>
@@ -139,7 +139,7 @@ function sendGraphqlProblem(problem: Problem, request: FastifyRequest, reply: Fa
   request.server.faultLog.log(problem, { reqId: request.id, trace_id: request.trace?.traceId })
   const errors = [graphqlErrorOf(problem)]
   request.problem = problem
-  recordErrors(errors, { http: request })
+  recordRefusals(errors, { http: request })
   nameRequest(errors, request.id)
   return reply
     .status(problem.status)

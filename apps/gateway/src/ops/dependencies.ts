@@ -17,7 +17,7 @@ export interface DependencyDeps {
   readonly instances: Pick<Instances, 'neededBuild'>
   /** The newest migration that this version knows. */
   readonly build: string
-  readonly disk: Pick<DiskWatch, 'sign' | 'states'>
+  readonly disk: Pick<DiskWatch, 'fullness' | 'states'>
   /** Rejects if the storage of files does not answer. */
   pingStorage(): Promise<void>
   readonly redis: { readonly status: string } | undefined
@@ -45,7 +45,7 @@ export function createDependencyStates({
     const { neededBuild } = instances
     if (neededBuild !== undefined) return { ok: false, detail: tooOld(build, neededBuild) }
     const state = await databaseAnswer.get()
-    return state.ok && disk.sign.isFull ? { ok: false, detail: 'its disk is full' } : state
+    return state.ok && disk.fullness.isFull ? { ok: false, detail: 'its disk is full' } : state
   }
   return async () => ({
     database: await databaseNow(),

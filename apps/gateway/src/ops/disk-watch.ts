@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { Runtime } from '#core/base/runtime.ts'
 import type { Database } from '#core/database/database.ts'
 import { AMPLE_SPACE, type DiskSpace, watchDiskSpace } from '#core/database/disk/disk-space.ts'
-import { createDiskFullSign, type DiskFullSign } from '#core/database/disk-full-sign.ts'
+import { createDiskFullness, type DiskFullness } from '#core/database/disk-fullness.ts'
 import type { DependencyState } from './health.ts'
 import { logChanges } from './log-changes.ts'
 import type { Metrics } from './metrics/metrics.ts'
@@ -11,7 +11,7 @@ import type { Metrics } from './metrics/metrics.ts'
 export interface DiskWatch {
   readonly space: DiskSpace
   /** Whether a server reported that its disk is full. */
-  readonly sign: DiskFullSign
+  readonly fullness: DiskFullness
   /** The state of `DATA_DIR` where the database is embedded. */
   states(): { readonly disk?: DependencyState }
   start(): Promise<void>
@@ -28,15 +28,15 @@ export interface DiskWatchDeps {
 
 export function createDiskWatch({ config, database, runtime, metrics, log }: DiskWatchDeps): DiskWatch {
   const { freeBytesMin } = config.storage
-  const sign = createDiskFullSign(runtime, (isFull, error) => {
+  const fullness = createDiskFullness(runtime, (isFull, error) => {
     if (isFull) log.error({ err: error }, 'the database cannot write: its disk is full')
     else log.info('the database can write again')
   })
   if (database.kind === 'server') {
-    metrics.watchDisk({ isFull: () => sign.isFull })
+    metrics.watchDisk({ isFull: () => fullness.isFull })
     return {
       space: AMPLE_SPACE,
-      sign,
+      fullness,
       states: () => ({}),
       start: async () => undefined,
       stop: () => undefined,
@@ -58,10 +58,10 @@ export function createDiskWatch({ config, database, runtime, metrics, log }: Dis
       ),
     },
   })
-  metrics.watchDisk({ isFull: () => space.isLow || sign.isFull, freeBytes: () => space.freeBytes })
+  metrics.watchDisk({ isFull: () => space.isLow || fullness.isFull, freeBytes: () => space.freeBytes })
   return {
     space,
-    sign,
+    fullness,
     states: () => ({
       disk: space.isLow ? { ok: false, detail: `${LOW}; nothing is admitted or changed` } : { ok: true },
     }),

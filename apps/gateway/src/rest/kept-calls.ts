@@ -2,17 +2,16 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { OUTCOMES } from '#core/ledger/call-kinds.ts'
-import type { KeptCall } from '#core/reply-log/kept-call.ts'
 import type { Services } from '#core/services/services.ts'
 import { FAILURES_OF_CALLS } from '#http/chat/chat-route.ts'
 import type { StreamTimes } from '#http/chat/event-stream.ts'
-import { headerOfId } from '#http/chat/id-header.ts'
 import { cursorOf, keptCallRefOf } from '#http/chat/kept-request.ts'
 import { sendKeptStream } from '#http/chat/kept-stream.ts'
 import { callerOf, KEY_PROBLEMS, keyOnly } from '#http/guards/credentials.ts'
 import { smallRead } from '#http/guards/small-read.ts'
 import { abortedWith } from '#http/request/aborted-with.ts'
 import type { FieldPlaces } from '#http/request/field-place.ts'
+import { callIdHeaders, showCallId } from '#http/response/call-id-headers.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
 import { CALL_HEADERS } from '#http/response/response-headers.ts'
 import { envelope, listQuery, nullable, oneOf, problems, success, uuid } from '#http/response/schemas.ts'
@@ -41,8 +40,7 @@ export function keptCallRoutes(
       const kept = await replies.resume(callerOf(request), keptCallRefOf(request.params.call_id), 'events')
       // A stream may last for an hour, in which its owner reads other things.
       request.endRead?.()
-      request.callId = kept.call.callId
-      reply.headers(headersOf(kept.call))
+      showCallId(request, reply, kept.call.callId, kept.call.conversation)
       // A HEAD request is no reader.
       if (request.method === 'HEAD') return reply.type('text/event-stream; charset=utf-8').send('')
       await sendKeptStream(reply, kept, { ...times, after, signal: abortedWith(reply), refuses: false })
@@ -55,7 +53,7 @@ export function keptCallRoutes(
     { schema: replySchema, onRequest, ...reads },
     async (request, reply) => {
       const now = await replies.reply(callerOf(request), keptCallRefOf(request.params.call_id))
-      reply.headers(headersOf(now.call))
+      reply.headers(callIdHeaders(now.call.callId, now.call.conversation))
       if (now.kind === 'running') {
         reply.status(202).header('retry-after', '1')
         return success({ call_id: now.call.callId })
@@ -83,10 +81,6 @@ export function keptCallRoutes(
 
 function callInPath(): FieldPlaces {
   return { callId: { part: 'path', path: ['call_id'] } }
-}
-
-function headersOf({ callId, conversation }: Pick<KeptCall, 'callId' | 'conversation'>) {
-  return { 'x-call-id': callId, 'x-conversation-id': headerOfId(conversation) }
 }
 
 const params = Type.Object({

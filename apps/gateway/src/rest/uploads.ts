@@ -21,6 +21,7 @@ import { inHeader } from '#http/request/field-place.ts'
 import { judgePage } from '#http/request/judge-page.ts'
 import { partsOf } from '#http/request/multipart-body.ts'
 import { BODY_PROBLEMS } from '#http/response/body-problems.ts'
+import { showCallId } from '#http/response/call-id-headers.ts'
 import { showLimit, showLimitOfCall } from '#http/response/limit-headers.ts'
 import { LIMIT_HEADERS } from '#http/response/response-headers.ts'
 import { envelope, listQuery, PageQuery, page, problems, ref, success } from '#http/response/schemas.ts'
@@ -102,9 +103,7 @@ function headersOf(request: FastifyRequest, reply: FastifyReply): CallObserver {
   const showLimitOf = showLimitOfCall(reply)
   return (event) => {
     showLimitOf(event)
-    if (event.type !== 'admitted') return
-    request.callId = event.call.callId
-    reply.header('x-call-id', event.call.callId)
+    if (event.type === 'admitted') showCallId(request, reply, event.call.callId)
   }
 }
 

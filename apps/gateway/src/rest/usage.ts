@@ -34,7 +34,7 @@ import {
 import { callRecorder, instancesIn } from '#records/usage-record.ts'
 import { csvOr, Format, range } from './csv-lists.ts'
 import { CSV_ROWS, namesIn, reportHeader, reportRows } from './usage-csv.ts'
-import { CALL_FIELDS, callRows, reportPieces } from './usage-records.ts'
+import { CALL_FIELDS, callRows, reportPieces } from './usage-pieces.ts'
 import { CallSchema, UsageReportSchema } from './usage-schemas.ts'
 
 export function usageRoutes(

@@ -15,22 +15,34 @@ export interface AllowedAgent {
 }
 
 /**
- * Returns what a key may use according to its allow-list of `agent` and `agent/app` (empty: everything). The
- * SQL statement that admits a call applies the same rule.
+ * Whether a key with this allow-list of `agent` and `agent/app` (empty: everything) may call an app of an agent. The SQL
+ * statement that admits a call decides by the same rule.
+ *
+ * @param app - empty for a call without an app
  */
+export function isAllowedApp(allowed: readonly string[], agentId: string, app: string): boolean {
+  return isWholeAllowed(allowed, agentId) || allowed.includes(`${agentId}/${app}`)
+}
+
+function isWholeAllowed(allowed: readonly string[], agentId: string): boolean {
+  return allowed.length === 0 || allowed.includes(agentId)
+}
+
+/** What a key with this allow-list may use, by the rule of {@link isAllowedApp}. */
 export function selectAllowedAgents(agents: Agents, allowed: readonly string[]): readonly AllowedAgent[] {
   return [...agents.values()].flatMap((agent) => allowedPartsOf(agent, allowed) ?? [])
 }
 
 function allowedPartsOf(agent: ServedAgent, allowed: readonly string[]): AllowedAgent | undefined {
-  if (allowed.length === 0 || allowed.includes(agent.id)) {
-    return { agent, apps: agent.apps, namedApps: [], isWhole: true }
-  }
-  const prefix = `${agent.id}/`
-  const named = allowed.filter((entry) => entry.startsWith(prefix)).map((entry) => entry.slice(prefix.length))
-  const apps = agent.apps.filter(({ id }) => named.includes(id))
-  const namedApps = takesAnyApp(agent) ? named : []
+  if (isWholeAllowed(allowed, agent.id)) return { agent, apps: agent.apps, namedApps: [], isWhole: true }
+  const apps = agent.apps.filter(({ id }) => isAllowedApp(allowed, agent.id, id))
+  const namedApps = takesAnyApp(agent) ? appsNamedIn(allowed, agent.id) : []
   return apps.length + namedApps.length === 0 ? undefined : { agent, apps, namedApps, isWhole: false }
+}
+
+function appsNamedIn(allowed: readonly string[], agentId: string): string[] {
+  const prefix = `${agentId}/`
+  return allowed.filter((entry) => entry.startsWith(prefix)).map((entry) => entry.slice(prefix.length))
 }
 
 /** Whether the platform receives any `app_id` that a caller sends. */

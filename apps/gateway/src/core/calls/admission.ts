@@ -4,7 +4,7 @@ import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts
 import { AMPLE_SPACE, type DiskSpace } from '#core/database/disk/disk-space.ts'
 import { fail, type Problem } from '#core/errors/errors.ts'
 import { problemOf } from '#core/errors/problem-of.ts'
-import type { Admission, Admitted, AttachedCall } from '#core/ledger/admission-record.ts'
+import type { Admission, Admitted, AttachedCall } from '#core/ledger/admission-row.ts'
 import type { CallKind } from '#core/ledger/call-kinds.ts'
 import type { ClaimLookUp } from '#core/ledger/kept-claims.ts'
 import type { Ledger } from '#core/ledger/ledger.ts'

@@ -1,30 +1,23 @@
-import type { Agent, AgentCall, ReplyState, Timeouts, UpstreamRequest } from '#core/agents/adapter.ts'
+import type { Agent } from '#core/agents/adapter.ts'
 import type { ChatEvent, Failure } from '#core/agents/events.ts'
-import { isPlatformId } from '#core/agents/translate/platform-id.ts'
-import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
 import type { UpstreamPart } from '#core/agents/upstream/upstream-reply.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import type { Runtime } from '#core/base/runtime.ts'
-import { Problem } from '#core/errors/errors.ts'
 import type { Exchange, TurnState } from './call-events.ts'
-import {
-  type AdmittedChat,
-  type CallEnding,
-  type Entered,
-  LivesElsewhere,
-} from './conversation/enter-conversation.ts'
+import type { AdmittedChat, CallEnding, Entered } from './conversation/enter-conversation.ts'
+import { followConversation } from './conversation/follow-conversation.ts'
 import { ReplyContent, type ReplyContentDeps } from './reply-content.ts'
-import { type ReplyDeadlines, startReplyDeadlines } from './reply-deadlines.ts'
+import { timeoutsOfAttempt } from './reply-deadlines.ts'
 import type { UnroutedCall } from './request/call.ts'
-import type { DeployedCall } from './request/deployed-call.ts'
+import { deployedCall } from './request/deployed-call.ts'
 import { OpeningFailed } from './request/opening-failed.ts'
-import { hasSeveralStates } from './routing/residence.ts'
 import type { FailedAttempt, Route } from './routing/route.ts'
-import { type InTurn, type StoppableReply, stopRun } from './stop-run.ts'
+import { withTraceparent } from './send-traceparent.ts'
+import { type InTurn, stopRun } from './stop-run.ts'
+import { TranslatedReply, type TranslatedReplyDeps } from './translated-reply.ts'
 
-export interface AttemptDeps extends ReplyContentDeps {
-  readonly upstream: Upstream
+export interface AttemptDeps extends ReplyContentDeps, TranslatedReplyDeps {
   readonly runtime: Runtime
   /** Enters the conversation of a call; the request is sent once this has resolved. */
   readonly enter: (chat: AdmittedChat, ending: CallEnding) => Entered | Promise<Entered>
@@ -57,23 +50,8 @@ export interface NextAttempt {
   readonly newlyRefused?: readonly string[]
 }
 
-/** The exchange with the platform, once the request has been sent. */
-interface OpenExchange extends StoppableReply {
-  /** On the clock of `elapsedMs`. */
-  readonly sentAtMs: number
-  /** The model that the configuration names. */
-  readonly requestedModel: string | undefined
-  readonly deadlines: ReplyDeadlines
-}
-
-/** How often the wait after an end is doubled at most; the other deadlines bound it before. */
-const DOUBLINGS_MAX = 20
-
-/** How often a call follows its conversation to another deployment before anything is sent. */
-const MOVES_MAX = 3
-
 /**
- * One request of a call at its platform. It enters the conversation, sends the request, translates what comes back, and ends
+ * One request of a call at its platform. It enters the conversation, sends the request, has what comes back translated, and ends
  * knowing the state of the turn. It alone holds the call's texts, and drops them when no other attempt can need them.
  */
 export class Attempt implements CallEnding {
@@ -89,7 +67,8 @@ export class Attempt implements CallEnding {
   #beginning: Beginning | undefined
   #agent: Agent
   #entered: Entered | undefined
-  #exchange: OpenExchange | undefined
+  /** Once the request has been sent. */
+  #reply: TranslatedReply | undefined
   /** Fields of the request that the adapter has added, and could leave out. */
   #addedFields: readonly string[] = []
   #isOver = false
@@ -97,8 +76,6 @@ export class Attempt implements CallEnding {
   #ended: AbortController | undefined
 
   readonly #content: ReplyContent
-  /** Whether the platform has sent anything that it sends only for a turn that it has taken. */
-  #sawTurn = false
   #hasPassedOn = false
 
   constructor(
@@ -145,11 +122,11 @@ export class Attempt implements CallEnding {
 
   /** The HTTP status of the platform's response. */
   get platformStatus(): number | undefined {
-    return this.#exchange?.upstreamReply.status
+    return this.#reply?.upstreamReply.status
   }
 
   get wasSent(): boolean {
-    return this.#exchange !== undefined
+    return this.#reply !== undefined
   }
 
   /** Whether the platform was asked for something before the chat itself, once that has been prepared. */
@@ -159,24 +136,13 @@ export class Attempt implements CallEnding {
 
   /** What the exchange has taken so far; undefined before the request is sent. */
   get exchange(): Exchange | undefined {
-    if (this.#exchange === undefined) return undefined
-    const { sentAtMs, requestedModel } = this.#exchange
-    const { firstTextAtMs, usage, model, finishReason, unknownFinishWord } = this.#content
-    return {
-      requestedModel,
-      model,
-      durationMs: this.#deps.runtime.elapsedMs() - sentAtMs,
-      firstTextMs: firstTextAtMs === undefined ? undefined : firstTextAtMs - sentAtMs,
-      finishReason,
-      unknownFinishWord,
-      usage,
-    }
+    return this.#reply?.exchange(this.#deps.runtime.elapsedMs())
   }
 
   get turnState(): TurnState {
     if (!this.wasSent) return 'none'
     if (this.#content.failure?.turn === 'none' && !this.#hasPassedOn) return 'none'
-    return this.#content.isComplete || this.#sawTurn ? 'stored' : 'unknown'
+    return this.#content.isComplete || this.#reply?.sawTurn ? 'stored' : 'unknown'
   }
 
   /**
@@ -192,7 +158,7 @@ export class Attempt implements CallEnding {
     this.#beginning = undefined
     this.#route.beginAttempt()
     if (beginning.kind === 'bring files anew') return this.#bringAnew(beginning.entered)
-    if (beginning.after !== undefined) return beginning.after.then(() => this.#enter())
+    if (beginning.after !== undefined) return beginning.after.then(() => this.#entersLater(this.#enterHere()))
     const entering = markRejectionHandled(this.#enterHere())
     if (entering instanceof Promise) return this.#entersLater(entering)
     this.#entered = entering
@@ -201,86 +167,43 @@ export class Attempt implements CallEnding {
 
   /** Sends the request, after {@link Attempt.prepare}. */
   send(): void {
-    const { upstream, runtime } = this.#deps
     const agent = this.#agent
     const entered = this.#requireEntered()
-    const { agentCall, knownFiles } = entered
-    const sentAtMs = runtime.elapsedMs()
-    const { refusedFields } = this.#route
+    const { agentCall, knownFiles, turn } = entered
+    const sentAtMs = this.#deps.runtime.elapsedMs()
+    const passedMs = this.number === 1 ? 0 : sentAtMs - this.#startedMs
+    const { refusedFields, firstByteMs } = this.#route
     const sent = refusedFields.length === 0 ? agentCall : { ...agentCall, refusedFields }
     this.#addedFields = agent.adapter.addedFields?.(sent) ?? []
-    const upstreamReply = upstream.open(agent, this.#withTrace(agent.adapter.buildRequest(sent)))
-    const deadlines = startReplyDeadlines(this.#timeouts(), runtime, (event) => {
-      // After a reported end that nothing withdrew, no deadline fails the reply.
-      if (event === 'grace' || this.#content.hasEnd) upstreamReply.finish()
-      else upstreamReply.cancel(UpstreamError.timeout(upstreamReply.wasBegun))
-    })
-    const state = agent.adapter.start(agentCall)
-    const call = withoutTexts(agentCall)
-    this.#exchange = {
+    const reply = new TranslatedReply(this.#deps, {
+      agent,
+      agentCall,
+      request: withTraceparent(agent.adapter.buildRequest(sent), agent, this.#chat?.trace),
       sentAtMs,
-      requestedModel: agent.adapter.modelOf?.({ agent, app: agentCall.app }),
-      upstreamReply,
-      state,
-      deadlines,
-      call,
-    }
+      timeouts: timeoutsOfAttempt(agent.timeouts, firstByteMs, passedMs),
+      content: this.#content,
+      turn,
+    })
+    this.#reply = reply
     // What a refusal of fields needs even after the last attempt.
     if (this.#route.isLastAttempt && this.#addedFields.length === 0) this.#chat = undefined
-    if (knownFiles === undefined) this.#entered = { ...entered, agentCall: call }
+    if (knownFiles === undefined) this.#entered = { ...entered, agentCall: reply.call }
   }
 
   /** The next part of the platform's response; rejects with an {@link UpstreamError} if there is none. */
   next(): Promise<UpstreamPart> {
-    return this.#requireExchange().upstreamReply.next()
+    return this.#requireReply().upstreamReply.next()
   }
 
   /** The events of a part, up to the first failure. After the last part it is known whether the reply is complete. */
   translate(part: UpstreamPart): readonly ChatEvent[] {
-    const { state, deadlines } = this.#requireExchange()
-    const { adapter, endGraceMs } = this.#agent
-    const content = this.#content
-    deadlines.firstByte()
-    const batch: ChatEvent[] = []
-    const { withdrawnEnds } = content
-    if (part.kind === 'events') {
-      for (const event of part.events) {
-        const translated = adapter.translate(event, state)
-        if (translated.length > 0) {
-          deadlines.activity()
-          this.#sawTurn = true
-        }
-        content.sift(translated, batch)
-        if (content.failure !== undefined) break
-      }
-      this.#sawTurn ||= state.runId !== undefined || state.messageId !== undefined
-      this.#learn(state)
-      if (content.withdrawnEnds > withdrawnEnds) deadlines.endGrace()
-      // A server that ends with its first event begins its answer much later. The less an end can be trusted, the longer it waits.
-      if (content.hasEnd && content.hasContent)
-        deadlines.startGrace(endGraceMs * 2 ** Math.min(content.withdrawnEnds, DOUBLINGS_MAX))
-    } else {
-      if (part.kind === 'body') {
-        if (part.status >= 400) content.failure = adapter.toFailure(part.status, part.body, part.header)
-        else {
-          content.sift(adapter.translateBody(part.body, state), batch)
-          this.#sawTurn = batch.length > 0 || content.failure === undefined
-        }
-      }
-      content.sift(adapter.finish(state), batch)
-      this.#learn(state)
-      this.#close(batch)
-    }
+    const reply = this.#requireReply()
+    const batch = reply.translate(part)
+    const { failure } = this.#content
     // An error that comes together with other events is one within a run, which shows that the deployment works.
-    if (this.#sawTurn && (content.failure === undefined || batch.length > 0)) this.#route.answered()
+    if (reply.sawTurn && (failure === undefined || batch.length > 0)) this.#route.answered()
     if (batch.length > 0) this.#passOn(batch)
     return batch
-  }
-
-  #close(batch: ChatEvent[]): void {
-    const { adapter } = this.#agent
-    const { state } = this.#requireExchange()
-    this.#content.close(batch, (reply) => adapter.mayBeEmpty?.(state, reply) ?? false)
   }
 
   /**
@@ -293,12 +216,7 @@ export class Attempt implements CallEnding {
     if (!(error instanceof UpstreamError || error instanceof OpeningFailed)) throw error
     const content = this.#content
     const batch: ChatEvent[] = []
-    if (error instanceof UpstreamError && error.isAboutEnd && this.wasSent) {
-      const { state } = this.#requireExchange()
-      // It may know more of the end than was reported, such as that the run has failed.
-      content.sift(this.#agent.adapter.finish(state), batch)
-      if (content.hasEnd) this.#close(batch)
-    }
+    if (error instanceof UpstreamError && error.isAboutEnd) this.#reply?.translateBroken(batch)
     if (!content.isComplete) content.failure ??= error.failure
     // What an adapter has held back changes nothing as long as the reader has seen nothing.
     if (!content.isComplete && !this.#hasPassedOn) return []
@@ -343,16 +261,16 @@ export class Attempt implements CallEnding {
 
   /** The time that the reader takes does not count as the platform's idle time. */
   pauseIdle(): void {
-    this.#exchange?.deadlines.pauseIdle()
+    this.#reply?.deadlines.pauseIdle()
   }
 
   resumeIdle(): void {
-    this.#exchange?.deadlines.resumeIdle()
+    this.#reply?.deadlines.resumeIdle()
   }
 
   /** Stores the turn of a complete reply. Undefined if there is nothing to wait for. */
   complete(): Promise<void> | undefined {
-    this.#requireExchange().upstreamReply.finish()
+    this.#requireReply().upstreamReply.finish()
     const { turn, memory } = this.#requireEntered()
     memory?.release()
     return turn.complete()
@@ -360,12 +278,12 @@ export class Attempt implements CallEnding {
 
   /** Rejects the pending {@link Attempt.next}, while {@link Attempt.stop} still reads what the platform sends. */
   interrupt(cause: Error): void {
-    this.#exchange?.upstreamReply.interrupt(cause)
+    this.#reply?.upstreamReply.interrupt(cause)
   }
 
   /** Closes the connection to the platform. */
   cancel(cause: Error): void {
-    this.#exchange?.upstreamReply.cancel(cause)
+    this.#reply?.upstreamReply.cancel(cause)
   }
 
   /**
@@ -380,7 +298,7 @@ export class Attempt implements CallEnding {
     this.#beginning = undefined
     this.#chat = undefined
     this.#ended?.abort()
-    this.#exchange?.deadlines.stop()
+    this.#reply?.deadlines.stop()
     if (this.#content.failure === undefined) this.#route.endedEarly()
     else this.#route.noteFailure(this.#failed(this.#content.failure))
     if (isDone || this.#entered === undefined) return undefined
@@ -395,8 +313,8 @@ export class Attempt implements CallEnding {
    * @param inTurn - decides when the request is sent; the connection is closed at once
    */
   async stop(inTurn: InTurn): Promise<void> {
-    if (this.#exchange === undefined) return
-    await stopRun(this.#deps.upstream, this.#agent, this.#exchange, inTurn)
+    if (this.#reply === undefined) return
+    await stopRun(this.#deps.upstream, this.#agent, this.#reply, inTurn)
   }
 
   async #bringAnew({ knownFiles, ...entered }: Entered): Promise<void> {
@@ -411,50 +329,17 @@ export class Attempt implements CallEnding {
   #enterHere(): Entered | Promise<Entered> {
     const chat = this.#chat
     if (chat === undefined) throw new Error('an attempt is made once')
-    const route = this.#route
-    const { deployment } = route
+    const { deployment } = this.#route
     this.#agent = deployment.agent
     this.deployment = deployment.id
-    const call: DeployedCall = {
-      ...chat.call,
-      agent: deployment.agent,
-      app: route.app,
-      deployment,
-      isPlaced: hasSeveralStates(chat.call.agent),
-      canContinue: (residence) => route.canContinue(residence),
-    }
-    return this.#deps.enter({ ...chat, call }, this)
+    return this.#deps.enter({ ...chat, call: deployedCall(chat.call, this.#route) }, this)
   }
 
   /** Enters the conversation, at another deployment if it turns out to live there. */
-  async #enter(): Promise<void> {
-    await this.#entersLater(Promise.resolve(this.#enterHere()))
-  }
-
-  async #entersLater(entering: Promise<Entered>): Promise<void> {
-    let opening: Entered | Promise<Entered> = entering
-    for (let moves = 0; this.#entered === undefined; moves += 1) {
-      try {
-        this.#entered = await opening
-      } catch (error) {
-        if (!(error instanceof LivesElsewhere) || this.#isOver) throw error
-        // Others that begin the same conversation at the same time may move it, each of them once.
-        if (moves === MOVES_MAX) throw new Problem('conversation_busy')
-        this.#route.moveTo(error.residence)
-        opening = markRejectionHandled(this.#enterHere())
-      }
-    }
+  async #entersLater(entering: Entered | Promise<Entered>): Promise<void> {
+    const enterAgain = () => this.#enterHere()
+    this.#entered = await followConversation(entering, { ending: this, route: this.#route, enterAgain })
     if (this.#isOver && !this.#isSuperseded) this.#endTurn(undefined, 'none').catch(ignored)
-  }
-
-  #timeouts(): Timeouts {
-    const { timeouts } = this.#agent
-    const { firstByteMs } = this.#route
-    const totalMs =
-      timeouts.totalMs - (this.number === 1 ? 0 : this.#deps.runtime.elapsedMs() - this.#startedMs)
-    return firstByteMs === timeouts.firstByteMs && totalMs === timeouts.totalMs
-      ? timeouts
-      : { ...timeouts, firstByteMs, totalMs: Math.max(1, totalMs) }
   }
 
   /** After a refusal of files with which the call cannot be sent again, so that the next call brings them anew. */
@@ -474,8 +359,8 @@ export class Attempt implements CallEnding {
     this.#isOver = true
     this.#isSuperseded = true
     this.#chat = undefined
-    this.#exchange?.deadlines.stop()
-    this.#exchange?.upstreamReply.cancel(new UpstreamError('agent_truncated'))
+    this.#reply?.deadlines.stop()
+    this.#reply?.upstreamReply.cancel(new UpstreamError('agent_truncated'))
   }
 
   #endTurn(failure: Failure | undefined, state: TurnState): Promise<void> {
@@ -491,23 +376,9 @@ export class Attempt implements CallEnding {
     // What the reader has seen part of is not sent again.
     if (entered.knownFiles !== undefined) {
       const { knownFiles: _dropped, ...rest } = entered
-      this.#entered = { ...rest, agentCall: this.#requireExchange().call }
+      this.#entered = { ...rest, agentCall: this.#requireReply().call }
     }
     entered.turn.saw(batch)
-  }
-
-  /** Checks the ids that the platform sent, before they are stored or sent anywhere. */
-  #learn({ platformConversationId, runId, messageId }: ReplyState): void {
-    const isPlain = [platformConversationId, runId, messageId].every(
-      (id) => id === undefined || isPlatformId(id),
-    )
-    if (!isPlain) this.#content.failure ??= { reason: 'agent_malformed' }
-    else if (platformConversationId !== undefined) this.#requireEntered().turn.named(platformConversationId)
-  }
-
-  #withTrace(request: UpstreamRequest): UpstreamRequest {
-    const trace = this.#agent.propagate ? this.#chat?.trace : undefined
-    return trace === undefined ? request : { ...request, headers: { ...request.headers, ...trace.headers() } }
   }
 
   #requireEntered(): Entered {
@@ -515,16 +386,11 @@ export class Attempt implements CallEnding {
     return this.#entered
   }
 
-  #requireExchange(): OpenExchange {
-    if (this.#exchange === undefined) throw new Error('the request has not been sent')
-    return this.#exchange
+  #requireReply(): TranslatedReply {
+    if (this.#reply === undefined) throw new Error('the request has not been sent')
+    return this.#reply
   }
 }
 
 /** For failures that change nothing for this call, such as that of releasing a lease, which expires by itself. */
 function ignored(): void {}
-
-/** What a stop request may need of a call. The texts of a long conversation would otherwise stay in memory during the reply. */
-function withoutTexts(call: AgentCall): AgentCall {
-  return { ...call, query: '', messages: undefined, files: [], variables: {}, parameters: {} }
-}

@@ -1,4 +1,5 @@
 import type { KeyLimits } from '#core/accounts/keys/key-limits.ts'
+import { isAllowedApp } from '#core/agents/allowed-agents.ts'
 import { withDeadline } from '#core/base/async/deadline.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import { Problem } from '#core/errors/errors.ts'
@@ -99,9 +100,7 @@ function confirmKey(
 ): void {
   if (invalid !== undefined) throw new Problem(invalid)
   if (!permissions.includes('chat') && !permissions.includes('admin')) throw new Problem('permission_denied')
-  const names = [agent.id, `${agent.id}/${ledgerApp}`]
-  if (allowedAgents.length > 0 && !names.some((name) => allowedAgents.includes(name)))
-    throw new Problem('agent_denied')
+  if (!isAllowedApp(allowedAgents, agent.id, ledgerApp)) throw new Problem('agent_denied')
 }
 
 /** Undefined if the call may go anywhere, as far as is known without looking. */

@@ -11,7 +11,7 @@ import type { ChatEvents } from '#core/agents/events.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 import { Problem } from '#core/errors/errors.ts'
 import { problemOf } from '#core/errors/problem-of.ts'
-import type { AttachedCall, KeptAdmission } from '#core/ledger/admission-record.ts'
+import type { AttachedCall, KeptAdmission } from '#core/ledger/admission-row.ts'
 import type { KeptReplies, KeptReply } from '#core/reply-log/replies.ts'
 import { type Principal, requireKey } from '#core/requests/principal.ts'
 import type { AdmissionService, AdmittedCall, EphemeralRequest, KeysSlot } from './admission.ts'
@@ -135,8 +135,10 @@ export function createChatService(deps: ChatDeps): ChatService {
     const arrivedMs = runtime.elapsedMs()
     // At once, since the trace ends with its request where no call has begun.
     const trace = request.trace?.forCall()
-    let place: Place | undefined
-    let slot: CallSlot | undefined
+    // What the call has taken. It is given back here, in reverse order, unless a reply begins and takes it over.
+    // Not with `using`, which the checker of the import rules cannot parse.
+    const held = new DisposableStack()
+    held.defer(() => trace?.refused())
     try {
       let call: UnroutedCall
       try {
@@ -151,24 +153,21 @@ export function createChatService(deps: ChatDeps): ChatService {
       // A process that drains still answers from earlier calls, which need no place.
       const isKeptWhileDraining = request.kept !== undefined && places.isDraining
       // An agent that bounds the calls of a key bounds its streams as well.
-      if (!isKeptWhileDraining)
-        place = places.enter(keyHash, call.stream && call.agent.concurrency?.perKey === undefined)
+      const isCountedStream = call.stream && call.agent.concurrency?.perKey === undefined
+      const place = isKeptWhileDraining
+        ? undefined
+        : held.adopt(places.enter(keyHash, isCountedStream), leave)
       if (call.conversation.kind === 'continued') call = await inContinued(call, call.conversation)
       const { conversation } = call
       const conversationId = (conversation.kind !== 'new' && conversation.id) || runtime.newId()
       const callId = runtime.newId()
-      slot = new CallSlot(deps, { call, keyHash, signal })
+      const slot = held.adopt(new CallSlot(deps, { call, keyHash, signal }), leave)
       const admission = admissionOf(call, { callId, keyHash, conversationId, trace })
       const admitted = await deps.admission.admit(
         request.kept === undefined ? admission : { ...admission, kept: keptAdmission(call, request.kept) },
         { ...(place !== undefined && { place }), slot: slotOf(request, slot), observer },
       )
-      if (admitted.attachedTo !== undefined) {
-        place?.leave()
-        slot.leave()
-        trace?.refused()
-        return admitted
-      }
+      if (admitted.attachedTo !== undefined) return admitted
       if (place === undefined) throw new Problem('draining')
       const { route } = slot
       const chat = { call, callId, ownerId: admitted.ownerId, conversationId, trace }
@@ -183,12 +182,13 @@ export function createChatService(deps: ChatDeps): ChatService {
       })
       place.begin(reply, admitted)
       const head = headOf(call, request.agent, { callId, conversationId, runtime, route })
+      // From here on the reply gives back place and route when it ends.
+      held.move()
       return { reply, head, admitted }
     } catch (error) {
-      place?.leave()
-      slot?.leave()
-      trace?.refused()
       throw withForm(problemOf(error), request.credential).refusing({ agent: nameOfAgent(request) })
+    } finally {
+      held.dispose()
     }
   }
 
@@ -245,6 +245,10 @@ export function createChatService(deps: ChatDeps): ChatService {
       return places.running
     },
   }
+}
+
+function leave(taken: Pick<Place, 'leave'>): void {
+  taken.leave()
 }
 
 interface BegunCall {

@@ -122,3 +122,14 @@ class Deadlines implements ReplyDeadlines {
     return setTimeout(() => this.#look(), ms)
   }
 }
+
+/**
+ * The time limits of an attempt: that of the first byte may be shorter where another deployment could answer, and the attempts of
+ * a call have its total time together.
+ *
+ * @param passedMs - what earlier attempts of the call have taken; 0 for the first one
+ */
+export function timeoutsOfAttempt(timeouts: Timeouts, firstByteMs: number, passedMs: number): Timeouts {
+  if (firstByteMs === timeouts.firstByteMs && passedMs === 0) return timeouts
+  return { ...timeouts, firstByteMs, totalMs: Math.max(1, timeouts.totalMs - passedMs) }
+}

@@ -10,7 +10,7 @@ const USED = 'CASE WHEN quota_start >= period_start THEN api_calls_count ELSE 0 
 
 /**
  * The reason to reject a call of a known key, apart from its quota. The rule about allowed agents is the same as that of
- * `selectAllowedAgents` in `agents/allowed-agents.ts`. An upload may name no agent, and never names an app, so a key for some
+ * `isAllowedApp` in `agents/allowed-agents.ts`. An upload may name no agent, and never names an app, so a key for some
  * apps of an agent may upload for that agent.
  */
 export const REFUSAL = `

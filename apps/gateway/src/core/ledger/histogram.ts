@@ -1,4 +1,4 @@
-/** The ratio between the bounds of neighbouring cells. The settlement in `settlement-sql.ts` computes the same cells with it. */
+/** The ratio between the bounds of neighbouring cells. The settlement in `roll-up-sql.ts` computes the same cells with it. */
 export const GROWTH = 1.1
 
 /** Enough for every duration: the largest int4, in which durations are stored, falls into cell 226. */

@@ -5,7 +5,7 @@ import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
 import type { Database, Sql } from '#core/database/database.ts'
 import { Problem } from '#core/errors/errors.ts'
-import type { Admission, KeptAdmission } from './admission-record.ts'
+import type { Admission, KeptAdmission } from './admission-row.ts'
 import { FREE_LATE } from './kept-admission-sql.ts'
 import {
   admissionOf,

@@ -3,7 +3,7 @@ import { withDeadline } from '#core/base/async/deadline.ts'
 import type { Sql } from '#core/database/database.ts'
 import { isConnectionError } from '#core/errors/connection-error.ts'
 import { type ErrorReason, Problem } from '#core/errors/errors.ts'
-import type { Admission, AttachedCall, KeptAdmission } from './admission-record.ts'
+import type { Admission, AttachedCall, KeptAdmission } from './admission-row.ts'
 import { REFUSAL } from './admission-sql.ts'
 
 /** A call with an `Idempotency-Key`. */

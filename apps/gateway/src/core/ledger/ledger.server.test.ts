@@ -5,7 +5,7 @@ import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
 import type { Database, Sql } from '#core/database/database.ts'
 import type { Prisma } from '#generated/prisma/client.ts'
-import type { Admission, Admitted } from './admission-record.ts'
+import type { Admission, Admitted } from './admission-row.ts'
 import {
   admissionOf,
   inDays,
@@ -17,7 +17,7 @@ import {
   refusal,
 } from './ledger.test-support.ts'
 import type { Ledger } from './ledger.ts'
-import type { Settlement } from './settlement-record.ts'
+import type { Settlement } from './settlement-row.ts'
 
 const serverUrl = process.env.E2E_DATABASE_URL
 const kind = serverUrl === undefined ? 'embedded' : 'server'

@@ -5,7 +5,7 @@ import { openDatabase } from '#core/database/open.ts'
 import { createScratchDatabase, openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
 import { Problem } from '#core/errors/errors.ts'
 import type { Prisma } from '#generated/prisma/client.ts'
-import type { Admission } from './admission-record.ts'
+import type { Admission } from './admission-row.ts'
 import type { Reaper } from './instances.ts'
 import { createLedger, type Ledger, type LedgerDeps } from './ledger.ts'
 

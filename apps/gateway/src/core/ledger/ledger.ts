@@ -23,11 +23,12 @@ import {
   type Admitted,
   admissionRow,
   attachedTo,
-} from './admission-record.ts'
+} from './admission-row.ts'
 import { ADMIT, ADMIT_ONE } from './admission-sql.ts'
 import { ADMIT_KEPT, FREE_LATE } from './kept-admission-sql.ts'
-import { type Settlement, settlementRow } from './settlement-record.ts'
-import { ROLLUP_BOUNDS, type RollupBounds, settlements } from './settlement-sql.ts'
+import { ROLLUP_BOUNDS, type RollupBounds } from './roll-up-sql.ts'
+import { type Settlement, settlementRow } from './settlement-row.ts'
+import { settlements } from './settlement-sql.ts'
 import { type SettlementWait, SettlementWaits } from './settlement-waits.ts'
 
 export type LedgerStatement = 'admit' | 'settle'

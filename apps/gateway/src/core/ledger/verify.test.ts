@@ -23,7 +23,7 @@ import {
 import type { Principal } from '#core/requests/principal.ts'
 import type { CallKind, CallOutcome } from './call-kinds.ts'
 import type { Ledger } from './ledger.ts'
-import type { Settlement } from './settlement-record.ts'
+import type { Settlement } from './settlement-row.ts'
 import { verifyUsage } from './verify.ts'
 
 let services: UsageServices

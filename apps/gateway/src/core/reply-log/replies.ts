@@ -5,7 +5,7 @@ import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts
 import { sleep } from '#core/base/async/sleep.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 import { fail, Problem, refuseField } from '#core/errors/errors.ts'
-import type { AttachedCall } from '#core/ledger/admission-record.ts'
+import type { AttachedCall } from '#core/ledger/admission-row.ts'
 import type { CallOutcome } from '#core/ledger/call-kinds.ts'
 import type { OnLimit } from '#core/limits/limits.ts'
 import type { TakeWrite } from '#core/limits/writes.ts'

@@ -2,7 +2,7 @@ import { type Arbitrary, array, assert, asyncProperty, constantFrom, integer, na
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
-import type { Settlement } from '#core/ledger/settlement-record.ts'
+import type { Settlement } from '#core/ledger/settlement-row.ts'
 import { ampleLimits } from '#core/limits/limits.test-support.ts'
 import type { Reads, Slices } from '#core/limits/sharing/reads.ts'
 import type { Principal } from '#core/requests/principal.ts'

@@ -2,7 +2,7 @@ import { v7 } from 'uuid'
 import { openUserServices, type UserServices } from '#core/accounts/auth/users.test-support.ts'
 import { hashKey } from '#core/accounts/keys/key-format.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
-import type { Admission } from '#core/ledger/admission-record.ts'
+import type { Admission } from '#core/ledger/admission-row.ts'
 import { createLedger, type Ledger } from '#core/ledger/ledger.ts'
 import type { Principal } from '#core/requests/principal.ts'
 

@@ -4,7 +4,7 @@ import type { Services } from '#core/services/services.ts'
 import type { FaultLog } from '#http/response/fault-log.ts'
 import type { GraphqlContext, OperationPlace } from '../context.ts'
 import { nameRequest, problemBehind, toGraphqlError } from '../errors.ts'
-import { recordErrors } from './record-errors.ts'
+import { recordRefusals } from './record-refusals.ts'
 import type { Executed } from './root-fields.ts'
 
 /**
@@ -28,7 +28,7 @@ export function useProblems(
       logOnce(error, place)
       return error
     })
-    recordErrors(errors, place, services, executed)
+    recordRefusals(errors, place, services, executed)
     nameRequest(errors, place.http.id)
     return { ...result, errors }
   }
@@ -39,7 +39,7 @@ export function useProblems(
     onResultProcess({ result, serverContext }) {
       if (Array.isArray(result) || isAsyncIterable(result)) return
       for (const error of result.errors ?? []) logOnce(error, serverContext)
-      recordErrors(result.errors, serverContext, services)
+      recordRefusals(result.errors, serverContext, services)
       nameRequest(result.errors, serverContext.http.id)
     },
     onExecute: ({ args }) => ({

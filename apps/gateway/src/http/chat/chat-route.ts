@@ -18,13 +18,14 @@ import { judgeKeyFirst, requireChatKey } from '../guards/credentials.ts'
 import { guardLargeBodies } from '../guards/large-bodies.ts'
 import { abortedWith } from '../request/aborted-with.ts'
 import { type FieldPlace, type FieldPlaces, inBody, inHeader } from '../request/field-place.ts'
+import { idOfHeader } from '../request/id-header.ts'
 import { requireOnce } from '../request/repeated-headers.ts'
+import { showCallId } from '../response/call-id-headers.ts'
 import { showDroppedTools } from '../response/dropped-tools.ts'
 import { limitHeaders } from '../response/limit-headers.ts'
 import { bodyHash } from './body-hash.ts'
 import type { ChunkEncoder } from './chunk-encoder.ts'
 import { type StreamTimes, sendEventStream } from './event-stream.ts'
-import { headerOfId, idOfHeader } from './id-header.ts'
 import { cursorOf, idempotencyKeyOf, sha256 } from './kept-request.ts'
 import { sendKeptStream } from './kept-stream.ts'
 
@@ -181,9 +182,7 @@ async function answer<Form>(
   options: ChatRouteOptions,
 ): Promise<unknown> {
   const chat = await starting
-  // For every response from here on, errors included.
-  request.callId = chat.callId
-  reply.header('x-call-id', chat.callId).header('x-conversation-id', headerOfId(chat.conversationId))
+  showCallId(request, reply, chat.callId, chat.conversationId)
   if (!stream) return collectReply(chat.events, collector(chat, form), options.replyBytesMax)
   await sendEventStream(reply, chat, encode(chat, form), options)
   return reply
@@ -262,8 +261,7 @@ async function answerKept(
 ): Promise<unknown> {
   const kept = await starting
   const { callId, conversation } = kept.call
-  request.callId = callId
-  reply.header('x-call-id', callId).header('x-conversation-id', headerOfId(conversation))
+  showCallId(request, reply, callId, conversation)
   if (kept.isReplay) reply.header('idempotent-replayed', 'true')
   if (stream) {
     await sendKeptStream(reply, kept, { ...times, after, signal, refuses: true })

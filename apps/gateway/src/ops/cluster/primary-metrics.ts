@@ -3,7 +3,7 @@ import { Counter, Registry } from 'prom-client'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import { onceChannelEnded } from './channel-end.ts'
 import { isMessage, type PrimaryMessage, type WorkerMessage } from './messages.ts'
-import { WorkerReports } from './worker-reports.ts'
+import { MetricsWithDeadWorkers } from './metrics-with-dead-workers.ts'
 
 /** How long a scrape waits for the workers. Of one that does not answer, such as a stuck one, the last report is shown. */
 const ANSWER_WITHIN_MS = 1_000
@@ -21,7 +21,7 @@ export interface PrimaryMetrics {
 
 /** Collects the reports of all workers, and answers each worker that requests the metrics. */
 export function servePrimaryMetrics(): PrimaryMetrics {
-  const reports = new WorkerReports()
+  const metrics = new MetricsWithDeadWorkers()
   /** The places of the workers that have not ended. */
   const places = new Map<Worker, number>()
   /** The workers that have reported, and therefore answer. */
@@ -60,7 +60,7 @@ export function servePrimaryMetrics(): PrimaryMetrics {
 
   async function answer(worker: Worker, id: number): Promise<void> {
     await freshReports()
-    send(worker, { kind: 'metrics', id, text: await reports.text(await own.getMetricsAsJSON()) })
+    send(worker, { kind: 'metrics', id, text: await metrics.text(await own.getMetricsAsJSON()) })
   }
 
   cluster.on('message', (worker, message: unknown) => {
@@ -68,7 +68,7 @@ export function servePrimaryMetrics(): PrimaryMetrics {
     if (place === undefined) return
     if (isMessage<WorkerMessage, 'report'>('report', message)) {
       reporting.add(worker)
-      reports.receive(place, message.report)
+      metrics.receive(place, message.report)
       if (message.id !== undefined) hasAnswered(worker, message.id)
     } else if (isMessage<WorkerMessage, 'metrics?'>('metrics?', message)) {
       markRejectionHandled(answer(worker, message.id))
@@ -77,7 +77,7 @@ export function servePrimaryMetrics(): PrimaryMetrics {
   function ended(worker: Worker, place: number): void {
     places.delete(worker)
     reporting.delete(worker)
-    reports.end(place)
+    metrics.end(place)
     for (const id of [...requests.keys()]) hasAnswered(worker, id)
   }
 

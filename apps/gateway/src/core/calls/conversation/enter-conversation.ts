@@ -19,8 +19,8 @@ import { type Residence, residenceAt } from '#core/calls/routing/residence.ts'
 import type { Traced } from '#core/requests/request-trace.ts'
 import { type ContinuationDeps, continuedConversation } from './continuation.ts'
 import type { Conversations, Mapping } from './conversations.ts'
-import { KeptAnswer } from './kept-answer.ts'
-import { withTurns } from './kept-messages.ts'
+import { withTurns } from './messages-with-turns.ts'
+import { StoredAnswer } from './stored-answer.ts'
 
 /** One call's turn in its conversation: what is stored of the reply. */
 export interface ConversationTurn {
@@ -213,7 +213,7 @@ async function rememberedTurn(deps: EnterDeps, chat: AdmittedChat, baseCall: Age
   const key = conversationKey(deps, chat)
   // A conversation that starts with this call has no turns yet, so the query is saved.
   const turns = call.conversation.kind === 'new' ? [] : await conversations.turns(key)
-  const answer = new KeptAnswer(keptCharactersMax)
+  const answer = new StoredAnswer(keptCharactersMax)
   const { messages, question } = withTurns(
     turns,
     baseCall.messages ?? [userMessage(baseCall.query, baseCall.files)],

@@ -7,7 +7,7 @@ import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import { createRememberedKeys } from '#core/accounts/keys/key-limits.ts'
 import { createAgentCatalog } from '#core/agents/catalog.ts'
 import { createAdmission } from '#core/calls/admission.ts'
-import { recordCalls } from '#core/calls/record-calls.ts'
+import { settleCalls } from '#core/calls/settle-calls.ts'
 import { type ErrorReason, Problem } from '#core/errors/errors.ts'
 import { createClaimLookUp } from '#core/ledger/kept-claims.ts'
 import { createLedger, type Ledger } from '#core/ledger/ledger.ts'
@@ -83,7 +83,7 @@ describe('an upload whose key is not valid any more', () => {
     const ends: string[] = []
     const refused = Promise.withResolvers<(reason: ErrorReason) => void>()
     const receiving = receiverOf({
-      observe: recordCalls({ settle }),
+      observe: settleCalls({ settle }),
       keyWatch: {
         watch(key, onRefused) {
           expect(key).toMatchObject({ keyId: uploader.keyId, ownerId: uploader.owner.userId })

@@ -8,7 +8,7 @@ import type { RefusedFromNow } from '#core/agents/deployments/parties.ts'
 import type { Failure } from '#core/agents/events.ts'
 import type { ServedAgent } from '#core/agents/served-agent.ts'
 import type { Runtime } from '#core/base/runtime.ts'
-import { DeploymentState } from './deployment-state.ts'
+import { DeploymentHealth } from './deployment-health.ts'
 import { HeldSlots } from './held-slots.ts'
 import { homesOf, type Residence } from './residence.ts'
 
@@ -19,7 +19,7 @@ export interface Wish {
   /** Where the conversation of the call lives; undefined if it may live anywhere. */
   readonly residence: Residence | undefined
   /** Deployments that have been tried. */
-  readonly tried?: readonly DeploymentState[]
+  readonly tried?: readonly DeploymentHealth[]
   /** Credentials that have been refused. */
   readonly refusedKeys?: readonly string[]
 }
@@ -42,7 +42,7 @@ export interface AgentRoutesDeps {
   readonly random: () => number
   readonly rests: CredentialRests
   /** Asks a deployment whose breaker is open whether it answers again, with the key of the app. */
-  readonly probe: (state: DeploymentState, app: AgentApp | undefined) => void
+  readonly probe: (state: DeploymentHealth, app: AgentApp | undefined) => void
   /** A breaker has opened or closed. */
   readonly changed: (deployment: string, breaker: 'closed' | 'open', failure: Failure | undefined) => void
   /** The calls of an owner are refused at a deployment that serves others. */
@@ -59,9 +59,9 @@ export class AgentRoutes {
   readonly agent: ServedAgent
   readonly queue: FairQueue
   readonly #deps: AgentRoutesDeps
-  readonly #states: readonly DeploymentState[]
+  readonly #states: readonly DeploymentHealth[]
   /** The only deployment, which saves most agents the choice. */
-  readonly #only: DeploymentState | undefined
+  readonly #only: DeploymentHealth | undefined
   readonly #held: HeldSlots
   #repetitions = 0
 
@@ -70,7 +70,7 @@ export class AgentRoutes {
     this.agent = deps.agent
     this.queue = new FairQueue(deps.agent.concurrency?.queue ?? WITHOUT_QUEUE)
     this.#held = new HeldSlots(deps.agent.concurrency)
-    this.#states = deps.agent.deployments.map((each) => new DeploymentState(each, deps.random))
+    this.#states = deps.agent.deployments.map((each) => new DeploymentHealth(each, deps.random))
     this.#only = this.#states.length === 1 ? this.#states[0] : undefined
   }
 
@@ -87,19 +87,19 @@ export class AgentRoutes {
   }
 
   /** The deployments that may answer a call, whether or not they can. Empty if its conversation lives nowhere any more. */
-  homes({ residence }: Pick<Wish, 'residence'>): readonly DeploymentState[] {
+  homes({ residence }: Pick<Wish, 'residence'>): readonly DeploymentHealth[] {
     if (residence === undefined) return this.#states
     const homes = homesOf(this.agent, residence)
     return this.#states.filter(({ deployment }) => homes.includes(deployment))
   }
 
   /** Chooses a deployment, which does not take its slot yet. */
-  choose(wish: Wish): DeploymentState | NoWay {
+  choose(wish: Wish): DeploymentHealth | NoWay {
     const nowMs = this.elapsedMs
     if (this.#only !== undefined && wish.tried === undefined && wish.residence === undefined)
       return this.#judge(this.#only, wish.caller, nowMs)
     let isFull = false
-    const candidates: (Candidate & { readonly state: DeploymentState })[] = []
+    const candidates: (Candidate & { readonly state: DeploymentHealth })[] = []
     for (const state of this.homes(wish)) {
       const { deployment, inFlight } = state
       const isNew = wish.residence === undefined
@@ -167,7 +167,7 @@ export class AgentRoutes {
   }
 
   /** An attempt has shown whether its deployment works. */
-  judged(state: DeploymentState, { caller, app, failure, refused }: Judged): void {
+  judged(state: DeploymentHealth, { caller, app, failure, refused }: Judged): void {
     const { id } = state.deployment
     const isOpen = state.breaker.state !== 'closed'
     if (failure !== undefined) state.failedApp = app
@@ -182,7 +182,7 @@ export class AgentRoutes {
     if (refused !== undefined) this.queue.serve()
   }
 
-  #judge(state: DeploymentState, caller: Caller, nowMs: number): DeploymentState | NoWay {
+  #judge(state: DeploymentHealth, caller: Caller, nowMs: number): DeploymentHealth | NoWay {
     if (!state.breaker.mayBegin(caller, nowMs)) {
       if (state.breaker.refused(caller, nowMs)) this.#deps.probe(state, state.failedApp)
       return 'down'

@@ -2,14 +2,14 @@ import type { AgentApp, HelperCall } from '#core/agents/adapter.ts'
 import { isPage } from '#core/agents/translate/failure.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import type { Runtime } from '#core/base/runtime.ts'
-import type { DeploymentState } from './deployment-state.ts'
+import type { DeploymentHealth } from './deployment-health.ts'
 
 const PROBE_WITHIN_MS = 2_000
 
 interface ProbeDeps {
   readonly upstream: Pick<Upstream, 'help'>
   readonly runtime: Pick<Runtime, 'elapsedMs'>
-  readonly state: DeploymentState
+  readonly state: DeploymentHealth
   /** The app whose key has failed. */
   readonly app: AgentApp | undefined
   /** Called if the deployment answers, so that one call may try it. */

@@ -8,7 +8,7 @@ import type { Deployment } from '#core/agents/served-agent.ts'
 import type { TurnState } from '#core/calls/call-events.ts'
 import { Problem } from '#core/errors/errors.ts'
 import type { AgentRoutes, Wish } from './agent-routes.ts'
-import type { DeploymentState } from './deployment-state.ts'
+import type { DeploymentHealth } from './deployment-health.ts'
 import { repetitionOf } from './repeatable.ts'
 import { isHome, type Residence } from './residence.ts'
 
@@ -35,10 +35,10 @@ export class Route {
   readonly #caller: Caller
   readonly #app: AgentApp | undefined
   #residence: Residence | undefined
-  #state: DeploymentState
+  #state: DeploymentHealth
   /** The ticket of the attempt that has begun and has no verdict yet. */
   #ticket: Ticket | undefined
-  #tried: DeploymentState[] | undefined
+  #tried: DeploymentHealth[] | undefined
   #refusedKeys: string[] | undefined
   #attempts = 0
   /** When the latest attempt has begun. */
@@ -49,7 +49,7 @@ export class Route {
   /** Takes the slots, of which the caller has made sure. */
   constructor(
     routes: AgentRoutes,
-    state: DeploymentState,
+    state: DeploymentHealth,
     call: { caller: Caller; app: AgentApp | undefined; residence: Residence | undefined },
   ) {
     this.#routes = routes
@@ -206,7 +206,7 @@ export class Route {
     this.#isRepetition = false
   }
 
-  #goTo(next: DeploymentState, delayMs: number): { readonly delayMs: number } {
+  #goTo(next: DeploymentHealth, delayMs: number): { readonly delayMs: number } {
     if (next !== this.#state) {
       this.#state.inFlight -= 1
       next.inFlight += 1

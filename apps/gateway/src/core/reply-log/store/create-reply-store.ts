@@ -1,12 +1,14 @@
 import type { SecretKeys } from '#core/accounts/auth/stored-secrets.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 import type { Database, Sql } from '#core/database/database.ts'
-import { createKeptCallSigns } from './kept-call-signs.ts'
+import { createReplayCount } from './count-replays.ts'
+import { createKeptCallReaders } from './kept-call-readers.ts'
 import { createPartCodec } from './part-codec.ts'
 import { createReplyReader } from './reply-reader.ts'
 import type { KeptBounds, ReplyStore } from './reply-store.ts'
 import { createReplyUpkeep } from './reply-upkeep.ts'
 import { createReplyWriter } from './reply-writer.ts'
+import { createKeptCallStops } from './stop-kept-calls.ts'
 
 export interface ReplyStoreDeps {
   readonly database: Pick<Database, 'sql' | 'kind'>
@@ -30,7 +32,9 @@ export function createReplyStore({
   return {
     ...createReplyWriter(database, codec),
     ...createReplyReader(sql, codec),
-    ...createKeptCallSigns(sql),
+    ...createKeptCallStops(sql),
+    ...createKeptCallReaders(sql),
+    ...createReplayCount(sql),
     ...createReplyUpkeep(upkeepSql, bounds),
   }
 }

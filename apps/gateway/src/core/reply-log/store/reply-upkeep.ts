@@ -1,5 +1,5 @@
 import type { Sql } from '#core/database/database.ts'
-import { isOfDeadInstance } from '#core/ledger/settlement-sql.ts'
+import { isOfDeadInstance } from '#core/ledger/settle-dead-instances-sql.ts'
 import type { KeptProblem } from '../kept-call.ts'
 import type { KeptBounds, ReplyStore } from './reply-store.ts'
 

@@ -5,8 +5,8 @@ import { byteaArray, int4Array, uuidArray } from './binary-arrays.ts'
 import type { PartCodec } from './part-codec.ts'
 import type { EndOfReply, ReplyStore, StoredPart } from './reply-store.ts'
 
-/** The log of running calls up to their end. */
-export type ReplyWriter = Pick<ReplyStore, 'append' | 'end' | 'lose'>
+/** The log of running calls up to their end, and the deletion of one by its owner. */
+export type ReplyWriter = Pick<ReplyStore, 'append' | 'end' | 'lose' | 'remove'>
 
 /** What one statement writes at most, unless a single call has more. */
 const PARTS_AT_ONCE = 2_000
@@ -66,6 +66,9 @@ export function createReplyWriter(
     end: (end, parts) => endAll({ end, parts }),
     async lose(callId) {
       await sql.query(LOSE, [callId])
+    },
+    async remove(callId) {
+      await sql.query(REMOVE, [callId])
     },
   }
 }
@@ -236,3 +239,12 @@ WITH lost AS (
   RETURNING call_id
 )
 DELETE FROM reply_parts WHERE call_id IN (SELECT call_id FROM lost)`
+
+/** `$1` call. */
+const REMOVE = `
+WITH removed AS (
+  UPDATE kept_calls SET gone_at = coalesce(gone_at, now()), reply = NULL, bytes = 0
+  WHERE call_id = $1::uuid AND ended_at IS NOT NULL
+  RETURNING call_id
+)
+DELETE FROM reply_parts WHERE call_id IN (SELECT call_id FROM removed)`

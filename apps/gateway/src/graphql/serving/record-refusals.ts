@@ -12,7 +12,7 @@ import { type Executed, rootFieldsOf } from './root-fields.ts'
  * before the operation runs, such as a document that does not fit the schema, is refused before the credential is looked up:
  * then that is done for the record alone, and the answer does not wait for it.
  */
-export function recordErrors(
+export function recordRefusals(
   errors: readonly GraphQLError[] | undefined,
   { http, credential }: Pick<OperationPlace, 'http'> & Partial<Pick<OperationPlace, 'credential'>>,
   services?: Pick<Services, 'authentication'>,

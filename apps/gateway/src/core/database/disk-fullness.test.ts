@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { isConnectionError, isDiskFull, isLostConnection } from '#core/errors/connection-error.ts'
-import { createDiskFullSign } from './disk-full-sign.ts'
+import { createDiskFullness } from './disk-fullness.ts'
 
 const FULL = Object.assign(new Error('could not extend file'), { code: '53100' })
 
@@ -23,17 +23,17 @@ test('a full disk is no lost connection, also where Prisma reports it', () => {
 test('it is remembered until a write succeeds, or for some seconds without any', () => {
   let nowMs = 0
   const changes: boolean[] = []
-  const sign = createDiskFullSign({ elapsedMs: () => nowMs }, (isFull) => changes.push(isFull))
-  sign.failed(new Error('other'))
-  expect(sign.isFull).toBe(false)
-  sign.failed(FULL)
-  sign.failed(FULL)
-  expect(sign.isFull).toBe(true)
-  sign.written()
-  expect([sign.isFull, changes]).toEqual([false, [true, false]])
-  sign.failed(FULL)
+  const fullness = createDiskFullness({ elapsedMs: () => nowMs }, (isFull) => changes.push(isFull))
+  fullness.failed(new Error('other'))
+  expect(fullness.isFull).toBe(false)
+  fullness.failed(FULL)
+  fullness.failed(FULL)
+  expect(fullness.isFull).toBe(true)
+  fullness.written()
+  expect([fullness.isFull, changes]).toEqual([false, [true, false]])
+  fullness.failed(FULL)
   nowMs += 9_999
-  expect(sign.isFull).toBe(true)
+  expect(fullness.isFull).toBe(true)
   nowMs += 1
-  expect(sign.isFull).toBe(false)
+  expect(fullness.isFull).toBe(false)
 })

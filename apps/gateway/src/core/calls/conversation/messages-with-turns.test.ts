@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { CallMessage } from '#core/agents/adapter.ts'
-import { withTurns } from './kept-messages.ts'
+import { withTurns } from './messages-with-turns.ts'
 
 const message = (role: string, content: unknown): CallMessage => ({ role, content })
 const turns = [message('user', 'one'), message('assistant', 'two')]

@@ -18,7 +18,7 @@ export interface GraphqlObserver {
  * Counts operations and their errors, and logs one line for each, from an allow-list: neither variables nor anything of the
  * document but its name and its root fields, since literals may be secrets.
  */
-export function useObserver(observer: GraphqlObserver, log: FastifyBaseLogger): Plugin<GraphqlContext> {
+export function useOperationLog(observer: GraphqlObserver, log: FastifyBaseLogger): Plugin<GraphqlContext> {
   const labels = new Labels()
 
   const begin = ({ args }: { args: OperationArgs }) => {

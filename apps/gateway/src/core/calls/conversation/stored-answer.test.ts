@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import type { ChatEvent } from '#core/agents/events.ts'
-import { KeptAnswer } from './kept-answer.ts'
+import { StoredAnswer } from './stored-answer.ts'
 
 const say = (text: string): ChatEvent => ({ type: 'text', text })
 
 function keep(charactersMax: number, ...events: ChatEvent[]): string {
-  const answer = new KeptAnswer(charactersMax)
+  const answer = new StoredAnswer(charactersMax)
   for (const event of events) answer.add(event)
   return answer.text
 }

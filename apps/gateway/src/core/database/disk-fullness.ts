@@ -5,7 +5,7 @@ import { isDiskFull } from '#core/errors/connection-error.ts'
  * Remembers that the database's disk is full, since the reads by which readiness is checked still succeed. It is forgotten when a
  * write succeeds, and after some seconds, so that a process without any writes tries again.
  */
-export interface DiskFullSign {
+export interface DiskFullness {
   readonly isFull: boolean
   failed(error: unknown): void
   written(): void
@@ -13,10 +13,10 @@ export interface DiskFullSign {
 
 const REMEMBERED_MS = 10_000
 
-export function createDiskFullSign(
+export function createDiskFullness(
   runtime: Pick<Runtime, 'elapsedMs'>,
   onChange: (isFull: boolean, error?: unknown) => void,
-): DiskFullSign {
+): DiskFullness {
   let seenMs: number | undefined
   return {
     get isFull() {

@@ -5,7 +5,7 @@ import { ReplyText } from '#core/calls/reading/reply-text.ts'
  * Collects the text of a reply for the next turn. Collecting stops one character beyond the longest turn that is ever sent
  * again: this bounds the memory of an endless reply, and the length still shows that the reply was too long.
  */
-export class KeptAnswer {
+export class StoredAnswer {
   readonly #charactersMax: number
   readonly #replyText = new ReplyText()
   #text = ''

@@ -8,7 +8,7 @@ import type { Report } from './messages.ts'
  * A worker has a place, which its replacement takes over. Each place is added up by itself, and then the places in their
  * order: an addition of the same numbers in another order may round to a smaller sum, and a counter would go back.
  */
-export class WorkerReports {
+export class MetricsWithDeadWorkers {
   readonly #places = new Map<number, { past: Promise<Report>; latest: Report }>()
 
   receive(place: number, report: Report): void {

@@ -1,7 +1,7 @@
 import type { CallMessage } from '#core/agents/adapter.ts'
 
 /** What is sent of a request in a conversation whose turns the gateway keeps, and what is kept of it. */
-export interface KeptMessages {
+export interface MessagesWithTurns {
   readonly messages: readonly CallMessage[]
   readonly question: string
 }
@@ -10,7 +10,10 @@ export interface KeptMessages {
  * Puts the kept turns of a conversation before the messages of a request. Clients repeat some of the conversation, so what
  * precedes the last answer in the messages is left out where there are kept turns. Instructions are sent but not kept.
  */
-export function withTurns(turns: readonly CallMessage[], messages: readonly CallMessage[]): KeptMessages {
+export function withTurns(
+  turns: readonly CallMessage[],
+  messages: readonly CallMessage[],
+): MessagesWithTurns {
   const instructions = messages.filter(isInstruction)
   const said = messages.filter((message) => !isInstruction(message))
   const recent = turns.length === 0 ? said : said.slice(said.findLastIndex(isAnswer) + 1)

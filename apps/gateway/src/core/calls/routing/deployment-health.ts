@@ -7,7 +7,7 @@ import { agentKey } from '#core/agents/translate/agent-key.ts'
 import type { ErrorReason } from '#core/errors/errors.ts'
 
 /** What this process knows of a deployment. */
-export class DeploymentState {
+export class DeploymentHealth {
   readonly deployment: Deployment
   readonly breaker: Breaker
   readonly refusedFields = new RefusedFields()

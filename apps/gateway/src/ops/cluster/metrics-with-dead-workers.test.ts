@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { expect, test } from 'vitest'
-import { WorkerReports } from './worker-reports.ts'
+import { MetricsWithDeadWorkers } from './metrics-with-dead-workers.ts'
 
 /** The metrics of one worker. */
 function startWorker() {
@@ -25,21 +25,21 @@ function valuesIn(text: string): Map<string, number> {
 }
 
 test('counters and histograms of a worker that ended are kept, and its gauges are not', async () => {
-  const reports = new WorkerReports()
+  const metrics = new MetricsWithDeadWorkers()
   for (const calls of [2, 3]) {
     const worker = startWorker()
     worker.calls.inc({ agent: 'a' }, calls)
     worker.seconds.observe(0.5)
     worker.open.set(7)
-    reports.receive(0, await worker.report())
-    reports.end(0)
+    metrics.receive(0, await worker.report())
+    metrics.end(0)
   }
   const living = startWorker()
   living.calls.inc({ agent: 'a' }, 10)
   living.open.set(1)
-  reports.receive(1, await living.report())
+  metrics.receive(1, await living.report())
 
-  const values = valuesIn(await reports.text([]))
+  const values = valuesIn(await metrics.text([]))
   expect(Object.fromEntries(values)).toEqual({
     'calls_total{agent="a"}': 15,
     'seconds_bucket{le="0.1"}': 0,
@@ -56,14 +56,14 @@ test('the metrics of the primary itself are shown with those of the workers', as
   new Counter({ name: 'deaths_total', help: 'Deaths.', registers: [primary] }).inc(3)
   const worker = startWorker()
   worker.calls.inc({ agent: 'a' })
-  const reports = new WorkerReports()
-  reports.receive(0, await worker.report())
-  const values = valuesIn(await reports.text(await primary.getMetricsAsJSON()))
+  const metrics = new MetricsWithDeadWorkers()
+  metrics.receive(0, await worker.report())
+  const values = valuesIn(await metrics.text(await primary.getMetricsAsJSON()))
   expect([values.get('deaths_total'), values.get('calls_total{agent="a"}')]).toEqual([3, 1])
 })
 
 test('of gauges with labels each series is combined by itself: of breakers the worst is shown, calls are added up', async () => {
-  const reports = new WorkerReports()
+  const metrics = new MetricsWithDeadWorkers()
   const breakers = [
     { eu: 2, us: 0 },
     { eu: 0, us: 1 },
@@ -75,9 +75,9 @@ test('of gauges with labels each series is combined by itself: of breakers the w
     const calls = new Gauge({ ...shared, name: 'calls' })
     for (const [deployment, state] of Object.entries(states)) breaker.set({ deployment }, state)
     calls.set({ deployment: 'eu' }, 3)
-    reports.receive(place, await registry.getMetricsAsJSON())
+    metrics.receive(place, await registry.getMetricsAsJSON())
   }
-  expect(Object.fromEntries(valuesIn(await reports.text([])))).toEqual({
+  expect(Object.fromEntries(valuesIn(await metrics.text([])))).toEqual({
     'breaker{deployment="eu"}': 2,
     'breaker{deployment="us"}': 1,
     'calls{deployment="eu"}': 6,
@@ -85,20 +85,20 @@ test('of gauges with labels each series is combined by itself: of breakers the w
 })
 
 test('the death of a worker does not change the order in which numbers are added up, which may round to less', async () => {
-  const reports = new WorkerReports()
+  const metrics = new MetricsWithDeadWorkers()
   const receive = async (place: number, calls: number) => {
     const worker = startWorker()
     worker.calls.inc({ agent: 'a' }, calls)
-    reports.receive(place, await worker.report())
+    metrics.receive(place, await worker.report())
   }
-  const shown = async () => valuesIn(await reports.text([])).get('calls_total{agent="a"}')
+  const shown = async () => valuesIn(await metrics.text([])).get('calls_total{agent="a"}')
   // 0.1 + (0.2 + 0.3) is less than (0.1 + 0.2) + 0.3.
   await receive(0, 0.1)
   await receive(1, 0.2)
-  reports.end(1)
+  metrics.end(1)
   await receive(1, 0.3)
   const before = await shown()
-  reports.end(1)
+  metrics.end(1)
   expect(await shown()).toBe(before)
 })
 
@@ -110,7 +110,7 @@ test('whoever dies and whenever: no counter is ever shown smaller than before', 
   })
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 40, maxLength: 80 }), async (steps) => {
-      const reports = new WorkerReports()
+      const metrics = new MetricsWithDeadWorkers()
       const workers = Array.from({ length: 4 }, startWorker)
       let seen = new Map<string, number>()
       for (const { place, amount, does } of steps) {
@@ -119,12 +119,12 @@ test('whoever dies and whenever: no counter is ever shown smaller than before', 
           worker.calls.inc({ agent: String(place % 2) }, amount)
           worker.seconds.observe(amount / 500)
         } else if (does === 'report') {
-          reports.receive(place, await worker.report())
+          metrics.receive(place, await worker.report())
         } else {
-          reports.end(place)
+          metrics.end(place)
           workers[place] = startWorker()
         }
-        const shown = valuesIn(await reports.text([]))
+        const shown = valuesIn(await metrics.text([]))
         for (const [series, value] of seen)
           if (series !== 'open') expect(shown.get(series), series).toBeGreaterThanOrEqual(value)
         seen = shown

@@ -1,4 +1,4 @@
-import { inHeader, RequestProblem } from '../request/field-place.ts'
+import { inHeader, RequestProblem } from './field-place.ts'
 
 /**
  * The form of an id in a header. An id may be any text and a header value may not, so ids are percent-encoded in both

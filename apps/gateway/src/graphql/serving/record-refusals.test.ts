@@ -5,7 +5,7 @@ import { Problem } from '#core/errors/errors.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import type { OperationPlace } from '../context.ts'
 import { graphqlErrorOf } from '../errors.ts'
-import { recordErrors } from './record-errors.ts'
+import { recordRefusals } from './record-refusals.ts'
 
 const CALLER: Principal = {
   userId: 'owner',
@@ -41,7 +41,7 @@ const KNOWN = { keyId: 'key', ownerId: 'owner' }
 test('a refusal has the caller whom the operation looked up, and the field as it is named here', () => {
   const place = placeOf('Bearer t', { caller: CALLER, looking: Promise.resolve() })
   const problem = new Problem('invalid_request', { field: ['input', 'query'] })
-  recordErrors([graphqlErrorOf(problem)], place, services)
+  recordRefusals([graphqlErrorOf(problem)], place, services)
   expect(record).toHaveBeenCalledExactlyOnceWith({
     requestId: 'r',
     face: 'graphql',
@@ -61,14 +61,14 @@ test('what was refused is named by its field, which an alias does not hide', () 
     originalError: graphqlErrorOf(problem),
   })
   const document = parse('query Other { agents { id } } query Mine { agents: users { nodes { id } } }')
-  recordErrors([error], place, services, { document, operationName: 'Mine' })
+  recordRefusals([error], place, services, { document, operationName: 'Mine' })
   expect(record).toHaveBeenCalledWith(expect.objectContaining({ route: 'users', problem }))
   expect(recordOperation).toHaveBeenCalledWith(expect.objectContaining({ operation: 'users' }))
 })
 
 test('of an error that was copied the code is enough', () => {
   const place = placeOf('Bearer t', { caller: CALLER, looking: Promise.resolve() })
-  recordErrors([copied('unknown_agent')], place, services)
+  recordRefusals([copied('unknown_agent')], place, services)
   expect(record).toHaveBeenCalledWith(
     expect.objectContaining({ requester: KNOWN, problem: expect.objectContaining({ status: 400 }) }),
   )
@@ -77,7 +77,7 @@ test('of an error that was copied the code is enough', () => {
 test('the begin of a subscription is wrapped, and its problem is found', () => {
   const problem = new Problem('rate_limited', { limit: 'chat' }).refusing({ ...KNOWN, agent: 'dify' })
   const error = new GraphQLError('wrapped', { originalError: graphqlErrorOf(problem) })
-  recordErrors([error], placeOf('Bearer t'), services)
+  recordRefusals([error], placeOf('Bearer t'), services)
   expect(record).toHaveBeenCalledWith(
     expect.objectContaining({ requester: { ...KNOWN, agent: 'dify' }, problem }),
   )
@@ -86,7 +86,7 @@ test('the begin of a subscription is wrapped, and its problem is found', () => {
 test('a credential that was not looked up yet is looked up for the record, and the answer does not wait', async () => {
   const looking = Promise.withResolvers<Principal>()
   authenticate.mockReturnValue(looking.promise)
-  recordErrors([copied('document_invalid')], placeOf('Bearer t'), services)
+  recordRefusals([copied('document_invalid')], placeOf('Bearer t'), services)
   expect(record).not.toHaveBeenCalled()
   looking.resolve(CALLER)
   await vi.waitFor(() => expect(record).toHaveBeenCalledTimes(1))
@@ -95,30 +95,30 @@ test('a credential that was not looked up yet is looked up for the record, and t
 
 test('if it cannot be looked up, and without one, nobody is named', async () => {
   authenticate.mockRejectedValue(new Problem('unavailable', { limit: 'database' }))
-  recordErrors([copied('document_invalid')], placeOf('Bearer t'), services)
-  recordErrors([copied('document_invalid')], placeOf(undefined), services)
+  recordRefusals([copied('document_invalid')], placeOf('Bearer t'), services)
+  recordRefusals([copied('document_invalid')], placeOf(undefined), services)
   await vi.waitFor(() => expect(record).toHaveBeenCalledTimes(2))
   for (const [refused] of record.mock.calls) expect(refused.requester).toEqual({})
 })
 
 test('of several errors of a request, also in several results, the first is recorded', () => {
   const place = placeOf('Bearer t', { caller: CALLER, looking: Promise.resolve() })
-  recordErrors([copied('unknown_agent'), copied('invalid_request')], place, services)
-  recordErrors([copied('invalid_request')], place, services)
+  recordRefusals([copied('unknown_agent'), copied('invalid_request')], place, services)
+  recordRefusals([copied('invalid_request')], place, services)
   expect(record).toHaveBeenCalledTimes(1)
 })
 
 test('the failure of a call is none, but the refusal of a second call in the same operation is one', () => {
   const place = placeOf('Bearer t', { caller: CALLER, looking: Promise.resolve() })
   place.http.callId = 'call'
-  recordErrors([copied('conversation_busy')], place, services)
+  recordRefusals([copied('conversation_busy')], place, services)
   expect(record).not.toHaveBeenCalled()
   const problem = new Problem('rate_limited', { limit: 'chat' }).refusing(KNOWN)
-  recordErrors([graphqlErrorOf(problem)], place, services)
+  recordRefusals([graphqlErrorOf(problem)], place, services)
   expect(record).toHaveBeenCalledTimes(1)
 })
 
 test('work that ended because its client has left is no refusal', () => {
-  recordErrors([graphqlErrorOf(new ClientGone())], placeOf('Bearer t', { caller: CALLER }), services)
+  recordRefusals([graphqlErrorOf(new ClientGone())], placeOf('Bearer t', { caller: CALLER }), services)
   expect(record).not.toHaveBeenCalled()
 })

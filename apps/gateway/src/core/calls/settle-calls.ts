@@ -1,9 +1,9 @@
 import type { Ledger } from '#core/ledger/ledger.ts'
-import type { Settlement } from '#core/ledger/settlement-record.ts'
+import type { Settlement } from '#core/ledger/settlement-row.ts'
 import type { CallEvent, CallObserver } from './call-events.ts'
 
 /** Writes the ends of calls to the ledger, which has counted them when it admitted them. */
-export function recordCalls(ledger: Pick<Ledger, 'settle'>): CallObserver {
+export function settleCalls(ledger: Pick<Ledger, 'settle'>): CallObserver {
   return (event) => {
     if (event.type === 'settled') ledger.settle(settlementOf(event))
   }

@@ -1,0 +1,43 @@
+import { eachOf, settleCalls } from '#core/calls/settle-calls.ts'
+import { createServices, type ServicesDeps } from '#core/services/create-services.ts'
+import type { ProcessTasks, Services } from '#core/services/services.ts'
+import { logCalls } from '#ops/call-log.ts'
+import { logChanges } from '#ops/log-changes.ts'
+import type { Surroundings } from './surroundings.ts'
+
+/** The parts of other rooms that the services use. */
+export type ServiceParts = Omit<
+  ServicesDeps,
+  keyof Surroundings | 'space' | 'onUsageFeedAnswer' | 'onKeyWatchAnswer' | 'sweepObserver' | 'observe'
+>
+
+export function buildServices(
+  { config, database, runtime, metrics, tracing, disk, log }: Surroundings,
+  parts: ServiceParts,
+): { services: Services; processTasks: ProcessTasks } {
+  return createServices({
+    ...parts,
+    config,
+    database,
+    runtime,
+    space: disk.space,
+    onUsageFeedAnswer: logChanges(
+      log,
+      'the usage of today can be read again',
+      'the usage of today cannot be read for its subscribers',
+    ),
+    onKeyWatchAnswer: logChanges(
+      log,
+      'the keys of running calls can be checked again',
+      'the keys of running calls cannot be checked, so the calls go on',
+    ),
+    sweepObserver: { swept: metrics.uploadsSwept },
+    // Each listens to every call.
+    observe: eachOf([
+      settleCalls(parts.ledger),
+      metrics.call,
+      logCalls(log),
+      ...(tracing ? [tracing.call] : []),
+    ]),
+  })
+}

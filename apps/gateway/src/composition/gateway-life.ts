@@ -1,0 +1,154 @@
+import type { Redis } from 'ioredis'
+import { describeConfig } from '#config/describe-config.ts'
+import { recordConfiguration } from '#core/audit/configuration-event.ts'
+import type { RefusedOperations } from '#core/audit/refused-operations.ts'
+import { withDeadline } from '#core/base/async/deadline.ts'
+import type { Conversations } from '#core/calls/conversation/conversations.ts'
+import type { Instances } from '#core/ledger/instances.ts'
+import type { Ledger } from '#core/ledger/ledger.ts'
+import { createMaintenanceLease } from '#core/ledger/maintenance-lease.ts'
+import type { RefusalRecorder } from '#core/refusals/refusal-recorder.ts'
+import { createRefusalSweep } from '#core/refusals/refusal-sweep.ts'
+import type { ProcessTasks } from '#core/services/services.ts'
+import type { FileStorage } from '#core/uploads/storage/storage.ts'
+import { createDependencyStates } from '#ops/dependencies.ts'
+import type { Health } from '#ops/health.ts'
+import { createMaintenance, MAINTENANCE_PERIODS } from '#ops/maintenance.ts'
+import { createStorageWatch } from '#ops/storage-watch.ts'
+import type { AccountParts } from './build-accounts.ts'
+import type { AgentParts } from './build-agents.ts'
+import { endPredecessors } from './build-instances.ts'
+import type { ReplyLogParts } from './build-reply-log.ts'
+import type { Surroundings } from './surroundings.ts'
+
+/** What begins and ends in a process, and in which order. */
+export interface GatewayLife {
+  readonly health: Health
+  /** Reads from the database what commands need: its time, and the secret of the installation. */
+  prepareCommands(): Promise<void>
+  /** Does what must be done once before calls are served. May be repeated until the database is reachable. */
+  prepare(): Promise<void>
+  /** Marks the start as complete; calls are served from then on. */
+  open(): void
+  /** Reports from now on that the process is stopping. It serves calls as before. */
+  stop(): void
+  /** Refuses new calls, lets running ones end within the time, and ends the rest. */
+  drain(timeoutMs: number): Promise<void>
+  /** Ends what still runs, writes the end of every call and closes the connections to platforms. The database stays open. */
+  close(): Promise<void>
+}
+
+export interface LivingParts
+  extends AgentParts,
+    Pick<AccountParts, 'tokens' | 'secret'>,
+    Omit<ReplyLogParts, 'repliesObserver'> {
+  readonly redis: Redis | undefined
+  readonly ledger: Ledger
+  readonly instances: Instances
+  readonly refusals: RefusalRecorder
+  readonly refusedOperations: RefusedOperations
+  readonly conversations: Conversations
+  readonly storage: FileStorage
+  readonly processTasks: ProcessTasks
+}
+
+/** A collector that does not answer delays the end of the process no longer than this. */
+const TRACES_WITHIN_MS = 2_000
+
+export function createGatewayLife(surroundings: Surroundings, parts: LivingParts): GatewayLife {
+  const { config, database, runtime, identity, clock, metrics, tracing, disk, build, log } = surroundings
+  const { ledger, instances, replyStore, conversations, storage, processTasks, secret, redis } = parts
+  const { sql, lanes } = database
+  const maintenance = createMaintenance({
+    ...processTasks,
+    conversations,
+    replies: replyStore,
+    instances,
+    refusals: createRefusalSweep({ sql: lanes.upkeep }),
+    lease: createMaintenanceLease(lanes.upkeep, identity.id, MAINTENANCE_PERIODS),
+    metrics,
+    log,
+  })
+
+  let isStopping = false
+  let isDraining = false
+  let isPrepared = false
+  const pingStorage = async () => {
+    // The start has not prepared it if it is still waiting for the database, which is no fault of the storage.
+    if (!isPrepared) await storage.prepare()
+    await storage.ping()
+  }
+  const storageWatch = createStorageWatch({ ping: pingStorage, runtime, log })
+  const dependencies = createDependencyStates({
+    database,
+    instances,
+    build,
+    disk,
+    pingStorage,
+    redis,
+    runtime,
+    isPrepared: () => isPrepared,
+  })
+  async function drain(timeoutMs: number): Promise<void> {
+    isStopping = true
+    isDraining = true
+    // These have no end of their own. Their clients subscribe again, at a process that goes on.
+    processTasks.usage.endUpdates()
+    processTasks.replies.drain()
+    await Promise.all([processTasks.chat.drain(timeoutMs), processTasks.uploads.drain(timeoutMs)])
+  }
+
+  return {
+    health: {
+      isPrepared: () => isPrepared,
+      isStopping: () => isStopping,
+      isDraining: () => isDraining,
+      dependencies,
+    },
+    async prepareCommands() {
+      await clock.sync()
+      await secret.prepare()
+    },
+    async prepare() {
+      await disk.start()
+      await clock.sync()
+      clock.start()
+      await parts.tokens.prepare()
+      await secret.prepare()
+      await storage.prepare()
+      if (!disk.space.isLow) await recordConfiguration(sql, describeConfig(config, secret.value))
+      await instances.join()
+      await endPredecessors(surroundings, { ledger, replyStore })
+      // The conversations of the emulators were lost with the previous process.
+      if (config.sandbox) await conversations.forget([...parts.catalog.current().keys()])
+    },
+    open() {
+      maintenance.start()
+      storageWatch.start()
+      metrics.eventLoop.start()
+      isPrepared = true
+    },
+    stop() {
+      isStopping = true
+    },
+    drain,
+    async close() {
+      await drain(0)
+      await Promise.all([ledger.close(5_000), processTasks.replies.close(5_000), parts.refusals.close(5_000)])
+      await withDeadline(5_000, parts.refusedOperations.settled()).catch(() => undefined)
+      maintenance.stop()
+      clock.stop()
+      disk.stop()
+      storageWatch.stop()
+      metrics.eventLoop.stop()
+      await instances
+        .leave()
+        .catch((error: unknown) => log.warn({ err: error }, 'the end of the instance could not be written'))
+      await parts.wakeUps.close()
+      redis?.disconnect()
+      storage.close()
+      await parts.upstream.close()
+      await tracing?.close(TRACES_WITHIN_MS)
+    },
+  }
+}

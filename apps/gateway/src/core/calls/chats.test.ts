@@ -1,0 +1,82 @@
+import { expect, test, vi } from 'vitest'
+import type { KeyLimits } from '#core/accounts/keys/key-limits.ts'
+import type { Upstream } from '#core/agents/upstream/upstream.ts'
+import { systemRuntime } from '#core/base/runtime.ts'
+import { Problem } from '#core/errors/errors.ts'
+import type { AdmissionOptions, AdmissionRequest, AdmissionService } from './admission.ts'
+import { type ChatDeps, createChatService } from './chats.ts'
+import { requestOf } from './request/chat-request.test-support.ts'
+import { agentWith } from './routing/routes.test-support.ts'
+import { createRoutes } from './routing/routes.ts'
+
+const KEY: KeyLimits = {
+  keyId: 'key-1',
+  ownerId: 'owner-1',
+  permissions: ['chat'],
+  allowedAgents: [],
+  chatPerMinute: undefined,
+  uploadPerMinute: undefined,
+  invalid: undefined,
+}
+
+/** A process in which a key may have one stream, and the only deployment of an agent one call. */
+function startChats() {
+  const agent = agentWith([{ id: 'main', max: 1 }])
+  const catalog = { current: () => new Map([[agent.id, agent]]), changes: () => undefined }
+  const upstream = {} as Upstream
+  const observer = { deploymentChanged: () => undefined, ownerRefused: () => undefined }
+  const routes = createRoutes({ catalog, upstream, runtime: systemRuntime, observer })
+  const refused = vi.fn()
+  let refusal: Problem | undefined
+  async function admit(request: AdmissionRequest, { place, slot }: AdmissionOptions = {}) {
+    place?.takeFor(KEY.ownerId)
+    await slot?.takeFor(KEY)
+    if (refusal !== undefined) throw refusal
+    return { record: request, keyId: KEY.keyId, ownerId: KEY.ownerId }
+  }
+  // The parts that these calls do not reach are left out.
+  const deps = {
+    catalog,
+    routes,
+    upstream,
+    runtime: systemRuntime,
+    admission: { admit: admit as AdmissionService['admit'] },
+    keyWatch: { watch: () => () => undefined },
+    observe: () => undefined,
+    bounds: { inFlightMax: 10, streamsPerKey: 1, streamBytesMax: 1_000 },
+    files: { isIssued: () => false },
+    derivedIds: { conversationKey: () => 'conversation' },
+  } as unknown as ChatDeps
+  const service = createChatService(deps)
+  const callTrace = { traceId: undefined, refused, headers: () => ({}) }
+  const request = { ...requestOf({ stream: true }), trace: { traceId: undefined, forCall: () => callTrace } }
+  return {
+    service,
+    refused,
+    refuseWith: (problem: Problem | undefined) => {
+      refusal = problem
+    },
+    start: () => service.start(request, new AbortController().signal),
+  }
+}
+
+test('a call that the ledger refuses gives back its place and its slot, and ends its trace', async () => {
+  const { start, refuseWith, refused, service } = startChats()
+  refuseWith(new Problem('quota_exceeded'))
+  await expect(start()).rejects.toMatchObject({ reason: 'quota_exceeded' })
+  expect(refused).toHaveBeenCalledTimes(1)
+  refuseWith(undefined)
+  await start()
+  expect([service.inFlight, refused.mock.calls.length]).toEqual([1, 1])
+})
+
+test('a call that has begun keeps its place and its slot until its reply ends', async () => {
+  const { start, refused, service } = startChats()
+  const { events } = await start()
+  await expect(start()).rejects.toMatchObject({ reason: 'rate_limited' })
+  expect([service.inFlight, refused.mock.calls.length]).toEqual([1, 1])
+  events.leave()
+  expect(service.inFlight).toBe(0)
+  await start()
+  expect(service.inFlight).toBe(1)
+})

@@ -1,0 +1,163 @@
+import type {
+  Agent,
+  AgentCall,
+  EmptyReply,
+  ReplyState,
+  Timeouts,
+  UpstreamRequest,
+} from '#core/agents/adapter.ts'
+import type { ChatEvent } from '#core/agents/events.ts'
+import { isPlatformId } from '#core/agents/translate/platform-id.ts'
+import type { Upstream } from '#core/agents/upstream/upstream.ts'
+import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
+import type { UpstreamPart, UpstreamReply } from '#core/agents/upstream/upstream-reply.ts'
+import type { Runtime } from '#core/base/runtime.ts'
+import type { Exchange } from './call-events.ts'
+import type { ConversationTurn } from './conversation/enter-conversation.ts'
+import type { ReplyContent } from './reply-content.ts'
+import { type ReplyDeadlines, startReplyDeadlines } from './reply-deadlines.ts'
+import { callWithoutTexts, type StoppableReply } from './stop-run.ts'
+
+export interface TranslatedReplyDeps {
+  readonly upstream: Upstream
+  readonly runtime: Runtime
+}
+
+/** What is sent, and what notes the reply to it. */
+export interface SentRequest {
+  readonly agent: Agent
+  readonly agentCall: AgentCall
+  readonly request: UpstreamRequest
+  /** On the clock of `elapsedMs`. */
+  readonly sentAtMs: number
+  readonly timeouts: Timeouts
+  readonly content: ReplyContent
+  readonly turn: ConversationTurn
+}
+
+/** How often the wait after an end is doubled at most; the other deadlines bound it before. */
+const DOUBLINGS_MAX = 20
+
+/**
+ * The platform's reply to the request of one attempt, translated part by part: what its events mean for the content, for the
+ * deadlines and for the turn. It is made when the request is sent.
+ */
+export class TranslatedReply implements StoppableReply {
+  readonly upstreamReply: UpstreamReply
+  readonly state: ReplyState
+  readonly call: AgentCall
+  readonly deadlines: ReplyDeadlines
+  /** Whether the platform has sent anything that it sends only for a turn that it has taken. */
+  sawTurn = false
+  readonly #agent: Agent
+  readonly #content: ReplyContent
+  readonly #turn: ConversationTurn
+  readonly #sentAtMs: number
+  /** The model that the configuration names. */
+  readonly #requestedModel: string | undefined
+
+  constructor(
+    { upstream, runtime }: TranslatedReplyDeps,
+    { agent, agentCall, request, sentAtMs, timeouts, content, turn }: SentRequest,
+  ) {
+    this.#agent = agent
+    this.#content = content
+    this.#turn = turn
+    this.#sentAtMs = sentAtMs
+    this.upstreamReply = upstream.open(agent, request)
+    this.deadlines = startReplyDeadlines(timeouts, runtime, (event) => {
+      // After a reported end that nothing withdrew, no deadline fails the reply.
+      if (event === 'grace' || this.#content.hasEnd) this.upstreamReply.finish()
+      else this.upstreamReply.cancel(UpstreamError.timeout(this.upstreamReply.wasBegun))
+    })
+    this.state = agent.adapter.start(agentCall)
+    this.call = callWithoutTexts(agentCall)
+    this.#requestedModel = agent.adapter.modelOf?.({ agent, app: agentCall.app })
+  }
+
+  /** What the exchange with the platform has taken until now. */
+  exchange(nowMs: number): Exchange {
+    const sentAtMs = this.#sentAtMs
+    const { firstTextAtMs, usage, model, finishReason, unknownFinishWord } = this.#content
+    return {
+      requestedModel: this.#requestedModel,
+      model,
+      durationMs: nowMs - sentAtMs,
+      firstTextMs: firstTextAtMs === undefined ? undefined : firstTextAtMs - sentAtMs,
+      finishReason,
+      unknownFinishWord,
+      usage,
+    }
+  }
+
+  /** The events of a part, up to the first failure. After the last part it is known whether the reply is complete. */
+  translate(part: UpstreamPart): ChatEvent[] {
+    this.deadlines.firstByte()
+    const batch: ChatEvent[] = []
+    if (part.kind === 'events') this.#translateEvents(part, batch)
+    else {
+      if (part.kind === 'body') this.#translateBody(part, batch)
+      this.#content.sift(this.#agent.adapter.finish(this.state), batch)
+      this.#learnIds()
+      this.#close(batch)
+    }
+    return batch
+  }
+
+  /** The last events of a reply that broke off without the end of its encoding: it is complete if its end was reported. */
+  translateBroken(batch: ChatEvent[]): void {
+    // It may know more of the end than was reported, such as that the run has failed.
+    this.#content.sift(this.#agent.adapter.finish(this.state), batch)
+    if (this.#content.hasEnd) this.#close(batch)
+  }
+
+  #translateEvents({ events }: Extract<UpstreamPart, { kind: 'events' }>, batch: ChatEvent[]): void {
+    const { state, deadlines } = this
+    const { adapter, endGraceMs } = this.#agent
+    const content = this.#content
+    const { withdrawnEnds } = content
+    for (const event of events) {
+      const translated = adapter.translate(event, state)
+      if (translated.length > 0) {
+        deadlines.activity()
+        this.sawTurn = true
+      }
+      content.sift(translated, batch)
+      if (content.failure !== undefined) break
+    }
+    this.sawTurn ||= state.runId !== undefined || state.messageId !== undefined
+    this.#learnIds()
+    if (content.withdrawnEnds > withdrawnEnds) deadlines.endGrace()
+    // A server that ends with its first event begins its answer much later. The less an end can be trusted, the longer it waits.
+    if (content.hasEnd && content.hasContent)
+      deadlines.startGrace(endGraceMs * 2 ** Math.min(content.withdrawnEnds, DOUBLINGS_MAX))
+  }
+
+  #translateBody(
+    { status, body, header }: Extract<UpstreamPart, { kind: 'body' }>,
+    batch: ChatEvent[],
+  ): void {
+    const { adapter } = this.#agent
+    const content = this.#content
+    if (status >= 400) content.failure = adapter.toFailure(status, body, header)
+    else {
+      content.sift(adapter.translateBody(body, this.state), batch)
+      this.sawTurn = batch.length > 0 || content.failure === undefined
+    }
+  }
+
+  #close(batch: ChatEvent[]): void {
+    const { adapter } = this.#agent
+    this.#content.close(batch, (reply: EmptyReply) => adapter.mayBeEmpty?.(this.state, reply) ?? false)
+  }
+
+  /** Checks the ids that the platform sent, before they are stored or sent anywhere. */
+  #learnIds(): void {
+    const { platformConversationId, runId, messageId } = this.state
+    const isPlain = [platformConversationId, runId, messageId].every(
+      (id) => id === undefined || isPlatformId(id),
+    )
+    if (!isPlain) this.#content.failure ??= { reason: 'agent_malformed' }
+    else if (platformConversationId !== undefined) this.#turn.named(platformConversationId)
+  }
+}
