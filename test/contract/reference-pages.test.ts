@@ -32,7 +32,7 @@ describe('links to what is declared in the sources', () => {
 
   test('symbols that are declared nowhere, or in several other files, are all named', () => {
     const links = ['noSuchThing', 'headOf', 'EventReader.noSuchMethod']
-    const page = links.map((symbol) => `[\`${symbol}\`](../apps/gateway/src/main.ts#L1)`).join('\n')
+    const page = links.map((symbol) => `[\`${symbol}\`](../apps/gateway/src/cli/main.ts#L1)`).join('\n')
     expect(() => linked(page)).toThrow(
       /`noSuchThing`.* is declared neither there nor.*\n.*`headOf`.* is declared in several files.*\n.*`EventReader\.noSuchMethod`.* neither/,
     )

@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { createGateway } from '@trunkline/gateway/src/composition/gateway.ts'
 import { parseConfig } from '@trunkline/gateway/src/config/load.ts'
 import { systemRuntime } from '@trunkline/gateway/src/core/base/runtime.ts'
 import { openDatabase } from '@trunkline/gateway/src/core/database/open.ts'
 import { CACHE, keptInCache } from '@trunkline/gateway/src/core/database/scratch-database.test-support.ts'
-import { createGateway } from '@trunkline/gateway/src/gateway.ts'
 import { createLogger } from '@trunkline/gateway/src/ops/logger.ts'
 
 /** The administrator of every gateway whose first start is not under test. */

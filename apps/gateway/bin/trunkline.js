@@ -7,7 +7,7 @@ import { FIRST_NODE, isNodeNewEnough } from './node-version.js'
  */
 
 if (isNodeNewEnough()) {
-  await import('../src/main.ts')
+  await import('../src/cli/main.ts')
 } else {
   console.error(`Trunkline needs Node ${FIRST_NODE} or later, and this is Node ${process.versions.node}.`)
   process.exitCode = 1

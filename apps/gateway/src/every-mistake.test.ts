@@ -8,7 +8,7 @@ import { MISTAKES_MAX } from '#core/errors/errors.ts'
 import { createLogger } from '#ops/logger.ts'
 import { createServer } from '#server/create-server.ts'
 import { sentAgain } from '#test/graphql/sent-again.test-support.ts'
-import { createGateway, type Gateway } from './gateway.ts'
+import { createGateway, type Gateway } from './composition/gateway.ts'
 
 let database: Database
 let gateway: Gateway

@@ -8,7 +8,7 @@ import type { Database } from '#core/database/database.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
 import type { Services } from '#core/services/services.ts'
 import { createLogger } from '#ops/logger.ts'
-import { createGateway, type Gateway } from './gateway.ts'
+import { createGateway, type Gateway } from './composition/gateway.ts'
 
 let database: Database
 let gateway: Gateway

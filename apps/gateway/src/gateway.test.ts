@@ -10,7 +10,7 @@ import { openDatabase } from '#core/database/open.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
 import { createLogger } from '#ops/logger.ts'
 import { createServer } from '#server/create-server.ts'
-import { createGateway, type Gateway } from './gateway.ts'
+import { createGateway, type Gateway } from './composition/gateway.ts'
 
 let database: Database
 let gateway: Gateway

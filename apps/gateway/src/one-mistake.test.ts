@@ -13,7 +13,7 @@ import { createLogger } from '#ops/logger.ts'
 import { createCommands } from '#process/commands.ts'
 import { refusalLine } from '#process/refusal-line.ts'
 import { createServer } from '#server/create-server.ts'
-import { createGateway, type Gateway } from './gateway.ts'
+import { createGateway, type Gateway } from './composition/gateway.ts'
 
 let database: Database
 let gateway: Gateway

@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net'
+import { createGateway, type Gateway } from '@trunkline/gateway/src/composition/gateway.ts'
 import { parseConfig } from '@trunkline/gateway/src/config/load.ts'
 import { systemRuntime } from '@trunkline/gateway/src/core/base/runtime.ts'
 import type { Database } from '@trunkline/gateway/src/core/database/database.ts'
-import { createGateway, type Gateway } from '@trunkline/gateway/src/gateway.ts'
 import { createLogger } from '@trunkline/gateway/src/ops/logger.ts'
 import { createServer } from '@trunkline/gateway/src/server/create-server.ts'
 

@@ -10,7 +10,7 @@ import type { Database } from '#core/database/database.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
 import { createLogger } from '#ops/logger.ts'
 import { createServer } from '#server/create-server.ts'
-import { createGateway, type Gateway } from '../gateway.ts'
+import { createGateway, type Gateway } from '../composition/gateway.ts'
 import { type BuiltConsole, readBuiltConsole } from './built-console.ts'
 
 const AGENTS = { openai: { baseUrl: 'http://127.0.0.1:9', model: 'm' } }

@@ -32,7 +32,7 @@ export async function runCommand<Name extends Command>(
     await requireCurrentBuild(database.sql)
     // Imported only here, because loading them takes time and the running gateway usually executes the command.
     const { createLogger } = await import('#ops/logger.ts')
-    const { createGateway } = await import('../gateway.ts')
+    const { createGateway } = await import('../composition/gateway.ts')
     const { createCommands } = await import('./commands.ts')
     const log = createLogger('silent')
     const gateway = await createGateway({ config, database, runtime: systemRuntime, log })

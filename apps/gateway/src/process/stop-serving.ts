@@ -7,7 +7,7 @@ import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts
 import { sleep } from '#core/base/async/sleep.ts'
 import type { CommandServer } from '#ops/command-socket.ts'
 import type { OpenResponses } from '#server/open-responses.ts'
-import type { Gateway } from '../gateway.ts'
+import type { Gateway } from '../composition/gateway.ts'
 
 /** How long calls are still served on connections that were opened before the listener closed. */
 const LATE_MS = 1_000

@@ -6,7 +6,7 @@ import { ERRORS, type ErrorSpec } from '#core/errors/errors.ts'
 import { schema } from '#graphql/schema.ts'
 import { openAiTypeOf } from '#http/response/openai-error.ts'
 import { createLogger } from '#ops/logger.ts'
-import { createGateway } from '../gateway.ts'
+import { createGateway } from '../composition/gateway.ts'
 import { createServer } from './create-server.ts'
 
 /** Returns the OpenAPI document that the route schemas produce, independent of the machine. */

@@ -5,7 +5,7 @@ import { systemRuntime } from '#core/base/runtime.ts'
 import type { Database } from '#core/database/database.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
 import { createLogger } from '#ops/logger.ts'
-import { createGateway, type Gateway } from '../gateway.ts'
+import { createGateway, type Gateway } from '../composition/gateway.ts'
 import { createOpsServer, createServer } from './create-server.ts'
 
 const ADMIN = { username: 'admin', password: 'correct horse' }

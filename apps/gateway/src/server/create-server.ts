@@ -39,7 +39,7 @@ import { refusalRoutes } from '#rest/refusals.ts'
 import { uploadRoute, uploadsRoutes } from '#rest/uploads.ts'
 import { usageRoutes } from '#rest/usage.ts'
 import { userRoutes } from '#rest/users.ts'
-import type { Gateway } from '../gateway.ts'
+import type { Gateway } from '../composition/gateway.ts'
 
 /** Creates the HTTP server with all its hooks and routes. It serves the console if it gets one. */
 export async function createServer(

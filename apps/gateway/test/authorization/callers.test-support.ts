@@ -22,7 +22,7 @@ import type { Permission, Principal, Role } from '#core/requests/principal.ts'
 import type { UploadPart } from '#core/uploads/upload-request.ts'
 import type { Upload } from '#generated/prisma/client.ts'
 import { createLogger } from '#ops/logger.ts'
-import { createGateway, type Gateway } from '../../src/gateway.ts'
+import { createGateway, type Gateway } from '../../src/composition/gateway.ts'
 
 export const CALLERS = [
   'anonymous',

@@ -1,5 +1,5 @@
-import { errorLines } from './cli/output.ts'
-import { createProgram } from './cli/program.ts'
+import { errorLines } from './output.ts'
+import { createProgram } from './program.ts'
 
 /**
  * The entry point of the process: runs the command line and exits with its code. Without a command it starts the gateway, so that
