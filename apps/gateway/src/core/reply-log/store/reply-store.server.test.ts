@@ -426,7 +426,7 @@ describe(kind, () => {
     test('readers are known for as long as they hold a call, and a shorter hold does not end a longer one', async () => {
       const [held, over, none] = [await admitted(), await admitted(), await admitted()]
       await store.holdReading([held.callId], 600_000)
-      await store.holdReading([held.callId, over.callId], 0)
+      await store.holdReading([held.callId, over.callId], -1_000)
       const ids = [held, over, none].map(({ callId }) => callId)
       expect(await store.haveReaders(ids)).toEqual([held.callId])
     })
