@@ -75,3 +75,20 @@ test('a connection with no unsent bytes stays open, however long it is idle', as
   expect(isCut).toBe(false)
   client.destroy()
 })
+
+test('where more waits for clients that read nothing than a process may hold, one of them is disconnected sooner', async () => {
+  server.close()
+  server = createServer((_request, response) => response.end(BODY))
+  cutStalledClients(server, 600_000, { bytesMax: 2 * BODY.length, everyMs: 50 })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const asked = [await ask(), await ask()]
+  let isCut = false
+  for (const { closed } of asked) {
+    closed.then(() => {
+      isCut = true
+    })
+  }
+  asked.push(await ask())
+  expect(isCut).toBe(false)
+  await Promise.race(asked.map(({ closed }) => closed))
+})

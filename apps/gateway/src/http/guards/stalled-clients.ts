@@ -12,25 +12,52 @@ interface Waiting {
 /** How often the clients are checked within the time after which they are disconnected. */
 const CHECKS_WITHIN = 12
 
+interface WaitingBounds {
+  /** What may wait in this process for clients that read nothing. */
+  readonly bytesMax: number
+  /** How often the waiting bytes are added up. */
+  readonly everyMs: number
+}
+
+/** A caller may ask for many whole replies of some megabytes each, and read none of them. */
+const BOUNDS: WaitingBounds = { bytesMax: 512 * 1024 * 1024, everyMs: 1_000 }
+
 /**
  * Closes the connections of clients that have read nothing for `stalledMs` although bytes wait for them. This holds for
  * streams and whole replies alike, since both occupy memory until the client has read them. A client that reads slowly keeps
- * its connection.
+ * its connection. Where more bytes wait than a process may hold, clients that read nothing are disconnected sooner, those
+ * with the most bytes first.
  */
-export function cutStalledClients(server: Server, stalledMs: number): void {
+export function cutStalledClients(
+  server: Server,
+  stalledMs: number,
+  { bytesMax, everyMs }: WaitingBounds = BOUNDS,
+): void {
   const sockets = new Set<Socket>()
   const waiting = new Map<Socket, Waiting>()
+  let checkedMs = performance.now()
 
   async function check(): Promise<void> {
     const full = [...sockets].filter((socket) => socket.writableLength > 0)
+    const bytes = full.reduce((sum, { writableLength }) => sum + writableLength, 0)
+    if (bytes <= bytesMax && performance.now() - checkedMs < stalledMs / CHECKS_WITHIN) return
     const inKernel = full.length === 0 ? undefined : await unacknowledged()
     const nowMs = performance.now()
+    checkedMs = nowMs
     for (const socket of waiting.keys()) if (socket.writableLength === 0) waiting.delete(socket)
+    const idle: Socket[] = []
     for (const socket of full) {
       const taken = takenBy(socket, inKernel)
       const before = waiting.get(socket)
       if (before?.taken !== taken) waiting.set(socket, { taken, sinceMs: nowMs })
       else if (nowMs - before.sinceMs >= stalledMs) socket.destroy()
+      else idle.push(socket)
+    }
+    let excess = bytes - bytesMax
+    for (const socket of idle.sort((one, other) => other.writableLength - one.writableLength)) {
+      if (excess <= 0) return
+      excess -= socket.writableLength
+      socket.destroy()
     }
   }
 
@@ -39,9 +66,12 @@ export function cutStalledClients(server: Server, stalledMs: number): void {
 
   function schedule(): void {
     if (isClosed) return
-    timer = setTimeout(() => {
-      check().then(schedule, schedule)
-    }, stalledMs / CHECKS_WITHIN).unref()
+    timer = setTimeout(
+      () => {
+        check().then(schedule, schedule)
+      },
+      Math.min(everyMs, stalledMs / CHECKS_WITHIN),
+    ).unref()
   }
 
   server.once('listening', schedule)
