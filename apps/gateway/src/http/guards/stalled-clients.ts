@@ -46,14 +46,17 @@ export function cutStalledClients(
     checkedMs = nowMs
     for (const socket of waiting.keys()) if (socket.writableLength === 0) waiting.delete(socket)
     const idle: Socket[] = []
+    let excess = bytes - bytesMax
     for (const socket of full) {
       const taken = takenBy(socket, inKernel)
       const before = waiting.get(socket)
       if (before?.taken !== taken) waiting.set(socket, { taken, sinceMs: nowMs })
-      else if (nowMs - before.sinceMs >= stalledMs) socket.destroy()
-      else idle.push(socket)
+      else if (nowMs - before.sinceMs < stalledMs) idle.push(socket)
+      else {
+        excess -= socket.writableLength
+        socket.destroy()
+      }
     }
-    let excess = bytes - bytesMax
     for (const socket of idle.sort((one, other) => other.writableLength - one.writableLength)) {
       if (excess <= 0) return
       excess -= socket.writableLength

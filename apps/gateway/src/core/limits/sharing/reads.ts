@@ -43,7 +43,7 @@ const READS_AT_ONCE = { embedded: 1, server: 2 } as const
 /** What waits for the turn would wait in vain behind a read that takes longer, such as a search of a very large ledger. */
 export const READ_MS_MAX = 20_000
 const TOO_LONG = {
-  detail: 'The read takes too long. Choose a shorter range of time, or fewer groups.',
+  detail: 'The search or report takes too long. Where it has a range of time, a shorter one takes less.',
   limit: 'search_time',
 } as const
 
