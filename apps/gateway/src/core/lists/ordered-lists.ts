@@ -82,7 +82,7 @@ export async function readOrdered<Row extends { id: string }, Field extends stri
       table.prisma.$queryRaw<Place[]>`
         SELECT id::text, ${valueInSql(reading.field)} AS value FROM ${Prisma.raw(table.table)}
         WHERE ${listing.where} AND ${afterInSql(reading, position)} AND ${more}
-        ORDER BY ${orderInSql(reading)} LIMIT ${take}`
+        ORDER BY ${orderInSql(table.table, reading)} LIMIT ${take}`
     const isById = reading.field.column === undefined
     const start = isById ? position?.id : undefined
     let places: Place[] = []
@@ -143,7 +143,7 @@ export async function readOrderedLists<Row extends { id: string }, Field extends
       CROSS JOIN LATERAL (
         SELECT id, ${valueInSql(reading.field)} AS value FROM ${Prisma.raw(table.table)}
         WHERE ${Prisma.raw(parentColumn)} = parent.parent AND ${listing.where} AND ${afterInSql(reading, position)}
-        ORDER BY ${orderInSql(reading)} LIMIT ${take}
+        ORDER BY ${orderInSql(table.table, reading)} LIMIT ${take}
       ) AS page`,
   )
   places.sort(compareInReading(reading))
@@ -249,7 +249,7 @@ function inRangesOfIds<Field extends string, Result>(
   const next = async (from: string | undefined, rowsMax: number) => {
     const [row] = await prisma.$queryRaw<{ id: string }[]>`
       SELECT id::text FROM ${Prisma.raw(table)} WHERE ${idIs(isBeyond, from)}
-      ORDER BY id ${Prisma.raw(step)} OFFSET ${rowsMax} LIMIT 1`
+      ORDER BY ${Prisma.raw(`${table}.id ${step}`)} OFFSET ${rowsMax} LIMIT 1`
     return row?.id
   }
   return inRanges(slices, { start, next }, (from, to) =>

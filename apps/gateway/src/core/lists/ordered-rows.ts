@@ -24,12 +24,14 @@ export function valueInSql({ column, kind }: OrderField): Prisma.Sql {
 }
 
 /** Rows without a value come last in both directions, so read backwards they come first. */
-export function orderInSql(reading: Reading): Prisma.Sql {
+export function orderInSql(table: string, reading: Reading): Prisma.Sql {
   const { column } = reading.field
+  // Without its table, `id` would be the text that the statement selects, for which no index serves.
+  const byId = Prisma.raw(`${table}.id ${stepOf(reading)}`)
+  if (column === undefined) return byId
   const direction = Prisma.raw(stepOf(reading))
-  if (column === undefined) return Prisma.sql`id ${direction}`
   const nulls = Prisma.raw(reading.isBackward ? 'NULLS FIRST' : 'NULLS LAST')
-  return Prisma.sql`${Prisma.raw(column)} ${direction} ${nulls}, id ${direction}`
+  return Prisma.sql`${Prisma.raw(column)} ${direction} ${nulls}, ${byId}`
 }
 
 /** The rows that a reading comes to after a position. */

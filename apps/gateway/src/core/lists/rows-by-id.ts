@@ -32,10 +32,10 @@ export function inRangesOfIds<Result>(
   read: (range: IdRange) => Promise<Result>,
 ): AsyncGenerator<Result> {
   const { gte: first, lt: end } = idsBetween(from, to)
-  // An index-only scan suffices.
+  // An index-only scan suffices. Without its table, `id` would be the text that is selected, and all rows would be sorted.
   const boundary = `SELECT id::text FROM ${table}
     WHERE id < $1::uuid ${owner === undefined ? '' : `AND ${owner.column} = $3::uuid`}
-    ORDER BY id DESC OFFSET $2 LIMIT 1`
+    ORDER BY ${table}.id DESC OFFSET $2 LIMIT 1`
   const next = async (below: string = GREATEST_ID, rowsMax: number) => {
     const [row] = await sql.query<{ id: string }>(boundary, [below, rowsMax, ...(owner ? [owner.id] : [])])
     return row === undefined || (first !== undefined && row.id <= first) ? undefined : row.id

@@ -58,10 +58,10 @@ async function readSliced(
 
 /** The ids of all keys, or of all users, that may have rollups of this grain. */
 async function subjectsOf(sql: Sql, slices: Slices, { grain, owner }: Source): Promise<string[]> {
-  const table = isOfKeys(grain) ? `${KEY_OWNERS} AS k` : 'users'
+  const table = isOfKeys(grain) ? KEY_OWNERS : 'users'
   const statement = `
-    SELECT id::text FROM ${table}
-    WHERE id > $1::uuid ${owner === undefined ? 'AND $2::uuid IS NULL' : 'AND owner_id = $2::uuid'} ORDER BY id LIMIT $3`
+    SELECT id::text FROM ${table} AS s
+    WHERE id > $1::uuid ${owner === undefined ? 'AND $2::uuid IS NULL' : 'AND owner_id = $2::uuid'} ORDER BY s.id LIMIT $3`
   const subjects: string[] = []
   for await (const ids of inSlices(slices, NIL, async (last, rowsMax) => {
     const rows = await sql.query<{ id: string }>(statement, [last, owner ?? null, rowsMax])
