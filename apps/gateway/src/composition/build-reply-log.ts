@@ -46,7 +46,7 @@ export function buildReplyLog(
         metrics.replyLost()
         log.warn(
           { callId },
-          'the reply of a call is kept no more: it is too large, or could not be stored in time',
+          'the reply of a call is no longer kept: it is too large, or could not be stored in time',
         )
       },
       storable: logChanges(

@@ -25,7 +25,7 @@ import { orderedRangeOf, type RangeInput } from './range/range-input.ts'
 export interface CallsInput extends ConditionsInput, RangeInput {
   readonly kind?: string | undefined
   readonly face?: string | undefined
-  /** Empty for calls of which none is known. */
+  /** Empty for calls whose deployment is not known. */
   readonly deployment?: string | undefined
   readonly requestId?: string | undefined
   /** The id by which the client names the conversation. */

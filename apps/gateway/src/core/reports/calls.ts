@@ -38,7 +38,7 @@ export type CallParent = 'key' | 'owner'
 export interface Calls extends RecordList<CallsInput, Call, CallsPage> {
   /**
    * The same page of the calls of each of several keys or users, by their ids and newest first, for the price of one page.
-   * What the caller may not see is not there.
+   * Calls that the caller may not see are left out.
    */
   ofParents(
     caller: Principal,

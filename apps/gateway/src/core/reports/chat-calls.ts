@@ -52,7 +52,7 @@ export function createChatCalls({ calls, ledger }: ChatCallsDeps): ChatCalls {
   }
 }
 
-/** What the search has found last when it ends or its time is over. */
+/** Returns the last call that the search found before it ended or ran out of time. */
 async function inTime(search: (found: (call: Call | null) => void) => Promise<void>): Promise<Call | null> {
   let last: Call | null = null
   const found = (call: Call | null) => {

@@ -29,9 +29,9 @@ export interface Usage {
    * @throws Problem `invalid_request` with all mistakes
    */
   checkReport(input: ReportInput): void
-  /** The report with which this one is compared. Whoever asked for this one has paid for both. */
+  /** The report with which this one is compared. It takes no point of its own. */
   reportBefore(caller: Principal, report: Report, signal?: AbortSignal): Promise<Report>
-  /** The same for the reports of these keys, of which one is given, since they differ in nothing but the key. */
+  /** The same for the reports of several keys, of which any one is given: they differ only in the key. */
   reportsBeforeOfKeys(
     caller: Principal,
     keyIds: readonly string[],

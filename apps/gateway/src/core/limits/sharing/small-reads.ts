@@ -6,7 +6,7 @@ import { type EndTurn, OwnerTurns } from './owner-turns.ts'
 /**
  * Reads of a few short statements, such as a page of keys or a GraphQL operation. One of them is quick, and a client may
  * have hundreds of them in flight; so each credential has a limit, and an owner that sends many at once gets them answered a
- * few at a time, so that the others of its own wait and not those of everybody.
+ * few at a time, so that its own other requests wait, and not those of other owners.
  */
 export interface SmallReads {
   /**

@@ -15,7 +15,7 @@ import { type AuditEvent, findEvents, numberOfCursor, selectEvents } from './aud
  * Every method throws the problems `permission_denied` and `role_denied`.
  */
 export interface AuditLog extends RecordList<AuditInput, AuditEvent> {
-  /** The events with these numbers, by them, as far as they were not cut off and there are any yet. */
+  /** The events with these numbers, by number. Those that were cut off or do not exist yet are left out. */
   findMany(caller: Principal, ns: readonly number[]): Promise<ReadonlyMap<string, AuditEvent>>
   /**
    * Records that a caller, whoever it is, begins to download a list, and with which parameters: after its first rows were read,
@@ -47,7 +47,7 @@ export interface AuditLogDeps {
 /** A batch is written in one go, and a larger one would make calls wait. */
 const BATCH_EVENTS = 2_000
 
-/** In place of a user's id, for whom the commands read. */
+/** Stands for the id of a user where a command of the operator reads. */
 const OPERATOR = 'operator'
 
 export function createAuditLog({

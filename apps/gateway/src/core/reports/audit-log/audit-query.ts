@@ -4,7 +4,7 @@ import { NAME_LENGTH_MAX, oneOf, REQUEST_ID_LENGTH_MAX, textOf } from '#core/rep
 import { orderedRangeOf, type RangeInput } from '#core/reports/range/range-input.ts'
 import { allOf, ifGiven } from '#core/requests/input/all-of.ts'
 
-/** How what an event is about ended. */
+/** What came of the operation that an event records. */
 export const AUDIT_RESULTS = ['done', 'refused', 'failed'] as const
 export type AuditResult = (typeof AUDIT_RESULTS)[number]
 

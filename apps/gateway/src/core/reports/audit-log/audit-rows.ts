@@ -9,7 +9,7 @@ import type { AuditQuery } from './audit-query.ts'
 /** An event of the audit log, with its place in the list. */
 export interface AuditEvent {
   readonly n: number
-  /** Which form `hash` is computed of. */
+  /** The version of the form from which `hash` is computed. */
   readonly format: number
   /** ISO 8601 with the microseconds of the database, which are part of what is hashed. */
   readonly at: string

@@ -29,7 +29,7 @@ export interface Refusal extends RefusalRow {
  * of its own credentials, an administrator all, and a key without `admin` only its own.
  */
 export interface Refusals extends RecordList<RefusalsInput, Refusal> {
-  /** The last refusal of each request with one of these ids, by them, as far as one is kept that the caller may see. */
+  /** The last refusal of each request with one of these ids, by request id. Refusals that are gone or that the caller may not see are left out. */
   findMany(caller: Principal, requestIds: readonly string[]): Promise<ReadonlyMap<string, Refusal>>
   /** How many requests were refused in each bucket of a range, by key, agent, reason and limit. It takes a point like a report. */
   counts(
