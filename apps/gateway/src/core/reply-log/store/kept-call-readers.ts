@@ -1,9 +1,13 @@
 import type { Sql } from '#core/database/database.ts'
 import { GIVEN, inPortions } from './given-calls.ts'
-import type { ReplyStore } from './reply-store.ts'
 
 /** Which kept calls have readers in some process. One that nobody reads any more may be ended by the process that runs it. */
-export type KeptCallReaders = Pick<ReplyStore, 'holdReading' | 'haveReaders'>
+export interface KeptCallReaders {
+  /** Notes that these calls have readers, for so long from now by the database's clock. */
+  holdReading(callIds: readonly string[], forMs: number): Promise<void>
+  /** Those of these calls that have readers in some process. */
+  haveReaders(callIds: readonly string[]): Promise<readonly string[]>
+}
 
 export function createKeptCallReaders(sql: Sql): KeptCallReaders {
   return {

@@ -4,12 +4,37 @@ import { isObject, parseJson } from '#core/base/values/json.ts'
 import type { Sql } from '#core/database/database.ts'
 import { ERRORS } from '#core/errors/errors.ts'
 import type { CallFace, CallOutcome } from '#core/ledger/call-kinds.ts'
-import type { KeptCall, KeptEnd, KeptProblem } from '../kept-call.ts'
+import type { KeptCall, KeptCallRef, KeptEnd, KeptProblem } from '../kept-call.ts'
 import { int4Array, uuidArray } from './binary-arrays.ts'
 import type { PartCodec } from './part-codec.ts'
-import type { ReadRequest, ReadResult, ReplyStore, StoredPart } from './reply-store.ts'
+import type { StoredPart } from './reply-writer.ts'
 
-export type ReplyReader = Pick<ReplyStore, 'find' | 'read' | 'reply'>
+/** The request of a reader: the events of a call after that number. */
+export interface ReadRequest {
+  readonly callId: string
+  readonly after: number
+}
+
+/** What is stored of a call. */
+export interface ReadResult {
+  /**
+   * In their order and without a gap, at most some 256 KiB; none if nothing more is stored yet. The first one has the event after
+   * the requested number, and may begin before it.
+   */
+  readonly parts: readonly StoredPart[]
+  /** It is gone as well if what comes next is missing, or was encrypted with a key that is not known any more. */
+  readonly call: KeptCall
+}
+
+/** What is stored of calls and their replies. */
+export interface ReplyReader {
+  /** The kept call of this API key; undefined if there is none, or only another key's. */
+  find(keyId: string, ref: KeptCallRef): Promise<KeptCall | undefined>
+  /** Reads for up to a thousand readers in one statement. The results are in the order of the requests, undefined without a call. */
+  read(requests: readonly ReadRequest[]): Promise<readonly (ReadResult | undefined)[]>
+  /** The JSON reply of a call that has ended; undefined if it has none or is gone. */
+  reply(callId: string): Promise<string | undefined>
+}
 
 const REQUESTS_AT_ONCE = 1_000
 /** The texts that are returned for one request, and for all requests together while there are many. */

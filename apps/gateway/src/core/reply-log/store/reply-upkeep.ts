@@ -1,10 +1,30 @@
 import type { Sql } from '#core/database/database.ts'
+import type { Reaper } from '#core/ledger/instances.ts'
 import { isOfDeadInstance } from '#core/ledger/settle-dead-instances-sql.ts'
 import type { KeptProblem } from '../kept-call.ts'
-import type { KeptBounds, ReplyStore } from './reply-store.ts'
+
+/** The bounds of what is kept. */
+export interface KeptBounds {
+  readonly retentionHours: number
+  readonly bytesPerOwnerMax: number
+  readonly bytesTotalMax: number
+}
 
 /** The upkeep of calls whose process has ended, and of kept replies. */
-export type ReplyUpkeep = Pick<ReplyStore, 'endDead' | 'endPredecessors' | 'sweep' | 'makeRoom'>
+export interface ReplyUpkeep {
+  /** Ends as interrupted the replies of a bounded number of calls whose process is dead, as this one sees it; returns how many. */
+  endDead(by: Reaper): Promise<number>
+  /** The same for all calls of other processes, for a process that is the only one of its database. */
+  endPredecessors(instanceId: string): Promise<number>
+  /** Deletes a bounded number of calls whose retention is over, with their logs and keys; returns how many. */
+  sweep(): Promise<number>
+  /**
+   * Deletes the oldest ended replies of owners, and of all, that take more than they may. Running calls count as well.
+   *
+   * @returns whether running and new ones leave no room, for all or for these owners
+   */
+  makeRoom(): Promise<{ readonly isFull: boolean; readonly fullOwners: readonly string[] }>
+}
 
 const ENDED_AT_ONCE = 500
 /** Fewer, because all parts of each are deleted with it. */

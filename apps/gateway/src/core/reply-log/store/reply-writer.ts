@@ -1,12 +1,59 @@
 import { createBatcher } from '#core/base/async/batcher.ts'
 import type { Database } from '#core/database/database.ts'
 import { isDiskFull, isLostConnection, isStatementTimeout } from '#core/errors/connection-error.ts'
+import type { CallOutcome } from '#core/ledger/call-kinds.ts'
+import type { KeptProblem } from '../kept-call.ts'
 import { byteaArray, int4Array, uuidArray } from './binary-arrays.ts'
 import type { PartCodec } from './part-codec.ts'
-import type { EndOfReply, ReplyStore, StoredPart } from './reply-store.ts'
+
+/** Consecutive events of one reply, as they are sent: each ends with an empty line. */
+export interface StoredPart {
+  readonly callId: string
+  /** The number of the first event; the first one of a reply is 1. */
+  readonly first: number
+  readonly count: number
+  readonly text: string
+}
+
+/** The end of a reply, to be written by the process that ran the call. */
+export interface EndOfReply {
+  readonly callId: string
+  readonly outcome: CallOutcome
+  /** The number of the last event; 0 if the log has none, as that of a JSON call. */
+  readonly events: number
+  readonly status: number
+  readonly problem?: KeptProblem | undefined
+  /** The JSON reply of the face as text; absent for a call that failed. */
+  readonly reply?: string | undefined
+  /** Whether the log was lost, so that nothing of it can be read. */
+  readonly isLost: boolean
+  /** Whether the `Idempotency-Key` is free again. Requests that have waited for this call still read its end. */
+  readonly freesKey: boolean
+}
 
 /** The log of running calls up to their end, and the deletion of one by its owner. */
-export type ReplyWriter = Pick<ReplyStore, 'append' | 'end' | 'lose' | 'remove'>
+export interface ReplyWriter {
+  /**
+   * Appends parts of any number of calls in one statement, or in as few as their size allows, which commits asynchronously. Parts
+   * of calls that have ended are left out. What failed may be repeated, part by part as it was: a longer part with the same
+   * first event would be taken for one that is stored already.
+   *
+   * @returns the ids of those calls, whose owner must stop them: another process has taken it for dead
+   */
+  append(parts: readonly StoredPart[]): Promise<readonly string[]>
+  /**
+   * Ends the reply, together with its last parts, unless it has ended already. Durable when it resolves. The log is lost if an
+   * event is missing then, so every {@link ReplyWriter.append} of the call must have resolved or failed before, and the parts of
+   * those that failed belong to the last ones. It may be repeated after a failure.
+   *
+   * @returns whether the end that counts is this one, or one that says the same
+   */
+  end(end: EndOfReply, parts: readonly StoredPart[]): Promise<boolean>
+  /** Marks the log of a running call as lost, and deletes what is stored of it. */
+  lose(callId: string): Promise<void>
+  /** Deletes what is stored of an ended reply; its `Idempotency-Key` stays in use. Does nothing for a running call. */
+  remove(callId: string): Promise<void>
+}
 
 /** What one statement writes at most, unless a single call has more. */
 const PARTS_AT_ONCE = 2_000

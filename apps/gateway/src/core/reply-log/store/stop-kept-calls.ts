@@ -1,9 +1,15 @@
 import type { Sql } from '#core/database/database.ts'
 import { GIVEN, inPortions } from './given-calls.ts'
-import type { ReplyStore } from './reply-store.ts'
 
 /** How any process asks the one that runs a kept call to stop it, and how that one learns of it. */
-export type KeptCallStops = Pick<ReplyStore, 'requestStop' | 'stopped'>
+export interface KeptCallStops {
+  /** Asks the process of a running call to stop it. Does nothing for one that has ended. */
+  requestStop(callId: string): Promise<void>
+  /** Those of these running calls whose stop was requested, and those that another process has ended. */
+  stopped(
+    callIds: readonly string[],
+  ): Promise<readonly { readonly callId: string; readonly isEnded: boolean }[]>
+}
 
 export function createKeptCallStops(sql: Sql): KeptCallStops {
   return {
