@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { counted, type Figures, ms } from '../figures/parts.ts'
 import { cpuUs, waitedUs } from '../figures/process-usage.ts'
 import { median, quantile } from '../figures/quantile.ts'
 import { run } from '../load/load.ts'
@@ -12,7 +13,6 @@ import { leaveServerCore, OTHER_CORE } from '../servers/cores.ts'
 import type { GatewayTarget, GatewayUser } from '../servers/gateway.ts'
 import { startSilentNameServer } from '../servers/silent-name-server.ts'
 import type { Stage } from '../stage.ts'
-import { counted, type Figures, ms } from './figures.ts'
 
 const ROUNDS = 5
 const SECONDS = 60
