@@ -17,6 +17,7 @@ const KEY = { permissions: ['chat', 'upload'] }
 /** High enough that every check runs, but none rejects a call. */
 const PLENTY = 1_000_000_000
 const LIMIT = { points: PLENTY }
+const LOGINS = { login: LIMIT, loginAddress: LIMIT, successfulLogins: LIMIT }
 
 export interface GatewayTarget extends Target {
   /** An access token of the user whom the key in the headers belongs to. */
@@ -62,7 +63,7 @@ export async function startGateway(
   const home = await mkdtemp(join(tmpdir(), 'trunkline-bench-'))
   const config = {
     agents: { bench: { platform: 'openai', baseUrl: `${platformUrl}/v1`, model: GATEWAYS_MODEL } },
-    limits: { chat: LIMIT, upload: LIMIT, reports: LIMIT, calls: LIMIT, reads: LIMIT },
+    limits: { chat: LIMIT, upload: LIMIT, reports: LIMIT, calls: LIMIT, reads: LIMIT, ...LOGINS },
     ...settings,
   }
   // The gateway reads YAML, of which JSON is a subset.

@@ -4,11 +4,7 @@ import { PeriodicRead } from '#core/base/async/periodic-read.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 
 /** Logs when the storage of files stops answering and when it answers again, also while there are no uploads. */
-export interface StorageWatch {
-  /** Asks at once, and then every ten seconds. */
-  start(): void
-  stop(): void
-}
+export type StorageWatch = ReturnType<typeof createStorageWatch>
 
 const ASKED_EVERY_MS = 10_000
 /** A local disk has no limit of its own, and may hang. */
@@ -23,7 +19,7 @@ export function createStorageWatch({
   ping(): Promise<void>
   runtime: Pick<Runtime, 'elapsedMs'>
   log: Logger
-}): StorageWatch {
+}) {
   let isRunning = false
   const reads = new PeriodicRead({
     everyMs: ASKED_EVERY_MS,
@@ -41,11 +37,12 @@ export function createStorageWatch({
     },
   })
   return {
-    start() {
+    /** Asks at once, and then every ten seconds. */
+    start(): void {
       isRunning = true
       reads.start()
     },
-    stop() {
+    stop(): void {
       isRunning = false
       reads.stop()
     },

@@ -5,29 +5,25 @@ import { isDiskFull } from '#core/errors/connection-error.ts'
  * Remembers that the database's disk is full, since the reads by which readiness is checked still succeed. It is forgotten when a
  * write succeeds, and after some seconds, so that a process without any writes tries again.
  */
-export interface DiskFullness {
-  readonly isFull: boolean
-  failed(error: unknown): void
-  written(): void
-}
+export type DiskFullness = ReturnType<typeof createDiskFullness>
 
 const REMEMBERED_MS = 10_000
 
 export function createDiskFullness(
   runtime: Pick<Runtime, 'elapsedMs'>,
   onChange: (isFull: boolean, error?: unknown) => void,
-): DiskFullness {
+) {
   let seenMs: number | undefined
   return {
-    get isFull() {
+    get isFull(): boolean {
       return seenMs !== undefined && runtime.elapsedMs() - seenMs < REMEMBERED_MS
     },
-    failed(error) {
+    failed(error: unknown): void {
       if (!isDiskFull(error)) return
       if (seenMs === undefined) onChange(true, error)
       seenMs = runtime.elapsedMs()
     },
-    written() {
+    written(): void {
       if (seenMs === undefined) return
       seenMs = undefined
       onChange(false)

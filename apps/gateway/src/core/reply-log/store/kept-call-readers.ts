@@ -2,19 +2,16 @@ import type { Sql } from '#core/database/database.ts'
 import { GIVEN, inPortions } from './given-calls.ts'
 
 /** Which kept calls have readers in some process. One that nobody reads any more may be ended by the process that runs it. */
-export interface KeptCallReaders {
-  /** Notes that these calls have readers, for so long from now by the database's clock. */
-  holdReading(callIds: readonly string[], forMs: number): Promise<void>
-  /** Those of these calls that have readers in some process. */
-  haveReaders(callIds: readonly string[]): Promise<readonly string[]>
-}
+export type KeptCallReaders = ReturnType<typeof createKeptCallReaders>
 
-export function createKeptCallReaders(sql: Sql): KeptCallReaders {
+export function createKeptCallReaders(sql: Sql) {
   return {
-    async holdReading(callIds, forMs) {
+    /** Notes that these calls have readers, for so long from now by the database's clock. */
+    async holdReading(callIds: readonly string[], forMs: number): Promise<void> {
       await inPortions(callIds, (ids) => sql.query(HOLD_READING, [ids, forMs]))
     },
-    async haveReaders(callIds) {
+    /** Those of these calls that have readers in some process. */
+    async haveReaders(callIds: readonly string[]): Promise<readonly string[]> {
       const rows = await inPortions(callIds, (ids) =>
         sql.query<{ readonly call_id: string }>(HAVE_READERS, [ids]),
       )

@@ -21,14 +21,10 @@ export interface AuditInput extends RangeInput {
   readonly requestId?: string | undefined
 }
 
-export interface AuditQuery extends Omit<AuditInput, keyof RangeInput | 'result'> {
-  readonly result?: AuditResult | undefined
-  readonly from?: Date | undefined
-  readonly to?: Date | undefined
-}
+export type AuditQuery = Partial<ReturnType<typeof parseAuditQuery>>
 
 /** @throws Problem `invalid_request` with all mistakes */
-export function parseAuditQuery(input: AuditInput): AuditQuery {
+export function parseAuditQuery(input: AuditInput) {
   const { userId, keyId, operation, result, target, targetId, requestId } = input
   const { range, ...conditions } = allOf({
     range: () => orderedRangeOf(input),
