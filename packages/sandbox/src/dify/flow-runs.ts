@@ -11,7 +11,7 @@ import type { FlowPart } from './workflow-script.ts'
 
 /** What a run that pauses needs to go on without the request that began it. */
 interface FlowDetails {
-  /** The kind of app, which has the run. */
+  /** The kind of app whose run it is. */
   readonly kind: string
   readonly user: string
   readonly workflowRunId: string

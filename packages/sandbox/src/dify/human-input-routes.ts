@@ -11,7 +11,7 @@ import { checkActive, checkSubmission, type Form, formDefinition } from './human
 
 /** The routes by which a client answers a paused run, and reads the rest of it. */
 export function humanInputRoutes(flows: FlowRuns, files: DifyFiles): Routes {
-  /** Streams what a run says from now on. Who began the run is all that may listen. */
+  /** Streams what a run says from now on, to the user who began it. */
   function listen(context: RequestContext): Promise<void> {
     const kind = appOf(context)
     const user = context.query.get('user')
@@ -51,8 +51,8 @@ export function humanInputRoutes(flows: FlowRuns, files: DifyFiles): Routes {
       shown[name] = (await listFiles(list, response)).join(', ')
     // Another answer may have come while the files were read.
     checkActive(form)
-    const rest = flow.answer(form, { action, inputs, shown })
-    // The run goes on in a process of its own, which is faster than the response.
+    const rest = flow.answer(form, { action, inputs, shown }).catch((error: unknown) => console.error(error))
+    // The run goes on in a process of its own, which may be faster than the response.
     await (flow.details.faults.has('sandbox:eager') ? rest : nextTurn())
     return difyJson(200, {})
   }

@@ -181,8 +181,8 @@ interface CheckedSubmission {
 }
 
 /**
- * Dify knows no optional inputs: each must be there, though it may be empty. Values of names that the form has not are kept
- * and not checked.
+ * Dify knows no optional inputs: each must be there, though it may be empty. Values under names that the form does not have are
+ * kept and not checked.
  *
  * @throws Refusal if the action or an input is not one of the form
  */

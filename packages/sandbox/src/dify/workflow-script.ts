@@ -105,7 +105,7 @@ export function difyWorkflowScript(run: DifyRun, nodeFails: boolean, part?: Flow
 }
 
 /**
- * Up to release 1.13 the reader of a blocking reply waits for the end of the run, which does not come: the run has begun and is
+ * In release 1.13 the reader of a blocking reply waits for the end of the run, which does not come: the run has begun and is
  * paused, and the client learns nothing of it. Later releases reply with the event `workflow_paused`.
  */
 const PAUSES_BLOCKING = difyError(400, 'invalid_param', 'queue listening stopped unexpectedly.')

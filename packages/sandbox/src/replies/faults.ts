@@ -28,9 +28,9 @@ export const FAULTS = {
   'sandbox:node-failed':
     'FastGPT, Dify chatflow and workflow: fails the model node, which each reports in its own way.',
   'sandbox:interactive':
-    'FastGPT, Dify chatflow and workflow, HiAgent: pauses with a choice, which an answer must end; `=<kind>`: in another way. The kinds are below.',
+    'FastGPT, Dify chatflow and workflow, HiAgent: pauses with a question and waits for its answer; `=<kind>`: in another way. The kinds are below.',
   'sandbox:eager':
-    'Dify chatflow and workflow: a paused run goes on to its end before the response to its answer is sent.',
+    'Dify: when a paused run is answered, generates all that follows before the response to the answer.',
   'sandbox:replace': 'Dify: replaces the whole answer at its end, as moderation does.',
   'sandbox:forget-files': 'Dify, Coze: forgets all uploads before the files of the query are looked up.',
   'sandbox:multi': 'Coze: sends two answer messages in one run.',
@@ -59,8 +59,7 @@ export type ErrorKind = keyof typeof ERROR_KINDS
 
 /** The kinds of `sandbox:interactive=<kind>`. The README repeats this table. */
 export const PAUSE_KINDS = {
-  choice:
-    'A question with two options. Without a kind, and where the platform has not the kind, it is this one.',
+  choice: 'A question with two options; also without a kind, and with one that the platform does not have.',
   form: 'FastGPT, Dify: a form with fields of several types; Dify has two actions beside them.',
   text: 'FastGPT, Dify: one field of text; Dify has one action beside it.',
   expired: 'Dify: a choice that has expired already, so that its answer gets 412.',
