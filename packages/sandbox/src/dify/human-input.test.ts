@@ -316,6 +316,24 @@ describe('a form with fields', () => {
     expect(await problemOf(refused)).toEqual([400, 'invalid_form_data', message])
   })
 
+  test('is submitted by the answer whose files are read first', async () => {
+    const files = await startFileServer()
+    const begun = await begin('workflow', 'sandbox:interactive=form x')
+    const inputs = (url: string) => ({
+      comment: '',
+      priority: 'low',
+      attachment: remote('image', url),
+      evidence: [],
+    })
+    const requested = files.requested()
+    const slow = submit(begun, begun.tokens[0], { inputs: inputs(`${files.origin}/silent`) })
+    await requested
+    const fast = await submit(begun, begun.tokens[0], { inputs: inputs('https://files.example.com/y.png') })
+    expect(fast.status).toBe(200)
+    await files[Symbol.asyncDispose]()
+    expect((await slow).status).toBe(412)
+  })
+
   test('may have one text and one action only', async () => {
     const begun = await begin('workflow', 'sandbox:interactive=text x')
     const inputs = { comment: '好' }

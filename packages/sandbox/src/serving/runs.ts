@@ -26,7 +26,7 @@ export class Run implements SeenRun {
   readonly answers: unknown[] = []
   #text = ''
   #state: RunState = 'running'
-  #halt = new AbortController()
+  readonly #halt = new AbortController()
   readonly #observer: RunObserver
 
   constructor(ids: RunIds, observer: RunObserver) {
@@ -69,11 +69,10 @@ export class Run implements SeenRun {
     this.#observer.left()
   }
 
-  /** Goes on with an answer. What halted the run before its pause is over. */
+  /** Goes on with an answer. */
   resume(answer: unknown): void {
     this.answers.push(answer)
     this.#state = 'running'
-    this.#halt = new AbortController()
     this.#observer.changed()
   }
 
