@@ -46,7 +46,7 @@ export function createSystemLookup(ask: Ask = promisify(lookup)): (waitMs: numbe
   }
 
   function askFor(name: string, options: LookupOptions): Asking {
-    const needed = { by: 0 }
+    const needed = { by: 1 }
     const addresses = markRejectionHandled(
       inTurn(name, options, () => needed.by > 0).finally(() => askings.delete(name)),
     )
@@ -57,8 +57,9 @@ export function createSystemLookup(ask: Ask = promisify(lookup)): (waitMs: numbe
 
   return (waitMs) =>
     lookupWith((name, options) => {
-      const { addresses, needed } = askings.get(name) ?? askFor(name, options)
-      needed.by += 1
+      const known = askings.get(name)
+      if (known !== undefined) known.needed.by += 1
+      const { addresses, needed } = known ?? askFor(name, options)
       return within(waitMs, name, addresses).finally(() => {
         needed.by -= 1
       })
