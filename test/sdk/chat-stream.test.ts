@@ -22,7 +22,7 @@ let client: Trunkline
 let conversations = 0
 
 beforeAll(async () => {
-  system = await startGatewayWithSandbox({ settings: { chat: { headerHoldMs: 20, keepAliveMs: 20 } } })
+  system = await startGatewayWithSandbox({ settings: { chat: { keepAliveMs: 20 } } })
   client = new Trunkline({ baseURL: system.gateway.url, apiKey: system.key, accessToken: system.token })
 })
 afterAll(() => system?.remove())

@@ -4,6 +4,7 @@ import { recordConfiguration } from '#core/audit/configuration-event.ts'
 import type { RefusedOperations } from '#core/audit/refused-operations.ts'
 import { withDeadline } from '#core/base/async/deadline.ts'
 import type { Conversations } from '#core/calls/conversation/conversations.ts'
+import type { Pauses } from '#core/calls/pauses/pauses.ts'
 import type { Instances } from '#core/ledger/instances.ts'
 import type { Ledger } from '#core/ledger/ledger.ts'
 import { createMaintenanceLease } from '#core/ledger/maintenance-lease.ts'
@@ -48,6 +49,7 @@ export interface LivingParts
   readonly refusals: RefusalRecorder
   readonly refusedOperations: RefusedOperations
   readonly conversations: Conversations
+  readonly pauses: Pauses
   readonly storage: FileStorage
   readonly processTasks: ProcessTasks
 }
@@ -57,11 +59,12 @@ const TRACES_WITHIN_MS = 2_000
 
 export function createGatewayLife(surroundings: Surroundings, parts: LivingParts): GatewayLife {
   const { config, database, runtime, identity, clock, metrics, tracing, disk, build, log } = surroundings
-  const { ledger, instances, replyStore, conversations, storage, processTasks, secret, redis } = parts
+  const { ledger, instances, replyStore, conversations, pauses, storage, processTasks, secret, redis } = parts
   const { sql, lanes } = database
   const maintenance = createMaintenance({
     ...processTasks,
     conversations,
+    pauses,
     replies: replyStore,
     instances,
     refusals: createRefusalSweep({ sql: lanes.upkeep }),

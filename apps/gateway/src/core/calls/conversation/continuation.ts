@@ -37,9 +37,8 @@ export async function continuedConversation(
   const isKeptHere = context === 'gateway'
   const scope = [ownerId, agent.id, call.ledgerApp, call.endUser]
   const refuse = (detail: string) => fail('previous_response_not_found', { field, detail })
-  if (context === 'none')
-    return refuse(`agent ${agent.id} remembers nothing; expected the whole conversation as input.`)
   const row = await lookUntilSettled(sql, [callId, ...scope, admittedAs ?? null], isKeptHere)
+  if (row === undefined && context === 'none') return refuse(remembersNothing(agent.id))
   if (row === undefined) return refuse('expected the id of a response to this user, from the same model.')
   if (row.has_failed) return refuse('this response failed; expected the one before it.')
   if (row.is_older && !isKeptHere) return refuse(GONE_ON)
@@ -103,6 +102,11 @@ function last(continued: readonly EarlierCallName[]): EarlierCallName {
   const found = continued.at(-1)
   if (found === undefined) throw new Error('no earlier call to continue')
   return found
+}
+
+/** An agent without conversations is continued where a run waits, and nowhere else. */
+export function remembersNothing(agent: string): string {
+  return `agent ${agent} remembers nothing; expected the whole conversation as input.`
 }
 
 const GONE_ON = 'the conversation has gone on since this response; expected its latest one.'
