@@ -242,3 +242,204 @@ describe('a question is answered after a kill -9, by the process that is there t
     },
   )
 })
+
+/** The detail of a refusal and what it names, as each face has it. */
+const refusalOf = ({ status, body }: Told) => ({
+  status,
+  reason: body.reason ?? body.error?.code ?? body.code,
+  field: body.fields?.[0]?.field ?? body.error?.param,
+})
+
+async function ask(agent: Agent, query: string, more: Partial<Message> = {}) {
+  const mark = `mark-${randomUUID()}`
+  const told = await send(agent, 'rest', 'json', { query: `${query} ${mark}`, ...more })
+  expect(told).toMatchObject({ status: 200, pause: { id: expect.any(String) } })
+  return { ...told, mark }
+}
+
+describe('an answer by the id of its pause', () => {
+  const asks = async (agent: Agent, query = 'sandbox:interactive') => {
+    const question = await ask(agent, query)
+    const say = (answer: object, more: Partial<Message> = {}, face: Face = 'rest') =>
+      send(agent, face, 'json', {
+        ...{
+          query: '',
+          conversation: question.conversation,
+          answer: { pause: question.pause.id, ...answer },
+        },
+        ...more,
+      })
+    const calls = async () => {
+      const { body } = await api.call('GET', '/api/v1/calls?limit=100&agent=chatflow', { token: key })
+      return body.data.items.filter(
+        ({ conversation }: { conversation: string }) => conversation === question.conversation,
+      )
+    }
+    return { question, say, calls }
+  }
+
+  test.each(['chatflow', 'workflow', 'fastgpt'] as const)('%s: the option, once', async (agent) => {
+    const { question, say } = await asks(agent)
+    const [option] = question.pause.options
+    expect(await say({ option: option.id })).toMatchObject({
+      status: 200,
+      text: expect.stringContaining(option.title),
+    })
+    expect(refusalOf(await say({ option: option.id }))).toMatchObject({ status: 409, reason: 'pause_over' })
+    expect(runsOf(agent, question.mark)).toHaveLength(1)
+  })
+
+  test.each(['chatflow', 'workflow', 'fastgpt'] as const)('%s: the fields of a form', async (agent) => {
+    const { question, say } = await asks(agent, 'sandbox:interactive=form')
+    const fields = Object.fromEntries(
+      // biome-ignore lint/suspicious/noExplicitAny: as the client has parsed it
+      question.pause.fields.map(({ name, type, options }: any) => [
+        name,
+        {
+          ...{ text: 'Ada', paragraph: 'two\nlines', number: 3, select: options?.[0], checkbox: true },
+          ...{ file: 'https://files.example.com/a.png', 'file-list': ['https://files.example.com/b.pdf'] },
+        }[type as string],
+      ]),
+    )
+    expect(question.pause.fields.length).toBeGreaterThan(1)
+    const option = question.pause.options[0]?.id
+    // biome-ignore lint/suspicious/noExplicitAny: as the client has parsed it
+    const required = question.pause.fields.find((field: any) => field.required && field.default === undefined)
+    const { [required.name]: _left, ...partial } = fields
+    const before = runsOf(agent, question.mark)[0]?.answers?.length
+    for (const _try of [1, 2]) {
+      expect(refusalOf(await say({ option, fields: partial }))).toEqual({
+        ...{ status: 400, reason: 'answer_required', field: `body.answer.fields.${required.name}` },
+      })
+    }
+    expect(runsOf(agent, question.mark)[0]?.answers?.length).toBe(before)
+    const reply = await say({ option, fields })
+    expect(reply).toMatchObject({ status: 200, pause: undefined })
+    expect(reply.text).toMatch(/Ada|two\\?n?\n?lines/)
+  })
+
+  test('an unknown option, a text that is none and a wrong id are refused twice on every face, and nothing is sent or counted', async () => {
+    const { question, say, calls } = await asks('chatflow')
+    const rows = (await calls()).length
+    for (const face of FACES) {
+      for (const _try of [1, 2]) {
+        expect(refusalOf(await say({ option: 'nothing' }, {}, face))).toMatchObject({
+          ...{ status: 400, reason: 'answer_required' },
+          field: expect.stringMatching(/answer\.option$/),
+        })
+        expect(refusalOf(await say({}, { answer: undefined, query: 'maybe' } as object, face))).toMatchObject(
+          {
+            ...{ status: 400, reason: 'answer_required' },
+          },
+        )
+        for (const pause of [randomUUID(), 'no id'])
+          expect(refusalOf(await say({ pause, option: 'approve' }, {}, face))).toMatchObject({ status: 409 })
+      }
+    }
+    expect((await calls()).length).toBe(rows)
+    expect(runsOf('chatflow', question.mark)).toMatchObject([{ state: 'paused', answers: [] }])
+    expect(await say({ option: 'approve' })).toMatchObject({ status: 200 })
+  })
+
+  test('another owner, another end user and a revoked key do not see it', async () => {
+    const token = await api.login()
+    const user = await api.createUser(token, `user-${randomUUID().slice(0, 8)}`, { role: 'premium' })
+    const other = await api.createKey(await api.login(user.username, user.password))
+    const { question, say } = await asks('chatflow')
+    expect(refusalOf(await say({ option: 'approve' }, { key: other.full_key }))).toMatchObject({
+      reason: 'pause_over',
+    })
+    expect(refusalOf(await say({ option: 'approve' }, { user: 'mallory' }))).toMatchObject({
+      reason: 'pause_over',
+    })
+    const revoked = await api.createKey(token)
+    await api.call('DELETE', `/api/v1/api-keys/${revoked.id}`, { token })
+    expect(refusalOf(await say({ option: 'approve' }, { key: revoked.full_key }))).toMatchObject({
+      status: 401,
+    })
+    expect(runsOf('chatflow', question.mark)).toMatchObject([{ state: 'paused' }])
+    expect(await say({ option: 'approve' })).toMatchObject({ status: 200 })
+  })
+
+  test.each(['chatflow', 'workflow', 'fastgpt', 'hiagent'] as const)(
+    '%s: of two at once exactly one reaches the platform',
+    async (agent) => {
+      for (let round = 0; round < 10; round += 1) {
+        const { question, say } = await asks(agent)
+        const option = question.pause.options[0]?.id
+        const said = option === undefined ? { query: 'blue' } : {}
+        const both = await Promise.all(Array.from({ length: 4 }, () => say({ option }, said)))
+        expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409])
+        expect(runsOf(agent, question.mark)).toMatchObject([{ answers: [expect.anything()] }])
+      }
+    },
+  )
+
+  test('the rest of a run of Dify is whole, however soon it comes', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const { say } = await asks('chatflow', 'sandbox:interactive sandbox:eager')
+      const { status, text } = await say({ option: 'approve' })
+      expect(status).toBe(200)
+      expect(text).toMatch(/^You chose “Approve”\./)
+      expect(text).toContain('You asked: “')
+    }
+  })
+
+  test('a question after the answer is a pause of its own, and two that wait at once are asked one after the other', async () => {
+    for (const query of ['sandbox:interactive=twice', 'sandbox:interactive=both']) {
+      const { question, say } = await asks('chatflow', query)
+      const next = await say({ option: 'approve' })
+      expect(next.pause.id).not.toBe(question.pause.id)
+      expect(refusalOf(await say({ option: 'approve' }))).toMatchObject({ reason: 'pause_over' })
+      const last = await say({ pause: next.pause.id, option: 'reject' })
+      expect(last).toMatchObject({ status: 200, pause: undefined })
+      expect(runsOf('chatflow', question.mark)).toMatchObject([{ state: 'finished', answers: [{}, {}] }])
+    }
+  })
+
+  test('one that has expired, that was sent by e-mail, or that is empty cannot be answered', async () => {
+    const expired = await asks('chatflow', 'sandbox:interactive=expired')
+    expect(refusalOf(await expired.say({ option: 'approve' }))).toMatchObject({
+      status: 409,
+      reason: 'pause_over',
+    })
+    expect(
+      await send('chatflow', 'rest', 'json', { query: 'Hello', conversation: expired.question.conversation }),
+    ).toMatchObject({
+      status: 200,
+    })
+    const again = await asks('chatflow', 'sandbox:interactive=expired')
+    const say = (query: string) =>
+      send('chatflow', 'rest', 'json', { query, conversation: again.question.conversation })
+    expect(refusalOf(await say('Approve'))).toMatchObject({ reason: 'pause_over' })
+    expect(await say('Approve')).toMatchObject({ status: 200 })
+    const email = await asks('chatflow', 'sandbox:interactive=email')
+    expect(email.question.pause).toMatchObject({ options: [], fields: [] })
+    expect(refusalOf(await email.say({ option: 'approve' }))).toMatchObject({ reason: 'pause_over' })
+    const empty = await send('chatflow', 'rest', 'json', { query: 'sandbox:interactive=empty' })
+    expect(refusalOf(empty)).toMatchObject({ status: 502, reason: 'agent_requires_action' })
+  })
+
+  test('is given up, with or without another message', async () => {
+    const { question, say } = await asks('chatflow')
+    expect(await say({ cancel: true })).toMatchObject({ status: 200, text: '', pause: undefined })
+    expect(refusalOf(await say({ option: 'approve' }))).toMatchObject({ reason: 'pause_over' })
+    expect(runsOf('chatflow', question.mark)).toHaveLength(1)
+    const other = await asks('chatflow')
+    const reply = await other.say({ cancel: true }, { query: 'Hello again' })
+    expect(reply).toMatchObject({ status: 200, text: expect.stringContaining('Hello again') })
+  })
+
+  test('a pause whose answer was refused before it was sent is open again', async () => {
+    const { question, say } = await asks('chatflow')
+    const { control } = sandbox.agents.dify
+    await control.fail('401')
+    expect(refusalOf(await say({ option: 'approve' }))).toMatchObject({
+      status: 502,
+      reason: 'agent_credentials',
+    })
+    await control.recover()
+    expect(runsOf('chatflow', question.mark)).toMatchObject([{ state: 'paused' }])
+    expect(await say({ option: 'approve' })).toMatchObject({ status: 200 })
+  })
+})
