@@ -4,6 +4,7 @@ import { recordConfiguration } from '#core/audit/configuration-event.ts'
 import type { RefusedOperations } from '#core/audit/refused-operations.ts'
 import { withDeadline } from '#core/base/async/deadline.ts'
 import type { Conversations } from '#core/calls/conversation/conversations.ts'
+import type { Pauses } from '#core/calls/pauses/pauses.ts'
 import type { Instances } from '#core/ledger/instances.ts'
 import type { Ledger } from '#core/ledger/ledger.ts'
 import { createMaintenanceLease } from '#core/ledger/maintenance-lease.ts'
@@ -33,6 +34,7 @@ export interface LivingParts
   readonly refusals: RefusalRecorder
   readonly refusedOperations: RefusedOperations
   readonly conversations: Conversations
+  readonly pauses: Pauses
   readonly storage: FileStorage
   readonly processTasks: ProcessTasks
 }
@@ -42,11 +44,12 @@ const TRACES_WITHIN_MS = 2_000
 
 export function createGatewayLife(surroundings: Surroundings, parts: LivingParts) {
   const { config, database, runtime, identity, clock, metrics, tracing, disk, build, log } = surroundings
-  const { ledger, instances, replyStore, conversations, storage, processTasks, secret, redis } = parts
+  const { ledger, instances, replyStore, conversations, pauses, storage, processTasks, secret, redis } = parts
   const { sql, lanes } = database
   const maintenance = createMaintenance({
     ...processTasks,
     conversations,
+    pauses,
     replies: replyStore,
     instances,
     refusals: createRefusalSweep({ sql: lanes.upkeep }),
@@ -107,7 +110,10 @@ export function createGatewayLife(surroundings: Surroundings, parts: LivingParts
       await instances.join()
       await endPredecessors(surroundings, { ledger, replyStore })
       // The conversations of the emulators were lost with the previous process.
-      if (config.sandbox) await conversations.forget([...parts.catalog.current().keys()])
+      if (config.sandbox) {
+        const agents = [...parts.catalog.current().keys()]
+        await Promise.all([conversations.forget(agents), pauses.forget(agents)])
+      }
     },
     /** Marks the start as complete; calls are served from then on. */
     open(): void {

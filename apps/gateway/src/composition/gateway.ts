@@ -8,10 +8,12 @@ import { buildReplyLog } from '#composition/build-reply-log.ts'
 import { buildServices } from '#composition/build-services.ts'
 import { createGatewayLife, type GatewayLife } from '#composition/gateway-life.ts'
 import { buildSurroundings, type ProcessDeps } from '#composition/surroundings.ts'
+import { createStoredSecrets } from '#core/accounts/auth/stored-secrets.ts'
 import { createRefusedOperations, type RefusedOperations } from '#core/audit/refused-operations.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 import { createConversations } from '#core/calls/conversation/conversations.ts'
 import { createDerivedIds } from '#core/calls/conversation/derived-ids.ts'
+import { createPauses } from '#core/calls/pauses/pauses.ts'
 import type { ProcessIdentity } from '#core/ledger/instances.ts'
 import { createProcessLoads } from '#core/ledger/process-loads.ts'
 import type { RefusalRecorder } from '#core/refusals/refusal-recorder.ts'
@@ -75,8 +77,13 @@ export async function createGateway({
     runtime,
     bounds: config.conversations,
   })
+  const pauses = createPauses({
+    sql: database.lanes.conversations,
+    secrets: createStoredSecrets(config, runtime),
+    retentionDays: config.conversations.mappingRetentionDays,
+  })
   const storage = await openStorage(config, { runtime, publicUrl: () => publicUrl, space: disk.space })
-  const parts = { ...agents, ...accounts, ...replyLog, ledger, conversations, storage }
+  const parts = { ...agents, ...accounts, ...replyLog, ledger, conversations, pauses, storage }
   const loads = createProcessLoads({ instances, identity, load, runtime })
   const { services, processTasks } = buildServices(surroundings, { ...parts, limits, derivedIds, loads })
   const refusedOperations = createRefusedOperations({

@@ -48,18 +48,19 @@ export function createCompletionEncoder(
     role = ''
     return `${head}{"index":0,"delta":{${delta}},"finish_reason":null}]${beside}}\n\n`
   }
-  const last = (reason: string) => {
+  const last = ({ reason, pause }: Extract<ChatEvent, { type: 'end' }>) => {
     const delta = role.slice(0, -1)
     const tokens = JSON.stringify(usage === undefined ? null : tokenUsage(usage))
     const usageChunk = includeUsage ? `${head}],"usage":${tokens}}\n\n` : ''
-    return `${head}{"index":0,"delta":{${delta}},"finish_reason":"${reason}"}]}\n\n${usageChunk}data: [DONE]\n\n`
+    const paused = pause === undefined ? '' : `,"pause":${JSON.stringify(pause)}`
+    return `${head}{"index":0,"delta":{${delta}},"finish_reason":"${reason}"}]${paused}}\n\n${usageChunk}data: [DONE]\n\n`
   }
 
   return {
     encode(event: ChatEvent) {
       switch (event.type) {
         case 'text':
-        case 'interaction':
+        case 'pause':
         case 'replace':
           return chunk('content', replyText.add(event))
         case 'reasoning':
@@ -77,7 +78,7 @@ export function createCompletionEncoder(
         case 'citations':
           return citationsChunk(event.top, event.annotations)
         case 'end':
-          return last(event.reason)
+          return last(event)
         default:
           return ''
       }

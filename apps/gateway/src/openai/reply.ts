@@ -6,7 +6,7 @@ import type { Completion } from './schemas.ts'
 
 /** The JSON reply of `POST /api/v1/chat/completions` where the client did not ask for a stream. */
 export function completionOf(chat: ChatHead, reply: CollectedReply): Completion {
-  const { model, content, reasoning, toolCalls, finishReason, usage, logprobs, citations } = reply
+  const { model, content, reasoning, toolCalls, finishReason, usage, logprobs, citations, pause } = reply
   return {
     id: completionId(chat),
     object: 'chat.completion',
@@ -30,5 +30,6 @@ export function completionOf(chat: ChatHead, reply: CollectedReply): Completion 
     ],
     ...citations?.top,
     ...(usage !== undefined && { usage: tokenUsage(usage) }),
+    ...(pause !== undefined && { pause }),
   }
 }

@@ -10,7 +10,7 @@ import type { CompletionRequest } from './schemas.ts'
  * client builds on the answer; `ignored` ones only influence its style. See docs/decisions/0009.
  */
 export const PARAMETERS = {
-  served: ['model', 'messages', 'stream', 'stream_options', 'user', 'metadata', 'store'],
+  served: ['model', 'messages', 'stream', 'stream_options', 'user', 'metadata', 'store', 'answer'],
   refused: [
     'tools',
     'functions',

@@ -119,6 +119,7 @@ const completionRoute: ChatRoute<CompletionRequest, CompletionForm> = {
         keepsTurn: false,
       },
       conversation: { chatId: conversation, conversationId: conversation },
+      answer: body.answer ?? undefined,
       form: { includeUsage: body.stream_options?.include_usage === true },
     }
   },

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { ID_CHARACTERS_MAX } from '#core/calls/request/call.ts'
 import { MESSAGE_ROLES } from '#core/calls/request/messages.ts'
+import { PauseAnswerSchema, PauseSchema } from '#http/chat/pause-schemas.ts'
 import { TokenUsageSchema } from '#http/chat/token-usage.ts'
 import { nullable, oneOf, ref } from '#http/response/schemas.ts'
 
@@ -63,6 +64,7 @@ export const CompletionRequestSchema = Type.Object(
         'Only `conversation_id` has an effect.',
       ),
     ),
+    answer: Type.Optional(nullable(ref(PauseAnswerSchema), 'Answers a pause; an addition of the gateway.')),
   },
   {
     $id: 'CompletionRequest',
@@ -143,6 +145,7 @@ export const CompletionSchema = Type.Object(
     ),
     ...CITATIONS,
     usage: Type.Optional(ref(TokenUsageSchema)),
+    pause: Type.Optional(ref(PauseSchema)),
   },
   {
     $id: 'Completion',
@@ -198,6 +201,7 @@ export const CompletionChunkSchema = Type.Object(
         'The tokens of the call, in a chunk before `[DONE]` if `stream_options.include_usage` was true; null if the platform reported none.',
       ),
     ),
+    pause: Type.Optional(ref(PauseSchema)),
   },
   {
     $id: 'CompletionChunk',

@@ -38,6 +38,7 @@ beforeEach(() => {
   maintenance = createMaintenance({
     usage: { verify, prune, pruneNames },
     conversations: { sweep: sweepConversations },
+    pauses: { sweep: async () => 0 },
     replies: { sweep: sweepReplies },
     instances: { sweep: sweepInstances },
     refusals: { sweep: sweepRefusals },

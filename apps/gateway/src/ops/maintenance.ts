@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { KeySweep } from '#core/accounts/keys/key-sweep.ts'
 import type { ChainSweep } from '#core/audit/chain-sweep.ts'
 import type { Conversations } from '#core/calls/conversation/conversations.ts'
+import type { Pauses } from '#core/calls/pauses/pauses.ts'
 import type { Instances } from '#core/ledger/instances.ts'
 import type { MaintenanceLease, MaintenancePeriods } from '#core/ledger/maintenance-lease.ts'
 import type { RefusalSweep } from '#core/refusals/refusal-sweep.ts'
@@ -30,6 +31,7 @@ const ASK_EVERY_MS = 60_000
 export function createMaintenance({
   usage,
   conversations,
+  pauses,
   replies,
   instances,
   refusals,
@@ -42,6 +44,7 @@ export function createMaintenance({
 }: {
   usage: Pick<UsageUpkeep, 'verify' | 'prune' | 'pruneNames'>
   conversations: Pick<Conversations, 'sweep'>
+  readonly pauses: Pick<Pauses, 'sweep'>
   replies: Pick<ReplyStore, 'sweep'>
   instances: Pick<Instances, 'sweep'>
   refusals: RefusalSweep
@@ -67,6 +70,7 @@ export function createMaintenance({
       usage.prune,
       usage.pruneNames,
       conversations.sweep,
+      pauses.sweep,
       replies.sweep,
       instances.sweep,
       refusals.sweep,

@@ -3,7 +3,9 @@
 export const VISITOR_ERRORS: ReadonlyMap<string, string> = new Map([
   ['agent_rejected_input', 'invalid_request_error'],
   ['content_filtered', 'invalid_request_error'],
+  ['answer_required', 'invalid_request_error'],
   ['conversation_busy', 'invalid_request_error'],
+  ['pause_over', 'invalid_request_error'],
   ['rate_limited', 'rate_limit_error'],
   ['agent_rate_limited', 'rate_limit_error'],
   ['interrupted', 'server_error'],

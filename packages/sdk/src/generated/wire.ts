@@ -1274,6 +1274,87 @@ export interface components {
          */
         DetailEvent: components["schemas"]["NodeStartedDetail"] | components["schemas"]["NodeFinishedDetail"] | components["schemas"]["ToolCallDetail"] | components["schemas"]["ToolResultDetail"] | components["schemas"]["ThoughtDetail"] | components["schemas"]["ReasoningDetail"] | components["schemas"]["SourcesDetail"] | components["schemas"]["VariablesDetail"] | components["schemas"]["InteractionDetail"] | components["schemas"]["ReplacedDetail"] | components["schemas"]["OtherDetail"];
         /**
+         * The run waits for the user. The next chat in the same conversation is the answer, by its text or by `answer`.
+         * @example {
+         *       "id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
+         *       "question": "Send the offer?",
+         *       "options": [
+         *         {
+         *           "id": "approve",
+         *           "title": "Approve"
+         *         },
+         *         {
+         *           "id": "reject",
+         *           "title": "Reject"
+         *         }
+         *       ],
+         *       "fields": [
+         *         {
+         *           "name": "comment",
+         *           "type": "paragraph",
+         *           "required": false
+         *         }
+         *       ],
+         *       "expires_at": "2026-11-30T12:00:00.000Z"
+         *     }
+         */
+        Pause: {
+            /** The id of the pause, which an answer names. It is that of the call that has paused. */
+            id: string;
+            /** What the user is asked; may be empty. */
+            question: string;
+            /** The answers to choose from; may be empty. */
+            options: {
+                /** What an answer sends as `option`. */
+                id: string;
+                /** What to show. */
+                title: string;
+            }[];
+            /** The fields of a form; may be empty. */
+            fields: {
+                /** The name under which an answer has the value. */
+                name: string;
+                /** What to show beside the field. */
+                label?: string;
+                /**
+                 * What the value is: `select` is one of `options`, `file` the URL of a file, `file-list` a list of such URLs.
+                 * @enum {string}
+                 */
+                type: "text" | "paragraph" | "number" | "select" | "checkbox" | "file" | "file-list";
+                /** Whether the answer needs a value. */
+                required: boolean;
+                /** What a `select` offers. */
+                options?: string[];
+                /** The value where the answer has none. */
+                default?: unknown;
+            }[];
+            /**
+             * Format: date-time
+             *
+             * Until when it can be answered; absent if that has no end.
+             */
+            expires_at?: string;
+        };
+        /**
+         * The answer to a pause. It names its pause, so that a second click answers nothing else. `query` may be empty beside it.
+         * @example {
+         *       "pause": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
+         *       "option": "approve"
+         *     }
+         */
+        PauseAnswer: {
+            /** The id of the pause. */
+            pause: string;
+            /** The id of the option that was chosen. */
+            option?: string;
+            /** The values of the form by the names of its fields. */
+            fields?: {
+                [key: string]: unknown;
+            };
+            /** True gives the pause up and stops the run where its platform can. `query`, if it is not empty, is an ordinary message then. */
+            cancel?: boolean;
+        };
+        /**
          * A message to an agent. The seven fields of the interface are all required; unknown fields are ignored.
          * @example {
          *       "app_id": "demo",
@@ -1294,7 +1375,7 @@ export interface components {
             stream: boolean;
             /** True adds the platform's progress (DetailEvent) to the reply. */
             detail: boolean;
-            /** The message to the agent. It must not be blank. */
+            /** The message to the agent. It must not be blank, except beside `answer`. */
             query: string;
             /** The conversation to continue, for hiagent, which requires it. For other agents it counts only if `chat_id` is empty. */
             conversation_id: string;
@@ -1306,6 +1387,8 @@ export interface components {
             variables?: {
                 [key: string]: unknown;
             };
+            /** The answer to a pause. It names its pause, so that a second click answers nothing else. `query` may be empty beside it. */
+            answer?: components["schemas"]["PauseAnswer"];
         };
         /**
          * The whole reply of an agent.
@@ -1367,6 +1450,8 @@ export interface components {
             }[];
             /** The steps of the platform's progress, in order; present only if `detail` was true. */
             detail?: components["schemas"]["DetailEvent"][];
+            /** The run waits for the user. The next chat in the same conversation is the answer, by its text or by `answer`. */
+            pause?: components["schemas"]["Pause"];
         };
         /**
          * One `data:` line of a stream. In the last chunk `content` is null and `finish_reason` is set; the line `data: [DONE]` follows it.
@@ -1420,6 +1505,8 @@ export interface components {
             usage?: components["schemas"]["TokenUsage"];
             /** One step of the platform's progress, sent if `detail` is true. `type` is its kind. */
             detail?: components["schemas"]["DetailEvent"];
+            /** The run waits for the user. The next chat in the same conversation is the answer, by its text or by `answer`. */
+            pause?: components["schemas"]["Pause"];
         };
         /**
          * The last `data:` line of a stream that failed. Neither a chunk with a `finish_reason` nor `[DONE]` follows it.
@@ -1491,6 +1578,8 @@ export interface components {
             } & {
                 [key: string]: unknown;
             }) | null;
+            /** Answers a pause; an addition of the gateway. */
+            answer?: components["schemas"]["PauseAnswer"] | null;
         } & {
             [key: string]: unknown;
         };
@@ -1567,6 +1656,8 @@ export interface components {
             search_results?: unknown[];
             /** The tokens of the call as the platform reported them; absent where it reported none. */
             usage?: components["schemas"]["TokenUsage"];
+            /** The run waits for the user. The next chat in the same conversation is the answer, by its text or by `answer`. */
+            pause?: components["schemas"]["Pause"];
         };
         /**
          * One `data:` line of a completion stream. The line `data: [DONE]` follows the last chunk.
@@ -1633,6 +1724,8 @@ export interface components {
             search_results?: unknown[];
             /** The tokens of the call, in a chunk before `[DONE]` if `stream_options.include_usage` was true; null if the platform reported none. */
             usage?: components["schemas"]["TokenUsage"] | null;
+            /** The run waits for the user. The next chat in the same conversation is the answer, by its text or by `answer`. */
+            pause?: components["schemas"]["Pause"];
         };
         /**
          * An agent or one of its apps, in the form of OpenAI's models.
@@ -1735,6 +1828,8 @@ export interface components {
             } & {
                 [key: string]: unknown;
             }) | null;
+            /** Answers a pause; an addition of the gateway. */
+            answer?: components["schemas"]["PauseAnswer"] | null;
             /** The end user on whose behalf the caller asks. Conversations of different end users are kept apart. */
             user?: string | null;
             /** `trunkline.detail` adds the progress of the run: repeated `response.in_progress` events with a field `trunkline`. `message.output_text.logprobs` asks agents of the platform `openai` how likely the tokens were. Everything else is ignored. */
@@ -1790,7 +1885,29 @@ export interface components {
          *       "conversation": {
          *         "id": "string"
          *       },
-         *       "store": true
+         *       "store": true,
+         *       "pause": {
+         *         "id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
+         *         "question": "Send the offer?",
+         *         "options": [
+         *           {
+         *             "id": "approve",
+         *             "title": "Approve"
+         *           },
+         *           {
+         *             "id": "reject",
+         *             "title": "Reject"
+         *           }
+         *         ],
+         *         "fields": [
+         *           {
+         *             "name": "comment",
+         *             "type": "paragraph",
+         *             "required": false
+         *           }
+         *         ],
+         *         "expires_at": "2026-11-30T12:00:00.000Z"
+         *       }
          *     }
          */
         Response: {
@@ -1837,6 +1954,8 @@ export interface components {
             };
             /** As in the request; true by default. */
             store: boolean;
+            /** The run waits for the user. The next chat in the same conversation is the answer, by its text or by `answer`. */
+            pause?: components["schemas"]["Pause"];
         } & {
             [key: string]: unknown;
         };
@@ -5425,6 +5544,10 @@ export type ReplacedDetail = components["schemas"]["ReplacedDetail"];
 export type OtherDetail = components["schemas"]["OtherDetail"];
 /** One step of the platform's progress, sent if `detail` is true. `type` is its kind. */
 export type DetailEvent = components["schemas"]["DetailEvent"];
+/** The run waits for the user. The next chat in the same conversation is the answer, by its text or by `answer`. */
+export type Pause = components["schemas"]["Pause"];
+/** The answer to a pause. It names its pause, so that a second click answers nothing else. `query` may be empty beside it. */
+export type PauseAnswer = components["schemas"]["PauseAnswer"];
 /** A message to an agent. The seven fields of the interface are all required; unknown fields are ignored. */
 export type ChatRequest = components["schemas"]["ChatRequest"];
 /** The whole reply of an agent. */
@@ -5519,6 +5642,7 @@ export type ErrorReason =
   | "agent_truncated"
   | "agent_unavailable"
   | "agent_unreachable"
+  | "answer_required"
   | "api_key_required"
   | "app_id_required"
   | "app_not_found"
@@ -5549,6 +5673,7 @@ export type ErrorReason =
   | "model_not_found"
   | "object_not_found"
   | "owner_suspended"
+  | "pause_over"
   | "permission_denied"
   | "previous_response_not_found"
   | "quota_exceeded"

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { Static, TObject } from 'typebox'
 import type { ChatEvent, Failure, FinishReason, TokenCounts } from './events.ts'
+import type { PauseAnswer } from './pause.ts'
 
 /**
  * The interface that every platform implements: pure, synchronous translation. An adapter opens no
@@ -41,6 +42,17 @@ export interface Adapter<Own extends EntrySchemas = EntrySchemas, State extends 
   addedFields?(call: AgentCall<Own>): readonly string[]
   /** The model that the entry configures, if any; a reply may name a different one. */
   modelOf?(call: Pick<AgentCall<Own>, 'agent' | 'app'>): string | undefined
+  /**
+   * Sends the answer to a pause in a request of its own, where the rest of the run comes in the reply to another one. That one is
+   * built by {@link Adapter.buildRequest}; the answer is sent once its first event has come, and what came before is not part of the
+   * reply. Absent on platforms that take the answer as the user's next message.
+   */
+  submitAnswer?(call: AgentCall<Own>, answer: PauseAnswer): HelperCall<void>
+  /**
+   * Asks for what a reply does not say itself, once its bytes have ended: the events are those that were missing. Returns undefined
+   * if nothing is missing.
+   */
+  conclude?(call: AgentCall<Own>, state: State): HelperCall<readonly ChatEvent[]> | undefined
   /** Creates the state for one reply. */
   start(call: AgentCall<Own>): State
   /** Translates one server-sent event. Unparsable data becomes an `error` event. Never throws. */
@@ -196,6 +208,8 @@ export interface AgentCall<Own extends EntrySchemas = EntrySchemas> {
   /** Whether the client requested a stream. */
   readonly stream: boolean
   readonly query: string
+  /** Present if the call continues a run that waits; then it stands for the query. */
+  readonly answer?: PauseAnswer
   /**
    * The messages of an OpenAI-compatible request, or the stored turns followed by the query (`openai`
    * agents).

@@ -3,6 +3,7 @@ import { Value } from 'typebox/value'
 import { objectOf } from '#core/base/values/json.ts'
 import { ERRORS } from '#core/errors/errors.ts'
 import { type ChatEvent, DETAIL_TYPES, type DetailEvent, type DetailType } from './events.ts'
+import { PAUSE_FIELD_TYPES } from './pause.ts'
 
 const closed = { additionalProperties: false }
 const text = Type.String({ minLength: 1 })
@@ -75,13 +76,35 @@ const FAILURE = Type.Object(
   closed,
 )
 
+const PAUSE = Type.Object(
+  {
+    question: anyText,
+    options: Type.Array(Type.Object({ id: text, title: text }, closed)),
+    fields: Type.Array(
+      Type.Object(
+        {
+          name: text,
+          label: Type.Optional(text),
+          type: Type.Enum([...PAUSE_FIELD_TYPES]),
+          required: Type.Boolean(),
+          options: Type.Optional(Type.Array(text)),
+          default: Type.Optional(Type.Unknown()),
+        },
+        closed,
+      ),
+    ),
+    expiresAt: Type.Optional(text),
+    takesText: Type.Boolean(),
+    unanswerable: Type.Optional(text),
+    resume: Type.Optional(json),
+  },
+  closed,
+)
+
 const CHAT_EVENT = Type.Union([
   Type.Object({ type: Type.Enum(['text', 'reasoning']), text }, closed),
   Type.Object({ type: Type.Literal('replace'), text: Type.String(), detail: Type.Optional(DETAIL) }, closed),
-  Type.Object(
-    { type: Type.Literal('interaction'), question: Type.String(), options: Type.Array(Type.String()) },
-    closed,
-  ),
+  Type.Object({ type: Type.Literal('pause'), pause: PAUSE }, closed),
   Type.Object(
     { type: Type.Literal('tool_calls'), delta: Type.Array(Type.Unknown(), { minItems: 1 }) },
     closed,

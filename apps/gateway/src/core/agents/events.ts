@@ -1,5 +1,6 @@
 import type { JsonObject } from '#core/base/values/json.ts'
 import type { ErrorReason, Problem } from '#core/errors/errors.ts'
+import type { OfferedPause, Pause } from './pause.ts'
 
 /** Token counts as the platform reported them. Unknown counts are an absent `TokenCounts`, never zeros. */
 export interface TokenCounts {
@@ -114,8 +115,8 @@ export type ChatEvent =
   | { readonly type: 'reasoning'; readonly text: string }
   /** The platform withdraws the text sent so far and replaces it with this one. `detail` is what it says about it beside the text. */
   | { readonly type: 'replace'; readonly text: string; readonly detail?: () => DetailEvent<'replaced'> }
-  /** The platform waits for the end user: a question and the answers that it offers, which may be none. */
-  | { readonly type: 'interaction'; readonly question: string; readonly options: readonly string[] }
+  /** The run waits for the end user. Of several pauses of one reply only the first is passed on. */
+  | { readonly type: 'pause'; readonly pause: Pause }
   | { readonly type: 'tool_calls'; readonly delta: readonly unknown[] }
   /** A function, so that a call without requested details costs nothing. Each call of it returns the same. */
   | { readonly type: 'detail'; readonly detail: () => DetailEvent }
@@ -125,8 +126,16 @@ export type ChatEvent =
   | { readonly type: 'logprobs'; readonly logprobs: JsonObject }
   /** What the answer is based on, in the form of the server: `top` beside the choices, `annotations` in the message. */
   | { readonly type: 'citations'; readonly top: JsonObject; readonly annotations: readonly unknown[] }
-  /** `unknownWord` is the platform's word, if the gateway does not know it. */
-  | { readonly type: 'end'; readonly reason: FinishReason; readonly unknownWord?: string }
+  /**
+   * `unknownWord` is the platform's word, if the gateway does not know it. `pause` is set by the gateway, once the pause with which
+   * the reply has ended can be answered.
+   */
+  | {
+      readonly type: 'end'
+      readonly reason: FinishReason
+      readonly unknownWord?: string
+      readonly pause?: OfferedPause
+    }
   | { readonly type: 'error'; readonly failure: Failure }
 
 /** A reply, which can be read once. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import Type from 'typebox'
 import { Value } from 'typebox/value'
+import { textOfPause } from '#core/agents/pause.ts'
 import { parseLenientJson } from '#core/base/values/lenient-json.ts'
 import type {
   Adapter,
@@ -130,9 +131,9 @@ export function fold(
   for (const event of delivered) {
     if (event.type === 'replace') text = ''
     const added = paragraphOf(event)
-    text += event.type === 'interaction' && text !== '' ? `\n\n${added}` : added
+    text += event.type === 'pause' && text !== '' ? `\n\n${added}` : added
     streamText +=
-      (event.type === 'interaction' || event.type === 'replace') && streamText !== '' ? `\n\n${added}` : added
+      (event.type === 'pause' || event.type === 'replace') && streamText !== '' ? `\n\n${added}` : added
   }
   const ends = new ReplyEnds()
   for (const event of delivered)
@@ -160,8 +161,8 @@ function paragraphOf(event: ChatEvent): string {
     case 'text':
     case 'replace':
       return event.text
-    case 'interaction':
-      return [event.question, event.options.map((option) => `- ${option}`).join('\n')].join('\n\n')
+    case 'pause':
+      return textOfPause(event.pause)
     default:
       return ''
   }

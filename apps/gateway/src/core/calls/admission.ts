@@ -2,9 +2,9 @@ import type { KeyLimits, KeyLimitsReader } from '#core/accounts/keys/key-limits.
 import { refuseKey } from '#core/accounts/keys/refused-keys.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import { AMPLE_SPACE, type DiskSpace } from '#core/database/disk/disk-space.ts'
-import { fail, type Problem } from '#core/errors/errors.ts'
+import { fail, Problem } from '#core/errors/errors.ts'
 import { problemOf } from '#core/errors/problem-of.ts'
-import type { Admission, Admitted, AttachedCall } from '#core/ledger/admission-row.ts'
+import type { Admission, Admitted, AttachedCall, OpenPause } from '#core/ledger/admission-row.ts'
 import type { CallKind } from '#core/ledger/call-kinds.ts'
 import type { ClaimLookUp } from '#core/ledger/kept-claims.ts'
 import type { Ledger } from '#core/ledger/ledger.ts'
@@ -15,6 +15,13 @@ import type { CallObserver, CallRecord } from './call-events.ts'
 export interface AdmissionRequest extends Admission {
   /** The client's network address, by which refused keys are counted. */
   readonly address: string
+  /**
+   * Decides what the call is to the open pause that its admission has met, and returns how it is to be admitted then. The slot has
+   * been taken. Absent for uploads, which meet none.
+   *
+   * @throws Problem if the call is none of what the pause waits for
+   */
+  readonly meet?: (pause: OpenPause, ownerId: string) => Promise<Pick<Admission, 'claims' | 'conversation'>>
 }
 
 /** A call that dies with its client, and is never attached to another one. */
@@ -110,7 +117,7 @@ export function createAdmission(deps: AdmissionDeps): AdmissionService {
       if (attached !== undefined) return attached
       const taking = markRejectionHandled(slot?.takeFor(own))
       if (taking !== undefined) await taking
-      const { keyId, ownerId, attachedTo } = await ledger.admit(request)
+      const { keyId, ownerId, attachedTo } = await admitPast(request)
       if (attachedTo !== undefined) return { keyId, ownerId, attachedTo }
       // A copy, since the request is larger and this is kept until the call ends.
       const record: CallRecord = { callId, requestId, kind, face, agent, trace }
@@ -122,6 +129,26 @@ export function createAdmission(deps: AdmissionDeps): AdmissionService {
       const problem = refusal(error, request, own)
       if (problem.status === 401) return await refuseKey(limits, request.address, problem)
       throw problem
+    }
+  }
+
+  /** Admits a call, also past the pause that it meets. */
+  async function admitPast(request: AdmissionRequest): Promise<Admitted> {
+    try {
+      let answer = await ledger.admit(request)
+      while (answer.pause !== undefined) {
+        if (request.meet === undefined) throw new Error('an upload has met a pause')
+        const { answers: _named, ...admission } = request
+        answer = await ledger.admit({ ...admission, ...(await request.meet(answer.pause, answer.ownerId)) })
+      }
+      return answer
+    } catch (error) {
+      // The same request may have come in time: it is known by its key since it has answered the pause.
+      const { kind, agent, app, keyHash, kept } = request
+      const isLate = kept !== undefined && error instanceof Problem && error.reason === 'pause_over'
+      const attached = isLate ? await lookUpClaim({ keyHash, kind, agent, app, kept }) : undefined
+      if (attached === undefined) throw error
+      return attached
     }
   }
 

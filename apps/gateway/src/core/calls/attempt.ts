@@ -139,10 +139,22 @@ export class Attempt implements CallEnding {
     return this.#reply?.exchange(this.#deps.runtime.elapsedMs())
   }
 
+  /** By which the run can be stopped at the platform, and where its conversation is there. */
+  get stopIds(): { readonly [Id in 'runId' | 'messageId' | 'platformConversationId']: string | undefined } {
+    const {
+      runId,
+      messageId,
+      platformConversationId = this.#reply?.call.platformConversationId,
+    } = this.#reply?.state ?? {}
+    return { runId, messageId, platformConversationId }
+  }
+
   get turnState(): TurnState {
-    if (!this.wasSent) return 'none'
+    if (this.#reply === undefined) return 'none'
+    const ofStep = this.#reply.turnOfStep
+    if (ofStep !== undefined) return ofStep
     if (this.#content.failure?.turn === 'none' && !this.#hasPassedOn) return 'none'
-    return this.#content.isComplete || this.#reply?.sawTurn ? 'stored' : 'unknown'
+    return this.#content.isComplete || this.#reply.sawTurn ? 'stored' : 'unknown'
   }
 
   /**
@@ -183,6 +195,7 @@ export class Attempt implements CallEnding {
       timeouts: timeoutsOfAttempt(agent.timeouts, firstByteMs, passedMs),
       content: this.#content,
       turn,
+      isSilent: this.#chat?.isSilent === true,
     })
     this.#reply = reply
     // What a refusal of fields needs even after the last attempt.
@@ -192,7 +205,7 @@ export class Attempt implements CallEnding {
 
   /** The next part of the platform's response; rejects with an {@link UpstreamError} if there is none. */
   next(): Promise<UpstreamPart> {
-    return this.#requireReply().upstreamReply.next()
+    return this.#requireReply().next()
   }
 
   /** The events of a part, up to the first failure. After the last part it is known whether the reply is complete. */
@@ -314,6 +327,9 @@ export class Attempt implements CallEnding {
    */
   async stop(inTurn: InTurn): Promise<void> {
     if (this.#reply === undefined) return
+    // The run waits for an answer that was not sent, and goes on waiting.
+    if (this.#reply.turnOfStep === 'none')
+      return this.#reply.upstreamReply.cancel(new UpstreamError('agent_truncated'))
     await stopRun(this.#deps.upstream, this.#agent, this.#reply, inTurn)
   }
 

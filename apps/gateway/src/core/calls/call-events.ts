@@ -62,6 +62,8 @@ export interface Settled {
   readonly model?: string | undefined
   /** The time until the first part of a chat's answer. */
   readonly firstTextMs?: number | undefined
+  /** Whether the run waits for its user, who can answer. */
+  readonly paused?: boolean | undefined
   /** The bytes of an upload's file that were received. */
   readonly bytes?: number | undefined
 }

@@ -19,7 +19,17 @@ import type { AttemptDeps } from './attempt.ts'
 import type { CallObserver } from './call-events.ts'
 import { CallSlot, type RouteOfDeps } from './call-slot.ts'
 import { continuedConversation } from './conversation/continuation.ts'
-import { conversationKey, type EnterDeps, enterConversation } from './conversation/enter-conversation.ts'
+import {
+  type AdmittedChat,
+  conversationKey,
+  type EnterDeps,
+  enterConversation,
+} from './conversation/enter-conversation.ts'
+import { Answering } from './pauses/answering.ts'
+import { CallPause } from './pauses/call-pause.ts'
+import type { ClaimedPause } from './pauses/meet-pause.ts'
+import type { PauseHolder, Pauses } from './pauses/pauses.ts'
+import { stopPaused } from './pauses/stop-paused.ts'
 import { type Place, type PlaceBounds, Places } from './places.ts'
 import { StopRequests } from './platform-stops.ts'
 import { Reply } from './reply.ts'
@@ -68,6 +78,8 @@ export interface ChatDeps extends EnterDeps, Pick<RouteOfDeps, 'routes'>, Pick<A
   readonly keyWatch: KeyWatch
   readonly runtime: Runtime
   readonly observe: CallObserver
+  /** Where runs wait for their users. */
+  readonly pauses: Pauses
   readonly bounds: ChatBounds
   /** Where the replies of kept calls go. */
   readonly kept: KeptReplies
@@ -159,29 +171,55 @@ export function createChatService(deps: ChatDeps): ChatService {
         : held.adopt(places.enter(keyHash, isCountedStream), leave)
       if (call.conversation.kind === 'continued') call = await inContinued(call, call.conversation)
       const { conversation } = call
-      const conversationId = (conversation.kind !== 'new' && conversation.id) || runtime.newId()
       const callId = runtime.newId()
+      const keepsNothing = call.agent.adapter.context(call.agent) === 'none'
+      // An agent without conversations is continued by the id of its reply, and only where its run waits.
+      const conversationId =
+        (conversation.kind !== 'new' && conversation.id) || (keepsNothing ? callId : runtime.newId())
       const slot = held.adopt(new CallSlot(deps, { call, keyHash, signal }), leave)
-      const admission = admissionOf(call, { callId, keyHash, conversationId, trace })
-      const admitted = await deps.admission.admit(
-        request.kept === undefined ? admission : { ...admission, kept: keptAdmission(call, request.kept) },
-        { ...(place !== undefined && { place }), slot: slotOf(request, slot), observer },
+      const answering = new Answering(deps, { call, answer: request.answer, slot, keepsNothing })
+      const admission: EphemeralRequest = {
+        ...admissionOf(call, { callId, keyHash, conversationId, trace }),
+        answers: answering.named,
+        meet: (pause, ownerId) => answering.meet(pause, ownerId, conversationId),
+      }
+      const admitted = await answering.admitted(() =>
+        deps.admission.admit(
+          request.kept === undefined ? admission : { ...admission, kept: keptAdmission(call, request.kept) },
+          { ...(place !== undefined && { place }), slot: slotOf(request, slot), observer },
+        ),
       )
       if (admitted.attachedTo !== undefined) return admitted
       if (place === undefined) throw new Problem('draining')
       const { route } = slot
-      const chat = { call, callId, ownerId: admitted.ownerId, conversationId, trace }
-      const beforeAttempt = request.kept === undefined ? undefined : stopIfAsked
+      const { claimed } = answering
+      const { ownerId } = admitted
+      const chat = {
+        call,
+        callId,
+        ownerId,
+        conversationId: claimed?.conversation ?? conversationId,
+        trace,
+        answer: claimed?.answer,
+        isSilent: claimed !== undefined && claimed.answer === undefined && asksNothing(call),
+      }
+      const isKept = request.kept !== undefined
       const reply = new Reply(replyDeps, admitted.record, {
         attempts: attemptDeps,
         chat,
         route,
         place,
         arrivedMs,
-        beforeAttempt,
+        beforeAttempt: isKept || claimed !== undefined ? beforeAttempt(isKept, claimed, chat) : undefined,
+        pause: new CallPause(deps.pauses, pauseHolder(chat), claimed !== undefined),
       })
       place.begin(reply, admitted)
-      const head = headOf(call, request.agent, { callId, conversationId, runtime, route })
+      const head = headOf(call, request.agent, {
+        callId,
+        conversationId: chat.conversationId,
+        runtime,
+        route,
+      })
       // From here on the reply gives back place and route when it ends.
       held.move()
       return { reply, head, admitted }
@@ -204,9 +242,22 @@ export function createChatService(deps: ChatDeps): ChatService {
     }
   }
 
-  /** A client may have asked to stop a call that waits, which is then never sent. */
-  async function stopIfAsked(reply: Reply): Promise<void> {
-    if (await kept.isStopRequested(reply.callId)) reply.stop()
+  /**
+   * A client may have asked to stop a call that waits, which is then never sent. A run that is given up is stopped before anything
+   * else is asked.
+   */
+  function beforeAttempt(
+    isKept: boolean,
+    claimed: ClaimedPause | undefined,
+    chat: AdmittedChat<UnroutedCall>,
+  ) {
+    let givenUp = claimed?.answer === undefined ? claimed : undefined
+    return async (reply: Reply) => {
+      if (isKept && (await kept.isStopRequested(reply.callId))) return reply.stop()
+      const stopping = givenUp
+      givenUp = undefined
+      if (stopping !== undefined) await stopPaused(deps, stopping, chat)
+    }
   }
 
   return {
@@ -245,6 +296,20 @@ export function createChatService(deps: ChatDeps): ChatService {
       return places.running
     },
   }
+}
+
+function asksNothing({ asks }: UnroutedCall): boolean {
+  return asks.kind === 'question' && asks.query.trim() === ''
+}
+
+function pauseHolder({
+  call,
+  callId,
+  ownerId,
+  conversationId,
+}: AdmittedChat<UnroutedCall>): Omit<PauseHolder, 'residence'> {
+  const { endUser, agent, ledgerApp } = call
+  return { callId, ownerId, endUser, agent: agent.id, app: ledgerApp, conversation: conversationId }
 }
 
 function leave(taken: Pick<Place, 'leave'>): void {

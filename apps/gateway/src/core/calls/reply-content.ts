@@ -1,5 +1,6 @@
 import type { EmptyReply } from '#core/agents/adapter.ts'
 import type { ChatEvent, Failure, FinishReason, TokenCounts } from '#core/agents/events.ts'
+import type { Pause } from '#core/agents/pause.ts'
 import { ReplyEnds } from '#core/agents/translate/replies/reply-ends.ts'
 import { ThinkTags } from '#core/agents/translate/replies/think-tags.ts'
 import { WellFormedText } from '#core/agents/translate/replies/well-formed-text.ts'
@@ -10,6 +11,8 @@ export interface ReplyContentDeps {
   /** A reply with more text than this fails with `agent_malformed`, which bounds models that never stop. */
   readonly streamBytesMax: number
 }
+
+const NO_PAUSES: readonly Pause[] = []
 
 /** What is known of the events of one reply, and whether they are a whole one. */
 export class ReplyContent {
@@ -28,6 +31,7 @@ export class ReplyContent {
   #usage: TokenCounts | undefined
   #model: string | undefined
   #firstTextAtMs: number | undefined
+  #pauses: readonly Pause[] = NO_PAUSES
 
   /** @param thinkTags - whether what stands between tags at the beginning of the text is reasoning */
   constructor(deps: ReplyContentDeps, thinkTags: boolean) {
@@ -71,6 +75,11 @@ export class ReplyContent {
 
   get model(): string | undefined {
     return this.#model
+  }
+
+  /** Where the run waits, in the order in which it was reported. Several branches of a run may wait at once. */
+  get pauses(): readonly Pause[] {
+    return this.#pauses
   }
 
   /** When the first part of the answer came, on the clock of `elapsedMs`. */
@@ -135,9 +144,17 @@ export class ReplyContent {
       case 'reasoning':
         this.#hasReasoning = true
         break
+      case 'pause':
+        this.#pauses = [...this.#pauses, event.pause]
+        this.#firstTextAtMs ??= this.#deps.runtime.elapsedMs()
+        this.#hasContent = true
+        if (this.#pauses.length > 1) {
+          this.#isWithinBound(event)
+          return
+        }
+        break
       case 'text':
       case 'replace':
-      case 'interaction':
       case 'tool_calls':
         this.#firstTextAtMs ??= this.#deps.runtime.elapsedMs()
         this.#hasContent = true
@@ -160,11 +177,7 @@ export class ReplyContent {
 /** Whether an event is a piece of the answer, or of what led to it, after which the answer has not ended yet. */
 function isAnswer({ type }: ChatEvent): boolean {
   return (
-    type === 'text' ||
-    type === 'reasoning' ||
-    type === 'tool_calls' ||
-    type === 'replace' ||
-    type === 'interaction'
+    type === 'text' || type === 'reasoning' || type === 'tool_calls' || type === 'replace' || type === 'pause'
   )
 }
 
@@ -175,8 +188,8 @@ function textBytes(event: ChatEvent): number {
     case 'reasoning':
     case 'replace':
       return Buffer.byteLength(event.text)
-    case 'interaction':
-      return Buffer.byteLength(event.question + event.options.join(''))
+    case 'pause':
+      return Buffer.byteLength(JSON.stringify(event.pause))
     case 'tool_calls':
       return Buffer.byteLength(JSON.stringify(event.delta))
     case 'logprobs':

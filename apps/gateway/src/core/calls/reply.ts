@@ -1,4 +1,5 @@
 import type { ChatEvent, ChatEvents, Failure, TakeEvents } from '#core/agents/events.ts'
+import type { OfferedPause } from '#core/agents/pause.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import { sleep } from '#core/base/async/sleep.ts'
 import type { Runtime } from '#core/base/runtime.ts'
@@ -8,6 +9,7 @@ import type { CallOutcome } from '#core/ledger/call-kinds.ts'
 import type { AttemptEnd } from '#core/ledger/settlement-row.ts'
 import { Attempt, type AttemptDeps, type AttemptedCall, type NextAttempt } from './attempt.ts'
 import { ATTEMPTS_LISTED_MAX, type CallObserver, type CallRecord } from './call-events.ts'
+import type { CallPause } from './pauses/call-pause.ts'
 import type { Place } from './places.ts'
 import type { StopRequests } from './platform-stops.ts'
 import type { Route } from './routing/route.ts'
@@ -29,6 +31,8 @@ export interface ReplyParts {
   readonly arrivedMs: number
   /** Of a kept call: called before each attempt, since its stop may have been requested. */
   readonly beforeAttempt?: ((reply: Reply) => Promise<void>) | undefined
+  /** The pause that the call has claimed, and the one that it may end with. */
+  readonly pause: CallPause
 }
 
 /** How a call ended, for its log. */
@@ -54,6 +58,7 @@ export class Reply implements ChatEvents, RunningCall {
   readonly #arrivedMs: number
   readonly #startedMs: number
   readonly #beforeAttempt: ReplyParts['beforeAttempt']
+  readonly #pause: CallPause
   #attempt: Attempt
   /** When it was sent or, before that, when it began. */
   #attemptStartedMs = 0
@@ -75,13 +80,14 @@ export class Reply implements ChatEvents, RunningCall {
   constructor(
     deps: ReplyDeps,
     call: CallRecord,
-    { attempts, chat, route, place, arrivedMs, beforeAttempt }: ReplyParts,
+    { attempts, chat, route, place, arrivedMs, beforeAttempt, pause }: ReplyParts,
   ) {
     this.#deps = deps
     this.#call = call
     this.#place = place
     this.#route = route
     this.#beforeAttempt = beforeAttempt
+    this.#pause = pause
     this.#arrivedMs = arrivedMs
     this.#startedMs = deps.runtime.elapsedMs()
     this.#attempt = new Attempt(attempts, { chat, route, startedMs: this.#startedMs })
@@ -122,7 +128,7 @@ export class Reply implements ChatEvents, RunningCall {
         }
         const { content } = attempt
         if (!this.#hasText && content.firstTextAtMs !== undefined) this.#firstText(content.firstTextAtMs)
-        if (content.isComplete) await this.#complete(attempt)
+        if (content.isComplete) batch = await this.#complete(attempt, batch)
         // The end event means success, so it is not passed on for a call that was ended while its turn was stored.
         if (content.isComplete && this.#problem !== undefined) break
         this.#hasPassedOn ||= batch.length > 0
@@ -226,15 +232,23 @@ export class Reply implements ChatEvents, RunningCall {
   }
 
   /** Stores the turn before the end is passed on, so that the client's next turn can see it. */
-  async #complete(attempt: Attempt): Promise<void> {
+  async #complete(attempt: Attempt, batch: readonly ChatEvent[]): Promise<readonly ChatEvent[]> {
     let cause: unknown
+    let offered: OfferedPause | undefined
     try {
       const storing = markRejectionHandled(attempt.complete())
       if (storing !== undefined) await this.#unlessEnded(storing)
+      if (attempt.content.pauses.length > 0)
+        offered = await this.#unlessEnded(
+          this.#pause.keep(attempt.content.pauses, attempt.stopIds, this.#route),
+        )
     } catch (error) {
       cause = error
     }
-    if (!this.#isOver) this.#conclude('done', { cause })
+    if (!this.#isOver) this.#conclude('done', { cause, ...(offered !== undefined && { paused: true }) })
+    if (offered === undefined) return batch
+    const pause = offered
+    return batch.map((event) => (event.type === 'end' ? { ...event, pause } : event))
   }
 
   #problemOf(error: unknown): Problem {
@@ -264,11 +278,18 @@ export class Reply implements ChatEvents, RunningCall {
     return this.#problem
   }
 
-  #conclude(outcome: CallOutcome, { failure, cause }: { failure?: Failure; cause?: unknown }): void {
+  #conclude(
+    outcome: CallOutcome,
+    { failure, cause, paused }: { failure?: Failure; cause?: unknown; paused?: true },
+  ): void {
     this.#isOver = true
     const attempt = this.#attempt
     this.#ending = { outcome, leftNoTurn: attempt.turnState === 'none' }
-    this.#released = markRejectionHandled(attempt.finish(outcome === 'done', failure))
+    const finished = markRejectionHandled(attempt.finish(outcome === 'done', failure))
+    const isOpenAgain = attempt.turnState === 'none' && failure?.reason !== 'pause_over'
+    const unclaimed = paused === true ? undefined : this.#pause.endClaim(isOpenAgain ? 'open' : 'over')
+    this.#released =
+      unclaimed === undefined ? finished : Promise.all([finished, unclaimed]).then(() => undefined)
     this.#place.leave()
     this.#route.leave()
     this.#attemptEnded(outcome, failure)
@@ -283,6 +304,7 @@ export class Reply implements ChatEvents, RunningCall {
         cause,
         usage,
         model,
+        paused,
         ...this.#whereItWent(),
         firstTextMs: firstTextAtMs === undefined ? undefined : firstTextAtMs - this.#startedMs,
       },

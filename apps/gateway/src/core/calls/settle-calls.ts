@@ -29,6 +29,7 @@ function settlementOf({ call, settled }: Extract<CallEvent, { type: 'settled' }>
     platformStatus: failure?.platformStatus,
     platformCode: failure?.platformCode,
     platformLogId: failure?.platformLogId,
+    paused: settled.paused,
   }
 }
 

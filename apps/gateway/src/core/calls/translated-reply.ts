@@ -12,10 +12,11 @@ import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
 import type { UpstreamPart, UpstreamReply } from '#core/agents/upstream/upstream-reply.ts'
 import type { Runtime } from '#core/base/runtime.ts'
-import type { Exchange } from './call-events.ts'
+import type { Exchange, TurnState } from './call-events.ts'
 import type { ConversationTurn } from './conversation/enter-conversation.ts'
 import type { ReplyContent } from './reply-content.ts'
 import { type ReplyDeadlines, startReplyDeadlines } from './reply-deadlines.ts'
+import { ReplySteps } from './reply-steps.ts'
 import { callWithoutTexts, type StoppableReply } from './stop-run.ts'
 
 export interface TranslatedReplyDeps {
@@ -33,6 +34,8 @@ export interface SentRequest {
   readonly timeouts: Timeouts
   readonly content: ReplyContent
   readonly turn: ConversationTurn
+  /** Whether a pause is given up and nothing is asked: the reply is complete without a request. */
+  readonly isSilent?: boolean
 }
 
 /** How often the wait after an end is doubled at most; the other deadlines bound it before. */
@@ -55,16 +58,22 @@ export class TranslatedReply implements StoppableReply {
   readonly #sentAtMs: number
   /** The model that the configuration names. */
   readonly #requestedModel: string | undefined
+  readonly #steps: ReplySteps | undefined
 
   constructor(
     { upstream, runtime }: TranslatedReplyDeps,
-    { agent, agentCall, request, sentAtMs, timeouts, content, turn }: SentRequest,
+    { agent: asked, agentCall, request, sentAtMs, timeouts, content, turn, isSilent = false }: SentRequest,
   ) {
+    const agent = isSilent ? silent(asked) : asked
     this.#agent = agent
     this.#content = content
     this.#turn = turn
     this.#sentAtMs = sentAtMs
-    this.upstreamReply = upstream.open(agent, request)
+    const { answer } = agentCall
+    const submission = answer && agent.adapter.submitAnswer?.(agentCall, answer)
+    this.upstreamReply = isSilent
+      ? nothingSent()
+      : upstream.open(agent, request, submission && { announcesStream: true })
     this.deadlines = startReplyDeadlines(timeouts, runtime, (event) => {
       // After a reported end that nothing withdrew, no deadline fails the reply.
       if (event === 'grace' || this.#content.hasEnd) this.upstreamReply.finish()
@@ -72,7 +81,20 @@ export class TranslatedReply implements StoppableReply {
     })
     this.state = agent.adapter.start(agentCall)
     this.call = callWithoutTexts(agentCall)
+    if (submission !== undefined || agent.adapter.conclude !== undefined) {
+      this.#steps = new ReplySteps(upstream, { agent, call: this.call, state: this.state, submission })
+    }
     this.#requestedModel = agent.adapter.modelOf?.({ agent, app: agentCall.app })
+  }
+
+  /** What is known of the turn from a step other than the reply itself; undefined where the reply alone says it. */
+  get turnOfStep(): TurnState | undefined {
+    return this.#steps?.turn
+  }
+
+  /** The next part of the reply; rejects with an {@link UpstreamError} if there is none. */
+  next(): Promise<UpstreamPart> {
+    return this.#steps === undefined ? this.upstreamReply.next() : this.#steps.next(this.upstreamReply)
   }
 
   /** What the exchange with the platform has taken until now. */
@@ -94,9 +116,15 @@ export class TranslatedReply implements StoppableReply {
   translate(part: UpstreamPart): ChatEvent[] {
     this.deadlines.firstByte()
     const batch: ChatEvent[] = []
+    const refused = this.#steps?.failure
+    if (refused !== undefined) {
+      this.#content.failure ??= refused
+      return batch
+    }
     if (part.kind === 'events') this.#translateEvents(part, batch)
     else {
       if (part.kind === 'body') this.#translateBody(part, batch)
+      if (this.#steps !== undefined) this.#content.sift(this.#steps.concluding, batch)
       this.#content.sift(this.#agent.adapter.finish(this.state), batch)
       this.#learnIds()
       this.#close(batch)
@@ -139,7 +167,9 @@ export class TranslatedReply implements StoppableReply {
   ): void {
     const { adapter } = this.#agent
     const content = this.#content
-    if (status >= 400) content.failure = adapter.toFailure(status, body, header)
+    const isGone = this.#steps?.turn === 'none' && (status === 404 || status === 412)
+    if (isGone) content.failure = { reason: 'pause_over', turn: 'none', platformStatus: status }
+    else if (status >= 400) content.failure = adapter.toFailure(status, body, header)
     else {
       content.sift(adapter.translateBody(body, this.state), batch)
       this.sawTurn = batch.length > 0 || content.failure === undefined
@@ -159,5 +189,23 @@ export class TranslatedReply implements StoppableReply {
     )
     if (!isPlain) this.#content.failure ??= { reason: 'agent_malformed' }
     else if (platformConversationId !== undefined) this.#turn.named(platformConversationId)
+  }
+}
+
+/** An agent whose reply is complete when nothing has come. */
+function silent(agent: Agent): Agent {
+  const end: readonly ChatEvent[] = [{ type: 'end', reason: 'stop' }]
+  const { submitAnswer: _submit, conclude: _conclude, ...adapter } = agent.adapter
+  return { ...agent, adapter: { ...adapter, finish: () => end, mayBeEmpty: () => true } }
+}
+
+function nothingSent(): UpstreamReply {
+  return {
+    status: undefined,
+    wasBegun: false,
+    next: async () => ({ kind: 'end' }),
+    interrupt: () => undefined,
+    finish: () => undefined,
+    cancel: () => undefined,
   }
 }

@@ -50,6 +50,13 @@ export const ERRORS = {
     isForVisitors: true,
   },
 
+  answer_required: {
+    status: 400,
+    retryable: false,
+    text: 'The agent waits for the answer to its question.',
+    isForVisitors: true,
+  },
+
   credential_missing: { status: 401, retryable: false, text: 'A credential is required.' },
   credential_malformed: { status: 401, retryable: false, text: 'The credential is malformed.' },
   api_key_required: { status: 401, retryable: false, text: 'This operation takes an API key.' },
@@ -94,6 +101,12 @@ export const ERRORS = {
     status: 409,
     retryable: true,
     text: 'Another call is running in this conversation.',
+    isForVisitors: true,
+  },
+  pause_over: {
+    status: 409,
+    retryable: false,
+    text: 'The question of the agent can no longer be answered.',
     isForVisitors: true,
   },
   stopped: { status: 409, retryable: false, text: 'The call was stopped.' },

@@ -15,6 +15,21 @@ export interface Admission extends Traced {
   readonly conversation: string
   /** Present for a call with an `Idempotency-Key`. */
   readonly kept?: KeptAdmission
+  /** The pause that the request names as the one it answers. It has the form of an id. */
+  readonly answers?: string | undefined
+  /** The pause that the call answers or gives up, once that has been decided. */
+  readonly claims?: string | undefined
+}
+
+/** A pause as the admission finds it. */
+export interface OpenPause {
+  readonly id: string
+  readonly conversation: string
+  readonly deployment: string
+  readonly state: string
+  readonly sealed: boolean
+  readonly content: string
+  readonly is_expired: boolean
 }
 
 /** What the ledger notes of a kept call. */
@@ -31,21 +46,24 @@ export interface Admitted {
   readonly ownerId: string
   /** The earlier call that the `Idempotency-Key` stands for. The call itself is neither counted nor run then. */
   readonly attachedTo?: string
+  /** The open pause that the call has met. It is not admitted before it is decided what it is to that. */
+  readonly pause?: OpenPause
 }
 
 /** A call that is answered from an earlier one with the same `Idempotency-Key`. */
-export type AttachedCall = Required<Admitted>
+export type AttachedCall = Required<Pick<Admitted, 'keyId' | 'ownerId' | 'attachedTo'>>
 
 /**
  * The answer of the statement; only that for kept calls has `attachedTo`. If `refusal` is set, the other elements may be
  * null.
  */
 export type AdmissionAnswer = readonly [
-  refusal: ErrorReason | null,
+  refusal: ErrorReason | 'pause_open' | null,
   keyId: string,
   ownerId: string,
   maxApiCalls: number,
   attachedTo?: string | null,
+  pause?: OpenPause | null,
 ]
 
 /** The earlier call that an answer names; undefined if the call has its own row or was refused. */
@@ -68,6 +86,8 @@ export function admissionRow(admission: Admission, index: number): object {
     app: admission.app,
     end_user: admission.endUser,
     conversation: admission.conversation,
+    answers: admission.answers,
+    claims: admission.claims,
     ...(kept !== undefined && {
       idempotency_hash: kept.keyHash,
       fingerprint: kept.fingerprint,

@@ -1,6 +1,6 @@
 /** The fields of an admission that every statement reads. */
 export const ADMISSION_COLUMNS = `id uuid, request_id text, key_hash text, permission text, kind text, face text,
-    agent text, app text, end_user text, conversation text`
+    agent text, app text, end_user text, conversation text, answers uuid, claims uuid`
 
 /** The start of the owner's quota period at the owner's current time `m`. */
 const PERIOD_START = `CASE quota_period WHEN 'day' THEN m.day WHEN 'month' THEN m.month
@@ -22,6 +22,31 @@ export const REFUSAL = `
         AND NOT (kind = 'upload' AND (agent = '' OR EXISTS (
           SELECT FROM unnest(allowed_agents) AS allowed WHERE starts_with(allowed, agent || '/')))) THEN 'agent_denied'`
 
+/**
+ * Joins the pause at which the conversation of the call waits, or the one that the call names, wherever it stands. Pauses that are
+ * claimed are closed.
+ */
+const openPauseOf = (call: string): string => {
+  const isItsOwn = `p.owner_id = ${call}.owner_id AND p.agent = ${call}.agent AND p.app = ${call}.app
+      AND p.end_user = ${call}.end_user AND p.claimed_by IS NULL`
+  return `LEFT JOIN LATERAL (
+    SELECT json_build_object(
+      'id', own.id, 'conversation', own.conversation, 'deployment', own.deployment, 'state', own.state,
+      'sealed', own.sealed, 'content', own.content, 'is_expired', coalesce(own.expires_at <= m.clock, false)) AS open_pause
+    FROM (
+      SELECT p.* FROM pauses p
+      WHERE ${call}.answers IS NULL AND p.conversation = ${call}.conversation AND ${isItsOwn}
+      UNION ALL
+      SELECT p.* FROM pauses p WHERE p.id = ${call}.answers AND ${isItsOwn}
+    ) own
+    ORDER BY own.id DESC LIMIT 1) pause ON ${call}.kind = 'chat' AND ${call}.claims IS NULL`
+}
+
+/** The reason to reject a call for its pause: it is decided outside of the database whether the call is the answer. */
+const PAUSE_REFUSAL = `
+      WHEN open_pause IS NOT NULL THEN 'pause_open'
+      WHEN answers IS NOT NULL AND claims IS NULL THEN 'pause_over'`
+
 /** Adds the admitted calls `a` to the counters; a counter of an earlier period starts again from zero. */
 const COUNTED_USER = `
       api_calls_count = CASE WHEN u.quota_start >= a.period_start THEN u.api_calls_count ELSE 0 END + a.chats,
@@ -36,8 +61,9 @@ const COUNTED_KEY = `
 
 /** Inserts the ledger rows of those calls whose counters were updated. */
 const WRITTEN = `
-  INSERT INTO calls (id, request_id, key_id, owner_id, end_user, kind, face, agent, app, conversation, instance, admitted_at)
-  SELECT id, request_id, key_id, owner_id, end_user, kind, face, agent, app, conversation, $2::uuid, at
+  INSERT INTO calls (id, request_id, key_id, owner_id, end_user, kind, face, agent, app, conversation, instance, admitted_at,
+    answers)
+  SELECT id, request_id, key_id, owner_id, end_user, kind, face, agent, app, conversation, $2::uuid, at, claims
   FROM admitted
   WHERE key_id IN (SELECT id FROM counted_keys) AND owner_id IN (SELECT id FROM counted_users)
   RETURNING id`
@@ -76,14 +102,19 @@ WITH input AS MATERIALIZED (
   SELECT i.*, m.at, m.day, m.month, u.max_api_calls, p.period_start, ${USED} AS used,
     i.id IN (SELECT id FROM repeated) AS is_repeat,
     CASE
-      WHEN k.id IS NULL THEN 'key_unknown'${REFUSAL}
-    END AS refusal
+      WHEN k.id IS NULL THEN 'key_unknown'${REFUSAL}${PAUSE_REFUSAL}
+    END AS refusal,
+    open_pause
   FROM input i
   LEFT JOIN moments m ON m.owner_id = i.owner_id
   LEFT JOIN locked_keys k ON k.id = i.key_id
   LEFT JOIN locked_users u ON u.id = i.owner_id
+  ${openPauseOf('i')}
   LEFT JOIN LATERAL (SELECT ${PERIOD_START}) p ON true
 )`
+
+/** The sixth element of an answer, of the row `r`. */
+export const PAUSE_ANSWER = `CASE WHEN r.refusal = 'pause_open' THEN r.open_pause END`
 
 /** Counts the calls of the CTE `admitted` and writes their rows. */
 export const COUNTED = `, counted_users AS (
@@ -111,8 +142,11 @@ export const COUNTED = `, counted_users AS (
  * - A period never moves back, even if that clock does: if an owner's row, or a key of the owner in this batch, is already
  *   in a later period, the call is counted at the start of that period. The time is determined for each owner, so that one
  *   row with a wrong time does not affect other owners.
- * - All answers are returned as one JSON value, `[refusal, key, owner, max_api_calls]` for each call, because separate rows
- *   cost the client several times as much.
+ * - A call in a conversation that waits for its user is rejected with `pause_open`, and the pause is part of its answer. Whether the
+ *   call is what was waited for is decided outside, by rules for texts; it comes again then, and claims the pause (`ADMIT_KEPT`).
+ *   So other calls pay for pauses with the look at an index.
+ * - All answers are returned as one JSON value, `[refusal, key, owner, max_api_calls, null, pause]` for each call, because separate
+ *   rows cost the client several times as much.
  */
 export const ADMIT = `${judged(ADMISSION_COLUMNS)}, ranked AS MATERIALIZED (
   SELECT j.*, j.refusal IS NULL AND NOT j.is_repeat AS is_candidate,
@@ -127,7 +161,7 @@ SELECT coalesce(json_agg(json_build_array(
       WHEN r.is_repeat OR r.id IN (SELECT id FROM written) THEN NULL
       ELSE coalesce(r.refusal, 'quota_exceeded')
     END,
-    r.key_id, r.owner_id, r.max_api_calls) ORDER BY r.n), '[]') AS answers
+    r.key_id, r.owner_id, r.max_api_calls, NULL, ${PAUSE_ANSWER}) ORDER BY r.n), '[]') AS answers
 FROM ranked r`
 
 /**
@@ -149,10 +183,12 @@ WITH locked AS MATERIALIZED (
 ), judged AS MATERIALIZED (
   SELECT l.*, m.at, m.day, m.month, p.period_start,
     EXISTS (SELECT FROM calls c WHERE c.id = l.id) AS is_repeat,
-    CASE${REFUSAL}
+    CASE${REFUSAL}${PAUSE_REFUSAL}
       WHEN kind = 'chat' AND ${USED} >= max_api_calls THEN 'quota_exceeded'
-    END AS refusal
+    END AS refusal,
+    open_pause
   FROM locked l CROSS JOIN moment m CROSS JOIN LATERAL (SELECT ${PERIOD_START}) p
+  ${openPauseOf('l')}
 ), admitted AS MATERIALIZED (
   SELECT *, 1 AS calls, (kind = 'chat')::int AS chats FROM judged WHERE refusal IS NULL AND NOT is_repeat
 ), counted_users AS (
@@ -170,6 +206,6 @@ WITH locked AS MATERIALIZED (
 SELECT json_build_array(coalesce(
   (SELECT json_build_array(
       CASE WHEN is_repeat OR id IN (SELECT id FROM written) THEN NULL ELSE coalesce(refusal, 'quota_exceeded') END,
-      key_id, owner_id, max_api_calls)
-   FROM judged),
+      key_id, owner_id, max_api_calls, NULL, ${PAUSE_ANSWER})
+   FROM judged r),
   '["key_unknown", null, null, null]')) AS answers`

@@ -1,7 +1,7 @@
-import { ADMISSION_COLUMNS, COUNTED, judged } from './admission-sql.ts'
+import { ADMISSION_COLUMNS, COUNTED, judged, PAUSE_ANSWER } from './admission-sql.ts'
 
 /**
- * `ADMIT` for a batch with at least one kept call, that is one with an `Idempotency-Key`, which it claims.
+ * `ADMIT` for calls that claim something: a kept call its `Idempotency-Key`, a call that answers the pause at which a run waits.
  *
  * - Calls that are refused for another reason claim nothing. A call whose key is known to be claimed is attached to the earlier
  *   call, which needs no quota. Of further calls with one key only the first is a candidate, since an `INSERT` may not meet a
@@ -11,6 +11,9 @@ import { ADMISSION_COLUMNS, COUNTED, judged } from './admission-sql.ts'
  *   update changes nothing.
  * - Claims are locked after users and keys, in the order of their primary key, as every statement that frees several must do.
  * - A call over its quota claims nothing, and those that follow it in its batch get its refusal.
+ * - Of calls that claim the same pause one gets it, and the others are `pause_over`. The update waits for a statement that is about to
+ *   commit its claim, and then finds the pause claimed. A pause is taken before the key, so that a call which comes too late leaves
+ *   no claim behind; whether it is a repetition of the one in time is looked up afterwards.
  * - Each answer has a fifth element: the id of the earlier call, if the call is attached to one.
  */
 export const ADMIT_KEPT = `${judged(`${ADMISSION_COLUMNS},
@@ -31,13 +34,20 @@ export const ADMIT_KEPT = `${judged(`${ADMISSION_COLUMNS},
   FROM firsts f
 ), within_quota AS MATERIALIZED (
   SELECT * FROM ranked WHERE is_candidate AND (kind <> 'chat' OR used + chat_rank <= max_api_calls)
+), taken AS (
+  UPDATE pauses p SET claimed_by = w.id, claimed_at = w.at
+  FROM within_quota w
+  WHERE p.id = w.claims AND p.owner_id = w.owner_id AND p.claimed_by IS NULL
+  RETURNING p.id, p.claimed_by
+), answering AS MATERIALIZED (
+  SELECT * FROM within_quota WHERE claims IS NULL OR id IN (SELECT claimed_by FROM taken)
 ), claimed AS (
   INSERT INTO idempotency_keys AS c (key_id, hash, fingerprint, call_id)
-  SELECT key_id, claim, decode(fingerprint, 'hex'), id FROM within_quota WHERE claim IS NOT NULL ORDER BY key_id, claim
+  SELECT key_id, claim, decode(fingerprint, 'hex'), id FROM answering WHERE claim IS NOT NULL ORDER BY key_id, claim
   ON CONFLICT (key_id, hash) DO UPDATE SET call_id = c.call_id
   RETURNING c.key_id, c.hash, c.call_id, c.fingerprint
 ), admitted AS MATERIALIZED (
-  SELECT * FROM within_quota WHERE claim IS NULL OR id IN (SELECT call_id FROM claimed)
+  SELECT * FROM answering WHERE claim IS NULL OR id IN (SELECT call_id FROM claimed)
 )${COUNTED}, kept AS (
   INSERT INTO kept_calls (call_id, key_id, owner_id, key_hash, face, conversation, stream, instance)
   SELECT id, key_id, owner_id, claim, face, conversation, stream, $2::uuid
@@ -47,10 +57,11 @@ export const ADMIT_KEPT = `${judged(`${ADMISSION_COLUMNS},
 SELECT coalesce(json_agg(json_build_array(
     CASE
       WHEN r.is_repeat OR r.id IN (SELECT id FROM written) THEN NULL
-      WHEN e.call_id IS NULL THEN coalesce(r.refusal, 'quota_exceeded')
+      WHEN e.call_id IS NULL THEN coalesce(r.refusal,
+        CASE WHEN r.claims IN (SELECT claims FROM within_quota) THEN 'pause_over' END, 'quota_exceeded')
       WHEN e.fingerprint <> decode(r.fingerprint, 'hex') THEN 'idempotency_mismatch'
     END,
-    r.key_id, r.owner_id, r.max_api_calls, e.call_id) ORDER BY r.n), '[]') AS answers
+    r.key_id, r.owner_id, r.max_api_calls, e.call_id, ${PAUSE_ANSWER}) ORDER BY r.n), '[]') AS answers
 FROM ranked r
 LEFT JOIN claimed c ON r.is_valid AND c.key_id = r.key_id AND c.hash = r.claim
 LEFT JOIN LATERAL (
@@ -58,7 +69,8 @@ LEFT JOIN LATERAL (
 ) e ON e.call_id <> r.id`
 
 /**
- * Frees the `Idempotency-Key`s of calls that were admitted too late for their callers, as if they had never been kept. `$1`: a
+ * Frees the `Idempotency-Key`s of calls that were admitted too late for their callers, as if they had never been kept, and opens the
+ * pauses that they have claimed. `$1`: a
  * JSON array of call ids, `$2`: the instance of this process. The claims are locked in the order of their primary key, as in
  * {@link ADMIT_KEPT}.
  */
@@ -72,5 +84,8 @@ WITH dropped AS (
   FROM idempotency_keys c JOIN dropped d ON c.key_id = d.key_id AND c.hash = d.key_hash AND c.call_id = d.call_id
   ORDER BY c.key_id, c.hash
   FOR UPDATE OF c
+), opened AS (
+  UPDATE pauses SET claimed_by = NULL, claimed_at = NULL
+  WHERE claimed_by = ANY (ARRAY(SELECT value::uuid FROM json_array_elements_text($1::json)))
 )
 DELETE FROM idempotency_keys c USING claims WHERE c.key_id = claims.key_id AND c.hash = claims.hash`

@@ -73,7 +73,7 @@ export interface LedgerDeps {
 export interface Ledger {
   /**
    * Checks the key and the quota, counts the call and inserts its row. A call whose `Idempotency-Key` stands for an earlier one
-   * is attached to that instead, which needs no quota.
+   * is attached to that instead, which needs no quota. A call that meets an open pause is not admitted as long as it claims none.
    *
    * @throws Problem with status 401, 403 or 429 if the call is rejected, `unavailable` if the database does not answer in time,
    * `idempotency_mismatch` if the earlier call had another request
@@ -167,7 +167,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
   const settleAll: Batcher<PendingSettlement, void> = createBatcher<PendingSettlement, void>(
     async (batch) => {
       await timed('settle', sql, { text: SETTLE, rows: batch.map(settlementRow), calls: batch })
-      const late = batch.filter(({ freesKey }) => freesKey)
+      const late = batch.filter(({ freesClaims }) => freesClaims)
       // If this fails, the batch is repeated, and what it has settled is not settled again.
       if (late.length > 0) await free(late)
       return batch.map(() => undefined)
@@ -239,7 +239,8 @@ export function createLedger(deps: LedgerDeps): Ledger {
   return {
     async admit(admission) {
       const pending = { admission, isRefused: false, trace: admission.trace }
-      const admit = admission.kept === undefined ? admitPlain : admitKept
+      const claimsNothing = admission.kept === undefined && admission.claims === undefined
+      const admit = claimsNothing ? admitPlain : admitKept
       const answer = markRejectionHandled(admit(pending))
       let decision: AdmissionAnswer | undefined
       try {
@@ -247,13 +248,13 @@ export function createLedger(deps: LedgerDeps): Ledger {
       } catch (cause) {
         if (!isConnectionError(cause)) throw cause
         pending.isRefused = true
-        const { callId, kept } = admission
+        const { callId } = admission
         // The call may have been counted although its answer is late or lost. It is settled then, so that it does not stay open,
         // and its Idempotency-Key is free for the next try.
         const settleIf = (mayCount: boolean) => {
           if (!mayCount) return
           const rejected = { callId, outcome: 'rejected', reason: 'unavailable', durationMs: 0 } as const
-          settleAgain({ ...rejected, freesKey: kept !== undefined }, LATE_SETTLEMENTS_MS)
+          settleAgain({ ...rejected, freesClaims: !claimsNothing }, LATE_SETTLEMENTS_MS)
         }
         answer.then(
           (late) => settleIf(late !== undefined && late[0] === null && attachedTo(late) === undefined),
@@ -263,7 +264,11 @@ export function createLedger(deps: LedgerDeps): Ledger {
         throw new Problem('unavailable', { limit: partOf(cause), retryAfterSeconds: 1, cause })
       }
       if (decision === undefined) throw new Error('an admission was left out of its batch')
-      const [refusal, keyId, ownerId, maxApiCalls] = decision
+      const [refusal, keyId, ownerId, maxApiCalls, , pause] = decision
+      if (refusal === 'pause_open') {
+        if (pause == null) throw new Error('an admission met a pause that it does not name')
+        return { keyId, ownerId, pause }
+      }
       if (refusal !== null) throw new Problem(refusal, { detail: refusalDetail(refusal, maxApiCalls) })
       const earlier = attachedTo(decision)
       return earlier === undefined ? { keyId, ownerId } : { keyId, ownerId, attachedTo: earlier }
@@ -301,8 +306,8 @@ interface PendingAdmission extends Traced {
 }
 
 interface PendingSettlement extends Settlement {
-  /** Whether the `Idempotency-Key` of the call is free again. */
-  readonly freesKey?: boolean
+  /** Whether its `Idempotency-Key` is free again, and the pause that it has claimed open. */
+  readonly freesClaims?: boolean
 }
 
 function refusalDetail(refusal: ErrorReason, maxApiCalls: number): string | undefined {

@@ -46,6 +46,8 @@ export interface Settlement extends Traced {
   readonly totalTokens?: number | undefined
   readonly firstChunkMs?: number | undefined
   readonly durationMs: number
+  /** Whether the run waits for its user. */
+  readonly paused?: boolean | undefined
 }
 
 /** A settlement as the statement takes it. */
@@ -69,6 +71,7 @@ export function settlementRow(settlement: Settlement): object {
     total_tokens: storable(settlement.totalTokens),
     first_chunk_ms: storable(settlement.firstChunkMs),
     duration_ms: storable(settlement.durationMs),
+    paused: settlement.paused,
   }
 }
 

@@ -50,7 +50,7 @@ import type { ProcessTasks, Services } from './services.ts'
 
 type ChatParts = Pick<
   ChatDeps,
-  'routes' | 'upstream' | 'derivedIds' | 'conversations' | 'runtime' | 'observe'
+  'routes' | 'upstream' | 'derivedIds' | 'conversations' | 'pauses' | 'runtime' | 'observe'
 >
 
 export interface ServicesDeps extends ChatParts {

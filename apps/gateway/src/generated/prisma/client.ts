@@ -166,6 +166,11 @@ export type RevokedToken = Prisma.RevokedTokenModel
  */
 export type Conversation = Prisma.ConversationModel
 /**
+ * Model Pause
+ * A question at which the run of a call waits for its user. Its conversation is that of owner, end user, agent and app.
+ */
+export type Pause = Prisma.PauseModel
+/**
  * Model Turn
  * A completed turn with an agent that keeps no context of its own. The primary key orders the turns of a conversation by the
  * database's clock; ids alone would order them by the clocks of different processes. The partial index for the sweep is

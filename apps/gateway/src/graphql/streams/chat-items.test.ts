@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ChatEvent } from '#core/agents/events.ts'
+import { pauseEvent } from '#core/agents/pause.test-support.ts'
 import { chatOf } from '#core/calls/chat.test-support.ts'
 import { Problem } from '#core/errors/errors.ts'
 import { type ChatItem, chatItems } from './chat-items.ts'
@@ -20,7 +21,7 @@ const EVERY_EVENT: readonly ChatEvent[] = [
   { type: 'detail', detail: () => ({ type: 'node_started', name: 'start', data: {} }) },
   { type: 'reasoning', text: 'hm' },
   { type: 'text', text: 'Hello' },
-  { type: 'interaction', question: 'Which?', options: ['a', 'b'] },
+  pauseEvent('Which?', ['a', 'b']),
   { type: 'replace', text: 'Withdrawn' },
   { type: 'usage', usage },
   { type: 'end', reason: 'length' },

@@ -1,4 +1,5 @@
 import type { ChatEvent, DetailEvent, FinishReason, TokenCounts } from '#core/agents/events.ts'
+import type { OfferedPause } from '#core/agents/pause.ts'
 import type { Chat } from '#core/calls/chats.ts'
 import { detailsOf } from '#core/calls/reading/detail-of.ts'
 import { replyIterator } from '#core/calls/reading/reply-iterator.ts'
@@ -28,6 +29,8 @@ export interface ChatEnd {
   readonly finishReason: FinishReason
   /** Undefined if the platform reported no token counts. */
   readonly usage: TokenCounts | undefined
+  /** Where the run waits; undefined if it has ended. */
+  readonly pause: OfferedPause | undefined
 }
 
 /**
@@ -55,7 +58,7 @@ export function createItems(
   return (event) => {
     switch (event.type) {
       case 'text':
-      case 'interaction': {
+      case 'pause': {
         const text = replyText.add(event)
         return text === '' ? [] : [{ type: 'text', text }]
       }
@@ -69,7 +72,7 @@ export function createItems(
         usage = event.usage
         return []
       case 'end':
-        return [{ type: 'finished', model, finishReason: event.reason, usage }]
+        return [{ type: 'finished', model, finishReason: event.reason, usage, pause: event.pause }]
       default:
         return detail ? detailsOf(event) : []
     }

@@ -19,26 +19,35 @@ export function replyCollector(
   return partsCollector(
     firstModel,
     { details: detail },
-    ({ content, model, finishReason, usage, details }) => ({
+    ({ content, model, finishReason, usage, details, pause }) => ({
       chat,
       text: content,
       model,
       finishReason,
       usage,
       details,
+      pause,
     }),
   )
 }
 
 /** A reply as it is stored: the fields have their names in the schema, and details the form that they have over REST. */
-interface StoredReply extends Pick<ChatReply, 'text' | 'model' | 'finishReason' | 'details'> {
+interface StoredReply extends Pick<ChatReply, 'text' | 'model' | 'finishReason' | 'details' | 'pause'> {
   readonly callId: string
   readonly conversationId: string
   readonly createdAt: string
   readonly usage: ChatReply['usage'] | null
 }
 
-export function serializeReply({ chat, text, model, finishReason, usage, details }: ChatReply): string {
+export function serializeReply({
+  chat,
+  text,
+  model,
+  finishReason,
+  usage,
+  details,
+  pause,
+}: ChatReply): string {
   const { callId, conversationId, created } = chat
   const createdAt = new Date(created * 1000).toISOString()
   const stored: StoredReply = {
@@ -50,6 +59,7 @@ export function serializeReply({ chat, text, model, finishReason, usage, details
     finishReason,
     usage: usage ?? null,
     details,
+    pause,
   }
   return JSON.stringify(stored)
 }

@@ -1,5 +1,5 @@
 import type { ChatHead } from '#core/calls/request/chat-head.ts'
-import type { ChatRequest, KeptRequest } from '#core/calls/request/chat-request.ts'
+import type { ChatRequest, KeptRequest, RequestedAnswer } from '#core/calls/request/chat-request.ts'
 import { refuseField } from '#core/errors/errors.ts'
 import type { KeptForm } from '#core/reply-log/kept-form.ts'
 import { bodyHash } from '#http/chat/body-hash.ts'
@@ -17,13 +17,21 @@ export interface ChatFields {
   readonly files?: readonly string[] | null | undefined
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined
   readonly endUser?: string | null | undefined
+  readonly answer?: AnswerFields | null | undefined
   readonly detail: boolean
   readonly idempotencyKey?: string | null | undefined
 }
 
+interface AnswerFields {
+  readonly pause: string
+  readonly option?: string | null | undefined
+  readonly fields?: Readonly<Record<string, unknown>> | null | undefined
+  readonly cancel?: boolean | null | undefined
+}
+
 /** The request to the chat service. */
 export function chatRequestOf(
-  { agentId, query, appId, conversationId, files, variables, endUser }: ChatFields,
+  { agentId, query, appId, conversationId, files, variables, answer, endUser }: ChatFields,
   { http, chatOptions }: Pick<GraphqlContext, 'http' | 'chatOptions'>,
   { credential, stream }: Pick<ChatRequest, 'credential' | 'stream'>,
 ): ChatRequest {
@@ -37,8 +45,18 @@ export function chatRequestOf(
     asks: { kind: 'question', query, files: files ?? [], variables: variables ?? {} },
     // The other name, `chatId`, is REST's older one for the same.
     conversation: { chatId: '', conversationId: conversationId ?? '' },
+    answer: answer == null ? undefined : answerOf(answer),
     endUser: endUserOf(http, chatOptions, endUser),
     stream,
+  }
+}
+
+function answerOf({ pause, option, fields, cancel }: AnswerFields): RequestedAnswer {
+  return {
+    pause,
+    option: option ?? undefined,
+    fields: fields ?? undefined,
+    cancel: cancel ?? undefined,
   }
 }
 

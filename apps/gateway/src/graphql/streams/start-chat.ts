@@ -39,7 +39,7 @@ export async function followChat(
 function forgetRequest(input: ChatFields, context: GraphqlContext & { params?: unknown }): void {
   context.http.body = undefined
   context.params = undefined
-  Object.assign(input, { query: '', variables: undefined, files: undefined })
+  Object.assign(input, { query: '', variables: undefined, files: undefined, answer: undefined })
 }
 
 /** A call that was started; with an `idempotencyKey` it is kept, and may be an earlier one. */

@@ -53,7 +53,7 @@ interface ChatHeaders {
 }
 
 /** What a face reads of a request: what it asks, and what the reply must be written with. */
-export interface ReadChat<Form> extends Pick<ChatRequest, 'agent' | 'asks' | 'conversation'> {
+export interface ReadChat<Form> extends Pick<ChatRequest, 'agent' | 'asks' | 'conversation' | 'answer'> {
   readonly form: Form
 }
 
@@ -110,7 +110,7 @@ export function chatRoute<Body extends ChatBody, Form>(
       const key = idempotencyKeyOf(request, options.keepsReplies)
       // Before the face may change what was parsed.
       const hashOfBody = key === undefined ? '' : bodyHash(body)
-      const { agent, asks, conversation, form } = route.read(request, reply, endUser)
+      const { agent, asks, conversation, answer: given, form } = route.read(request, reply, endUser)
       const call: ChatRequest = {
         requestId: request.id,
         trace: request.trace,
@@ -120,6 +120,7 @@ export function chatRoute<Body extends ChatBody, Form>(
         agent,
         asks,
         conversation,
+        answer: given,
         endUser,
         stream,
       }
@@ -299,6 +300,7 @@ function headerOf(request: FastifyRequest, name: string | undefined): string | u
 export const FAILURES_OF_CALLS = [
   'agent_rejected_input',
   'content_filtered',
+  'pause_over',
   'app_not_found',
   'conversation_not_found',
   'conversation_busy',
@@ -342,5 +344,6 @@ export const CHAT_PROBLEMS = [
   'agent_overloaded',
   'reply_gone',
   'idempotency_mismatch',
+  'answer_required',
   'unavailable',
 ] as const satisfies ErrorReason[]

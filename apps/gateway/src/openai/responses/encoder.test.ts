@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ChatEvent, FinishReason } from '#core/agents/events.ts'
+import { pauseEvent } from '#core/agents/pause.test-support.ts'
 import { chatOf } from '#core/calls/chat.test-support.ts'
 import { collectReply } from '#core/calls/reading/collect-reply.ts'
 import { Problem } from '#core/errors/errors.ts'
@@ -222,11 +223,9 @@ const eventArbitrary: fc.Arbitrary<ChatEvent> = fc.oneof(
   fc.record({ type: fc.constant('text' as const), text: fc.string() }),
   fc.record({ type: fc.constant('reasoning' as const), text: fc.string() }),
   fc.record({ type: fc.constant('model' as const), model: fc.string() }),
-  fc.record({
-    type: fc.constant('interaction' as const),
-    question: fc.string(),
-    options: fc.array(fc.string(), { maxLength: 2 }),
-  }),
+  fc
+    .tuple(fc.string(), fc.array(fc.string(), { maxLength: 2 }))
+    .map(([question, options]) => pauseEvent(question, options)),
   fc.record({
     type: fc.constant('tool_calls' as const),
     delta: fc.array(

@@ -74,7 +74,7 @@ export class ResponseEncoder implements ChunkEncoder {
   encode(event: ChatEvent): string {
     switch (event.type) {
       case 'text':
-      case 'interaction':
+      case 'pause':
       case 'replace':
         return this.#text(event)
       case 'reasoning':
@@ -90,7 +90,7 @@ export class ResponseEncoder implements ChunkEncoder {
         this.#usage = event.usage
         return ''
       case 'end':
-        return this.#end(event.reason)
+        return this.#end(event)
       case 'detail':
         return this.#detail(event)
       case 'logprobs':
@@ -275,7 +275,7 @@ export class ResponseEncoder implements ChunkEncoder {
     )
   }
 
-  #end(reason: FinishReason): string {
+  #end({ reason, pause }: Extract<ChatEvent, { type: 'end' }>): string {
     const why = INCOMPLETE[reason]
     const status = why === undefined ? 'completed' : 'incomplete'
     const isEmpty = this.#open?.kind !== 'message' && this.#items.message === 0
@@ -287,6 +287,7 @@ export class ResponseEncoder implements ChunkEncoder {
     this.#response = this.#responseOf(status, {
       completed_at: Math.max(Math.floor(Date.now() / 1000), this.#chat.created),
       incomplete_details: why === undefined ? null : { reason: why },
+      ...(pause !== undefined && { pause }),
     })
     return `${text}${this.#event(`response.${status}`, { response: this.#response })}data: [DONE]\n\n`
   }

@@ -89,6 +89,7 @@ const route: ChatRoute<ResponseRequest, ResponseForm> = {
         keepsTurn: body.store !== false,
       },
       conversation: { chatId: conversation, conversationId: conversation, after: read.continued },
+      answer: body.answer ?? undefined,
       form: { echo: echoOf(body, read, endUser), details: read.details },
     }
   },

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { ID_CHARACTERS_MAX } from '#core/calls/request/call.ts'
-import { nullable, oneOf } from '#http/response/schemas.ts'
+import { PauseAnswerSchema, PauseSchema } from '#http/chat/pause-schemas.ts'
+import { nullable, oneOf, ref } from '#http/response/schemas.ts'
 
 const Open = { additionalProperties: true }
 const id = (description: string) => nullable(Type.String({ maxLength: ID_CHARACTERS_MAX }), description)
@@ -35,6 +36,7 @@ export const ResponseRequestSchema = Type.Object(
         'Is returned as it is; only `conversation_id` has an effect.',
       ),
     ),
+    answer: Type.Optional(nullable(ref(PauseAnswerSchema), 'Answers a pause; an addition of the gateway.')),
     user: Type.Optional(
       id(
         'The end user on whose behalf the caller asks. Conversations of different end users are kept apart.',
@@ -109,6 +111,7 @@ export const ResponseSchema = Type.Object(
       { description: 'The conversation of the call, also where the request named none.' },
     ),
     store: Type.Boolean({ description: 'As in the request; true by default.' }),
+    pause: Type.Optional(ref(PauseSchema)),
   },
   {
     $id: 'Response',

@@ -2,6 +2,7 @@ import { createParser } from 'eventsource-parser'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ChatEvent } from '#core/agents/events.ts'
+import { pauseEvent } from '#core/agents/pause.test-support.ts'
 import { chatOf } from '#core/calls/chat.test-support.ts'
 import { Problem } from '#core/errors/errors.ts'
 import { createChunkEncoder } from './chunks.ts'
@@ -95,9 +96,7 @@ test('a replaced text and a question follow the text that was already sent', () 
       { type: 'replace', text: 'good' },
     ]),
   ).toEqual(['bad', '\n\ngood', ''])
-  expect(contents([{ type: 'interaction', question: 'Which?', options: ['a', 'b'] }])).toEqual([
-    'Which?\n\n- a\n- b',
-  ])
+  expect(contents([pauseEvent('Which?', ['a', 'b'])])).toEqual(['Which?\n\n- a\n- b'])
 })
 
 test('a failure is one frame in OpenAI’s error shape', () => {

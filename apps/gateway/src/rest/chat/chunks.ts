@@ -24,7 +24,7 @@ export function createChunkEncoder(chat: ChatHead, { detail }: { detail: boolean
     encode(event) {
       switch (event.type) {
         case 'text':
-        case 'interaction':
+        case 'pause':
           return content(replyText.add(event))
         case 'replace':
           return content(replyText.add(event)) + progress(event)
@@ -40,7 +40,8 @@ export function createChunkEncoder(chat: ChatHead, { detail }: { detail: boolean
           return ''
         case 'end': {
           const tokens = usage === undefined ? '' : `,"usage":${JSON.stringify(tokenUsage(usage))}`
-          return `${head}null},"finish_reason":"${event.reason}"}]${tokens}}\n\ndata: [DONE]\n\n`
+          const pause = event.pause === undefined ? '' : `,"pause":${JSON.stringify(event.pause)}`
+          return `${head}null},"finish_reason":"${event.reason}"}]${tokens}${pause}}\n\ndata: [DONE]\n\n`
         }
         case 'logprobs':
         case 'citations':

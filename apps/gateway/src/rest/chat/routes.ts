@@ -5,6 +5,7 @@ import { partsCollector } from '#core/calls/reading/collect-reply.ts'
 import type { Services } from '#core/services/services.ts'
 import { CHAT_PROBLEMS, type ChatRoute, type ChatRouteOptions, chatRoute } from '#http/chat/chat-route.ts'
 import { KEPT_HEADERS } from '#http/chat/kept-request.ts'
+import { PauseAnswerSchema, PauseSchema } from '#http/chat/pause-schemas.ts'
 import { TokenUsageSchema } from '#http/chat/token-usage.ts'
 import { inHeader } from '#http/request/field-place.ts'
 import { KEPT_CALL_HEADERS } from '#http/response/response-headers.ts'
@@ -25,6 +26,8 @@ export function chatRoutes(app: FastifyInstance, services: Services, options: Ch
     TokenUsageSchema,
     ...DETAIL_KIND_SCHEMAS,
     DetailEventSchema,
+    PauseSchema,
+    PauseAnswerSchema,
     ChatRequestSchema,
     ChatReplySchema,
     ChatChunkSchema,
@@ -82,7 +85,10 @@ const route: ChatRoute<ChatBody, { readonly detail: boolean }> = {
     partsCollector(chat.model, { details: detail }, (reply) => chatReply(chat, reply, { detail })),
 }
 
-type Question = Pick<ChatBody, 'app_id' | 'chat_id' | 'query' | 'conversation_id' | 'files' | 'variables'>
+type Question = Pick<
+  ChatBody,
+  'app_id' | 'chat_id' | 'query' | 'conversation_id' | 'files' | 'variables' | 'answer'
+>
 
 function askedIn(body: Question, agent: string | undefined) {
   return {
@@ -94,5 +100,6 @@ function askedIn(body: Question, agent: string | undefined) {
       variables: (body.variables ?? {}) as Record<string, unknown>,
     },
     conversation: { chatId: body.chat_id, conversationId: body.conversation_id },
+    answer: body.answer,
   }
 }

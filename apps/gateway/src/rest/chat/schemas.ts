@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { ID_CHARACTERS_MAX } from '#core/calls/request/call.ts'
 import { FILES_MAX } from '#core/calls/request/file-urls.ts'
+import { PauseAnswerSchema, PauseSchema } from '#http/chat/pause-schemas.ts'
 import { TokenUsageSchema } from '#http/chat/token-usage.ts'
 import { oneOf, ref } from '#http/response/schemas.ts'
 import { DetailEventSchema } from './detail-schemas.ts'
@@ -22,9 +23,7 @@ export const ChatRequestSchema = Type.Object(
     }),
     detail: Type.Boolean({ description: "True adds the platform's progress (DetailEvent) to the reply." }),
     query: Type.String({
-      pattern: '\\S',
-      expected: 'a string that is not blank',
-      description: 'The message to the agent. It must not be blank.',
+      description: 'The message to the agent. It must not be blank, except beside `answer`.',
     }),
     conversation_id: Type.String({
       maxLength: ID_CHARACTERS_MAX,
@@ -49,6 +48,7 @@ export const ChatRequestSchema = Type.Object(
         { additionalProperties: true, description: "The input variables of the platform's application." },
       ),
     ),
+    answer: Type.Optional(ref(PauseAnswerSchema)),
   },
   {
     $id: 'ChatRequest',
@@ -104,6 +104,7 @@ export const ChatReplySchema = Type.Object(
         description: "The steps of the platform's progress, in order; present only if `detail` was true.",
       }),
     ),
+    pause: Type.Optional(ref(PauseSchema)),
   },
   {
     $id: 'ChatReply',
@@ -150,6 +151,7 @@ export const ChatChunkSchema = Type.Object(
     ),
     usage: Type.Optional(ref(TokenUsageSchema)),
     detail: Type.Optional(ref(DetailEventSchema)),
+    pause: Type.Optional(ref(PauseSchema)),
   },
   {
     $id: 'ChatChunk',

@@ -1,7 +1,7 @@
 import { recorded, sayWho, type Who } from '#core/audit/actor.ts'
-import type { SigningKey } from '#generated/prisma/client.ts'
+import type { Prisma, SigningKey } from '#generated/prisma/client.ts'
 import { isAccepted, newSigningKey, type SigningKeysDeps } from './signing-keys.ts'
-import { createStoredSecrets } from './stored-secrets.ts'
+import { createStoredSecrets, pauseContext, type StoredSecret } from './stored-secrets.ts'
 
 /** What operators do with the signing keys. Replicas read the keys from the database, so they notice it by themselves. */
 export interface SigningKeyAdministration {
@@ -33,11 +33,16 @@ export interface RewrittenSecrets {
   readonly rewritten: number
   /** The number of secrets that were stored like that already. */
   readonly unchanged: number
-  /** The ids of keys whose private key none of the configured keys reads. */
+  /** The ids of signing keys and pauses that none of the configured keys reads. */
   readonly unreadable: readonly string[]
   /** Whether the secrets are encrypted now. */
   readonly encrypted: boolean
 }
+
+/** Replaces a stored secret, unless it has changed. */
+type Store = (data: StoredSecret) => Prisma.PrismaPromise<{ readonly count: number }>
+
+const PAUSES_AT_ONCE = 500
 
 /** A login may sign with the old key a moment after it was replaced, and the clocks of processes differ a little. */
 const ACCEPTED_LONGER_MS = 60_000
@@ -76,28 +81,51 @@ export function createSigningKeyAdministration(
       return list()
     },
     async rewriteSecrets(by) {
-      const rows = await prisma.signingKey.findMany({ where: { secret: { not: '' } } })
-      let rewritten = 0
-      const unreadable: string[] = []
-      for (const { id, sealed, secret } of rows) {
-        const opened = openOrUndefined({ id, sealed, secret })
-        if (opened === undefined) unreadable.push(id)
-        else if (!opened.isCurrent) {
-          // Another process may have rewritten or replaced the key in the meantime, and its version stands.
-          const data = secrets.seal(opened.text, id)
-          const rewriting = prisma.signingKey.updateMany({ where: { id, secret }, data })
-          const { count } = await recorded(prisma, by, 'secrets.rewrite', rewriting)
-          rewritten += count
+      const done = { rewritten: 0, unchanged: 0, unreadable: [] as string[] }
+      const rewrite = async (id: string, stored: StoredSecret, context: string, store: Store) => {
+        const opened = openOrUndefined(stored, context)
+        if (opened === undefined) done.unreadable.push(id)
+        else if (opened.isCurrent) done.unchanged += 1
+        else {
+          // Another process may have rewritten or replaced it in the meantime, and its version stands.
+          const { count } = await recorded(
+            prisma,
+            by,
+            'secrets.rewrite',
+            store(secrets.seal(opened.text, context)),
+          )
+          done.rewritten += count
+          done.unchanged += 1 - Math.min(count, 1)
         }
       }
-      const unchanged = rows.length - rewritten - unreadable.length
-      return { rewritten, unchanged, unreadable, encrypted: secrets.encrypts }
+      for (const { id, sealed, secret } of await prisma.signingKey.findMany({
+        where: { secret: { not: '' } },
+      }))
+        await rewrite(id, { sealed, secret }, id, (data) =>
+          prisma.signingKey.updateMany({ where: { id, secret }, data }),
+        )
+      for (let after = ''; ; ) {
+        const pauses = await prisma.pause.findMany({
+          ...(after !== '' && { where: { id: { gt: after } } }),
+          orderBy: { id: 'asc' },
+          take: PAUSES_AT_ONCE,
+        })
+        for (const { id, sealed, content } of pauses) {
+          await rewrite(id, { sealed, secret: content }, pauseContext(id), ({ sealed: isSealed, secret }) =>
+            prisma.pause.updateMany({ where: { id, content }, data: { sealed: isSealed, content: secret } }),
+          )
+        }
+        const last = pauses.at(-1)
+        if (last === undefined) break
+        after = last.id
+      }
+      return { ...done, encrypted: secrets.encrypts }
     },
   }
 
-  function openOrUndefined({ id, ...stored }: Pick<SigningKey, 'id' | 'sealed' | 'secret'>) {
+  function openOrUndefined(stored: StoredSecret, context: string) {
     try {
-      return secrets.open(stored, id)
+      return secrets.open(stored, context)
     } catch {
       return undefined
     }

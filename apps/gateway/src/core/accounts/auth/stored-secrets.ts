@@ -17,6 +17,11 @@ export interface StoredSecret {
   readonly secret: string
 }
 
+/** What the stored content of a pause is bound to, so that it cannot be moved to another one. */
+export function pauseContext(id: string): string {
+  return `pause ${id}`
+}
+
 /** Stores secrets in the form that `SECRET_KEY` asks for, and reads them in every form that the two keys can read. */
 export interface StoredSecrets {
   readonly encrypts: boolean

@@ -42,6 +42,7 @@ const OF_CALL: ReadonlySet<ErrorReason> = new Set([
   'app_not_found',
   'conversation_not_found',
   'conversation_busy',
+  'pause_over',
 ])
 
 /**

@@ -18,6 +18,8 @@ export interface ExchangeLimits {
   readonly now: () => Date
   /** Whether the reply is read as one body, even if it looks like an event stream. */
   readonly isWholeBody: boolean
+  /** Whether the first bytes of an event stream are a part of their own, without events: a heartbeat shows that somebody listens. */
+  readonly announcesStream?: boolean | undefined
 }
 
 /** How much of an error body is read, after decoding; the beginning is enough to classify it. */
@@ -54,6 +56,8 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler, Cont
   #failure: Error | undefined
   #waiting: { resolve(part: UpstreamPart): void; reject(error: Error): void } | undefined
   #events: UpstreamEvent[] = []
+  /** Whether the beginning of the stream is still to be announced. */
+  #isNews = false
   #heldCharacters = 0
   #chunks: Buffer[] = []
   #bodyBytes = 0
@@ -155,7 +159,10 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler, Cont
     if (this.#mode === 'unknown') {
       this.#mode = this.#modeOf(chunk)
       // Headers are used only together with a body, so a long stream need not keep them in memory.
-      if (this.#mode === 'events') this.#headers = NO_HEADERS
+      if (this.#mode === 'events') {
+        this.#headers = NO_HEADERS
+        this.#isNews = this.#limits.announcesStream === true
+      }
     }
     if (this.#mode !== 'events') this.#readBody(chunk)
     if (this.#mode !== 'body') this.#readEvents(chunk)
@@ -186,7 +193,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler, Cont
       this.#isPaused = true
       this.#source?.pause()
     }
-    if (this.#events.length > 0) this.#wake()
+    if (this.#events.length > 0 || this.#isNews) this.#wake()
   }
 
   #readBody(chunk: Buffer): void {
@@ -215,7 +222,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler, Cont
   }
 
   #take(): UpstreamPart | undefined {
-    if (this.#events.length > 0) return this.#takeEvents()
+    if (this.#events.length > 0 || this.#isNews) return this.#takeEvents()
     if (!this.#hasEnded) return undefined
     if (this.#mode !== 'body') return { kind: 'end' }
     this.#mode = 'events'
@@ -230,6 +237,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler, Cont
   #takeEvents(): UpstreamPart {
     const part: UpstreamPart = { kind: 'events', events: this.#events }
     this.#events = []
+    this.#isNews = false
     this.#heldCharacters = 0
     if (this.#isPaused) {
       this.#isPaused = false

@@ -4,10 +4,12 @@ import { createPools, type Lookups } from './pools.ts'
 import { UpstreamError } from './upstream-error.ts'
 import type { UpstreamReply } from './upstream-reply.ts'
 
+export type OpenOptions = Pick<ExchangeLimits, 'announcesStream'>
+
 /** All outbound HTTP to platforms. */
 export interface Upstream {
   /** Sends a chat call. Failures, too, are reported by {@link UpstreamReply.next}. */
-  open(agent: Agent, request: UpstreamRequest): UpstreamReply
+  open(agent: Agent, request: UpstreamRequest, options?: OpenOptions): UpstreamReply
   /**
    * Sends a helper call and reads its whole reply. Rejects with an {@link UpstreamError}, also when the signal aborts, which
    * closes the connection. The error says whether the request was begun.
@@ -34,7 +36,8 @@ export function createUpstream(
   const limits = { ...bounds, now }
 
   return {
-    open: (agent, request) => new Exchange(pools.of(agent), request, { ...limits, isWholeBody: false }),
+    open: (agent, request, { announcesStream } = {}) =>
+      new Exchange(pools.of(agent), request, { ...limits, isWholeBody: false, announcesStream }),
     async help(agent, call, timeoutMs, signal) {
       const reply = new Exchange(pools.of(agent), call.request, { ...limits, isWholeBody: true })
       const cancel = (reason: 'agent_truncated' | 'agent_timeout') =>

@@ -1,5 +1,6 @@
 import type { AgentCall } from '#core/agents/adapter.ts'
 import type { ChatEvent, Failure } from '#core/agents/events.ts'
+import type { PauseAnswer } from '#core/agents/pause.ts'
 import { agentFile } from '#core/agents/translate/agent-file.ts'
 import { isPlatformId } from '#core/agents/translate/platform-id.ts'
 import { userMessage } from '#core/agents/translate/user-message.ts'
@@ -76,6 +77,10 @@ export interface AdmittedChat<Asked extends Call = DeployedCall> extends Traced 
   readonly ownerId: string
   /** The client's id of the conversation. */
   readonly conversationId: string
+  /** Present if the call continues a run that waits. */
+  readonly answer?: PauseAnswer | undefined
+  /** Whether the call gives a pause up and asks nothing. */
+  readonly isSilent?: boolean
 }
 
 /**
@@ -91,16 +96,25 @@ export function enterConversation(
   chat: AdmittedChat,
   ending: CallEnding,
 ): Entered | Promise<Entered> {
-  const { call, callId, ownerId } = chat
-  const baseCall = agentCall(call, deps.derivedIds.endUserId(ownerId, call.endUser))
+  const { call, callId, ownerId, answer } = chat
+  const asked = agentCallOf(deps, chat)
+  const baseCall = answer === undefined ? asked : { ...asked, answer }
   const enter = () =>
     call.asks.hasOwnFiles
       ? enterWithFiles(deps, chat, baseCall, ending)
       : enterAlone(deps, chat, baseCall, ending)
   // Read before the admission as well, but other calls may have continued the same conversation since.
-  return call.conversation.kind === 'continued'
+  return call.conversation.kind === 'continued' && answer === undefined
     ? continuedConversation(deps, call, ownerId, call.conversation, callId).then(enter)
     : enter()
+}
+
+/** The call as its adapter gets it, apart from what is stored of its conversation. */
+export function agentCallOf(
+  { derivedIds }: Pick<EnterDeps, 'derivedIds'>,
+  { call, ownerId }: Pick<AdmittedChat<Call>, 'call' | 'ownerId'>,
+): AgentCall {
+  return agentCall(call, derivedIds.endUserId(ownerId, call.endUser))
 }
 
 async function enterWithFiles(

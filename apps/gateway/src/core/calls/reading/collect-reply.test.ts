@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ChatEvent } from '#core/agents/events.ts'
+import { pauseEvent } from '#core/agents/pause.test-support.ts'
 import { chatOf } from '#core/calls/chat.test-support.ts'
 import { Problem } from '#core/errors/errors.ts'
 import { type CollectedParts, type CollectedReply, collectReply, partsCollector } from './collect-reply.ts'
@@ -29,6 +30,7 @@ test('a reply consists of its text, model, finish reason and the tokens that the
     citations: undefined,
     finishReason: 'content_filter',
     usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 },
+    pause: undefined,
   })
 })
 
@@ -42,12 +44,9 @@ test('the agent is the model if the platform names none, and unknown tokens are 
 test('a replaced text is dropped, and a question follows the text', async () => {
   const contentOf = async (...events: ChatEvent[]) => (await collect([...events, end])).content
   expect(await contentOf({ type: 'text', text: 'bad' }, { type: 'replace', text: 'good' })).toBe('good')
-  expect(
-    await contentOf(
-      { type: 'text', text: 'Well.' },
-      { type: 'interaction', question: 'Which?', options: ['a', 'b'] },
-    ),
-  ).toBe('Well.\n\nWhich?\n\n- a\n- b')
+  expect(await contentOf({ type: 'text', text: 'Well.' }, pauseEvent('Which?', ['a', 'b']))).toBe(
+    'Well.\n\nWhich?\n\n- a\n- b',
+  )
 })
 
 test('details are a list in which fragments of reasoning are one entry', async () => {
@@ -122,7 +121,7 @@ describe('a reply that grows beyond its size', () => {
   const words = 'x'.repeat(400)
   const kinds: [string, ChatEvent][] = [
     ['text', { type: 'text', text: words }],
-    ['a question', { type: 'interaction', question: words, options: [] }],
+    ['a question', pauseEvent(words)],
     ['reasoning', { type: 'reasoning', text: words }],
     ['arguments of tools', { type: 'tool_calls', delta: [{ index: 0, function: { arguments: words } }] }],
     ['progress', { type: 'detail', detail: () => ({ type: 'other', name: words, data: {} }) }],

@@ -1,4 +1,5 @@
 import type { ChatEvent, ChatEvents, DetailEvent, FinishReason, TokenCounts } from '#core/agents/events.ts'
+import type { OfferedPause } from '#core/agents/pause.ts'
 import type { JsonObject } from '#core/base/values/json.ts'
 import { Problem } from '#core/errors/errors.ts'
 import type { ReplyCollector } from '#core/reply-log/kept-form.ts'
@@ -20,6 +21,8 @@ export interface CollectedReply {
   readonly finishReason: FinishReason
   /** Undefined if the platform reported no token counts. */
   readonly usage: TokenCounts | undefined
+  /** Where the run waits; undefined if it has ended. */
+  readonly pause?: OfferedPause | undefined
 }
 
 interface Citations {
@@ -91,6 +94,7 @@ class PartsCollector implements ReplyCollector<CollectedReply> {
   #citations: Citations | undefined
   #finishReason: FinishReason = 'stop'
   #usage: TokenCounts | undefined
+  #pause: OfferedPause | undefined
 
   constructor(model: string, parts: CollectedParts) {
     this.#model = model
@@ -112,6 +116,7 @@ class PartsCollector implements ReplyCollector<CollectedReply> {
       citations: this.#citations,
       finishReason: this.#finishReason,
       usage: this.#usage,
+      pause: this.#pause,
     }
   }
 
@@ -126,6 +131,7 @@ class PartsCollector implements ReplyCollector<CollectedReply> {
         return
       case 'end':
         this.#finishReason = event.reason
+        this.#pause = event.pause
         return
       case 'reasoning':
         if (this.#parts.reasoning) {

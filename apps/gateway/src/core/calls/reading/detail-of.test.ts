@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ChatEvent, DetailEvent } from '#core/agents/events.ts'
+import { pauseEvent } from '#core/agents/pause.test-support.ts'
 import { detailsOf } from './detail-of.ts'
 
 test.each<[ChatEvent, DetailEvent]>([
@@ -52,7 +53,7 @@ test('each piece of a tool call is a detail, whatever it is', () => {
 
 test.each<ChatEvent>([
   { type: 'text', text: 'a' },
-  { type: 'interaction', question: 'Which?', options: ['a'] },
+  pauseEvent('Which?', ['a']),
   { type: 'model', model: 'm' },
   { type: 'usage', usage: { promptTokens: 1, completionTokens: 1, totalTokens: 2 } },
   { type: 'end', reason: 'stop' },

@@ -1,4 +1,5 @@
 import type { ChatEvent } from '#core/agents/events.ts'
+import { textOfPause } from '#core/agents/pause.ts'
 
 /**
  * The text that an event adds to a reply, the same for every face. A question is followed by its options, and a text that
@@ -15,12 +16,8 @@ export class ReplyText {
         return event.text
       case 'replace':
         return this.#paragraph(event.text)
-      case 'interaction':
-        return this.#paragraph(
-          [event.question, event.options.map((option) => `- ${option}`).join('\n')]
-            .filter((part) => part !== '')
-            .join('\n\n'),
-        )
+      case 'pause':
+        return this.#paragraph(textOfPause(event.pause))
       default:
         return ''
     }

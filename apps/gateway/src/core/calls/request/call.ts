@@ -67,6 +67,8 @@ export interface Question {
   readonly hasOwnFiles: boolean
   /** Whether it was composed of all messages of the request. */
   readonly isWhole: boolean
+  /** The text of the user's last message, where the request consists of messages. */
+  readonly lastQuery?: string
 }
 
 /** The message array as the request carries it, for agents whose context is in it. */
@@ -164,15 +166,19 @@ export function checkCall(
     endUser: () => requirePlainId('endUser', endUser),
     app: ofAgent((known) => requireAppId(known, findApp(known, name, allowedAgents), name)),
     ...(asks.kind === 'question'
-      ? rulesOfQuestion(asks, isIssued)
+      ? rulesOfQuestion(asks, request.answer, isIssued)
       : { messages: ofAgent((known) => resolveAsks(request, known, fileRules(known, isIssued))) }),
     conversation: ofAgent((known) => requireConversationId(known, request)),
   })
 }
 
-function rulesOfQuestion({ query, files, variables }: RequestedQuestion, isIssued: FileRules['isIssued']) {
+function rulesOfQuestion(
+  { query, files, variables }: RequestedQuestion,
+  answer: ChatRequest['answer'],
+  isIssued: FileRules['isIssued'],
+) {
   return {
-    query: () => requireQuery(query),
+    query: () => (answer === undefined ? requireQuery(query) : undefined),
     files() {
       requireItems(['files'], files, FILES_MAX)
       eachOf(files, (file, index) => requireFile({ field: ['files', index], file }, isIssued))
@@ -234,9 +240,9 @@ function conversationOf(
 type AsksOf = Omit<Question, 'hasOwnFiles'> | Omit<Messages, 'hasOwnFiles'>
 
 /** What the agent gets: the message array only if the context of its conversations is in it. */
-function resolveAsks({ asks, conversation }: ChatRequest, agent: Agent, rules: FileRules): AsksOf {
+function resolveAsks({ asks, conversation, answer }: ChatRequest, agent: Agent, rules: FileRules): AsksOf {
   if (asks.kind === 'question') {
-    requireQuery(asks.query)
+    if (answer === undefined) requireQuery(asks.query)
     const files = asks.files.map((file, index) => ({ field: ['files', index], file }))
     return { ...asks, files, isWhole: false }
   }
@@ -255,10 +261,12 @@ function resolveAsks({ asks, conversation }: ChatRequest, agent: Agent, rules: F
   }
   requireSupported(asks, agent)
   const isNew = isBlank(conversation.conversationId) && (conversation.after ?? []).length === 0
-  const isWhole = context === 'none' || isNew
-  const { query, files } = isWhole ? wholePrompt(messages, rules) : lastUserPrompt(messages, rules)
-  if (isBlank(query)) refuseField(['messages'], 'expected a user message that is not blank.')
-  return { kind: 'question', query, files, variables: {}, isWhole }
+  const isWhole = (context === 'none' || isNew) && answer === undefined
+  const last = lastUserPrompt(messages, rules)
+  const { query, files } = isWhole ? wholePrompt(messages, rules) : last
+  if (isBlank(query) && answer === undefined)
+    refuseField(['messages'], 'expected a user message that is not blank.')
+  return { kind: 'question', query, files, variables: {}, isWhole, lastQuery: last.query }
 }
 
 function requireSupported({ unsupported, tools }: RequestedMessages, agent: Agent): void {
@@ -364,7 +372,7 @@ function requireFiles(files: readonly NamedFile[], { isIssued }: FileRules): voi
   for (const file of files) requireFile(file, isIssued)
 }
 
-function requireFile({ field, file }: NamedFile, isIssued: FileRules['isIssued']): void {
+export function requireFile({ field, file }: NamedFile, isIssued: FileRules['isIssued']): void {
   if (typeof file !== 'string' || isIssued(file)) return
   const problem = fileUrlProblem(file)
   if (problem !== undefined) refuseField(field, `expected ${problem}.`)

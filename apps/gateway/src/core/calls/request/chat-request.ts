@@ -18,10 +18,21 @@ export interface ChatRequest {
   readonly agent: AgentName
   readonly asks: RequestedQuestion | RequestedMessages
   readonly conversation: ConversationName
+  /** Present if the request answers a pause by its id. */
+  readonly answer?: RequestedAnswer | undefined
   readonly endUser: string
   readonly stream: boolean
   /** Present if the request has an `Idempotency-Key`. */
   readonly kept?: KeptRequest
+}
+
+/** The answer to a pause, by the id of the pause. */
+export interface RequestedAnswer {
+  readonly pause: string
+  readonly option?: string | undefined
+  readonly fields?: Readonly<Record<string, unknown>> | undefined
+  /** Whether the pause is given up. */
+  readonly cancel?: boolean | undefined
 }
 
 export interface KeptChatRequest extends ChatRequest {

@@ -44,6 +44,7 @@ export class Route {
   /** When the latest attempt has begun. */
   #beganMs = 0
   #isRepetition = false
+  #isPinned = false
   #isLeft = false
 
   /** Takes the slots, of which the caller has made sure. */
@@ -163,6 +164,17 @@ export class Route {
     this.#goTo(next, 0)
   }
 
+  /**
+   * Keeps the call, and all its attempts, where a run waits that it continues.
+   *
+   * @throws Problem as {@link Route.moveTo} does
+   */
+  stayAt(residence: Residence): void {
+    if (!this.canContinue(residence)) this.moveTo(residence)
+    this.#residence = residence
+    this.#isPinned = true
+  }
+
   /** Gives the slots back. Does nothing the second time. */
   leave(): void {
     if (this.#isLeft) return
@@ -178,6 +190,7 @@ export class Route {
   }
 
   get #keepsNothing(): boolean {
+    if (this.#isPinned) return false
     const { agent } = this.deployment
     const context = agent.adapter.context(agent)
     return context === 'gateway' || context === 'none'

@@ -420,6 +420,7 @@ export const ModelName = {
   SigningKey: 'SigningKey',
   RevokedToken: 'RevokedToken',
   Conversation: 'Conversation',
+  Pause: 'Pause',
   Turn: 'Turn',
   Setting: 'Setting'
 } as const
@@ -437,7 +438,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "apiKey" | "removedApiKey" | "call" | "idempotencyKey" | "keptCall" | "replyPart" | "refusalCount" | "refusal" | "refusalAllowance" | "auditEvent" | "auditHead" | "auditAllowance" | "upload" | "uploadCopy" | "rollup" | "rollupName" | "rollupNameCount" | "instance" | "maintenance" | "signingKey" | "revokedToken" | "conversation" | "turn" | "setting"
+    modelProps: "user" | "apiKey" | "removedApiKey" | "call" | "idempotencyKey" | "keptCall" | "replyPart" | "refusalCount" | "refusal" | "refusalAllowance" | "auditEvent" | "auditHead" | "auditAllowance" | "upload" | "uploadCopy" | "rollup" | "rollupName" | "rollupNameCount" | "instance" | "maintenance" | "signingKey" | "revokedToken" | "conversation" | "pause" | "turn" | "setting"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2143,6 +2144,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    Pause: {
+      payload: Prisma.$PausePayload<ExtArgs>
+      fields: Prisma.PauseFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PauseFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PauseFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload>
+        }
+        findFirst: {
+          args: Prisma.PauseFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PauseFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload>
+        }
+        findMany: {
+          args: Prisma.PauseFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload>[]
+        }
+        create: {
+          args: Prisma.PauseCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload>
+        }
+        createMany: {
+          args: Prisma.PauseCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PauseCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload>[]
+        }
+        delete: {
+          args: Prisma.PauseDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload>
+        }
+        update: {
+          args: Prisma.PauseUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload>
+        }
+        deleteMany: {
+          args: Prisma.PauseDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PauseUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PauseUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload>[]
+        }
+        upsert: {
+          args: Prisma.PauseUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload>
+        }
+        aggregate: {
+          args: Prisma.PauseAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePause>
+        }
+        groupBy: {
+          args: Prisma.PauseGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PauseGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PauseCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PauseCountAggregateOutputType> | number
+        }
+      }
+    }
     Turn: {
       payload: Prisma.$TurnPayload<ExtArgs>
       fields: Prisma.TurnFieldRefs
@@ -2421,7 +2496,10 @@ export const CallScalarFieldEnum = {
   firstChunkMs: 'firstChunkMs',
   durationMs: 'durationMs',
   endedAt: 'endedAt',
-  replays: 'replays'
+  replays: 'replays',
+  paused: 'paused',
+  answers: 'answers',
+  answeredBy: 'answeredBy'
 } as const
 
 export type CallScalarFieldEnum = (typeof CallScalarFieldEnum)[keyof typeof CallScalarFieldEnum]
@@ -2697,6 +2775,26 @@ export const ConversationScalarFieldEnum = {
 } as const
 
 export type ConversationScalarFieldEnum = (typeof ConversationScalarFieldEnum)[keyof typeof ConversationScalarFieldEnum]
+
+
+export const PauseScalarFieldEnum = {
+  id: 'id',
+  ownerId: 'ownerId',
+  endUser: 'endUser',
+  agent: 'agent',
+  app: 'app',
+  conversation: 'conversation',
+  deployment: 'deployment',
+  state: 'state',
+  sealed: 'sealed',
+  content: 'content',
+  expiresAt: 'expiresAt',
+  createdAt: 'createdAt',
+  claimedBy: 'claimedBy',
+  claimedAt: 'claimedAt'
+} as const
+
+export type PauseScalarFieldEnum = (typeof PauseScalarFieldEnum)[keyof typeof PauseScalarFieldEnum]
 
 
 export const TurnScalarFieldEnum = {
@@ -3094,6 +3192,7 @@ export type GlobalOmitConfig = {
   signingKey?: Prisma.SigningKeyOmit
   revokedToken?: Prisma.RevokedTokenOmit
   conversation?: Prisma.ConversationOmit
+  pause?: Prisma.PauseOmit
   turn?: Prisma.TurnOmit
   setting?: Prisma.SettingOmit
 }

@@ -74,6 +74,7 @@ export const ModelName = {
   SigningKey: 'SigningKey',
   RevokedToken: 'RevokedToken',
   Conversation: 'Conversation',
+  Pause: 'Pause',
   Turn: 'Turn',
   Setting: 'Setting'
 } as const
@@ -185,7 +186,10 @@ export const CallScalarFieldEnum = {
   firstChunkMs: 'firstChunkMs',
   durationMs: 'durationMs',
   endedAt: 'endedAt',
-  replays: 'replays'
+  replays: 'replays',
+  paused: 'paused',
+  answers: 'answers',
+  answeredBy: 'answeredBy'
 } as const
 
 export type CallScalarFieldEnum = (typeof CallScalarFieldEnum)[keyof typeof CallScalarFieldEnum]
@@ -461,6 +465,26 @@ export const ConversationScalarFieldEnum = {
 } as const
 
 export type ConversationScalarFieldEnum = (typeof ConversationScalarFieldEnum)[keyof typeof ConversationScalarFieldEnum]
+
+
+export const PauseScalarFieldEnum = {
+  id: 'id',
+  ownerId: 'ownerId',
+  endUser: 'endUser',
+  agent: 'agent',
+  app: 'app',
+  conversation: 'conversation',
+  deployment: 'deployment',
+  state: 'state',
+  sealed: 'sealed',
+  content: 'content',
+  expiresAt: 'expiresAt',
+  createdAt: 'createdAt',
+  claimedBy: 'claimedBy',
+  claimedAt: 'claimedAt'
+} as const
+
+export type PauseScalarFieldEnum = (typeof PauseScalarFieldEnum)[keyof typeof PauseScalarFieldEnum]
 
 
 export const TurnScalarFieldEnum = {

@@ -84,6 +84,9 @@ export type CallMinAggregateOutputType = {
   durationMs: number | null
   endedAt: Date | null
   replays: number | null
+  paused: boolean | null
+  answers: string | null
+  answeredBy: string | null
 }
 
 export type CallMaxAggregateOutputType = {
@@ -116,6 +119,9 @@ export type CallMaxAggregateOutputType = {
   durationMs: number | null
   endedAt: Date | null
   replays: number | null
+  paused: boolean | null
+  answers: string | null
+  answeredBy: string | null
 }
 
 export type CallCountAggregateOutputType = {
@@ -149,6 +155,9 @@ export type CallCountAggregateOutputType = {
   durationMs: number
   endedAt: number
   replays: number
+  paused: number
+  answers: number
+  answeredBy: number
   _all: number
 }
 
@@ -207,6 +216,9 @@ export type CallMinAggregateInputType = {
   durationMs?: true
   endedAt?: true
   replays?: true
+  paused?: true
+  answers?: true
+  answeredBy?: true
 }
 
 export type CallMaxAggregateInputType = {
@@ -239,6 +251,9 @@ export type CallMaxAggregateInputType = {
   durationMs?: true
   endedAt?: true
   replays?: true
+  paused?: true
+  answers?: true
+  answeredBy?: true
 }
 
 export type CallCountAggregateInputType = {
@@ -272,6 +287,9 @@ export type CallCountAggregateInputType = {
   durationMs?: true
   endedAt?: true
   replays?: true
+  paused?: true
+  answers?: true
+  answeredBy?: true
   _all?: true
 }
 
@@ -392,6 +410,9 @@ export type CallGroupByOutputType = {
   durationMs: number | null
   endedAt: Date | null
   replays: number
+  paused: boolean
+  answers: string | null
+  answeredBy: string | null
   _count: CallCountAggregateOutputType | null
   _avg: CallAvgAggregateOutputType | null
   _sum: CallSumAggregateOutputType | null
@@ -448,6 +469,9 @@ export type CallWhereInput = {
   durationMs?: Prisma.IntNullableFilter<"Call"> | number | null
   endedAt?: Prisma.DateTimeNullableFilter<"Call"> | Date | string | null
   replays?: Prisma.IntFilter<"Call"> | number
+  paused?: Prisma.BoolFilter<"Call"> | boolean
+  answers?: Prisma.UuidNullableFilter<"Call"> | string | null
+  answeredBy?: Prisma.UuidNullableFilter<"Call"> | string | null
 }
 
 export type CallOrderByWithRelationInput = {
@@ -481,6 +505,9 @@ export type CallOrderByWithRelationInput = {
   durationMs?: Prisma.SortOrderInput | Prisma.SortOrder
   endedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   replays?: Prisma.SortOrder
+  paused?: Prisma.SortOrder
+  answers?: Prisma.SortOrderInput | Prisma.SortOrder
+  answeredBy?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type CallWhereUniqueInput = Prisma.AtLeast<{
@@ -517,6 +544,9 @@ export type CallWhereUniqueInput = Prisma.AtLeast<{
   durationMs?: Prisma.IntNullableFilter<"Call"> | number | null
   endedAt?: Prisma.DateTimeNullableFilter<"Call"> | Date | string | null
   replays?: Prisma.IntFilter<"Call"> | number
+  paused?: Prisma.BoolFilter<"Call"> | boolean
+  answers?: Prisma.UuidNullableFilter<"Call"> | string | null
+  answeredBy?: Prisma.UuidNullableFilter<"Call"> | string | null
 }, "id">
 
 export type CallOrderByWithAggregationInput = {
@@ -550,6 +580,9 @@ export type CallOrderByWithAggregationInput = {
   durationMs?: Prisma.SortOrderInput | Prisma.SortOrder
   endedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   replays?: Prisma.SortOrder
+  paused?: Prisma.SortOrder
+  answers?: Prisma.SortOrderInput | Prisma.SortOrder
+  answeredBy?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.CallCountOrderByAggregateInput
   _avg?: Prisma.CallAvgOrderByAggregateInput
   _max?: Prisma.CallMaxOrderByAggregateInput
@@ -591,6 +624,9 @@ export type CallScalarWhereWithAggregatesInput = {
   durationMs?: Prisma.IntNullableWithAggregatesFilter<"Call"> | number | null
   endedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Call"> | Date | string | null
   replays?: Prisma.IntWithAggregatesFilter<"Call"> | number
+  paused?: Prisma.BoolWithAggregatesFilter<"Call"> | boolean
+  answers?: Prisma.UuidNullableWithAggregatesFilter<"Call"> | string | null
+  answeredBy?: Prisma.UuidNullableWithAggregatesFilter<"Call"> | string | null
 }
 
 export type CallCreateInput = {
@@ -624,6 +660,9 @@ export type CallCreateInput = {
   durationMs?: number | null
   endedAt?: Date | string | null
   replays?: number
+  paused?: boolean
+  answers?: string | null
+  answeredBy?: string | null
 }
 
 export type CallUncheckedCreateInput = {
@@ -657,6 +696,9 @@ export type CallUncheckedCreateInput = {
   durationMs?: number | null
   endedAt?: Date | string | null
   replays?: number
+  paused?: boolean
+  answers?: string | null
+  answeredBy?: string | null
 }
 
 export type CallUpdateInput = {
@@ -690,6 +732,9 @@ export type CallUpdateInput = {
   durationMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   replays?: Prisma.IntFieldUpdateOperationsInput | number
+  paused?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  answers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  answeredBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type CallUncheckedUpdateInput = {
@@ -723,6 +768,9 @@ export type CallUncheckedUpdateInput = {
   durationMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   replays?: Prisma.IntFieldUpdateOperationsInput | number
+  paused?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  answers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  answeredBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type CallCreateManyInput = {
@@ -756,6 +804,9 @@ export type CallCreateManyInput = {
   durationMs?: number | null
   endedAt?: Date | string | null
   replays?: number
+  paused?: boolean
+  answers?: string | null
+  answeredBy?: string | null
 }
 
 export type CallUpdateManyMutationInput = {
@@ -789,6 +840,9 @@ export type CallUpdateManyMutationInput = {
   durationMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   replays?: Prisma.IntFieldUpdateOperationsInput | number
+  paused?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  answers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  answeredBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type CallUncheckedUpdateManyInput = {
@@ -822,6 +876,9 @@ export type CallUncheckedUpdateManyInput = {
   durationMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   replays?: Prisma.IntFieldUpdateOperationsInput | number
+  paused?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  answers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  answeredBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type CallCountOrderByAggregateInput = {
@@ -855,6 +912,9 @@ export type CallCountOrderByAggregateInput = {
   durationMs?: Prisma.SortOrder
   endedAt?: Prisma.SortOrder
   replays?: Prisma.SortOrder
+  paused?: Prisma.SortOrder
+  answers?: Prisma.SortOrder
+  answeredBy?: Prisma.SortOrder
 }
 
 export type CallAvgOrderByAggregateInput = {
@@ -899,6 +959,9 @@ export type CallMaxOrderByAggregateInput = {
   durationMs?: Prisma.SortOrder
   endedAt?: Prisma.SortOrder
   replays?: Prisma.SortOrder
+  paused?: Prisma.SortOrder
+  answers?: Prisma.SortOrder
+  answeredBy?: Prisma.SortOrder
 }
 
 export type CallMinOrderByAggregateInput = {
@@ -931,6 +994,9 @@ export type CallMinOrderByAggregateInput = {
   durationMs?: Prisma.SortOrder
   endedAt?: Prisma.SortOrder
   replays?: Prisma.SortOrder
+  paused?: Prisma.SortOrder
+  answers?: Prisma.SortOrder
+  answeredBy?: Prisma.SortOrder
 }
 
 export type CallSumOrderByAggregateInput = {
@@ -947,6 +1013,10 @@ export type CallSumOrderByAggregateInput = {
 
 export type NullableStringFieldUpdateOperationsInput = {
   set?: string | null
+}
+
+export type BoolFieldUpdateOperationsInput = {
+  set?: boolean
 }
 
 
@@ -982,6 +1052,9 @@ export type CallSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   durationMs?: boolean
   endedAt?: boolean
   replays?: boolean
+  paused?: boolean
+  answers?: boolean
+  answeredBy?: boolean
 }, ExtArgs["result"]["call"]>
 
 export type CallSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1015,6 +1088,9 @@ export type CallSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   durationMs?: boolean
   endedAt?: boolean
   replays?: boolean
+  paused?: boolean
+  answers?: boolean
+  answeredBy?: boolean
 }, ExtArgs["result"]["call"]>
 
 export type CallSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1048,6 +1124,9 @@ export type CallSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   durationMs?: boolean
   endedAt?: boolean
   replays?: boolean
+  paused?: boolean
+  answers?: boolean
+  answeredBy?: boolean
 }, ExtArgs["result"]["call"]>
 
 export type CallSelectScalar = {
@@ -1081,9 +1160,12 @@ export type CallSelectScalar = {
   durationMs?: boolean
   endedAt?: boolean
   replays?: boolean
+  paused?: boolean
+  answers?: boolean
+  answeredBy?: boolean
 }
 
-export type CallOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "requestId" | "keyId" | "ownerId" | "endUser" | "kind" | "face" | "agent" | "app" | "deployment" | "attempts" | "queuedMs" | "attemptList" | "traceId" | "model" | "conversation" | "instance" | "outcome" | "reason" | "platformStatus" | "platformCode" | "platformLogId" | "promptTokens" | "completionTokens" | "totalTokens" | "admittedAt" | "firstChunkMs" | "durationMs" | "endedAt" | "replays", ExtArgs["result"]["call"]>
+export type CallOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "requestId" | "keyId" | "ownerId" | "endUser" | "kind" | "face" | "agent" | "app" | "deployment" | "attempts" | "queuedMs" | "attemptList" | "traceId" | "model" | "conversation" | "instance" | "outcome" | "reason" | "platformStatus" | "platformCode" | "platformLogId" | "promptTokens" | "completionTokens" | "totalTokens" | "admittedAt" | "firstChunkMs" | "durationMs" | "endedAt" | "replays" | "paused" | "answers" | "answeredBy", ExtArgs["result"]["call"]>
 
 export type $CallPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Call"
@@ -1146,6 +1228,18 @@ export type $CallPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
      * How many later requests with the same `Idempotency-Key` were answered from this call.
      */
     replays: number
+    /**
+     * Whether the run waits for its user since this call.
+     */
+    paused: boolean
+    /**
+     * The call whose pause this one has answered.
+     */
+    answers: string | null
+    /**
+     * The call that has answered the pause of this one.
+     */
+    answeredBy: string | null
   }, ExtArgs["result"]["call"]>
   composites: {}
 }
@@ -1599,6 +1693,9 @@ export interface CallFieldRefs {
   readonly durationMs: Prisma.FieldRef<"Call", 'Int'>
   readonly endedAt: Prisma.FieldRef<"Call", 'DateTime'>
   readonly replays: Prisma.FieldRef<"Call", 'Int'>
+  readonly paused: Prisma.FieldRef<"Call", 'Boolean'>
+  readonly answers: Prisma.FieldRef<"Call", 'String'>
+  readonly answeredBy: Prisma.FieldRef<"Call", 'String'>
 }
     
 

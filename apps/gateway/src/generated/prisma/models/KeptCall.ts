@@ -647,10 +647,6 @@ export type KeptCallSumOrderByAggregateInput = {
   bytes?: Prisma.SortOrder
 }
 
-export type BoolFieldUpdateOperationsInput = {
-  set?: boolean
-}
-
 export type NullableBytesFieldUpdateOperationsInput = {
   set?: runtime.Bytes | null
 }

@@ -358,11 +358,7 @@ test('a pause asks its question and ends', () => {
     { event: 'human_input_required', data: { form_content: 'Sure?', form_token: 'secret' } },
     { event: 'workflow_paused', data: {} },
   ])
-  expect(events).toMatchObject([
-    { type: 'interaction', question: 'Sure?', options: [] },
-    { type: 'detail' },
-    END,
-  ])
+  expect(events).toMatchObject([{ type: 'pause', pause: { question: 'Sure?' } }, { type: 'detail' }, END])
   expect(detailsIn(events)).toEqual([{ type: 'interaction', data: { question: 'Sure?', options: [] } }])
 })
 

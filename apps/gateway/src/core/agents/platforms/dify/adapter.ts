@@ -1,16 +1,10 @@
 import type { Adapter, AgentCall, ReplyState } from '#core/agents/adapter.ts'
 import { oneOf, section } from '#core/agents/entry-schema.ts'
 import type { ChatEvent, FinishReason } from '#core/agents/events.ts'
-import { agentUrl } from '#core/agents/translate/agent-url.ts'
+import type { Pause } from '#core/agents/pause.ts'
 import { bearer } from '#core/agents/translate/bearer.ts'
 import { detail } from '#core/agents/translate/detail-event.ts'
-import {
-  errorEvents,
-  failureOf,
-  MALFORMED,
-  refusalReader,
-  unreadableBody,
-} from '#core/agents/translate/failure.ts'
+import { errorEvents, failureOf, MALFORMED, unreadableBody } from '#core/agents/translate/failure.ts'
 import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
@@ -23,15 +17,17 @@ import {
   finishMeaning,
   finishWordIn,
 } from '#core/agents/translate/replies/finish-words.ts'
-import { EMPTY_PAUSE, interactionEvents } from '#core/agents/translate/replies/interaction.ts'
 import { outputText } from '#core/agents/translate/replies/output-text.ts'
+import { EMPTY_PAUSE, pauseEvents } from '#core/agents/translate/replies/pause-events.ts'
 import { usageOf } from '#core/agents/translate/replies/token-counts.ts'
 import { textEvent } from '#core/agents/translate/text-event.ts'
 import { uploadCall } from '#core/agents/translate/upload-call.ts'
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/base/values/json.ts'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
-import { difyFailure } from './failures.ts'
+import { difyUrl } from './dify-url.ts'
+import { difyFailure, difyRefusal } from './failures.ts'
 import { fileInfo, isDifyFileRefusal, uploadName } from './files.ts'
+import { formPause, latestAnswer, listen, Replay, resumeOf, submitForm } from './human-input.ts'
 import { progress, replace, sources } from './progress.ts'
 
 /** `mode` is the kind of app that the key belongs to. */
@@ -62,6 +58,10 @@ interface DifyState extends ReplyState {
   outputs: string | undefined
   /** Whether a pause has asked something. */
   hasPause: boolean
+  /** Present if the reply goes on from a pause. */
+  readonly replay: Replay | undefined
+  /** Forms of the run that have not been answered. */
+  readonly waiting: readonly Pause[]
   /**
    * The finish reason of the last model node, because the end of a run does not report a truncated answer.
    */
@@ -88,8 +88,7 @@ const APP_MODES = {
  * conversation ids; the first message creates a conversation, which is visible to one `user` only.
  *
  * Not supported: the kind of a file whose URL has no known extension (the gateway fetches nothing), apps that
- * ignore files, and answers to human input forms, which have their own endpoint. Streams of old builds may
- * send pings forever or stop without an end; the chat service detects both. `<think>` tags are part of the
+ * ignore files. Streams of old builds may send pings forever or stop without an end; the chat service detects both. `<think>` tags are part of the
  * text; audio is dropped.
  */
 export const dify: Adapter<typeof ENTRY, DifyState> = {
@@ -112,7 +111,8 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
   takesDataUrls: false,
 
   buildRequest(call) {
-    const { agent, query, variables, files } = call
+    const { agent, query, variables, files, answer } = call
+    if (answer !== undefined) return listen(call, answer)
     const { mode } = agent.options
     const isChat = mode === 'chat'
     const body = {
@@ -129,7 +129,27 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
     return jsonPost(difyUrl(call, PATHS[mode].run), bearer(call), omitUndefined(body))
   },
 
-  start: ({ agent }) => ({
+  submitAnswer: submitForm,
+
+  conclude(call, { platformConversationId, hasText, outputs, workflow, replay, hasPause }) {
+    const hasAnswer = hasText || outputs !== undefined || hasPause
+    const conversation = platformConversationId ?? call.platformConversationId
+    if (replay === undefined || hasAnswer || workflow !== 'finished' || conversation === undefined)
+      return undefined
+    const { request, read } = latestAnswer(call, conversation)
+    return {
+      request,
+      read(status, body, header) {
+        const answer = read(status, body, header)
+        return 'failure' in answer ? answer : { ok: textEvent('text', answer.ok) }
+      },
+    }
+  },
+
+  start: ({ agent, answer }) => ({
+    ...(answer !== undefined && { runId: resumeOf(answer.pause).taskId }),
+    replay: answer && new Replay(resumeOf(answer.pause).token),
+    waiting: answer?.waiting ?? [],
     frames: new FrameParser(),
     mode: agent.options.mode,
     hasText: false,
@@ -151,6 +171,7 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
     if (json === undefined) return event === 'error' ? errorEvents(difyFailure({ message: data })) : MALFORMED
     const frame = objectOf(json)
     learnIds(frame, state)
+    if (state.replay?.skips(frame) === true) return []
     if (event === 'error' || frame.event === undefined) {
       const error = errorIn(json, typeof frame.answer === 'string')
       if (error !== undefined) return errorEvents(difyFailure(error))
@@ -171,7 +192,7 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
 
   finish: runEnd,
 
-  toFailure: refusalReader(difyFailure),
+  toFailure: difyRefusal,
 
   uploadFile: (call, file) =>
     uploadCall(
@@ -215,10 +236,6 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
   },
 }
 
-function difyUrl({ agent }: Pick<AgentCall, 'agent'>, path: string): string {
-  return agentUrl(agent.baseUrl, /\/v1$/, `/v1${path}`)
-}
-
 function learnIds(frame: JsonObject, state: DifyState): void {
   const runId = textOf(frame.task_id)
   const platformConversationId = textOf(frame.conversation_id)
@@ -248,9 +265,9 @@ function translateFrame(frame: JsonObject, state: DifyState): readonly ChatEvent
     case 'workflow_finished':
       return workflowFinished(data, state)
     case 'workflow_paused':
-      return state.hasPause ? end(state) : EMPTY_PAUSE
+      return paused(state)
     case 'human_input_required':
-      return humanInput(data, state)
+      return humanInput(frame, state)
     case 'error':
       return errorEvents(difyFailure(frame))
     default:
@@ -270,7 +287,7 @@ function afterWorkflow(events: readonly ChatEvent[], state: DifyState): readonly
 }
 
 function isAnswer({ type }: ChatEvent): boolean {
-  return type === 'text' || type === 'reasoning' || type === 'replace' || type === 'interaction'
+  return type === 'text' || type === 'reasoning' || type === 'replace' || type === 'pause'
 }
 
 /** A text from another node than a failed one shows that the run has gone on. */
@@ -284,20 +301,26 @@ function text(value: unknown, state: DifyState, selector?: unknown): readonly Ch
 }
 
 /** A form asks by its text, by the labels of its fields, or by its buttons alone. */
-function humanInput(data: JsonObject, state: DifyState): readonly ChatEvent[] {
+function humanInput(frame: JsonObject, state: DifyState): readonly ChatEvent[] {
   state.hasPause = true
-  const titles = listOf(data.actions).map(
-    (action) => textOf(objectOf(action).title) ?? textOf(objectOf(action).id),
-  )
-  return interactionEvents(
-    textOf(data.form_content) ?? '',
-    titles.filter((title) => title !== undefined),
-    detail(data, (step) => ({
+  const data = objectOf(frame.data)
+  const pause = formPause(frame)
+  return pauseEvents(
+    pause,
+    // Whoever has the token of the form may answer it.
+    detail({ ...data, form_token: undefined }, (step) => ({
       type: 'interaction',
       id: step.text('node_id'),
-      data: { question: step.text('form_content'), options: [] },
+      data: { question: step.text('form_content'), options: pause.options.map(({ title }) => title) },
     })),
   )
+}
+
+/** A run that pauses again without a new form waits for those that were not answered. */
+function paused(state: DifyState): readonly ChatEvent[] {
+  if (state.hasPause) return end(state)
+  if (state.waiting.length === 0) return EMPTY_PAUSE
+  return [...state.waiting.map((pause): ChatEvent => ({ type: 'pause', pause })), ...end(state)]
 }
 
 /** Also handles blocking replies, which have the same metadata. */

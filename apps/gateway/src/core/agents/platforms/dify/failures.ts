@@ -1,7 +1,7 @@
 import type { HeaderReader } from '#core/agents/adapter.ts'
 import type { Failure } from '#core/agents/events.ts'
 import { EarlyRefusals } from '#core/agents/translate/early-refusals.ts'
-import { failureOf, reasonOfStatus, statusOfError } from '#core/agents/translate/failure.ts'
+import { failureOf, reasonOfStatus, refusalReader, statusOfError } from '#core/agents/translate/failure.ts'
 import { messageIn } from '#core/agents/translate/refusals/error-words.ts'
 import { countOf, type JsonObject, objectOf, textOf } from '#core/base/values/json.ts'
 import type { ErrorReason } from '#core/errors/errors.ts'
@@ -25,6 +25,9 @@ export function difyFailure(
   const turn = reply.status === undefined ? undefined : EARLY.turnOf({ status, code, message })
   return failureOf(reason, { ...reply, status, code, message, turn })
 }
+
+/** Maps a reply with status ≥ 400. */
+export const difyRefusal = refusalReader(difyFailure)
 
 /** The whole text, because a model's provider may begin in the same way. */
 const CONCURRENCY_LIMIT =

@@ -195,7 +195,18 @@ test('a pause inside a child app asks the question of its innermost node and hid
     params: { childrenResponse: { type: 'loopInteractive', params: { childrenResponse: form } } },
   }
   const events = replyTo([['interactive', { interactive }]])
-  expect(events[0]).toEqual({ type: 'interaction', question: 'Who?', options: ['Name', 'Age'] })
+  expect(events[0]).toEqual({
+    type: 'pause',
+    pause: {
+      question: 'Who?',
+      options: [],
+      fields: [
+        { name: 'Name', label: 'Name', type: 'text', required: false },
+        { name: 'Age', label: 'Age', type: 'text', required: false },
+      ],
+      takesText: true,
+    },
+  })
   expect(detailsIn(events)).toEqual([
     {
       type: 'interaction',

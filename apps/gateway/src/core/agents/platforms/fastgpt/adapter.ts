@@ -1,6 +1,7 @@
 import type { Adapter, AgentCall, ReplyState } from '#core/agents/adapter.ts'
 import { oneOf, section } from '#core/agents/entry-schema.ts'
 import type { ChatEvent, FinishReason } from '#core/agents/events.ts'
+import { textOfAnswer } from '#core/agents/pause.ts'
 import { agentUrl } from '#core/agents/translate/agent-url.ts'
 import { bearer } from '#core/agents/translate/bearer.ts'
 import { defaultApp } from '#core/agents/translate/default-app.ts'
@@ -242,7 +243,8 @@ function runOf(call: AgentCall): object {
   })
 }
 
-function contentOf({ query, files }: AgentCall): unknown {
+function contentOf({ query: asked, answer, files }: AgentCall): unknown {
+  const query = answer === undefined ? asked : textOfAnswer(answer)
   if (files.length === 0) return query
   const parts = filesByUrl(files).map(({ url, name, kind }) =>
     // FastGPT derives the file type from the name.

@@ -1,6 +1,7 @@
 import type { ChatEvent } from '#core/agents/events.ts'
+import type { PauseField } from '#core/agents/pause.ts'
 import { detail } from '#core/agents/translate/detail-event.ts'
-import { interactionEvents } from '#core/agents/translate/replies/interaction.ts'
+import { pauseEvents } from '#core/agents/translate/replies/pause-events.ts'
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/base/values/json.ts'
 
 /** `toolParams` events are pieces that clients join by the tool's id. */
@@ -34,14 +35,17 @@ export function interaction(outermost: JsonObject, wholeNodes: boolean): readonl
     params = objectOf(pause.params)
   }
   const options = listOf(params.userSelectOptions)
-    .map((option) => objectOf(option).value)
-    .filter((option) => typeof option === 'string')
-  const labels = listOf(params.inputForm)
-    .map((field) => objectOf(field).label)
-    .filter((label) => typeof label === 'string')
-  return interactionEvents(
-    textOf(params.description) ?? textOf(params.content) ?? '',
-    [...options, ...labels],
+    .map((option) => textOf(objectOf(option).value))
+    .filter((option) => option !== undefined)
+    .map((option) => ({ id: option, title: option }))
+  const fields = listOf(params.inputForm).flatMap((field) => formField(objectOf(field)))
+  return pauseEvents(
+    {
+      question: textOf(params.description) ?? textOf(params.content) ?? '',
+      options,
+      fields,
+      takesText: true,
+    },
     detail({ ...params, type: pause.type }, (step) => {
       const question = step.text('description') ?? step.text('content')
       const form = step.list('inputForm')
@@ -50,7 +54,35 @@ export function interaction(outermost: JsonObject, wholeNodes: boolean): readonl
       if (wholeNodes) step.put('interactive', outermost)
       // The options have keys beside their values.
       else step.keepAll()
-      return { type: 'interaction', name, data: { question, options, form } }
+      return { type: 'interaction', name, data: { question, options: options.map(({ id }) => id), form } }
     }),
   )
+}
+
+/** The kinds of inputs whose values are other than one line of text. Kinds that are not known are text. */
+const FIELD_TYPES: Readonly<Record<string, PauseField['type']>> = {
+  textarea: 'paragraph',
+  numberInput: 'number',
+  select: 'select',
+  switch: 'checkbox',
+  fileSelect: 'file-list',
+}
+
+/** The keys of the answer are those of the fields; releases whose fields have none take the labels. */
+function formField(field: JsonObject): readonly PauseField[] {
+  const label = textOf(field.label)
+  const name = textOf(field.key) ?? label
+  if (name === undefined) return []
+  const options = listOf(field.list).flatMap((each) => textOf(objectOf(each).value) ?? [])
+  const preset = field.defaultValue
+  return [
+    {
+      name,
+      ...(label !== undefined && { label }),
+      type: FIELD_TYPES[textOf(field.type) ?? ''] ?? 'text',
+      required: field.required === true,
+      ...(options.length > 0 && { options }),
+      ...(preset !== undefined && preset !== null && preset !== '' && { default: preset }),
+    },
+  ]
 }

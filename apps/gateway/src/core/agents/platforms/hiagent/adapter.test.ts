@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { UpstreamRequest } from '#core/agents/adapter.ts'
 import { detailsIn } from '#core/agents/chat-events.test-support.ts'
+import { pauseEvent } from '#core/agents/pause.test-support.ts'
 import { agentFor, bodyOf, callOf, textSent, transcriptNamed } from '#core/agents/transcripts.test-support.ts'
 import { agentFile } from '#core/agents/translate/agent-file.ts'
 import { hiagent } from './adapter.ts'
@@ -114,7 +115,7 @@ test('unknown events and the costs of suggestions yield nothing', () => {
 test('an interruption asks its question and ends', () => {
   const events = replyTo([{ event: 'interrupted', interrupted_msg: 'Which city?', interrupted_type: 'ask' }])
   expect(events).toMatchObject([
-    { type: 'interaction', question: 'Which city?', options: [] },
+    pauseEvent('Which city?'),
     { type: 'detail' },
     { type: 'end', reason: 'stop' },
   ])

@@ -9,6 +9,7 @@ import type {
 } from '#core/agents/adapter.ts'
 import { NO_OPTIONS } from '#core/agents/entry-schema.ts'
 import type { ChatEvent, Failure } from '#core/agents/events.ts'
+import { textOfAnswer } from '#core/agents/pause.ts'
 import { agentKey } from '#core/agents/translate/agent-key.ts'
 import { agentUrl } from '#core/agents/translate/agent-url.ts'
 import { detail, type StepFields } from '#core/agents/translate/detail-event.ts'
@@ -30,7 +31,7 @@ import { reasonInWords } from '#core/agents/translate/refusals/whose-fault.ts'
 import { isEndMarker } from '#core/agents/translate/replies/end-marker.ts'
 import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
 import { endEvents, finishMeaning, finishWordIn } from '#core/agents/translate/replies/finish-words.ts'
-import { interactionEvents } from '#core/agents/translate/replies/interaction.ts'
+import { pauseEvents } from '#core/agents/translate/replies/pause-events.ts'
 import { usageOf } from '#core/agents/translate/replies/token-counts.ts'
 import { stringValues } from '#core/agents/translate/string-values.ts'
 import { textEvent } from '#core/agents/translate/text-event.ts'
@@ -63,10 +64,10 @@ export const hiagent: Adapter<typeof NO_OPTIONS, HiAgentState> = {
   takesDataUrls: false,
 
   buildRequest(call) {
-    const { platformConversationId, query, files } = call
+    const { platformConversationId, query, answer, files } = call
     return post(call, 'chat_query_v2', {
       AppConversationID: platformConversationId,
-      Query: query,
+      Query: answer === undefined ? query : textOfAnswer(answer),
       ResponseMode: 'streaming',
       QueryExtends: files.length === 0 ? undefined : { Files: filesByUrl(files).map(fileInfo) },
     })
@@ -193,9 +194,8 @@ function translateFrame(frame: JsonObject, state: HiAgentState): readonly ChatEv
       return errorEvents(failureOf('agent_error', { code: frame.event }))
     case 'interrupted':
       return [
-        ...interactionEvents(
-          textOf(frame.interrupted_msg) ?? '',
-          [],
+        ...pauseEvents(
+          { question: textOf(frame.interrupted_msg) ?? '', options: [], fields: [], takesText: true },
           detail(frame, (step) => ({
             type: 'interaction',
             name: step.text('interrupted_type'),

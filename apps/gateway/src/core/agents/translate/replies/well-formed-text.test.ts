@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ChatEvent } from '#core/agents/events.ts'
+import { pauseEvent } from '#core/agents/pause.test-support.ts'
 import { objectOf } from '#core/base/values/json.ts'
 import { WellFormedText, wellFormed } from './well-formed-text.ts'
 
@@ -50,7 +51,7 @@ test.each([
 })
 
 function question(words: string): ChatEvent {
-  return { type: 'interaction', question: words, options: [] }
+  return pauseEvent(words)
 }
 
 test('the halves of each tool call are joined apart from each other', () => {
@@ -70,7 +71,7 @@ test('everything else that a client gets is well-formed as well', () => {
     taken(
       { type: 'model', model: `m${HIGH}` },
       { type: 'replace', text: LOW },
-      { type: 'interaction', question: HIGH, options: [LOW] },
+      pauseEvent(HIGH, [LOW]),
       { type: 'tool_calls', delta: [{ index: 0, id: HIGH, function: { name: LOW, arguments: '' } }] },
       { type: 'logprobs', logprobs: { content: [{ token: LOW, logprob: -1 }] } },
       { type: 'citations', top: { citations: [HIGH] }, annotations: [{ title: `a${HIGH}` }] },
@@ -78,7 +79,7 @@ test('everything else that a client gets is well-formed as well', () => {
   ).toEqual([
     { type: 'model', model: 'm\ufffd' },
     { type: 'replace', text: '\ufffd' },
-    { type: 'interaction', question: '\ufffd', options: ['\ufffd'] },
+    pauseEvent('\ufffd', ['\ufffd']),
     { type: 'tool_calls', delta: [{ index: 0, id: '\ufffd', function: { name: '\ufffd', arguments: '' } }] },
     { type: 'logprobs', logprobs: { content: [{ token: '\ufffd', logprob: -1 }] } },
     { type: 'citations', top: { citations: ['\ufffd'] }, annotations: [{ title: 'a\ufffd' }] },

@@ -1,4 +1,5 @@
 import type { ChatEvent } from '#core/agents/events.ts'
+import type { Pause } from '#core/agents/pause.ts'
 import { isObject, listOf, objectOf, toJson } from '#core/base/values/json.ts'
 
 /**
@@ -20,14 +21,10 @@ export class WellFormedText {
         return this.#toolCalls(event)
       case 'replace':
         return event.text.isWellFormed() ? [event] : [{ ...event, text: event.text.toWellFormed() }]
-      case 'interaction':
+      case 'pause':
         return [
           ...this.end(),
-          {
-            ...event,
-            question: event.question.toWellFormed(),
-            options: event.options.map((option) => option.toWellFormed()),
-          },
+          hasLoneHalf(event.pause) ? { ...event, pause: wellFormed(event.pause) as Pause } : event,
         ]
       case 'logprobs':
         return hasLoneHalf(event.logprobs)

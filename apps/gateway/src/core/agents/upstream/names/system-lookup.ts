@@ -12,8 +12,8 @@ type Ask = (name: string, options: LookupOptions & { all: true }) => Promise<Loo
 /** A look-up that has begun or waits for its turn. */
 interface Asking {
   readonly addresses: Promise<readonly LookupAddress[]>
-  /** `untilMs` is when the last of those who need it gives up. */
-  readonly needed: { untilMs: number }
+  /** How many callers wait for it. They are counted, since timers and clocks differ by a millisecond. */
+  readonly needed: { by: number }
 }
 
 /**
@@ -45,10 +45,10 @@ export function createSystemLookup(ask: Ask = promisify(lookup)): (waitMs: numbe
     }
   }
 
-  function askFor(name: string, options: LookupOptions, untilMs: number): Asking {
-    const needed = { untilMs }
+  function askFor(name: string, options: LookupOptions): Asking {
+    const needed = { by: 1 }
     const addresses = markRejectionHandled(
-      inTurn(name, options, () => performance.now() < needed.untilMs).finally(() => askings.delete(name)),
+      inTurn(name, options, () => needed.by > 0).finally(() => askings.delete(name)),
     )
     const asking = { addresses, needed }
     askings.set(name, asking)
@@ -57,10 +57,12 @@ export function createSystemLookup(ask: Ask = promisify(lookup)): (waitMs: numbe
 
   return (waitMs) =>
     lookupWith((name, options) => {
-      const untilMs = performance.now() + waitMs
-      const { addresses, needed } = askings.get(name) ?? askFor(name, options, untilMs)
-      needed.untilMs = Math.max(needed.untilMs, untilMs)
-      return within(waitMs, name, addresses)
+      const known = askings.get(name)
+      if (known !== undefined) known.needed.by += 1
+      const { addresses, needed } = known ?? askFor(name, options)
+      return within(waitMs, name, addresses).finally(() => {
+        needed.by -= 1
+      })
     })
 }
 

@@ -1,12 +1,13 @@
 import type { FinishReason as Reason, TokenCounts } from '#core/agents/events.ts'
-import { builder } from '../builder.ts'
-import { enumOf } from '../enum-of.ts'
-import { JUDGES_CREDENTIALS, STARTS_CALL } from '../serving/authentication-plugin.ts'
-import type { ChatEnd, ChatItem, ChatStart, Numbered } from '../streams/chat-items.ts'
-import type { ChatReply as Reply } from '../streams/chat-reply.ts'
-import { itemOrThrow } from '../streams/item-or-error.ts'
-import { followChat, replyToChat } from '../streams/start-chat.ts'
+import { builder } from '../../builder.ts'
+import { enumOf } from '../../enum-of.ts'
+import { JUDGES_CREDENTIALS, STARTS_CALL } from '../../serving/authentication-plugin.ts'
+import type { ChatEnd, ChatItem, ChatStart, Numbered } from '../../streams/chat-items.ts'
+import type { ChatReply as Reply } from '../../streams/chat-reply.ts'
+import { itemOrThrow } from '../../streams/item-or-error.ts'
+import { followChat, replyToChat } from '../../streams/start-chat.ts'
 import { DetailUnion, detailTypeName, detailTypes, SEQUENCE } from './chat-detail.ts'
+import { Pause, PauseAnswerInput } from './chat-pause.ts'
 
 const FINISH_REASONS = ['stop', 'length', 'content_filter', 'tool_calls'] as const satisfies Reason[]
 
@@ -42,7 +43,10 @@ const ChatInput = builder.inputType('ChatInput', {
       required: true,
       description: 'The id of the agent that answers, such as `fastgpt`.',
     }),
-    query: t.string({ required: true, description: 'The message. It must not be blank.' }),
+    query: t.string({
+      required: true,
+      description: 'The message. It must not be blank, except beside `answer`.',
+    }),
     appId: t.string({
       description:
         'The id of the application on the platform. FastGPT needs it, and Coze where the gateway has no default bot; for the others it may be left out.',
@@ -57,6 +61,10 @@ const ChatInput = builder.inputType('ChatInput', {
     variables: t.field({
       type: 'JSONObject',
       description: 'The input variables of the application on the platform, such as `{"language": "en"}`.',
+    }),
+    answer: t.field({
+      type: PauseAnswerInput,
+      description: 'Answers a pause of the conversation by its id.',
     }),
     endUser: t.string({
       description:
@@ -79,6 +87,7 @@ const DESCRIPTIONS = {
   conversationId: 'The id of the conversation. Send it with the next message to continue.',
   model: 'The model that the platform named, or else the agent.',
   usage: 'The tokens; null if the platform did not report them.',
+  pause: 'Where the run waits for the user; null if it has ended.',
 }
 
 export const ChatStarted = builder.objectRef<{ chat: ChatStart } & Numbered>('ChatStarted').implement({
@@ -115,6 +124,7 @@ const ChatFinished = builder.objectRef<ChatEnd & Numbered>('ChatFinished').imple
     model: t.exposeString('model', { description: DESCRIPTIONS.model }),
     finishReason: t.expose('finishReason', { type: FinishReason, description: 'Why the reply ended.' }),
     usage: t.expose('usage', { type: TokenUsage, nullable: true, description: DESCRIPTIONS.usage }),
+    pause: t.expose('pause', { type: Pause, nullable: true, description: DESCRIPTIONS.pause }),
     sequence: t.exposeInt('sequence', SEQUENCE),
   }),
 })
@@ -146,6 +156,7 @@ export const ChatReply = builder.objectRef<Reply>('ChatReply').implement({
     model: t.exposeString('model', { description: DESCRIPTIONS.model }),
     finishReason: t.expose('finishReason', { type: FinishReason, description: 'Why the reply ended.' }),
     usage: t.expose('usage', { type: TokenUsage, nullable: true, description: DESCRIPTIONS.usage }),
+    pause: t.expose('pause', { type: Pause, nullable: true, description: DESCRIPTIONS.pause }),
     details: t.field({
       type: [DetailUnion],
       description: 'The progress that the platform reported, in its order. Empty unless `detail` is true.',

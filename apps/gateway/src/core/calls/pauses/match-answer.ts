@@ -1,0 +1,211 @@
+import type { OfferedPause, Pause, PauseAnswer, PauseField } from '#core/agents/pause.ts'
+import type { FieldPath } from '#core/base/values/field-path.ts'
+import { isObject, type JsonObject, parseJson } from '#core/base/values/json.ts'
+import type { RequestedAnswer } from '#core/calls/request/chat-request.ts'
+import { fail } from '#core/errors/errors.ts'
+
+/** What a call says to a pause: the answer, or that the pause is given up. */
+export type Said = Omit<PauseAnswer, 'waiting'> | 'cancel'
+
+/** What a call brings that may be an answer. */
+export interface Asked {
+  readonly query: string
+  readonly answer: RequestedAnswer | undefined
+  /** The field of the query, for messages. */
+  readonly queryField: FieldPath
+  /** @throws Problem for a value that is no URL of a file which the caller may send */
+  requireFile(url: unknown, field: FieldPath): void
+}
+
+/**
+ * Decides what a call says to the pause of its conversation.
+ *
+ * @throws Problem `answer_required`, which names the field and what is possible; `pause_over` for a pause that nobody can answer here
+ */
+export function matchAnswer(pause: Pause, asked: Asked): Said {
+  const { query, answer } = asked
+  if (answer?.cancel === true) return 'cancel'
+  const told =
+    answer ?? (pause.fields.length > 0 || pause.options.length > 0 ? answerInJson(query, pause) : undefined)
+  if (told?.cancel === true) return 'cancel'
+  if (pause.unanswerable !== undefined) return fail('pause_over', { detail: pause.unanswerable })
+  const place: FieldPath = answer === undefined ? asked.queryField : ['answer']
+  if (told !== undefined && (told.option !== undefined || told.fields !== undefined || answer !== undefined))
+    return fromObject(pause, told, asked, place, answer !== undefined)
+  return fromText(pause, query, asked)
+}
+
+function fromText(pause: Pause, query: string, { queryField }: Asked): Said {
+  const word = comparable(query)
+  const option = pause.options.find(({ id, title }) => comparable(id) === word || comparable(title) === word)
+  if (option !== undefined) {
+    requireFields(pause, {}, queryField)
+    return { option: option.id, fields: withDefaults(pause, {}), text: query, pause }
+  }
+  if (pause.takesText) return { fields: {}, text: query, pause }
+  const field = onlyTextField(pause)
+  if (field !== undefined && word !== '') {
+    const [only] = pause.options
+    return {
+      ...(only !== undefined && { option: only.id }),
+      fields: { [field.name]: query },
+      text: query,
+      pause,
+    }
+  }
+  return refuse(queryField, pause)
+}
+
+function fromObject(
+  pause: Pause,
+  { option: chosen, fields: given = {} }: Pick<RequestedAnswer, 'option' | 'fields'>,
+  { query, requireFile }: Asked,
+  place: FieldPath,
+  isOwnField: boolean,
+): Said {
+  const at = (...path: FieldPath): FieldPath => (isOwnField ? [...place, ...path] : place)
+  const option = chosen === undefined ? onlyOption(pause) : pause.options.find(({ id }) => id === chosen)
+  if (chosen !== undefined && option === undefined) return refuse(at('option'), pause)
+  const names = new Set(pause.fields.map(({ name }) => name))
+  for (const name of Object.keys(given)) {
+    if (!names.has(name)) return refuse(at('fields', name), pause)
+  }
+  const fields: Record<string, unknown> = { ...given }
+  const text = onlyTextField(pause)
+  if (isOwnField && text !== undefined && fields[text.name] === undefined && query.trim() !== '')
+    fields[text.name] = query
+  const isText = option === undefined && Object.keys(fields).length === 0 && query.trim() !== '' && isOwnField
+  if (isText && pause.takesText) return { fields: {}, text: query, pause }
+  if (option === undefined && pause.options.length > 0) return refuse(at('option'), pause)
+  requireFields(pause, fields, at('fields'), isOwnField)
+  for (const field of pause.fields) {
+    const value = fields[field.name]
+    if (value === undefined || value === null) continue
+    const problem = mistakeOf(field, value)
+    const where = at('fields', field.name)
+    if (problem !== undefined) return fail('answer_required', { field: where, detail: problem })
+    for (const url of field.type === 'file'
+      ? [value]
+      : field.type === 'file-list'
+        ? (value as unknown[])
+        : [])
+      requireFile(url, where)
+  }
+  if (option === undefined && Object.keys(fields).length === 0 && pause.fields.length === 0)
+    return refuse(isOwnField ? ['query'] : place, pause)
+  return {
+    ...(option !== undefined && { option: option.id }),
+    fields: withDefaults(pause, fields),
+    text: '',
+    pause,
+  }
+}
+
+/** The text as an answer, if it is the JSON of one. A form's own fields of the same names take precedence. */
+function answerInJson(
+  query: string,
+  { fields }: Pick<Pause, 'fields'>,
+): Omit<RequestedAnswer, 'pause'> | undefined {
+  if (!query.trimStart().startsWith('{')) return undefined
+  const json = parseJson(query)
+  if (!isObject(json)) return undefined
+  const names = new Set(fields.map(({ name }) => name))
+  const keys = Object.keys(json)
+  if (keys.length > 0 && keys.every((key) => names.has(key))) return { fields: json }
+  const own = (...aliases: readonly string[]) =>
+    aliases
+      .filter((alias) => !names.has(alias))
+      .map((alias) => json[alias])
+      .find((value) => value !== undefined)
+  const option = own('option', 'action')
+  const values = own('fields', 'inputs')
+  const cancel = own('cancel')
+  if (option === undefined && values === undefined && cancel === undefined) return undefined
+  return {
+    ...(typeof option === 'string' && { option }),
+    ...(isObject(values) && { fields: values }),
+    ...(cancel === true && { cancel }),
+  }
+}
+
+function requireFields(pause: Pause, given: JsonObject, at: FieldPath, namesField = false): void {
+  for (const { name, required, default: preset } of pause.fields) {
+    if (!required || preset !== undefined || !isBlank(given[name])) continue
+    fail('answer_required', {
+      field: namesField ? [...at, name] : at,
+      detail: `${name} is required; ${possible(pause)}`,
+    })
+  }
+}
+
+function withDefaults({ fields }: Pause, given: JsonObject): JsonObject {
+  const presets = fields.flatMap(({ name, default: preset }) =>
+    preset === undefined || !isBlank(given[name]) ? [] : [[name, preset] as const],
+  )
+  return { ...given, ...Object.fromEntries(presets) }
+}
+
+function mistakeOf({ name, type, options = [] }: PauseField, value: unknown): string | undefined {
+  switch (type) {
+    case 'number':
+      return typeof value === 'number' ||
+        (typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value)))
+        ? undefined
+        : `${name}: expected a number.`
+    case 'select':
+      return options.length === 0 || options.includes(String(value))
+        ? undefined
+        : `${name}: expected one of ${options.join(', ')}.`
+    case 'checkbox':
+      return typeof value === 'boolean' ? undefined : `${name}: expected true or false.`
+    case 'file':
+      return typeof value === 'string' ? undefined : `${name}: expected the URL of a file.`
+    case 'file-list':
+      return Array.isArray(value) && value.every((url) => typeof url === 'string')
+        ? undefined
+        : `${name}: expected a list of the URLs of files.`
+    default:
+      return typeof value === 'string' ? undefined : `${name}: expected a text.`
+  }
+}
+
+function refuse(field: FieldPath, pause: Pause): never {
+  return fail('answer_required', { field, detail: possible(pause) })
+}
+
+/** What an answer may be, for the message of a refusal. */
+function possible({ options, fields }: Pick<OfferedPause, 'options' | 'fields'>): string {
+  const choices = options.map(({ id, title }) => (id === title ? id : `${id} (${title})`))
+  const inputs = fields.map(({ name, required }) => (required ? name : `${name} (optional)`))
+  return [
+    choices.length > 0 ? `expected one of the options ${choices.join(', ')}` : 'expected an answer',
+    ...(inputs.length > 0 ? [`with the fields ${inputs.join(', ')}`] : []),
+  ]
+    .join(' ')
+    .concat('; answer.cancel gives the question up.')
+}
+
+function onlyOption({ options }: Pause) {
+  return options.length === 1 ? options[0] : undefined
+}
+
+/** The field that any text fills in. */
+function onlyTextField({ options, fields }: Pause): PauseField | undefined {
+  const [field, ...others] = fields
+  const isText = field?.type === 'text' || field?.type === 'paragraph'
+  return isText && others.length === 0 && options.length <= 1 ? field : undefined
+}
+
+/** Whether a text is exactly one of the options, as people type it. */
+export function isOption({ options }: Pick<Pause, 'options'>, query: string): boolean {
+  const word = comparable(query)
+  return options.some(({ id, title }) => comparable(id) === word || comparable(title) === word)
+}
+
+function comparable(text: string): string {
+  return text.normalize('NFKC').trim().toLowerCase()
+}
+
+function isBlank(value: unknown): boolean {
+  return value === undefined || value === null || (typeof value === 'string' && value.trim() === '')
+}

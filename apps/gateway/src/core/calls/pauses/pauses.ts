@@ -1,0 +1,124 @@
+import { pauseContext, type StoredSecrets } from '#core/accounts/auth/stored-secrets.ts'
+import type { Pause } from '#core/agents/pause.ts'
+import type { Residence } from '#core/calls/routing/residence.ts'
+import type { Sql } from '#core/database/database.ts'
+import type { OpenPause } from '#core/ledger/admission-row.ts'
+
+/** What is kept of a run that waits for its user. */
+export interface KeptPause {
+  /** What the platform's adapter has read; the first one is offered, and the others after it. */
+  readonly pauses: readonly Pause[]
+  /** By which the run can be stopped at the platform. */
+  readonly runId?: string | undefined
+  readonly messageId?: string | undefined
+  readonly platformConversationId?: string | undefined
+}
+
+/** Whose pause it is. */
+export interface PauseHolder {
+  /** The call that has paused. */
+  readonly callId: string
+  readonly ownerId: string
+  readonly endUser: string
+  readonly agent: string
+  readonly app: string
+  /** The client's id of the conversation. */
+  readonly conversation: string
+  readonly residence: Residence
+}
+
+/** The open pauses of all conversations. They are claimed by the admission of the call that answers. */
+export interface Pauses {
+  /**
+   * Keeps the pause with which a call has ended; the one that the call has answered is over then. Resolves when the next call finds
+   * it, on any replica.
+   */
+  keep(holder: PauseHolder, kept: KeptPause): Promise<void>
+  /** What an open pause has kept; undefined if it was encrypted with a key that is not known any more. */
+  read(open: OpenPause): KeptPause | undefined
+  /** Ends the claim of a call: the pause is open again, or over. */
+  endClaim(callId: string, as: 'open' | 'over'): Promise<void>
+  /** Removes a pause that nobody can answer any more. */
+  drop(id: string): Promise<void>
+  /** Deletes the pauses of agents that have lost their memory, such as a restarted sandbox. */
+  forget(agentIds: readonly string[]): Promise<void>
+  /** Deletes a bounded number of rows that are past their retention; returns how many. */
+  sweep(): Promise<number>
+}
+
+export interface PausesDeps {
+  readonly sql: Sql
+  readonly secrets: StoredSecrets
+  /** How long a pause is kept that has no end of its own. */
+  readonly retentionDays: number
+}
+
+/** A pause whose answer was begun by a process that has died since. */
+const CLAIMED_DAYS = 1
+const SWEPT_AT_ONCE = 1_000
+
+export function createPauses({ sql, secrets, retentionDays }: PausesDeps): Pauses {
+  return {
+    async keep({ callId, ownerId, endUser, agent, app, conversation, residence }, kept) {
+      const { sealed, secret } = secrets.seal(JSON.stringify(kept), pauseContext(callId))
+      await sql.query(KEEP, [
+        callId,
+        ownerId,
+        endUser,
+        agent,
+        app,
+        conversation,
+        residence.deployment,
+        residence.state,
+        sealed,
+        secret,
+        kept.pauses[0]?.expiresAt ?? null,
+      ])
+    },
+    read({ id, sealed, content }) {
+      try {
+        return JSON.parse(secrets.open({ sealed, secret: content }, pauseContext(id)).text) as KeptPause
+      } catch {
+        return undefined
+      }
+    },
+    async endClaim(callId, as) {
+      await sql.query(as === 'open' ? REOPEN : CLOSE, [callId])
+    },
+    async drop(id) {
+      await sql.query('DELETE FROM pauses WHERE id = $1::uuid AND claimed_by IS NULL', [id])
+    },
+    async forget(agentIds) {
+      await sql.query('DELETE FROM pauses WHERE agent = ANY ($1)', [agentIds])
+    },
+    async sweep() {
+      return (await sql.query(SWEEP, [retentionDays, CLAIMED_DAYS, SWEPT_AT_ONCE])).length
+    },
+  }
+}
+
+/** Those that the call has claimed are answered, and the conversation of a run that waits has one pause. */
+const KEEP = `
+WITH over AS (
+  DELETE FROM pauses WHERE claimed_by = $1::uuid AND id <> $1::uuid RETURNING id
+), linked AS (
+  UPDATE calls SET answered_by = $1::uuid WHERE id IN (SELECT id FROM over)
+)
+INSERT INTO pauses (id, owner_id, end_user, agent, app, conversation, deployment, state, sealed, content, expires_at, created_at)
+VALUES ($1::uuid, $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10, $11::timestamptz, now())
+ON CONFLICT (id) DO NOTHING`
+
+const REOPEN = 'UPDATE pauses SET claimed_by = NULL, claimed_at = NULL WHERE claimed_by = $1::uuid'
+
+const CLOSE = `
+WITH over AS (DELETE FROM pauses WHERE claimed_by = $1::uuid RETURNING id)
+UPDATE calls SET answered_by = $1::uuid WHERE id IN (SELECT id FROM over)`
+
+/** `$1`: days of a pause without an end, `$2`: days of a claim, `$3` rows at most. Expired ones are kept as long as others, so that a late answer is refused as one. */
+const SWEEP = `
+DELETE FROM pauses WHERE id IN (
+  SELECT id FROM pauses
+  WHERE created_at < now() - $1 * interval '1 day'
+    OR (claimed_by IS NOT NULL AND claimed_at < now() - $2 * interval '1 day')
+  LIMIT $3)
+RETURNING id`

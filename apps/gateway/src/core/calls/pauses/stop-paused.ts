@@ -1,0 +1,35 @@
+import type { Upstream } from '#core/agents/upstream/upstream.ts'
+import {
+  type AdmittedChat,
+  agentCallOf,
+  type EnterDeps,
+} from '#core/calls/conversation/enter-conversation.ts'
+import type { UnroutedCall } from '#core/calls/request/call.ts'
+import type { ClaimedPause } from './meet-pause.ts'
+
+const WITHIN_MS = 5_000
+
+/** Stops a run that waits, if its platform can. What is not stopped goes on waiting there until it expires, and nobody answers it. */
+export async function stopPaused(
+  deps: Pick<EnterDeps, 'derivedIds'> & { readonly upstream: Pick<Upstream, 'help'> },
+  { kept, residence }: ClaimedPause,
+  chat: AdmittedChat<UnroutedCall>,
+): Promise<void> {
+  const { deployments } = chat.call.agent
+  const { agent } = deployments.find(({ id }) => id === residence.deployment) ?? deployments[0] ?? {}
+  if (agent === undefined) return
+  const { adapter } = agent
+  const { runId, messageId, platformConversationId } = kept
+  const app = chat.call.app && agent.apps.find(({ id }) => id === chat.call.app?.id)
+  const call = {
+    ...agentCallOf(deps, { ...chat, call: { ...chat.call, agent, app } }),
+    platformConversationId,
+  }
+  const state = Object.assign(adapter.start(call), {
+    ...(runId !== undefined && { runId }),
+    ...(messageId !== undefined && { messageId }),
+  })
+  const stop = adapter.stop?.(call, state)
+  if (stop === undefined) return
+  await deps.upstream.help(agent, stop, WITHIN_MS).catch(() => undefined)
+}
