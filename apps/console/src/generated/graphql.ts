@@ -217,6 +217,8 @@ export type ErrorReason =
   | 'agent_unavailable'
   /** The agent platform did not answer. */
   | 'agent_unreachable'
+  /** The agent waits for the answer to its question. */
+  | 'answer_required'
   /** This operation takes an API key. */
   | 'api_key_required'
   /** This agent needs a real value in app_id. */
@@ -285,6 +287,8 @@ export type ErrorReason =
   | 'operation_too_large'
   /** The owner of this credential is suspended. */
   | 'owner_suspended'
+  /** The question of the agent can no longer be answered. */
+  | 'pause_over'
   /** The API key lacks the permission for this. */
   | 'permission_denied'
   /** The call quota of this user is used up. */
