@@ -7,8 +7,6 @@ export const KEYS = 1_000
 /** Number of sessions among which the load is divided by months. */
 const SESSIONS = 2
 
-export type UsageData = Awaited<ReturnType<typeof createUsageData>>
-
 /** Fills a migrated, empty database. The two large tables are UNLOGGED, because no measured statement writes. */
 export async function createUsageData(url: string) {
   const sessions = await Promise.all(Array.from({ length: SESSIONS }, () => openSession(url)))

@@ -3,13 +3,11 @@ import { withDeadline } from '#core/base/async/deadline.ts'
 import { PeriodicRead } from '#core/base/async/periodic-read.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 
-/** Logs when the storage of files stops answering and when it answers again, also while there are no uploads. */
-export type StorageWatch = ReturnType<typeof createStorageWatch>
-
 const ASKED_EVERY_MS = 10_000
 /** A local disk has no limit of its own, and may hang. */
 const ANSWER_WITHIN_MS = 5_000
 
+/** Logs when the storage of files stops answering and when it answers again, also while there are no uploads. */
 export function createStorageWatch({
   ping,
   runtime,

@@ -3,7 +3,6 @@ import type { ApiKeyOrder } from '../../generated/graphql.ts'
 import { orderIn } from '../../lists/order.ts'
 
 export const STATES = ['active', 'expired', 'revoked', 'all'] as const
-export type ShownState = (typeof STATES)[number]
 
 /** What the columns of the list are ordered by. */
 export const ORDERS = [

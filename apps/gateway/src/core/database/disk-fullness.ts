@@ -1,14 +1,12 @@
 import type { Runtime } from '#core/base/runtime.ts'
 import { isDiskFull } from '#core/errors/connection-error.ts'
 
+const REMEMBERED_MS = 10_000
+
 /**
  * Remembers that the database's disk is full, since the reads by which readiness is checked still succeed. It is forgotten when a
  * write succeeds, and after some seconds, so that a process without any writes tries again.
  */
-export type DiskFullness = ReturnType<typeof createDiskFullness>
-
-const REMEMBERED_MS = 10_000
-
 export function createDiskFullness(
   runtime: Pick<Runtime, 'elapsedMs'>,
   onChange: (isFull: boolean, error?: unknown) => void,

@@ -12,9 +12,6 @@ export interface DocumentSettings {
   readonly consoleDocuments?: Readonly<Record<string, string>> | undefined
 }
 
-/** The documents that a gateway executes. */
-export type Documents = ReturnType<typeof createDocuments>
-
 export type FindDocument = (params: RequestParams) => RequestParams
 
 /**

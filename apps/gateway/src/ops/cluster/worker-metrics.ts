@@ -12,8 +12,6 @@ const ANSWER_WITHIN_MS = 5_000
 const LAST_REPORT_WITHIN_MS = 1_000
 
 /** A worker's side of the metrics that its primary adds up. */
-export type WorkerMetrics = ReturnType<typeof reportToPrimary>
-
 export function reportToPrimary(registry: Registry) {
   let isReporting = false
 

@@ -13,8 +13,6 @@ const OWN_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
 const WAIT_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
 /** Counts chats by their agent, each of their attempts, and where their time went. */
-export type CallMetrics = ReturnType<typeof createCallMetrics>
-
 export function createCallMetrics(instruments: Instruments, served: ServedLabels) {
   const { counter, gauge, histogram } = instruments
   let inFlight = 0

@@ -4,8 +4,6 @@ import type { Instruments, LabelledValue } from './instruments.ts'
 const COMMAND_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2]
 
 /** Shows the state of what the gateway depends on: database, its disk, and Redis. */
-export type DependencyMetrics = ReturnType<typeof createDependencyMetrics>
-
 export function createDependencyMetrics(instruments: Instruments) {
   const { counter, gauge, histogram, watchedCounter } = instruments
   let disk: { isFull(): boolean; freeBytes?(): number | undefined } | undefined

@@ -15,8 +15,6 @@ export interface DriftCheck {
 const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 const BATCH_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
 
-export type LedgerMetrics = ReturnType<typeof createLedgerMetrics>
-
 export function createLedgerMetrics({ counter, gauge, histogram }: Instruments) {
   let drift: DriftCheck | undefined
   let ledger: Pick<Ledger, 'backlog'> | undefined

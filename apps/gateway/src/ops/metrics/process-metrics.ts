@@ -2,11 +2,9 @@ import { BUILD } from '#ops/build-info.ts'
 import { EventLoopWatch } from './event-loop-watch.ts'
 import type { Instruments } from './instruments.ts'
 
-/** Shows what the process is and how it does, beside what prom-client shows of every process. */
-export type ProcessMetrics = ReturnType<typeof createProcessMetrics>
-
 const LATE_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
+/** Shows what the process is and how it does, beside what prom-client shows of every process. */
 export function createProcessMetrics(instruments: Instruments) {
   const { counter, gauge, gauges, histogram, watchedCounter } = instruments
   let log: { readonly droppedLines: number } | undefined

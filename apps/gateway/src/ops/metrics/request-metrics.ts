@@ -6,8 +6,6 @@ import type { Instruments } from './instruments.ts'
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 
 /** Counts what arrives: requests of HTTP, and the operations of GraphQL within them. */
-export type RequestMetrics = ReturnType<typeof createRequestMetrics>
-
 export function createRequestMetrics({ counter, gauge, histogram }: Instruments) {
   let subscriptions = 0
   let connections: { readonly open: number } | undefined

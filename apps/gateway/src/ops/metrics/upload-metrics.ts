@@ -4,8 +4,6 @@ import type { Instruments } from './instruments.ts'
 
 const UPLOAD_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1200]
 
-export type UploadMetrics = ReturnType<typeof createUploadMetrics>
-
 export function createUploadMetrics({ counter, gauge, histogram }: Instruments) {
   let inFlight = 0
   const uploads = counter('trunkline_uploads_total', 'Admitted uploads by outcome and reason.', [

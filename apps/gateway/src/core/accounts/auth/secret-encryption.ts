@@ -4,8 +4,6 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 
 /** Encrypts short secrets for storage, with AES-256-GCM and a key derived from the installation's `SECRET_KEY`. */
-export type SecretEncryption = ReturnType<typeof createSecretEncryption>
-
 export function createSecretEncryption(secretKey: string, randomBytes: (size: number) => Buffer) {
   const key = Buffer.from(hkdfSync('sha256', secretKey, '', 'trunkline stored secrets', 32))
   const options = { authTagLength: TAG_BYTES }

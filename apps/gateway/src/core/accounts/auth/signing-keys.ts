@@ -14,9 +14,6 @@ export interface SigningKeysDeps extends SecretKeys {
   readonly runtime: Runtime
 }
 
-/** The Ed25519 keys of the installation, kept in the database so that every replica signs with and accepts the same keys. */
-export type SigningKeys = ReturnType<typeof createSigningKeys>
-
 /**
  * Keys are looked up before a caller is authenticated, also for tokens that name a key which does not exist. The cache keeps
  * such requests from reaching the database.
@@ -28,6 +25,7 @@ const CACHE_TTL_MS = 1_000
  */
 const READ_AGAIN_MS = 100
 
+/** The Ed25519 keys of the installation, kept in the database so that every replica signs with and accepts the same keys. */
 export function createSigningKeys({ prisma, runtime, ...secretKeys }: SigningKeysDeps) {
   const secrets = createStoredSecrets(secretKeys, runtime)
   let opened: { id: string; jwk: JWK } | undefined

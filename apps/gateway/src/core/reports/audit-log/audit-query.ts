@@ -6,7 +6,6 @@ import { allOf, ifGiven } from '#core/requests/input/all-of.ts'
 
 /** What came of the operation that an event records. */
 export const AUDIT_RESULTS = ['done', 'refused', 'failed'] as const
-export type AuditResult = (typeof AUDIT_RESULTS)[number]
 
 /** A query for events of the audit log as the faces receive it, before any check. All conditions must hold. */
 export interface AuditInput extends RangeInput {
