@@ -55,6 +55,7 @@ export function addCallCommands(program: Command): void {
     .option('--face <face>', 'rest, openai, graphql or responses')
     .option('--deployment <id>', 'calls whose last request was sent to this deployment of the agent')
     .option('--reason <reason>', 'calls that failed or were refused for this reason, such as agent_timeout')
+    .option('--paused', 'calls whose reply ended with a question to the user')
     .option('--first-chunk-ms-min <ms>', 'calls whose first text took at least this long', wholeNumber)
     .option('--duration-ms-min <ms>', 'calls that took at least this long', wholeNumber)
     .option('--total-tokens-min <count>', 'calls with at least this many tokens', wholeNumber)
@@ -113,6 +114,7 @@ const CALL_COLUMNS: readonly Column<CallRecord>[] = [
   ['model', (call) => call.model],
   ['outcome', (call) => call.outcome ?? 'running'],
   ['reason', (call) => call.reason],
+  ['paused', (call) => (call.paused ? 'yes' : null)],
   ['attempts', (call) => call.attempts],
   ['tokens', (call) => call.total_tokens],
   ['queued ms', (call) => call.queued_ms],
