@@ -15,6 +15,8 @@ export interface Formats {
   about(ms: number): string
   /** `≈ 30 %`: by how much a percentile has changed. */
   aboutPercent(share: number): string
+  /** `in 3 days`, `5 minutes ago`: a time from now. */
+  relative(ms: number): string
   /** `1.4 MB` */
   bytes(value: number): string
   /** `22 Nov 2026, 10:15:30`, for columns whose heading names the zone. */
@@ -42,6 +44,7 @@ function formatsIn(locale: string, timeZone: string | undefined): Formats {
     const format = new Intl.DateTimeFormat(locale, { ...options, timeZone })
     return (value: string | Date) => format.format(new Date(value))
   }
+  const fromNow = new Intl.RelativeTimeFormat(locale)
   const dateTime = date({ dateStyle: 'medium', timeStyle: 'medium' })
   const zoneOnly = new Intl.DateTimeFormat(locale, { timeZoneName: 'short', timeZone })
   const zoneName = (value: string | Date = new Date()) =>
@@ -60,6 +63,10 @@ function formatsIn(locale: string, timeZone: string | undefined): Formats {
     duration,
     aboutPercent: (share) => `≈ ${percent(Math.round(share * 20) / 20)}`,
     about: (value) => `≈ ${duration(Number(value.toPrecision(2)))}`,
+    relative(value) {
+      const [name, size] = RELATIVE_UNITS.find(([, each]) => Math.abs(value) >= 2 * each) ?? ['second', 1_000]
+      return fromNow.format(Math.trunc(value / size), name)
+    },
     bytes(value) {
       const step = Math.min(Math.floor(Math.log10(Math.max(value, 1)) / 3), bytes.length - 1)
       return bytes[step]?.(value / 1_000 ** step) ?? String(value)
@@ -82,5 +89,11 @@ function rangeFormat(locale: string, timeZone: string | undefined): Formats['ran
     return isWholeDays ? days.formatRange(start, new Date(end.getTime() - 1)) : times.formatRange(start, end)
   }
 }
+
+const RELATIVE_UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const
 
 const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte']

@@ -48,6 +48,8 @@ export interface CallsSearch extends TimeSearch {
   readonly ms?: number | undefined
   /** The least that a call cost. */
   readonly tokens?: number | undefined
+  /** Whether the reply ended with a question to the user. */
+  readonly paused?: boolean | undefined
   readonly requestId?: string | undefined
   readonly conversation?: string | undefined
 }
@@ -63,6 +65,7 @@ export function callsSearch(search: Record<string, unknown>): CallsSearch {
     ...leastIn(search, 'firstMs'),
     ...leastIn(search, 'ms'),
     ...leastIn(search, 'tokens'),
+    ...(typeof search.paused === 'boolean' && { paused: search.paused }),
     ...timesIn(search),
   }
 }
@@ -79,7 +82,7 @@ function leastIn<Name extends string>(
 /** The filters of the request to the gateway, without the times. */
 export function conditionsOf(search: CallsSearch): CallFilter {
   const { agent, app, deployment, model, key, user, endUser } = search
-  const { kind, face, outcome, reason, firstMs, ms, tokens, requestId, conversation } = search
+  const { kind, face, outcome, reason, paused, firstMs, ms, tokens, requestId, conversation } = search
   return {
     ...(agent && { agentId: agent }),
     ...(app !== undefined && { appId: app }),
@@ -92,6 +95,7 @@ export function conditionsOf(search: CallsSearch): CallFilter {
     ...(face && { face }),
     ...(outcome && { outcome: outcome === 'NOT_FAILED' ? [...NOT_FAILED] : [outcome] }),
     ...(reason && { reason }),
+    ...(paused !== undefined && { paused }),
     ...(firstMs !== undefined && { firstChunkMsMin: firstMs }),
     ...(ms !== undefined && { durationMsMin: ms }),
     ...(tokens !== undefined && { totalTokensMin: tokens }),
