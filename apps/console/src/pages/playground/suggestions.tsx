@@ -9,10 +9,6 @@ const QUESTIONS: Readonly<Record<string, readonly (readonly ['choice' | 'form', 
     ['choice', 'sandbox:interactive'],
     ['form', 'sandbox:interactive=form'],
   ],
-  dify: [
-    ['choice', 'sandbox:interactive'],
-    ['form', 'sandbox:interactive=form'],
-  ],
   hiagent: [['choice', 'sandbox:interactive']],
 }
 

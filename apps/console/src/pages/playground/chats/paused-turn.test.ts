@@ -11,7 +11,8 @@ test.each([
   ['an ordinary reply', [turn('a', { text: 'Hi' })], undefined],
   ['a question at the end', [turn('a', {}), asked], 'asked'],
   ['a message that did not arrive', [asked, turn('b', { state: 'failed' })], 'asked'],
-  ['an answer that is on its way', [asked, turn('b', { state: 'waiting' })], undefined],
+  ['an answer that may still be refused', [asked, turn('b', { state: 'waiting' })], 'asked'],
+  ['an answer that has arrived', [asked, turn('b', { state: 'streaming' })], undefined],
   [
     'an answer that failed after its first words',
     [asked, turn('b', { state: 'failed', text: 'Wel' })],

@@ -1,7 +1,7 @@
 import { TrunklineError } from '@trunkline/sdk'
 import type { Turn } from './turn.ts'
 
-/** The turn whose question waits for an answer: only messages that did not arrive came after it. */
+/** The turn whose question waits for an answer: only messages that have not arrived came after it, at least not yet. */
 export function pausedTurn(turns: readonly Turn[]): Turn | undefined {
   const index = turns.findLastIndex(({ pause }) => pause !== undefined)
   return turns.slice(index + 1).every(hasNotArrived) ? turns[index] : undefined
@@ -18,5 +18,5 @@ export function isOver({ reason }: TrunklineError): boolean {
 }
 
 function hasNotArrived({ state, text }: Turn): boolean {
-  return text === '' && (state === 'failed' || state === 'missing')
+  return text === '' && ['waiting', 'failed', 'missing'].includes(state)
 }
