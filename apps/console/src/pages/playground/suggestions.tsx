@@ -27,7 +27,7 @@ export function Suggestions({ agent, isBusy, onChoose }: SuggestionsProps) {
     <p className={styles.suggestions}>
       {t('title')}
       {questions.map(([name, query]) => (
-        <Button key={name} disabled={isBusy} onClick={() => onChoose(query)}>
+        <Button key={name} disabled={isBusy} onClick={() => onChoose(`${t('topic')} ${query}`)}>
           {t(name)}
         </Button>
       ))}

@@ -84,7 +84,7 @@ export function PauseForm({ turn, pause, session, isBusy }: PauseFormProps) {
         )}
       </div>
       {options.length + fields.length === 0 && !isPauseOver && <p className={styles.note}>{t('text')}</p>}
-      <Expiry pause={pause} left={left} />
+      {!isPauseOver && <Expiry pause={pause} left={left} />}
       {answerError !== undefined ? (
         <ErrorNotice error={answerError} />
       ) : (
