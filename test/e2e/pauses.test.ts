@@ -443,3 +443,42 @@ describe('an answer by the id of its pause', () => {
     expect(await say({ option: 'approve' })).toMatchObject({ status: 200 })
   })
 })
+
+describe('an answer with an Idempotency-Key', () => {
+  test('reaches the platform once, and everybody gets its reply, however often it is sent at once', async () => {
+    for (const agent of AGENTS) {
+      const { conversation, mark, pause } = await ask(agent, 'sandbox:interactive')
+      const message = {
+        query: CHOICES[agent],
+        conversation,
+        answer: { pause: pause.id, option: pause.options[0]?.id },
+      }
+      const idempotencyKey = randomUUID()
+      const all = await Promise.all(
+        Array.from({ length: 20 }, () => send(agent, 'rest', 'kept', { ...message, idempotencyKey })),
+      )
+      expect(new Set(all.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)
+      expect(all[0]).toMatchObject({ status: 200, text: expect.stringMatching(/\S/) })
+      expect(runsOf(agent, mark)).toMatchObject([{ answers: [expect.anything()] }])
+      expect(await send(agent, 'rest', 'kept', { ...message, idempotencyKey })).toMatchObject({
+        text: all[0]?.text,
+      })
+    }
+  })
+
+  test('that was refused before it was sent may be sent again with the same key', async () => {
+    const { conversation, mark, pause } = await ask('chatflow', 'sandbox:interactive')
+    const message = {
+      query: '',
+      conversation,
+      answer: { pause: pause.id, option: 'approve' },
+      idempotencyKey: randomUUID(),
+    }
+    const { control } = sandbox.agents.dify
+    await control.fail('401')
+    expect(refusalOf(await send('chatflow', 'rest', 'kept', message)).reason).toBe('agent_credentials')
+    await control.recover()
+    expect(await send('chatflow', 'rest', 'kept', message)).toMatchObject({ status: 200, pause: undefined })
+    expect(runsOf('chatflow', mark)).toMatchObject([{ state: 'finished' }])
+  })
+})
