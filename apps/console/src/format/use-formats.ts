@@ -17,6 +17,7 @@ function formatsIn(locale: string, timeZone: string | undefined) {
     const format = new Intl.DateTimeFormat(locale, { ...options, timeZone })
     return (value: string | Date) => format.format(new Date(value))
   }
+  const fromNow = new Intl.RelativeTimeFormat(locale)
   const dateTime = date({ dateStyle: 'medium', timeStyle: 'medium' })
   const zoneOnly = new Intl.DateTimeFormat(locale, { timeZoneName: 'short', timeZone })
   const zoneName = (value: string | Date = new Date()) =>
@@ -41,6 +42,11 @@ function formatsIn(locale: string, timeZone: string | undefined) {
     aboutPercent: (share: number) => `≈ ${percent(Math.round(share * 20) / 20)}`,
     /** `≈ 510 ms`: a percentile, which is known to about 5 %, with two digits. */
     about: (ms: number) => `≈ ${duration(Number(ms.toPrecision(2)))}`,
+    /** `in 3 days`, `5 minutes ago`: a time from now. */
+    relative(value: number) {
+      const [name, size] = RELATIVE_UNITS.find(([, each]) => Math.abs(value) >= 2 * each) ?? ['second', 1_000]
+      return fromNow.format(Math.trunc(value / size), name)
+    },
     /** `1.4 MB` */
     bytes(value: number) {
       const step = Math.min(Math.floor(Math.log10(Math.max(value, 1)) / 3), bytes.length - 1)
@@ -69,5 +75,11 @@ function rangeFormat(locale: string, timeZone: string | undefined) {
     return isWholeDays ? days.formatRange(start, new Date(end.getTime() - 1)) : times.formatRange(start, end)
   }
 }
+
+const RELATIVE_UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const
 
 const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte']

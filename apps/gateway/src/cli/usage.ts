@@ -54,6 +54,7 @@ export function addCallCommands(program: Command): void {
     .option('--face <face>', 'rest, openai, graphql or responses')
     .option('--deployment <id>', 'calls whose last request was sent to this deployment of the agent')
     .option('--reason <reason>', 'calls that failed or were refused for this reason, such as agent_timeout')
+    .option('--paused', 'calls whose reply ended with a question to the user')
     .option('--first-chunk-ms-min <ms>', 'calls whose first text took at least this long', wholeNumber)
     .option('--duration-ms-min <ms>', 'calls that took at least this long', wholeNumber)
     .option('--total-tokens-min <count>', 'calls with at least this many tokens', wholeNumber)
@@ -108,7 +109,9 @@ const CALL_COLUMNS: readonly Column<CommandResult<'calls list'>['calls'][number]
   ['admitted', (call) => call.admitted_at],
   ...columnsOf('kind', 'face', 'agent', 'app', 'deployment', 'model'),
   ['outcome', (call) => call.outcome ?? 'running'],
-  ...columnsOf('reason', 'attempts'),
+  ...columnsOf('reason'),
+  ['paused', (call) => (call.paused ? 'yes' : null)],
+  ...columnsOf('attempts'),
   ['tokens', (call) => call.total_tokens],
   ['queued ms', (call) => call.queued_ms],
   ['ms', (call) => call.duration_ms],

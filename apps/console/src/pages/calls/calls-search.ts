@@ -38,6 +38,8 @@ export function callsSearch(search: Record<string, unknown>) {
     ...textsOrEmptyIn(search, ['app', 'deployment', 'model', 'endUser']),
     // The least that the first text of a call took, that a call took, and that it cost.
     ...leastIn(search, ['firstMs', 'ms', 'tokens']),
+    // Whether the reply ended with a question to the user.
+    ...(typeof search.paused === 'boolean' && { paused: search.paused }),
     ...timesIn(search),
   }
 }
@@ -64,7 +66,7 @@ function leastIn<Name extends string>(
 /** The filters of the request to the gateway, without the times. */
 export function conditionsOf(search: CallsSearch): CallFilter {
   const { agent, app, deployment, model, key, user, endUser } = search
-  const { kind, face, outcome, reason, firstMs, ms, tokens, requestId, conversation } = search
+  const { kind, face, outcome, reason, paused, firstMs, ms, tokens, requestId, conversation } = search
   return {
     ...(agent && { agentId: agent }),
     ...(app !== undefined && { appId: app }),
@@ -77,6 +79,7 @@ export function conditionsOf(search: CallsSearch): CallFilter {
     ...(face && { face }),
     ...(outcome && { outcome: outcome === 'NOT_FAILED' ? [...NOT_FAILED] : [outcome] }),
     ...(reason && { reason }),
+    ...(paused !== undefined && { paused }),
     ...(firstMs !== undefined && { firstChunkMsMin: firstMs }),
     ...(ms !== undefined && { durationMsMin: ms }),
     ...(tokens !== undefined && { totalTokensMin: tokens }),

@@ -25,6 +25,8 @@ export interface CallsInput extends ConditionsInput, RangeInput {
   readonly conversation?: string | undefined
   /** Why the call failed. */
   readonly reason?: string | undefined
+  /** Whether the reply ended with a question to the user. */
+  readonly paused?: boolean | undefined
   readonly firstChunkMsMin?: number | undefined
   readonly durationMsMin?: number | undefined
   readonly totalTokensMin?: number | undefined
@@ -43,7 +45,7 @@ const STATE_WORDS: Readonly<Record<string, readonly CallState[]>> = {
 /** @throws Problem `invalid_request` with all mistakes */
 export function parseCallsQuery(input: CallsInput) {
   const { kind, face, deployment, outcome, requestId, conversation } = input
-  const { reason, firstChunkMsMin, durationMsMin, totalTokensMin } = input
+  const { reason, paused, firstChunkMsMin, durationMsMin, totalTokensMin } = input
   const { range, conditions, ...own } = allOf({
     conditions: () => parseConditions(input),
     range: () => orderedRangeOf(input),
@@ -58,7 +60,7 @@ export function parseCallsQuery(input: CallsInput) {
     durationMsMin: () => ifGiven(durationMsMin, (number) => wholeNumber('durationMsMin', number)),
     totalTokensMin: () => ifGiven(totalTokensMin, (number) => wholeNumber('totalTokensMin', number)),
   })
-  return { ...conditions, ...own, ...range }
+  return { ...conditions, ...own, paused, ...range }
 }
 
 /** The largest number that the columns hold. */

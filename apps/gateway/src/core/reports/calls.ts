@@ -124,7 +124,7 @@ function scopeInSql(scope: Scope): Prisma.Sql {
 function filterOf(scope: Scope, query: CallsQuery): Prisma.CallWhereInput {
   const { agent, app, deployment, model, endUser, kind, face, outcome, requestId, conversation, from, to } =
     query
-  const { reason, firstChunkMsMin, durationMsMin, totalTokensMin } = query
+  const { reason, paused, firstChunkMsMin, durationMsMin, totalTokensMin } = query
   return {
     ...(scope.kind === 'key' && { keyId: scope.keyId }),
     ...(scope.kind === 'owner' && { ownerId: scope.ownerId }),
@@ -140,6 +140,7 @@ function filterOf(scope: Scope, query: CallsQuery): Prisma.CallWhereInput {
     ...(requestId !== undefined && { requestId }),
     ...(conversation !== undefined && { conversation }),
     ...(reason !== undefined && { reason }),
+    ...(paused !== undefined && { paused }),
     ...(firstChunkMsMin !== undefined && { firstChunkMs: { gte: firstChunkMsMin } }),
     ...(durationMsMin !== undefined && { durationMs: { gte: durationMsMin } }),
     ...(totalTokensMin !== undefined && { totalTokens: { gte: totalTokensMin } }),

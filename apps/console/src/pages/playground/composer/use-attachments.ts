@@ -1,9 +1,10 @@
-import { AbortError, Trunkline } from '@trunkline/sdk'
+import { AbortError } from '@trunkline/sdk'
 import { useEffect, useRef, useState } from 'react'
 import { useSession } from '../../../session/use-session.ts'
 import type { ChatsOfUser } from '../chats/chats-of-user.ts'
 import type { PlaygroundKey } from '../chats/playground-key.ts'
 import type { SentFile } from '../chats/turn.ts'
+import { uploadClient, uploadFile } from './upload-file.ts'
 
 /** A file that was chosen for the next message. */
 export interface Attachment {
@@ -37,30 +38,18 @@ export function useAttachments(agent: string, key: PlaygroundKey, chats: ChatsOf
   const change = (number: number, part: Partial<Attachment>) =>
     setList((all) => all.map((one) => (one.number === number ? { ...one, ...part } : one)))
 
-  const clientOf = async () =>
-    new Trunkline({
-      baseURL: location.origin,
-      apiKey: await key.get(),
-      // The key belongs to the visitor, who is logged in.
-      dangerouslyAllowBrowser: true,
-      maxRetries: 0,
-    })
-
   async function upload(number: number, file: File) {
     const controller = new AbortController()
     running.current.set(number, controller)
     try {
-      const client = await clientOf()
-      const { id, url } = await client.uploads.create(
-        file,
-        {
-          created_by: username,
-          agent,
-          onProgress: ({ loaded, total }) => change(number, { progress: total ? loaded / total : 0 }),
-        },
-        { signal: controller.signal },
-      )
-      change(number, { progress: 1, upload: { id, url, name: file.name } })
+      const upload = await uploadFile(file, {
+        key,
+        agent,
+        createdBy: username,
+        onProgress: (progress) => change(number, { progress }),
+        signal: controller.signal,
+      })
+      change(number, { progress: 1, upload })
     } catch (error) {
       if (!(error instanceof AbortError)) change(number, { error })
     }
@@ -86,7 +75,7 @@ export function useAttachments(agent: string, key: PlaygroundKey, chats: ChatsOf
       running.current.get(number)?.abort()
       // What cannot be deleted now expires by itself.
       if (upload !== undefined)
-        void clientOf()
+        void uploadClient(key)
           .then((client) => client.uploads.delete(upload.id))
           .catch(() => undefined)
     },
@@ -94,6 +83,9 @@ export function useAttachments(agent: string, key: PlaygroundKey, chats: ChatsOf
     take(): readonly SentFile[] {
       setList([])
       return list.flatMap(({ upload }) => upload ?? [])
+    },
+    giveBack(files) {
+      setList((all) => [...files.map((file) => uploaded(file, lastNumber.current++)), ...all])
     },
   }
 }
