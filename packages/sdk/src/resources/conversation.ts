@@ -18,7 +18,10 @@ export type ConversationParams = Omit<
 }
 
 /** The answer to the open pause of a conversation, and the text beside it. */
-export type ConversationAnswer = Omit<PauseAnswer, 'pause'> & { query?: string | undefined }
+export type ConversationAnswer = Omit<PauseAnswer, 'pause'> & {
+  /** The text of the answer, or beside `cancel` an ordinary message. */
+  query?: string | undefined
+}
 
 /**
  * A conversation, which keeps the id that the first reply names and sends it with every message from then on. Send one message
