@@ -165,7 +165,7 @@ describe.runIf(HAS_BROWSER)('the example page with useChat, in a browser', () =>
         conversationId: expect.stringMatching(/\w/),
         answer: { pause: expect.any(String), option: '确认' },
       })
-      await answers().nth(1).getByText('确认').waitFor()
+      await answers().nth(1).getByText('你选择了“确认”').waitFor()
       await page.getByRole('button', { name: 'Send' }).waitFor()
       expect(await question().count()).toBe(0)
     })
@@ -174,7 +174,7 @@ describe.runIf(HAS_BROWSER)('the example page with useChat, in a browser', () =>
       await send('Pay sandbox:interactive')
       await question().waitFor()
       await send('取消')
-      await answers().nth(1).getByText('取消').waitFor()
+      await answers().nth(1).getByText('你选择了“取消”').waitFor()
     })
 
     test('gives the question up, and the conversation goes on', async () => {
