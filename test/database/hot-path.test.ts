@@ -33,6 +33,7 @@ const TABLES = [
   'rollup_name_counts',
   'revoked_tokens',
   'conversations',
+  'pauses',
   'turns',
   'instances',
   'idempotency_keys',
@@ -96,6 +97,12 @@ WITH turns_made AS (
   SELECT 'end_user', user_id::text, date_trunc('day', now(), 'UTC'), 1 FROM numbers
 ), revocations_made AS (
   INSERT INTO revoked_tokens (id, expires_at) SELECT md5('revoked' || n)::uuid, now() + interval '1 hour' FROM numbers
+), pauses_made AS (
+  INSERT INTO pauses (id, owner_id, end_user, agent, app, conversation, deployment, state, sealed, content, created_at,
+    claimed_by, claimed_at)
+  SELECT md5('pause' || n)::uuid, user_id, '', 'dify', '', 'chat-' || n, 'main', 'main', false, '{}', now(),
+    CASE WHEN n % 2 = 0 THEN md5('row' || n)::uuid END, CASE WHEN n % 2 = 0 THEN now() END
+  FROM numbers
 ), conversations_made AS (
   INSERT INTO conversations (key, owner_id, agent, platform_id, created_at)
   SELECT 'mapping-' || n, user_id, 'dify', 'platform-' || n, now() FROM numbers

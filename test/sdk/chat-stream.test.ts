@@ -1,7 +1,7 @@
 import {
   AbortError,
+  BadRequestError,
   type ChatReply,
-  NotFoundError,
   type ServerChatStream,
   StreamFailedError,
   Trunkline,
@@ -22,7 +22,7 @@ let client: Trunkline
 let conversations = 0
 
 beforeAll(async () => {
-  system = await startGatewayWithSandbox({ settings: { chat: { keepAliveMs: 20 } } })
+  system = await startGatewayWithSandbox({ settings: { chat: { headerHoldMs: 20, keepAliveMs: 20 } } })
   client = new Trunkline({ baseURL: system.gateway.url, apiKey: system.key, accessToken: system.token })
 })
 afterAll(() => system?.remove())
@@ -111,10 +111,11 @@ test('with listeners alone the stream flows by itself, and they hear of its fail
 })
 
 test('a refusal throws the error of its status, to everybody who waits', async () => {
-  const stream = client.chat.stream(message('sandbox:error=app-not-found Hello', 'fastgpt'))
+  // The gateway refuses it itself, however soon it sends the headers of a stream.
+  const stream = client.chat.stream(message('Hello', 'nobody'))
   const final = stream.final()
-  await expect(stream.text()).rejects.toThrow(NotFoundError)
-  await expect(final).rejects.toMatchObject({ reason: 'app_not_found', status: 404 })
+  await expect(stream.text()).rejects.toThrow(BadRequestError)
+  await expect(final).rejects.toMatchObject({ reason: 'unknown_agent', status: 400 })
 })
 
 test.each([

@@ -1,4 +1,11 @@
-export { ERROR_KINDS, type ErrorKind, FAULTS, type FaultWord } from './replies/faults.ts'
+export {
+  ERROR_KINDS,
+  type ErrorKind,
+  FAULTS,
+  type FaultWord,
+  PAUSE_KINDS,
+  type PauseKind,
+} from './replies/faults.ts'
 export {
   type Sandbox,
   type SandboxOptions,

@@ -123,7 +123,10 @@ export function createGatewayLife(surroundings: Surroundings, parts: LivingParts
       await instances.join()
       await endPredecessors(surroundings, { ledger, replyStore })
       // The conversations of the emulators were lost with the previous process.
-      if (config.sandbox) await conversations.forget([...parts.catalog.current().keys()])
+      if (config.sandbox) {
+        const agents = [...parts.catalog.current().keys()]
+        await Promise.all([conversations.forget(agents), pauses.forget(agents)])
+      }
     },
     open() {
       maintenance.start()

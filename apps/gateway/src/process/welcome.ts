@@ -29,6 +29,9 @@ function account({ username, password }: FirstAdmin): string[] {
   return [`Administrator:       ${username}`, `Password:            ${shown}`]
 }
 
+/** A query that the emulator answers with a question. */
+const QUESTION = { chat_id: 'first-question', query: 'sandbox:interactive Book the room' }
+
 function firstChat(config: Config, admin: FirstAdmin | undefined): string[] {
   const agent = config.agents[0]
   if (agent === undefined) return []
@@ -45,12 +48,22 @@ function firstChat(config: Config, admin: FirstAdmin | undefined): string[] {
     conversation_id: 'first-chat',
     files: [],
   }
+  const ask = (id: string, asked: object) =>
+    `  curl -N ${url}/api/v1/chat -H "authorization: Bearer $KEY" -H 'agent: ${id}' ${json} -d '${JSON.stringify({ ...body, ...asked })}'`
   return [
     'Log in, create a key and stream a chat, by pasting:',
     '',
     `  TOKEN=$(curl -s ${url}/api/v1/login ${json} -d '${JSON.stringify({ username: admin?.username ?? config.adminUsername, password })}' | sed -E 's/.*"access_token":"([^"]+)".*/\\1/')`,
     `  KEY=$(curl -s ${url}/api/v1/api-keys -H "authorization: Bearer $TOKEN" ${json} -d '${JSON.stringify({ name: 'first key', description: 'made by hand', expires_at: `${expires}T00:00:00Z`, permissions: ['chat'] })}' | sed -E 's/.*"full_key":"([^"]+)".*/\\1/')`,
-    `  curl -N ${url}/api/v1/chat -H "authorization: Bearer $KEY" -H 'agent: ${agent.id}' ${json} -d '${JSON.stringify(body)}'`,
+    ask(agent.id, {}),
     '',
+    ...(config.sandbox
+      ? [
+          'And one that asks you something; the next query in its chat is the answer:',
+          '',
+          ask('fastgpt', QUESTION),
+          '',
+        ]
+      : []),
   ]
 }

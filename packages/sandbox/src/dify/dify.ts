@@ -1,41 +1,34 @@
 import { randomUUID } from 'node:crypto'
 import { composeReply } from '../replies/compose-reply.ts'
 import { type Faults, parseFaults } from '../replies/faults.ts'
-import { play, type Script } from '../replies/player.ts'
+import { type Playback, play, type Script } from '../replies/player.ts'
 import { type Answer, json, Refusal } from '../serving/answer.ts'
 import { type Conversation, Conversations } from '../serving/conversations.ts'
 import type { Emulator, EmulatorDeps } from '../serving/emulator.ts'
 import type { RequestContext } from '../serving/http-server.ts'
 import { listFiles } from '../serving/list-files.ts'
 import { asRecord, asText, type JsonRecord } from '../serving/narrow.ts'
+import type { Run } from '../serving/runs.ts'
+import {
+  appOf,
+  checkRoute,
+  checkUuid,
+  endUser,
+  hasFlow,
+  KEYS,
+  type Kind,
+  MODES,
+  type Route,
+  USER_MISSING,
+} from './apps.ts'
 import { difyError, difyErrors, difyJson, missingField } from './errors.ts'
 import { DifyFiles } from './files.ts'
+import { FlowRun, FlowRuns } from './flow-runs.ts'
+import { formsOf } from './human-input.ts'
+import { humanInputRoutes } from './human-input-routes.ts'
+import { DifyMessages } from './messages.ts'
 import { type DifyRun, difyScript } from './script.ts'
-import { difyChatflowScript, difyWorkflowScript } from './workflow-script.ts'
-
-// A key identifies an app, and thereby its kind.
-const KEYS = {
-  chat: 'app-sandbox-chat',
-  agent: 'app-sandbox-agent',
-  newAgent: 'app-sandbox-new-agent',
-  chatflow: 'app-sandbox-chatflow',
-  chatflow2026: 'app-sandbox-chatflow-2026',
-  completion: 'app-sandbox-completion',
-  workflow: 'app-sandbox-workflow',
-} as const
-
-type Kind = keyof typeof KEYS
-type Route = 'chat' | 'completion' | 'workflow'
-
-const MODES: Readonly<Record<Kind, string>> = {
-  chat: 'chat',
-  agent: 'agent-chat',
-  newAgent: 'agent',
-  chatflow: 'advanced-chat',
-  chatflow2026: 'advanced-chat',
-  completion: 'completion',
-  workflow: 'workflow',
-}
+import { difyChatflowScript, difyWorkflowScript, endedRun, type FlowPart } from './workflow-script.ts'
 
 const REAL = { name: 'Dify', platform: 'dify', baseUrl: 'https://api.dify.ai/v1' }
 
@@ -43,6 +36,8 @@ const REAL = { name: 'Dify', platform: 'dify', baseUrl: 'https://api.dify.ai/v1'
 export function dify(deps: EmulatorDeps): Emulator {
   const conversations = new Conversations()
   const files = new DifyFiles()
+  const messages = new DifyMessages()
+  const flows = new FlowRuns()
 
   async function run(context: RequestContext, route: Route): Promise<void> {
     const { body, response } = context
@@ -63,6 +58,7 @@ export function dify(deps: EmulatorDeps): Emulator {
       taskId: randomUUID(),
       messageId: randomUUID(),
       ...(conversation && { conversationId: conversation.id }),
+      workflowRunId: randomUUID(),
       createdAt: Math.floor(Date.now() / 1_000),
       query,
       user,
@@ -73,22 +69,52 @@ export function dify(deps: EmulatorDeps): Emulator {
         ? '抱歉，我不能回答。Sorry, I cannot answer that.'
         : undefined,
     }
+    const run = deps.runs.begin({
+      id: difyRun.taskId,
+      conversationId: conversation?.id ?? '',
+      query,
+      owner: user,
+    })
+    if (conversation) messages.add(conversation.id, difyRun, run)
+    const fragments = nodeFails(kind, faults) ? [] : reply.fragments
+    const playback = { run, faults, stream, serverError: difyErrors.server, delayMs: deps.delayMs }
+    const flow = openFlow(kind, difyRun, fragments, playback)
     return play(response, {
-      run: deps.runs.begin({
-        id: difyRun.taskId,
-        conversationId: conversation?.id ?? '',
-        query,
-        owner: user,
-      }),
-      script: scriptOf(kind, difyRun, faults),
-      fragments: nodeFails(kind, faults) ? [] : reply.fragments,
-      faults,
-      stream,
-      serverError: difyErrors.server,
-      delayMs: deps.delayMs,
+      ...playback,
+      script: flow ? flow.details.script(flow.firstPart) : scriptOf(kind, difyRun, faults),
+      fragments: flow ? [] : fragments,
+      pauses: flow !== undefined,
       // Dify runs in a separate thread, which closing the connection does not stop.
       endsWithClient: false,
     })
+  }
+
+  /** Keeps what a run needs to go on after its pause. */
+  function openFlow(
+    kind: Kind,
+    ids: DifyRun,
+    fragments: readonly string[],
+    playback: Pick<Playback, 'run' | 'faults' | 'serverError' | 'delayMs'>,
+  ): FlowRun | undefined {
+    const { run, faults } = playback
+    if (!hasFlow(kind) || !faults.pause) return undefined
+    const details = {
+      kind,
+      user: ids.user,
+      workflowRunId: ids.workflowRunId,
+      pauses: formsOf(faults.pause, faults.question, ids.createdAt),
+      faults,
+      fragments,
+      playback,
+      script: (part: FlowPart) => scriptOf(kind, ids, faults, part),
+      finished: ({ state, text }: Run) => {
+        const failed = nodeFails(kind, faults) || faults.has('sandbox:error-midstream')
+        return endedRun(ids, text, state === 'stopped' ? 'stopped' : failed ? 'failed' : 'succeeded')
+      },
+    }
+    const flow = new FlowRun(details, run, deps.runs)
+    flows.add(flow)
+    return flow
   }
 
   function openConversation(id: unknown, user: string): Conversation {
@@ -103,11 +129,23 @@ export function dify(deps: EmulatorDeps): Emulator {
     appOf(context)
     const { params, path, body } = context
     if (!asText(body.user)) throw new Refusal(USER_MISSING)
-    const found = deps.runs.get(params.task ?? '')
+    const task = params.task ?? ''
+    const paused = flows.findByTask(task)
+    const found = deps.runs.get(task) ?? (paused?.run.state === 'paused' ? paused.run : undefined)
     const mine = found?.owner === body.user ? found : undefined
     deps.seen.stop({ runId: mine?.id, path, body })
-    mine?.halt('stopped')
+    if (mine?.state === 'paused') paused?.stop()
+    else mine?.halt('stopped')
     return difyJson(200, { result: 'success' })
+  }
+
+  function listMessages(context: RequestContext): Answer {
+    const { query } = context
+    const kind = appOf(context)
+    checkRoute(kind, 'chat')
+    const id = checkUuid(query.get('conversation_id') ?? '')
+    if (conversations.find(id)?.owner !== query.get('user')) throw new Refusal(difyErrors['not-found'])
+    return messages.list(id, query)
   }
 
   return {
@@ -121,6 +159,8 @@ export function dify(deps: EmulatorDeps): Emulator {
       'POST /v1/chat-messages/:task/stop': stop,
       'POST /v1/completion-messages/:task/stop': stop,
       'POST /v1/workflows/tasks/:task/stop': stop,
+      ...humanInputRoutes(flows, files),
+      'GET /v1/messages': listMessages,
       'POST /v1/files/upload': (context) => {
         const { body } = context
         const kind = appOf(context)
@@ -140,28 +180,6 @@ export function dify(deps: EmulatorDeps): Emulator {
       'The requested URL was not found on the server. If you entered the URL manually please check your spelling and try again.',
     ),
   }
-}
-
-/** Users of the same name are different users in different apps. */
-function endUser(kind: Kind, user: string): string {
-  return `${kind} ${user}`
-}
-
-const USER_MISSING = difyError(400, 'invalid_param', 'Arg user must be provided.')
-
-function appOf({ headers }: RequestContext): Kind {
-  const [scheme, key] = headers.authorization?.split(' ') ?? []
-  const app = Object.entries(KEYS).find(([, known]) => known === key)
-  if (scheme?.toLowerCase() !== 'bearer' || !app) throw new Refusal(difyErrors.credentials)
-  return app[0] as Kind
-}
-
-function checkRoute(kind: Kind, route: Route): void {
-  const own = kind === 'completion' || kind === 'workflow' ? kind : 'chat'
-  if (own === route) return
-  throw new Refusal(
-    difyError(400, `not_${route}_app`, 'Please check if your app mode matches the right API route.'),
-  )
 }
 
 interface DifyRequest {
@@ -194,31 +212,15 @@ function readRequest(kind: Kind, route: Route, body: JsonRecord): DifyRequest {
   return { query, user, stream }
 }
 
-/** Rejects an empty id as release 1.11.0 does, which is the strictest. */
-function checkUuid(id: string): string {
-  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)) return id
-  if (id) {
-    const message = `${id} is not a valid uuid.`
-    throw new Refusal(difyJson(400, { code: 'invalid_param', message, params: 'conversation_id' }))
-  }
-  throw new Refusal(
-    difyError(
-      400,
-      'invalid_param',
-      "1 validation error for ChatRequestPayload\nconversation_id\n  Input should be a valid UUID, invalid length: expected length 32 for simple format, found 0 [type=uuid_parsing, input_value='', input_type=str]",
-    ),
-  )
-}
-
-function scriptOf(kind: Kind, run: DifyRun, faults: Faults): Script {
+function scriptOf(kind: Kind, run: DifyRun, faults: Faults, part?: FlowPart): Script {
   const fails = nodeFails(kind, faults)
   switch (kind) {
     case 'chatflow':
-      return difyChatflowScript(run, 2025, fails)
+      return difyChatflowScript(run, part ? 2026 : 2025, fails, part)
     case 'chatflow2026':
-      return difyChatflowScript(run, 2026, fails)
+      return difyChatflowScript(run, 2026, fails, part)
     case 'workflow':
-      return difyWorkflowScript(run, fails)
+      return difyWorkflowScript(run, fails, part)
     case 'agent':
       return difyScript('agent-chat', run)
     case 'newAgent':
@@ -230,7 +232,7 @@ function scriptOf(kind: Kind, run: DifyRun, faults: Faults): Script {
 }
 
 function nodeFails(kind: Kind, faults: Faults): boolean {
-  return faults.has('sandbox:node-failed') && ['chatflow', 'chatflow2026', 'workflow'].includes(kind)
+  return faults.has('sandbox:node-failed') && hasFlow(kind)
 }
 
 function info(kind: Kind) {

@@ -8,6 +8,8 @@ export interface DifyRun {
   readonly messageId: string
   /** Absent in completion apps. */
   readonly conversationId?: string
+  /** Only apps with a workflow tell it. */
+  readonly workflowRunId: string
   readonly createdAt: number
   readonly query: string
   readonly user: string

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ask, framesOf, get, post, readJson, textOf } from '../ask.test-support.ts'
 import { dataUrl, lineOf, startFileServer } from '../files.test-support.ts'
 import { type Sandbox, type SandboxAgent, startSandbox } from '../index.ts'
@@ -226,23 +226,102 @@ test('a failed node shows only a stop without detail, its error with detail, and
   expect(body.error).toEqual({ message: '401 Incorrect API key provided' })
 })
 
-test('an interactive pause offers a choice, and the next query makes it', async () => {
-  const body = { chatId: 'refund', detail: true }
-  const paused = await (await ask.fastgpt(agent, 'sandbox:interactive', { body })).text()
-  const { data = '' } = framesOf(paused).find(({ event }) => event === 'interactive') ?? {}
-  expect(JSON.parse(data)).toMatchObject({
-    interactive: {
+describe('a pause of FastGPT', () => {
+  const say = async (chatId: string, query: string, more: object = {}) =>
+    (await ask.fastgpt(agent, query, { body: { chatId, detail: true, ...more } })).text()
+  const questionOf = (bytes: string) => {
+    const { data = '{}' } = framesOf(bytes).find(({ event }) => event === 'interactive') ?? {}
+    return JSON.parse(data).interactive
+  }
+  const lastRun = () => agent.seen.runs.at(-1)
+
+  test('offers a choice, which the next message of the chat makes, within one run', async () => {
+    const query = 'sandbox:interactive 退款'
+    const paused = await say('refund', query)
+    expect(questionOf(paused)).toMatchObject({
       type: 'userSelect',
       params: {
         description: '请选择',
         userSelectOptions: [{ value: '确认', key: 'option1' }, { value: '取消' }],
       },
-    },
+    })
+    expect(textOf('fastgpt', paused)).toBe('')
+    expect(lastRun()).toMatchObject({ query, state: 'paused', answers: [] })
+    const rest = textOf('fastgpt', await say('refund', '确认'))
+    expect(rest).toMatch(/^你选择了“确认”。\n\n/)
+    expect(rest).toContain(`开头是：“${query}”`)
+    expect(agent.seen.turns({ conversationId: 'refund' })).toBe(1)
+    expect(lastRun()).toMatchObject({ query, state: 'finished', answers: ['确认'] })
   })
-  expect(textOf('fastgpt', paused)).toBe('')
-  expect(textOf('fastgpt', await (await ask.fastgpt(agent, '确认', { body })).text())).toContain(
-    '你选择了“确认”',
-  )
+
+  test('is answered in another dialect and without streaming as well', async () => {
+    await say('whole', 'sandbox:interactive', { detail: false })
+    const body = { chatId: 'whole' }
+    const { choices } = await readJson(await ask.fastgpt(agent, '取消', { stream: false, body }))
+    expect(JSON.stringify(choices)).toContain('你选择了“取消”。')
+    const paused = await readJson(
+      await ask.fastgpt(agent, 'sandbox:interactive', { stream: false, body: { ...body, detail: true } }),
+    )
+    expect(paused.choices).toMatchObject([{ message: { content: [{ type: 'interactive' }] } }])
+    expect(lastRun()?.state).toBe('paused')
+  })
+
+  test('ends without a text if the answer is no option, since the select skips all of its branches', async () => {
+    await say('unsure', 'sandbox:interactive')
+    const rest = await say('unsure', '也许')
+    expect(rest).toBe(`${running('流程开始') + STOP + DONE}event: flowResponses\ndata: [${START}]\n\n`)
+    expect(lastRun()).toMatchObject({ state: 'finished', answers: ['也许'] })
+    expect(textOf('fastgpt', await say('unsure', 'sandbox:echo x'))).toBe('x')
+  })
+
+  test('may ask for a form, whose fields come back as a JSON object', async () => {
+    const { type, params } = questionOf(await say('form', 'sandbox:interactive=form'))
+    expect(type).toBe('userInput')
+    const fields: { type: string; key: string; required: boolean }[] = params.inputForm
+    expect(fields.map(({ type, key, required }) => [type, key, required])).toEqual([
+      ['input', 'name', true],
+      ['numberInput', 'nights', false],
+      ['select', 'room', false],
+    ])
+    const filled = { name: 'Ada', nights: 2, room: 'twin' }
+    const rest = textOf('fastgpt', await say('form', JSON.stringify(filled)))
+    expect(rest).toMatch(/^你填写了：\n- name: Ada\n- nights: 2\n- room: twin\n\n/)
+    expect(lastRun()?.answers).toEqual([filled])
+  })
+
+  test('takes what is no JSON for a form without values, as the platform does', async () => {
+    await say('text', 'sandbox:interactive=text')
+    expect(textOf('fastgpt', await say('text', 'Ada sandbox:slow=0'))).not.toContain('你填写了')
+    expect(lastRun()?.answers).toEqual([{}])
+  })
+
+  test('may be followed by another', async () => {
+    await say('twice', 'sandbox:interactive=twice')
+    const again = await say('twice', '确认')
+    expect(questionOf(again).params.description).toBe('请再次选择')
+    expect(lastRun()?.state).toBe('paused')
+    expect(textOf('fastgpt', await say('twice', '取消'))).toMatch(/^你选择了“取消”。/)
+    expect(lastRun()).toMatchObject({ state: 'finished', answers: ['确认', '取消'] })
+    expect(agent.seen.turns({ conversationId: 'twice' })).toBe(1)
+  })
+
+  test('is of one chat only, and a refused answer leaves it open', async () => {
+    await say('mine', 'sandbox:interactive')
+    expect(textOf('fastgpt', await say('other', '确认'))).not.toContain('你选择了')
+    await say('mine', '确认 sandbox:error=server')
+    expect(textOf('fastgpt', await say('mine', '确认'))).toContain('你选择了“确认”')
+  })
+
+  test('outlives the connection that has brought the question', async () => {
+    const leaving = new AbortController()
+    const body = { chatId: 'gone' }
+    const paused = await ask.fastgpt(agent, 'sandbox:interactive', { body, signal: leaving.signal })
+    await paused.text()
+    leaving.abort()
+    const rest = await ask.fastgpt(agent, '确认', { body })
+    expect(await rest.text()).toContain('[DONE]')
+    expect(lastRun()).toMatchObject({ conversationId: 'gone', state: 'finished' })
+  })
 })
 
 test('v2/chat/stop ends the run with its usual last frames', async () => {

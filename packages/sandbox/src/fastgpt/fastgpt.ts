@@ -1,15 +1,24 @@
 import { randomUUID } from 'node:crypto'
 import { composeReply } from '../replies/compose-reply.ts'
+import { describeAnswer } from '../replies/describe-answer.ts'
 import { type Faults, parseFaults } from '../replies/faults.ts'
+import { splitFragments } from '../replies/fragments.ts'
 import { play } from '../replies/player.ts'
 import { type Answer, htmlPage, json, plainText, Refusal } from '../serving/answer.ts'
-import { type Conversation, Conversations, newConversation } from '../serving/conversations.ts'
+import {
+  type Conversation,
+  type ConversationPause,
+  Conversations,
+  newConversation,
+  takePause,
+} from '../serving/conversations.ts'
 import type { Emulator, EmulatorDeps } from '../serving/emulator.ts'
 import type { RequestContext } from '../serving/http-server.ts'
 import { type LinkedFile, listFiles } from '../serving/list-files.ts'
 import { asList, asRecord, asText, type JsonRecord } from '../serving/narrow.ts'
 import { type FastGptError, fastGptErrors, jsonError, known, sseError } from './errors.ts'
-import { type FastGptRun, fastGptScript, OPTIONS } from './script.ts'
+import { choice, type FastGptAnswer, FIELDS, form, ONE_FIELD, readAnswer } from './interactive.ts'
+import { type FastGptRun, fastGptScript } from './script.ts'
 
 // `team` is an account's key, which requires an existing appId. `2026` selects the dialect of that year.
 const KEYS = { app: 'fastgpt-sandbox', team: 'fastgpt-sandboxteam', '2026': 'fastgpt-sandbox2026' } as const
@@ -43,12 +52,13 @@ export function fastgpt(deps: EmulatorDeps): Emulator {
     // Checked last, because another run may have begun while the files were read.
     if (year === 2026 && deps.runs.inConversation(chat.id)) throw refuse(fastGptErrors.busy)
 
-    const outcome = outcomeOf(faults)
     const earlier = [...chat.questions, ...sent]
     const reply = composeReply({ real: REAL, faults, earlier, files: lines })
-    const fragments = outcome === 'answer' ? [...resumed(chat, query), ...reply.fragments] : []
+    const pause = takePause(chat)
+    const answer = pause && readAnswer(pause, faults.question)
+    const outcome = outcomeOf(faults, pause, answer)
+    const asks = typeof outcome === 'object'
     chat.questions.push(query)
-    chat.offered = outcome === 'interactive' ? OPTIONS.map(({ value }) => value) : undefined
 
     const script = fastGptScript(
       { version, year, detail: body.detail === true },
@@ -62,11 +72,19 @@ export function fastgpt(deps: EmulatorDeps): Emulator {
         outcome,
       },
     )
-    const run = deps.runs.begin({ id: randomUUID(), conversationId: chat.id, query })
+    // FastGPT adds the rest of a reply to the message that asked, and stores no turn for the answer.
+    const run = pause
+      ? deps.runs.resume(pause.run, answer?.value)
+      : deps.runs.begin({ id: randomUUID(), conversationId: chat.id, query })
+    if (asks) {
+      const again = faults.pause === 'twice'
+      chat.pause = { run, asks: outcome.type === 'userSelect' ? 'choice' : 'fields', again }
+    }
     return play(response, {
       run,
       script,
-      fragments,
+      fragments: outcome === 'answer' ? [...(answer ? describe(answer) : []), ...reply.fragments] : [],
+      pauses: asks,
       faults,
       stream,
       serverError: refuse(fastGptErrors.server).answer,
@@ -159,12 +177,20 @@ function readContent(content: unknown): Question {
   }
 }
 
-function outcomeOf(faults: Faults): FastGptRun['outcome'] {
-  if (faults.has('sandbox:interactive')) return 'interactive'
+function outcomeOf(
+  faults: Faults,
+  answered: ConversationPause | undefined,
+  answer: FastGptAnswer | undefined,
+): FastGptRun['outcome'] {
+  if (faults.pause === 'form') return form(FIELDS)
+  if (faults.pause === 'text') return form(ONE_FIELD)
+  if (faults.pause) return choice('请选择')
+  if (answered?.again) return choice('请再次选择')
+  if (answer?.fits === false) return 'skipped'
   return faults.has('sandbox:node-failed') ? 'node-failed' : 'answer'
 }
 
-function resumed(chat: Conversation, query: string): readonly string[] {
-  if (!chat.offered) return []
-  return chat.offered.includes(query) ? ['你选择了', `“${query}”。`, '\n\n'] : ['没有这个选项。', '\n\n']
+function describe({ value }: FastGptAnswer): readonly string[] {
+  const answer = typeof value === 'string' ? { chosen: value } : { fields: value }
+  return splitFragments(describeAnswer('zh', answer))
 }

@@ -4,6 +4,7 @@ import { frame } from '../replies/sse.ts'
 import { json } from '../serving/answer.ts'
 import type { JsonRecord } from '../serving/narrow.ts'
 import { errorFrame, fastGptErrors, jsonError } from './errors.ts'
+import type { FastGptQuestion } from './interactive.ts'
 
 export interface FastGptDialect {
   readonly version: 'v1' | 'v2'
@@ -19,14 +20,9 @@ export interface FastGptRun {
   readonly variables: JsonRecord
   readonly promptTokens: number
   readonly finish: 'stop' | 'length'
-  readonly outcome: 'answer' | 'interactive' | 'node-failed'
+  /** `skipped`: no node runs after a select, since the answer was none of its options. */
+  readonly outcome: 'answer' | 'node-failed' | 'skipped' | FastGptQuestion
 }
-
-/** The options that `sandbox:interactive` offers. */
-export const OPTIONS = [
-  { value: '确认', key: 'option1' },
-  { value: '取消', key: 'option2' },
-]
 
 const START_NODE = {
   id: 'k1',
@@ -40,6 +36,7 @@ const NODE_ERROR = '401 Incorrect API key provided'
 /** A run of an app with two nodes: the start, and either a model or a choice. */
 export function fastGptScript({ version, year, detail }: FastGptDialect, run: FastGptRun): Script {
   const { chatId, variables, outcome } = run
+  const question = typeof outcome === 'object' ? outcome : undefined
   const detailFrame = (event: string, data: unknown) => (detail ? frame(JSON.stringify(data), event) : '')
   const answerFrame = (data: string) => frame(data, detail ? 'answer' : undefined)
   const hasVariables = Object.keys(variables).length > 0
@@ -54,11 +51,10 @@ export function fastGptScript({ version, year, detail }: FastGptDialect, run: Fa
       [
         detailFrame('flowNodeStatus', { status: 'running', name: '流程开始' }),
         version === 'v2' ? detailFrame('flowNodeResponse', START_NODE) : '',
-        detailFrame('flowNodeStatus', {
-          status: 'running',
-          name: outcome === 'interactive' ? '用户选择' : 'AI 对话',
-        }),
-        outcome === 'interactive' ? detailFrame('interactive', { interactive: choice(run.query) }) : '',
+        outcome === 'skipped'
+          ? ''
+          : detailFrame('flowNodeStatus', { status: 'running', name: question?.name ?? 'AI 对话' }),
+        question ? detailFrame('interactive', { interactive: interactive(question, run.query) }) : '',
       ].join(''),
     fragment: (text) => answerFrame(chunk({ content: text }, null)),
     closing(text) {
@@ -87,7 +83,7 @@ export function fastGptScript({ version, year, detail }: FastGptDialect, run: Fa
     heartbeat: () => answerFrame(chunk({ content: '' }, null)),
     blocking(text) {
       const content =
-        outcome === 'interactive' && detail ? [{ type: 'interactive', interactive: choice(run.query) }] : text
+        question && detail ? [{ type: 'interactive', interactive: interactive(question, run.query) }] : text
       return json(200, {
         ...(outcome === 'node-failed' && { error: { message: NODE_ERROR } }),
         ...(detail && { responseData: nodes(run, text), newVariables: variables }),
@@ -108,7 +104,7 @@ function chunk(delta: { content: string | null }, finishReason: 'stop' | null): 
 }
 
 function nodes({ outcome, query, promptTokens, finish }: FastGptRun, text: string): readonly object[] {
-  if (outcome === 'interactive') return [START_NODE]
+  if (outcome === 'skipped' || typeof outcome === 'object') return [START_NODE]
   const place = {
     id: 'k2',
     nodeId: 'loOvhld2ZTKa',
@@ -136,10 +132,10 @@ function nodes({ outcome, query, promptTokens, finish }: FastGptRun, text: strin
   return [START_NODE, chatNode]
 }
 
-function choice(query: string) {
+function interactive({ type, params }: FastGptQuestion, query: string) {
   return {
-    type: 'userSelect',
-    params: { description: '请选择', userSelectOptions: OPTIONS },
+    type,
+    params,
     entryNodeIds: ['rZ5d6BdT'],
     memoryEdges: [],
     nodeOutputs: [{ nodeId: '448745', key: 'userChatInput', value: query }],

@@ -114,6 +114,31 @@ test('stop_message ends a run with its usual last frames, but not another user�
   expect(run?.state).toBe('stopped')
 })
 
+test('an interrupted run goes on with the next query, whatever it says', async () => {
+  const body = { AppConversationID: await hiagentConversation(agent) }
+  const say = async (query: string) => (await ask.hiagent(agent, query, { body })).text()
+  const interrupted = (question: string) =>
+    `event:text\ndata:{"event":"message_start","task_id":"HEX","id":"HEX","conversation_id":"inner-HEX"}\n\nevent:text\ndata:{"event":"interrupted","task_id":"HEX","id":"HEX","conversation_id":"inner-HEX","created_at":TIME,"interrupted_msg":"${question}","interrupted_type":"ask"}\n\nevent:text\ndata:{"event":"message_end","task_id":"HEX","id":"HEX","conversation_id":"inner-HEX"}\n\n`
+  const query = 'sandbox:interactive=twice Book a room'
+  expect(normalise(await say(query))).toBe(interrupted('请问要去哪个城市？ Which city?'))
+  const run = agent.seen.runs.at(-1)
+  expect(run?.state).toBe('paused')
+  expect(normalise(await say('Hangzhou'))).toBe(interrupted('请问哪一天？ Which day?'))
+  const rest = textOf('hiagent', await say('Friday'))
+  expect(rest).toMatch(/^You answered “Friday”\.\n\n/)
+  expect(rest).toContain(`it began with “${query}”`)
+  expect(agent.seen.runs.at(-1)).toBe(run)
+  expect(run).toMatchObject({ query, state: 'finished', answers: ['Hangzhou', 'Friday'] })
+})
+
+test('an interrupted run of HiAgent without a stream is a body with the question', async () => {
+  const body = { AppConversationID: await hiagentConversation(agent) }
+  const paused = await readJson(await ask.hiagent(agent, 'sandbox:interactive', { stream: false, body }))
+  expect(paused).toMatchObject({ event: 'interrupted', answer: '', interrupted_type: 'ask' })
+  const answered = await readJson(await ask.hiagent(agent, '杭州', { stream: false, body }))
+  expect(answered.answer).toMatch(/^你回答了“杭州”。/)
+})
+
 test('the probe of HiAgent requires the key', async () => {
   const probe = (AppKey: string) => post(agent, '/get_app_config_preview', { AppKey, UserID: 'probe' })
   expect(asText((await readJson(await probe(agent.apiKey))).Name)).toBe('sandbox')

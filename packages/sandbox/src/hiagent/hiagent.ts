@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { composeReply, countTokens } from '../replies/compose-reply.ts'
+import { composeReply, countTokens, languageOf } from '../replies/compose-reply.ts'
+import { describeAnswer } from '../replies/describe-answer.ts'
 import { type ErrorKind, parseFaults } from '../replies/faults.ts'
+import { splitFragments } from '../replies/fragments.ts'
 import { play, type Script } from '../replies/player.ts'
 import { tightFrame } from '../replies/sse.ts'
 import { type Answer, json, Refusal } from '../serving/answer.ts'
-import { type Conversation, Conversations } from '../serving/conversations.ts'
+import { type Conversation, Conversations, takePause } from '../serving/conversations.ts'
 import type { Emulator, EmulatorDeps } from '../serving/emulator.ts'
 import type { RequestContext } from '../serving/http-server.ts'
 import { listFiles } from '../serving/list-files.ts'
@@ -50,11 +52,23 @@ export function hiagent(deps: EmulatorDeps): Emulator {
     )
     const reply = composeReply({ real: REAL, faults, earlier: conversation.questions, files: lines })
     conversation.questions.push(query)
-    const ids = { task_id: shortId(), id: shortId(), conversation_id: innerId(conversation) }
+    const pause = takePause(conversation)
+    // A text answers, whatever it is. That it continues the run of the question, under the same task, is an assumption: the
+    // vendor's SDK shows only that the next query of the conversation is the answer.
+    const run = pause
+      ? deps.runs.resume(pause.run, faults.question)
+      : deps.runs.begin({ id: shortId(), conversationId: conversation.id, query, owner: userId })
+    const asks = faults.pause !== undefined || pause?.again === true
+    if (asks) conversation.pause = { run, asks: 'choice', again: faults.pause === 'twice' }
+    const ids = { task_id: run.id, id: shortId(), conversation_id: innerId(conversation) }
+    const said = pause ? describeAnswer(languageOf(faults.question), { said: faults.question }) : ''
     return play(response, {
-      run: deps.runs.begin({ id: ids.task_id, conversationId: conversation.id, query, owner: userId }),
-      script: hiagentScript(ids, reply.promptTokens, path),
-      fragments: reply.fragments,
+      run,
+      script: asks
+        ? interruptedScript(ids, pause ? AGAIN : QUESTION, path)
+        : hiagentScript(ids, reply.promptTokens, path),
+      fragments: asks ? [] : [...splitFragments(said), ...reply.fragments],
+      pauses: asks,
       faults,
       stream: body.ResponseMode === 'streaming',
       serverError: failure(path, 'server'),
@@ -143,14 +157,52 @@ interface ReplyIds {
   readonly conversation_id: string
 }
 
+const QUESTION = '请问要去哪个城市？ Which city?'
+const AGAIN = '请问哪一天？ Which day?'
+
+type Emit = (event: string, fields?: object) => string
+
+function framesOf(ids: ReplyIds): Emit {
+  return (event, fields = {}) => tightFrame(JSON.stringify({ event, ...ids, ...fields }), 'text')
+}
+
+/** A run that stops with a question, to which any text is an answer. */
+function interruptedScript(ids: ReplyIds, question: string, path: string): Script {
+  const emit = framesOf(ids)
+  const interrupted = {
+    created_at: Math.floor(Date.now() / 1_000),
+    interrupted_msg: question,
+    interrupted_type: 'ask',
+  }
+  return {
+    ...common(emit, path),
+    opening: () => emit('message_start'),
+    fragment: () => '',
+    closing: (_text, end) =>
+      (end === 'finished' ? emit('interrupted', interrupted) : '') + emit('message_end'),
+    blocking: () => json(200, { event: 'interrupted', ...ids, answer: '', ...interrupted }),
+  }
+}
+
+function common(
+  emit: Emit,
+  path: string,
+): Pick<Script, 'streamHeaders' | 'failure' | 'heartbeat' | 'blockingFailure'> {
+  return {
+    streamHeaders: { 'content-type': 'text/event-stream' },
+    failure: () => emit('message_failed', { error: 'model timeout' }),
+    heartbeat: () => ': ping\n\n',
+    blockingFailure: () => failure(path, 'server'),
+  }
+}
+
 function hiagentScript(ids: ReplyIds, promptTokens: number, path: string): Script {
   const createdAt = Math.floor(Date.now() / 1_000)
-  const emit = (event: string, fields: object = {}) =>
-    tightFrame(JSON.stringify({ event, ...ids, ...fields }), 'text')
+  const emit = framesOf(ids)
   const answerFrame = (event: string, answer: string) => emit(event, { answer, created_at: createdAt })
 
   return {
-    streamHeaders: { 'content-type': 'text/event-stream' },
+    ...common(emit, path),
     opening: () =>
       emit('message_start') +
       emit('think_message_output_start') +
@@ -169,8 +221,6 @@ function hiagentScript(ids: ReplyIds, promptTokens: number, path: string): Scrip
       }) +
       emit('suggestion', { suggested_questions: ['还有吗？'] }) +
       emit('message_end', { agent_configuration: { retriever_resource: { enabled: false } } }),
-    failure: () => emit('message_failed', { error: 'model timeout' }),
-    heartbeat: () => ': ping\n\n',
     blocking(text) {
       const answer = json(200, {
         event: 'message',
@@ -183,7 +233,6 @@ function hiagentScript(ids: ReplyIds, promptTokens: number, path: string): Scrip
       // The real server appends a literal `null` to its bodies, which its SDK strips.
       return { ...answer, body: `${answer.body}null` }
     },
-    blockingFailure: () => failure(path, 'server'),
   }
 }
 

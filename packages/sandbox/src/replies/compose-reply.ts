@@ -37,6 +37,12 @@ export function composeReply(request: ReplyRequest): Reply {
   }
 }
 
+export type Language = 'en' | 'zh'
+
+export function languageOf(question: string): Language {
+  return /\p{Script=Han}/u.test(question) ? 'zh' : 'en'
+}
+
 export function countTokens(text: string): number {
   return splitFragments(text).length
 }
@@ -56,7 +62,7 @@ function plan(request: ReplyRequest): readonly string[] {
 
 function write({ real, faults, earlier, files }: ReplyRequest): string {
   const { question } = faults
-  const words = /\p{Script=Han}/u.test(question) ? ZH : EN
+  const words = WORDS[languageOf(question)]
   const questions = [...earlier, question]
   const paragraphs = [words.hello(real.name)]
   if (question) paragraphs.push(words.asked(shorten(question)), answer(question, questions, words, real))
@@ -112,7 +118,7 @@ function shorten(text: string): string {
 }
 
 interface Words {
-  readonly language: 'en' | 'zh'
+  readonly language: Language
   hello(platform: string): string
   asked(question: string): string
   readonly noTopic: string
@@ -160,3 +166,5 @@ const ZH: Words = {
   files: (count) => `我收到了 ${count} 个文件：`,
   turn: (turn, first) => `这是我们会话的第 ${turn} 轮，开头是：“${first}”。`,
 }
+
+const WORDS: Readonly<Record<Language, Words>> = { en: EN, zh: ZH }

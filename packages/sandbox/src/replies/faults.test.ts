@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { ERROR_KINDS, FAULTS, parseFaults } from './faults.ts'
+import { ERROR_KINDS, FAULTS, PAUSE_KINDS, parseFaults } from './faults.ts'
 
 test('fault words are separated from the question around them', () => {
   const faults = parseFaults('Tell me sandbox:slow=20 about sandbox:reset gateways')
@@ -34,11 +34,18 @@ test('an unknown kind of error is the server’s own failure', () => {
   expect(parseFaults('sandbox:error').error).toBe('server')
 })
 
-test('the README repeats both tables', async () => {
+test('a run pauses in the way of the kind, and with a choice for want of a known one', () => {
+  expect(parseFaults('sandbox:interactive=form Hello').pause).toBe('form')
+  expect(parseFaults('sandbox:interactive').pause).toBe('choice')
+  expect(parseFaults('sandbox:interactive=toString').pause).toBe('choice')
+  expect(parseFaults('Hello').pause).toBeUndefined()
+})
+
+test('the README repeats all tables', async () => {
   const file = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
   // The formatter pads the columns.
   const readme = file.replaceAll(/ {2,}/g, ' ')
-  for (const [word, text] of Object.entries({ ...FAULTS, ...ERROR_KINDS })) {
+  for (const [word, text] of Object.entries({ ...FAULTS, ...ERROR_KINDS, ...PAUSE_KINDS })) {
     expect(readme).toContain(`| \`${word}\` | ${text} |`)
   }
 })

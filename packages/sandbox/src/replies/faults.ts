@@ -27,7 +27,10 @@ export const FAULTS = {
   'sandbox:error-midstream': 'Fails the run after half of the text.',
   'sandbox:node-failed':
     'FastGPT, Dify chatflow and workflow: fails the model node, which each reports in its own way.',
-  'sandbox:interactive': 'FastGPT: pauses with a choice; the next query in the chat answers it.',
+  'sandbox:interactive':
+    'FastGPT, Dify chatflow and workflow, HiAgent: pauses with a question and waits for its answer; `=<kind>`: in another way. The kinds are below.',
+  'sandbox:eager':
+    'Dify: when a paused run is answered, generates all that follows before the response to the answer.',
   'sandbox:replace': 'Dify: replaces the whole answer at its end, as moderation does.',
   'sandbox:forget-files': 'Dify, Coze: forgets all uploads before the files of the query are looked up.',
   'sandbox:multi': 'Coze: sends two answer messages in one run.',
@@ -54,6 +57,21 @@ export const ERROR_KINDS = {
 /** A kind of refusal, whose code and status are those of the platform. */
 export type ErrorKind = keyof typeof ERROR_KINDS
 
+/** The kinds of `sandbox:interactive=<kind>`. The README repeats this table. */
+export const PAUSE_KINDS = {
+  choice: 'A question with two options; also without a kind, and with one that the platform does not have.',
+  form: 'FastGPT, Dify: a form with fields of several types; Dify has two actions beside them.',
+  text: 'FastGPT, Dify: one field of text; Dify has one action beside it.',
+  expired: 'Dify: a choice that has expired already, so that its answer gets 412.',
+  twice: 'A choice whose answer is followed by another choice.',
+  both: 'Dify: two choices that wait at once, in parallel branches.',
+  email: 'Dify: a choice that is delivered by e-mail, so that its `form_token` is null.',
+  empty: 'Dify: a choice of which the events tell nothing (`data: {}`), as 1.14.0-rc1 sends them.',
+} as const satisfies Record<string, string>
+
+/** A way in which a run pauses. */
+export type PauseKind = keyof typeof PAUSE_KINDS
+
 /** A query, separated into its text and its fault words. */
 export interface Faults {
   /** The query without its fault words. */
@@ -61,6 +79,8 @@ export interface Faults {
   /** The text after `sandbox:echo`; undefined without that word. */
   readonly echo: string | undefined
   readonly error: ErrorKind | undefined
+  /** How the run pauses; undefined if it does not. */
+  readonly pause: PauseKind | undefined
   has(word: FaultWord): boolean
   /** Returns the number after `word=`, or `otherwise` if there is none. */
   number(word: FaultWord, otherwise: number): number
@@ -79,10 +99,12 @@ export function parseFaults(query: string): Faults {
     return ''
   })
   const kind = values.get('sandbox:error')
+  const pause = values.get('sandbox:interactive')
   return {
     question: question.trim(),
     echo: echo ? query.slice(echo.index + echo[0].length) : undefined,
     error: kind === undefined ? undefined : isErrorKind(kind) ? kind : 'server',
+    pause: pause === undefined ? undefined : isPauseKind(pause) ? pause : 'choice',
     has: (word) => values.has(word),
     number: (word, otherwise) => {
       const value = Number.parseInt(values.get(word) ?? '', 10)
@@ -93,4 +115,8 @@ export function parseFaults(query: string): Faults {
 
 function isErrorKind(kind: string): kind is ErrorKind {
   return Object.hasOwn(ERROR_KINDS, kind)
+}
+
+function isPauseKind(kind: string): kind is PauseKind {
+  return Object.hasOwn(PAUSE_KINDS, kind)
 }

@@ -3,11 +3,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Answer, htmlPage, Refusal } from '../serving/answer.ts'
 import type { Run } from '../serving/runs.ts'
 import type { Faults } from './faults.ts'
+import { type Output, ResponseOutput } from './output.ts'
 
 /**
  * The frames of one reply in a platform's protocol. A script does not deal with time, sockets or faults, and
- * the player does not depend on any platform. A `text` parameter is the text generated so far, which is less
- * than planned if the run was stopped.
+ * the player does not depend on any platform. A `text` parameter is the run's text so far, which is less than
+ * planned if the run was stopped.
  */
 export interface Script {
   readonly streamHeaders: Readonly<Record<string, string>>
@@ -34,6 +35,11 @@ export interface Playback {
   readonly stream: boolean
   /** What the platform sends if it fails itself. */
   readonly serverError: Answer
+  /** Whether the run waits for an answer after this reply. */
+  readonly pauses?: boolean
+}
+
+interface ResponsePlayback extends Playback {
   /** Whether the platform aborts a run when its connection closes. */
   readonly endsWithClient: boolean
 }
@@ -43,8 +49,23 @@ export interface Playback {
  *
  * @throws Refusal before the first byte if the reply is a plain error
  */
-export function play(response: ServerResponse, playback: Playback): Promise<void> {
-  return new Player(response, playback).play()
+export async function play(response: ServerResponse, playback: ResponsePlayback): Promise<void> {
+  const { run, endsWithClient } = playback
+  const leave = () => run.halt('aborted')
+  // The client may have disconnected already, while the platform read its files.
+  if (endsWithClient && response.destroyed) leave()
+  if (endsWithClient) response.once('close', leave)
+  try {
+    await new Player(new ResponseOutput(response), playback).play()
+  } finally {
+    // A run that pauses outlives the connection that has brought its question.
+    response.off('close', leave)
+  }
+}
+
+/** Writes the rest of a paused run for those that listen to it. The faults before the first byte have struck before the pause. */
+export function playRest(output: Output, playback: Omit<Playback, 'stream'>): Promise<void> {
+  return new Player(output, { ...playback, stream: true }).playRest()
 }
 
 /** Runs without a response, for a platform whose clients poll for the result. */
@@ -90,33 +111,41 @@ const BREAKS_A_BODY = [
 ] as const
 
 class Player {
-  readonly #response: ServerResponse
+  readonly #output: Output
   readonly #playback: Playback
   readonly #middle: number
-  #text = ''
+  #ended = false
 
-  constructor(response: ServerResponse, playback: Playback) {
-    this.#response = response
+  constructor(output: Output, playback: Playback) {
+    this.#output = output
     this.#playback = playback
     this.#middle = Math.max(1, playback.fragments.length >> 1)
   }
 
-  async play(): Promise<void> {
-    const { run, script, stream, endsWithClient } = this.#playback
-    // The client may have disconnected already, while the platform read its files.
-    if (endsWithClient && this.#response.destroyed) run.halt('aborted')
-    if (endsWithClient) this.#response.once('close', () => run.halt('aborted'))
-    try {
+  play(): Promise<void> {
+    return this.#run(async () => {
       await this.#beforeFirstByte()
-      await (stream ? this.#stream() : this.#block())
+      await (this.#playback.stream ? this.#stream() : this.#block())
+    })
+  }
+
+  playRest(): Promise<void> {
+    return this.#run(() => this.#stream())
+  }
+
+  async #run(generate: () => Promise<void>): Promise<void> {
+    const { run, script, stream } = this.#playback
+    try {
+      await generate()
     } catch (error) {
       if (!run.halted) throw error
       if (run.state !== 'stopped') return
-      if (!stream) return this.#answer(script.blocking(this.#text, 'stopped'))
+      if (!stream) return this.#answer(script.blocking(run.text, 'stopped'))
       await this.#open()
-      this.#end(script.closing(this.#text, 'stopped'))
+      this.#end(script.closing(run.text, 'stopped'))
     } finally {
-      run.finish()
+      // A paused run may have been answered already.
+      if (!this.#ended) run.finish()
     }
   }
 
@@ -127,7 +156,7 @@ class Player {
     if (faults.has('sandbox:html-200')) throw new Refusal(htmlPage(200, 'Welcome'))
     if (faults.has('sandbox:error-stored')) throw new Refusal(serverError)
     if (faults.has('sandbox:reset-first')) {
-      this.#response.socket?.resetAndDestroy()
+      this.#output.reset()
       run.halt('aborted')
       await run.hold()
     }
@@ -138,54 +167,59 @@ class Player {
   async #stream(): Promise<void> {
     const { run, script, fragments, faults } = this.#playback
     if (faults.has('sandbox:error-first')) {
-      this.#response.writeHead(200, script.streamHeaders)
+      this.#output.writeHead(200, script.streamHeaders)
       return this.#end(script.failure(''))
     }
     await this.#open()
     if (faults.has('sandbox:pings')) await this.#ping(faults.number('sandbox:pings', 1_000))
     for (const [index, fragment] of fragments.entries()) {
-      this.#text += fragment
-      await this.#write(script.fragment(fragment, index))
+      run.say(fragment)
+      await this.#output.write(script.fragment(fragment, index))
       if (index === 0 && faults.has('sandbox:silence')) await run.hold()
       await run.pause(fragmentDelayMs(this.#playback))
       if (index + 1 === this.#middle && (await this.#breakOff())) return
     }
-    this.#end(script.closing(this.#text, 'finished'))
+    this.#end(script.closing(run.text, 'finished'), 'whole')
   }
 
   async #block(): Promise<void> {
     const { run, script, fragments, faults } = this.#playback
     for (const fragment of fragments) {
-      this.#text += fragment
+      run.say(fragment)
       await run.pause(fragmentDelayMs(this.#playback))
     }
     const hasFailed = faults.has('sandbox:error-midstream') || faults.has('sandbox:error-first')
     if (hasFailed) throw new Refusal(script.blockingFailure())
-    const answer = script.blocking(this.#text, 'finished')
-    if (!BREAKS_A_BODY.some(faults.has)) return this.#answer(answer)
-    this.#response.writeHead(answer.status, answer.headers)
-    await this.#write(answer.body.slice(0, answer.body.length >> 1))
+    const answer = script.blocking(run.text, 'finished')
+    if (!BREAKS_A_BODY.some(faults.has)) return this.#answer(answer, 'whole')
+    this.#output.writeHead(answer.status, answer.headers)
+    await this.#output.write(answer.body.slice(0, answer.body.length >> 1))
     if (faults.has('sandbox:silence')) await run.hold()
     if (!(await this.#breakOff())) this.#end()
   }
 
   /** Applies the faults that strike in the middle of a reply. Returns whether the reply has ended. */
   async #breakOff(): Promise<boolean> {
-    const { script, faults, stream } = this.#playback
+    const { run, script, faults, stream } = this.#playback
+    const output = this.#output
     if (faults.has('sandbox:reset')) {
       // The bytes written so far are corked until the next turn of the event loop; a reset would discard
       // them.
       await nextTurn()
-      this.#response.socket?.resetAndDestroy()
-      return true
+      output.reset()
+      return !output.isShared
     }
-    if (faults.has('sandbox:truncate')) this.#end()
-    else if (faults.has('sandbox:endless-line')) await this.#endlessLine()
-    else if (faults.has('sandbox:error-midstream')) this.#end(script.failure(this.#text))
+    if (faults.has('sandbox:truncate')) {
+      if (!output.isShared) this.#end()
+      else output.end('')
+      return !output.isShared
+    }
+    if (faults.has('sandbox:endless-line')) await this.#endlessLine()
+    else if (faults.has('sandbox:error-midstream')) this.#end(script.failure(run.text))
     else {
       // Without its last brace the frame is not JSON but keeps the event line of the dialect.
       if (faults.has('sandbox:malformed') && stream) {
-        await this.#write(script.fragment('', this.#middle).replace(/\}\n\n$/, '\n\n'))
+        await output.write(script.fragment('', this.#middle).replace(/\}\n\n$/, '\n\n'))
       }
       return false
     }
@@ -194,56 +228,45 @@ class Player {
 
   async #endlessLine(): Promise<void> {
     const piece = 'endless '.repeat(8_192)
-    await this.#write('data: ')
+    await this.#output.write('data: ')
     for (let sent = 0; sent < ENDLESS_LINE_BYTES; sent += piece.length) {
-      if (this.#response.destroyed) return
-      await this.#write(piece)
+      if (this.#output.destroyed) return
+      await this.#output.write(piece)
     }
     this.#end()
   }
 
   async #ping(everyMs: number): Promise<never> {
     const { run, script } = this.#playback
-    while (!this.#response.destroyed) {
-      await this.#write(script.heartbeat())
+    while (!this.#output.destroyed) {
+      await this.#output.write(script.heartbeat())
       await run.pause(everyMs)
     }
     return run.hold()
   }
 
   async #open(): Promise<void> {
-    if (this.#response.headersSent || this.#response.destroyed) return
-    this.#response.writeHead(200, this.#playback.script.streamHeaders)
-    await this.#write(this.#playback.script.opening())
+    if (this.#output.headersSent || this.#output.destroyed) return
+    this.#output.writeHead(200, this.#playback.script.streamHeaders)
+    await this.#output.write(this.#playback.script.opening())
   }
 
-  /** Waits for a slow reader, but not for a client that has disconnected. */
-  async #write(chunk: string): Promise<void> {
-    const response = this.#response
-    if (chunk === '' || response.destroyed || response.write(chunk)) return
-    await new Promise<void>((resolve) => {
-      const ready = () => {
-        response.off('drain', ready)
-        response.off('close', ready)
-        resolve()
-      }
-      response.once('drain', ready)
-      response.once('close', ready)
-    })
-  }
-
-  #answer({ status, headers, body }: Answer): void {
+  #answer({ status, headers, body }: Answer, how?: 'whole'): void {
     // A run may be stopped after a fault has already sent half of its body.
-    const begun = this.#response.headersSent
-    if (!begun) this.#response.writeHead(status, headers)
-    this.#end(begun ? '' : body)
+    const begun = this.#output.headersSent
+    if (!begun) this.#output.writeHead(status, headers)
+    this.#end(begun ? '' : body, how)
   }
 
   /**
-   * Finishes the run before the last byte, so that a client may start the next run as soon as it has read it.
+   * Finishes or suspends the run before the last byte, so that a client may start the next run, or answer, as soon as it has
+   * read it.
    */
-  #end(chunk = ''): void {
-    this.#playback.run.finish()
-    if (!this.#response.destroyed) this.#response.end(chunk)
+  #end(chunk = '', how?: 'whole'): void {
+    const { run, pauses } = this.#playback
+    this.#ended = true
+    if (how === 'whole' && pauses) run.suspend()
+    else run.finish()
+    this.#output.end(chunk)
   }
 }

@@ -1,11 +1,20 @@
+import type { Run } from './runs.ts'
+
+/** A run that waits for the next question of its conversation, which is the answer. */
+export interface ConversationPause {
+  readonly run: Run
+  readonly asks: 'choice' | 'fields'
+  /** Whether another choice follows the answer. */
+  readonly again: boolean
+}
+
 export interface Conversation {
   readonly id: string
   /** The end user that the conversation belongs to, once known. */
   owner: string | undefined
   /** All questions so far; replies quote them to show that the context was kept. */
   readonly questions: string[]
-  /** The options of an interactive pause, which the next question answers. */
-  offered: readonly string[] | undefined
+  pause: ConversationPause | undefined
 }
 
 const CONVERSATIONS_MAX = 10_000
@@ -28,5 +37,12 @@ export class Conversations {
 }
 
 export function newConversation(id: string, owner?: string): Conversation {
-  return { id, owner, questions: [], offered: undefined }
+  return { id, owner, questions: [], pause: undefined }
+}
+
+/** Takes the pause that the next question answers, if its run got as far as the pause. */
+export function takePause(conversation: Conversation): ConversationPause | undefined {
+  const { pause } = conversation
+  conversation.pause = undefined
+  return pause?.run.state === 'paused' ? pause : undefined
 }

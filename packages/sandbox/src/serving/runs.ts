@@ -12,8 +12,9 @@ export interface RunIds {
 }
 
 interface RunObserver {
-  settled(): void
-  finished(): void
+  changed(): void
+  /** Nothing is generated any more: the run has ended, or waits for an answer. */
+  left(): void
 }
 
 /** One reply being generated. On some platforms it outlives its connection. */
@@ -22,6 +23,8 @@ export class Run implements SeenRun {
   readonly conversationId: string
   readonly query: string
   readonly owner: string | undefined
+  readonly answers: unknown[] = []
+  #text = ''
   #state: RunState = 'running'
   readonly #halt = new AbortController()
   readonly #observer: RunObserver
@@ -38,15 +41,39 @@ export class Run implements SeenRun {
     return this.#state
   }
 
+  /** What has been generated so far, pauses and answers included. */
+  get text(): string {
+    return this.#text
+  }
+
+  say(fragment: string): void {
+    this.#text += fragment
+  }
+
   get halted(): boolean {
     return this.#halt.signal.aborted
   }
 
   /** Sets the final state. Later calls have no effect. */
-  settle(state: Exclude<RunState, 'running'>): void {
-    if (this.#state !== 'running') return
+  settle(state: Exclude<RunState, 'running' | 'paused'>): void {
+    if (this.#state !== 'running' && this.#state !== 'paused') return
     this.#state = state
-    this.#observer.settled()
+    this.#observer.changed()
+  }
+
+  /** Waits for an answer, after which the run goes on. */
+  suspend(): void {
+    if (this.#state !== 'running') return
+    this.#state = 'paused'
+    this.#observer.changed()
+    this.#observer.left()
+  }
+
+  /** Goes on with an answer. */
+  resume(answer: unknown): void {
+    this.answers.push(answer)
+    this.#state = 'running'
+    this.#observer.changed()
   }
 
   /**
@@ -54,7 +81,7 @@ export class Run implements SeenRun {
    */
   finish(): void {
     this.settle('finished')
-    this.#observer.finished()
+    this.#observer.left()
   }
 
   /** Aborts the generation: `pause` and `hold` reject from now on. */
@@ -89,11 +116,21 @@ export class Runs {
   /** Begins a run, with which the platform stores the turn. */
   begin(ids: RunIds): Run {
     const run = new Run(ids, {
-      settled: () => this.#seen.changed(),
-      finished: () => this.#running.delete(run.id),
+      changed: () => this.#seen.changed(),
+      left: () => this.#running.delete(run.id),
     })
-    this.#running.set(run.id, run)
     this.#seen.run(run)
+    return this.#enter(run)
+  }
+
+  /** A paused run goes on with its answer. The platform stores no turn for it, since it is a part of the one that paused. */
+  resume(run: Run, answer: unknown): Run {
+    run.resume(answer)
+    return this.#enter(run)
+  }
+
+  #enter(run: Run): Run {
+    this.#running.set(run.id, run)
     // Its request was still reading files when the emulator was closed.
     if (this.#closed) run.halt('aborted')
     return run

@@ -1,7 +1,10 @@
 import type { JsonRecord } from './narrow.ts'
 
-/** What has become of a run. `aborted`: it ended with its client's connection; `stopped`: it was ended by a stop call. */
-export type RunState = 'running' | 'finished' | 'aborted' | 'stopped'
+/**
+ * What has become of a run. `paused`: it waits for an answer; `aborted`: it ended with its client's connection; `stopped`: it
+ * was ended by a stop call.
+ */
+export type RunState = 'running' | 'paused' | 'finished' | 'aborted' | 'stopped'
 
 /** A request as it reached an emulator, whether it was accepted or not. */
 export interface SeenRequest {
@@ -22,6 +25,11 @@ export interface SeenRun {
   /** The text of the user's message, fault words included. */
   readonly query: string
   readonly state: RunState
+  /**
+   * What its pauses were answered with, oldest first: a text, the fields of FastGPT's form, or `{ action, inputs }` on Dify. A
+   * run that goes on after its answers is still one run.
+   */
+  readonly answers: readonly unknown[]
 }
 
 /** Which turns are counted: those that have all that is set. */

@@ -245,7 +245,7 @@ export class Reply implements ChatEvents, RunningCall {
     } catch (error) {
       cause = error
     }
-    if (!this.#isOver) this.#conclude('done', { cause, paused: offered !== undefined })
+    if (!this.#isOver) this.#conclude('done', { cause, ...(offered !== undefined && { paused: true }) })
     if (offered === undefined) return batch
     const pause = offered
     return batch.map((event) => (event.type === 'end' ? { ...event, pause } : event))
@@ -280,7 +280,7 @@ export class Reply implements ChatEvents, RunningCall {
 
   #conclude(
     outcome: CallOutcome,
-    { failure, cause, paused }: { failure?: Failure; cause?: unknown; paused?: boolean },
+    { failure, cause, paused }: { failure?: Failure; cause?: unknown; paused?: true },
   ): void {
     this.#isOver = true
     const attempt = this.#attempt

@@ -9,7 +9,7 @@ import { knownOrOther } from '../enum-of.ts'
 import { errorAsLastItem, type ItemOrError, itemOrThrow } from '../streams/item-or-error.ts'
 import { followItems, type NumberedItem } from '../streams/kept-chats.ts'
 import { CallOutcome } from './call-outcome.ts'
-import { Item } from './chat.ts'
+import { Item } from './chat/chat.ts'
 
 const CALL_ID =
   'The id of the call, or `key:` and its `idempotencyKey`, such as `key:order-17`: a client may not know the id yet.'

@@ -1,9 +1,10 @@
 import { decodeProtectedHeader } from 'jose'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { GATEWAY } from '#core/audit/actor.ts'
+import { systemRuntime } from '#core/base/runtime.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import { createSigningKeyAdministration } from './signing-key-administration.ts'
-import type { SecretKeys } from './stored-secrets.ts'
+import { createStoredSecrets, pauseContext, type SecretKeys } from './stored-secrets.ts'
 import { createTokens, type Tokens } from './tokens.ts'
 import { OPENING_MS, openUserServices, TOKEN_CONFIG, type UserServices } from './users.test-support.ts'
 
@@ -161,6 +162,35 @@ test.each<[string, SecretKeys, SecretKeys, object]>([
   })
   const { secretKeyPrevious: _left, ...alone } = after
   await processWith(alone).tokens.prepare()
+})
+
+test('what pauses keep is rewritten as well, and stays bound to its pause', async () => {
+  const old = processWith({ secretKey: OLD })
+  await old.tokens.prepare()
+  const ids = ['00000000-0000-7000-8000-000000000001', '00000000-0000-7000-8000-000000000002']
+  const secrets = createStoredSecrets({ secretKey: OLD }, systemRuntime)
+  for (const id of ids) {
+    const { sealed, secret: content } = secrets.seal(`asked ${id}`, pauseContext(id))
+    const texts = {
+      endUser: '',
+      agent: 'dify',
+      app: '',
+      conversation: 'c',
+      deployment: 'main',
+      state: 'main',
+    }
+    await services.database.prisma.pause.create({
+      data: { id, ownerId: id, ...texts, sealed, content, createdAt: new Date() },
+    })
+  }
+  const { keys } = processWith({ secretKey: NEW, secretKeyPrevious: OLD })
+  expect(await keys.rewriteSecrets(GATEWAY)).toMatchObject({ rewritten: 3, unreadable: [] })
+  const current = createStoredSecrets({ secretKey: NEW }, systemRuntime)
+  for (const { id, sealed, content } of await services.database.prisma.pause.findMany()) {
+    expect(current.open({ sealed, secret: content }, pauseContext(id)).text).toBe(`asked ${id}`)
+    expect(() => current.open({ sealed, secret: content }, pauseContext('another'))).toThrow()
+  }
+  await services.database.prisma.pause.deleteMany()
 })
 
 test('a secret that neither key reads is named and stays as it is', async () => {

@@ -40,6 +40,8 @@ export async function continuedConversation(
   const row = await lookUntilSettled(sql, [callId, ...scope, admittedAs ?? null], isKeptHere)
   if (row === undefined && context === 'none') return refuse(remembersNothing(agent.id))
   if (row === undefined) return refuse('expected the id of a response to this user, from the same model.')
+  // Its question was told, whether or not its process lived to settle the call.
+  if (row.is_waiting) return row.conversation
   if (row.has_failed) return refuse('this response failed; expected the one before it.')
   if (row.is_older && !isKeptHere) return refuse(GONE_ON)
   if (named !== '' && named !== row.conversation) {
@@ -73,7 +75,7 @@ async function lookUntilSettled(
 ): Promise<EarlierCall | undefined> {
   for (const waitMs of LOOK_AGAIN_MS) {
     const [row] = await sql.query<EarlierCall>(FIND, values)
-    if (row === undefined || (row.is_older && !isKeptHere)) return row
+    if (row === undefined || row.is_waiting || (row.is_older && !isKeptHere)) return row
     if (!row.is_open && !row.is_running) return row
     if (row.is_second) break
     await sleep(waitMs)
@@ -118,6 +120,8 @@ interface EarlierCall {
   /** Whether the call still runs, or is being settled. */
   readonly is_open: boolean
   readonly has_failed: boolean
+  /** Whether its run waits for the answer. */
+  readonly is_waiting: boolean
   readonly is_older: boolean
   /** Whether a later call of the conversation is open. */
   readonly is_running: boolean
@@ -128,6 +132,7 @@ interface EarlierCall {
 /** `$1` call, `$2` owner, `$3` agent, `$4` app, `$5` end user, `$6` the call that asks, once it has been admitted. */
 const FIND = `
 SELECT c.conversation, c.outcome IS NULL AS is_open, coalesce(c.outcome <> 'done', false) AS has_failed,
+  EXISTS (SELECT FROM pauses p WHERE p.id = c.id AND p.claimed_by IS NULL) AS is_waiting,
   coalesce(later.are_done, false) AS is_older, coalesce(later.are_running, false) AS is_running,
   coalesce(later.are_before, false) AS is_second
 FROM calls c

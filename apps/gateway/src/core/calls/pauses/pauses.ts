@@ -40,6 +40,8 @@ export interface Pauses {
   endClaim(callId: string, as: 'open' | 'over'): Promise<void>
   /** Removes a pause that nobody can answer any more. */
   drop(id: string): Promise<void>
+  /** Deletes the pauses of agents that have lost their memory, such as a restarted sandbox. */
+  forget(agentIds: readonly string[]): Promise<void>
   /** Deletes a bounded number of rows that are past their retention; returns how many. */
   sweep(): Promise<number>
 }
@@ -85,6 +87,9 @@ export function createPauses({ sql, secrets, retentionDays }: PausesDeps): Pause
     },
     async drop(id) {
       await sql.query('DELETE FROM pauses WHERE id = $1::uuid AND claimed_by IS NULL', [id])
+    },
+    async forget(agentIds) {
+      await sql.query('DELETE FROM pauses WHERE agent = ANY ($1)', [agentIds])
     },
     async sweep() {
       return (await sql.query(SWEEP, [retentionDays, CLAIMED_DAYS, SWEPT_AT_ONCE])).length

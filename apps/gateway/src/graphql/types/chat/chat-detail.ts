@@ -1,6 +1,6 @@
 import { DETAIL_TYPES, type DetailEvent, type DetailSource, type DetailType } from '#core/agents/events.ts'
-import { builder } from '../builder.ts'
-import type { Numbered } from '../streams/chat-items.ts'
+import { builder } from '../../builder.ts'
+import type { Numbered } from '../../streams/chat-items.ts'
 
 /** The field by which a client of a kept chat resumes. */
 export const SEQUENCE = {

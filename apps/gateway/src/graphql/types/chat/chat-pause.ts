@@ -4,8 +4,8 @@ import type {
   PauseOption as Option,
   PAUSE_FIELD_TYPES,
 } from '#core/agents/pause.ts'
-import { builder } from '../builder.ts'
-import { enumOf } from '../enum-of.ts'
+import { builder } from '../../builder.ts'
+import { enumOf } from '../../enum-of.ts'
 
 /** Enums of GraphQL have no hyphens. */
 const FIELD_TYPES = {

@@ -1,0 +1,484 @@
+import { randomUUID } from 'node:crypto'
+import { type Sandbox, startSandbox } from '@trunkline/sandbox'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Api, apiOf } from '../support/api.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+
+// A process, because a pause must be answered after a kill -9, by whatever process is there then.
+
+const AGENTS = ['fastgpt', 'hiagent', 'chatflow', 'workflow'] as const
+type Agent = (typeof AGENTS)[number]
+const FACES = ['rest', 'openai', 'responses', 'graphql'] as const
+type Face = (typeof FACES)[number]
+const MODES = ['json', 'stream', 'kept'] as const
+type Mode = (typeof MODES)[number]
+
+let sandbox: Sandbox
+let gateway: TestGateway
+let api: Api
+let key: string
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ delayMs: 0 })
+  const { fastgpt, hiagent, dify } = sandbox.agents
+  const agents = {
+    fastgpt: {
+      platform: 'fastgpt',
+      baseUrl: fastgpt.baseUrl,
+      apiKey: fastgpt.apiKey,
+      apps: { 'app-1': {} },
+    },
+    hiagent: { platform: 'hiagent', baseUrl: hiagent.baseUrl, apiKey: hiagent.apiKey },
+    chatflow: { platform: 'dify', baseUrl: dify.baseUrl, apiKey: dify.keys.chatflow2026 },
+    workflow: { platform: 'dify', mode: 'workflow', baseUrl: dify.baseUrl, apiKey: dify.keys.workflow },
+  }
+  const plenty = { points: 100_000 }
+  gateway = await startGateway({
+    config: JSON.stringify({ limits: { chat: plenty, calls: plenty, login: plenty }, agents }),
+    isOnDisk: true,
+  })
+  api = apiOf(gateway)
+  key = (await api.createKey(await api.login())).full_key
+})
+afterAll(async () => {
+  await gateway?.remove()
+  await sandbox?.close()
+})
+
+/** What a client keeps of a reply. */
+interface Told {
+  readonly status: number
+  // biome-ignore lint/suspicious/noExplicitAny: as the client has parsed it
+  readonly body: any
+  readonly text: string
+  readonly conversation: string
+  readonly id: string
+  // biome-ignore lint/suspicious/noExplicitAny: as the client has parsed it
+  readonly pause: any
+}
+
+interface Message {
+  readonly query: string
+  readonly conversation?: string
+  /** The id of the response before, which the Responses API continues. */
+  readonly previous?: string
+  readonly answer?: object
+  readonly user?: string
+  readonly idempotencyKey?: string
+  readonly key?: string
+}
+
+async function send(agent: Agent, face: Face, mode: Mode, message: Message): Promise<Told> {
+  const { conversation = '', answer, query, user } = message
+  const stream = mode !== 'json'
+  const headers: Record<string, string> = {
+    authorization: `Bearer ${message.key ?? key}`,
+    'content-type': 'application/json',
+    ...(mode === 'kept' &&
+      face !== 'graphql' && { 'idempotency-key': message.idempotencyKey ?? randomUUID() }),
+  }
+  const post = (path: string, body: object, more: Record<string, string> = {}) =>
+    fetch(gateway.url + path, {
+      method: 'POST',
+      headers: { ...headers, ...more },
+      body: JSON.stringify({
+        ...body,
+        ...(answer !== undefined && { answer }),
+        ...(user !== undefined && { user }),
+      }),
+    })
+  const named: Record<string, string> = conversation === '' ? {} : { 'x-conversation-id': conversation }
+  switch (face) {
+    case 'rest':
+      return readChunks(
+        await post(
+          '/api/v1/chat',
+          {
+            ...{ app_id: '', chat_id: conversation, conversation_id: conversation || `c-${randomUUID()}` },
+            ...{ stream, detail: false, query, files: [] },
+          },
+          { agent },
+        ),
+      )
+    case 'openai':
+      return readChunks(
+        await post(
+          '/api/v1/chat/completions',
+          { model: agent, stream, messages: [{ role: 'user', content: query }] },
+          named,
+        ),
+      )
+    case 'responses': {
+      const { previous } = message
+      return readResponse(
+        await post(
+          '/api/v1/responses',
+          {
+            model: agent,
+            stream,
+            input: query,
+            ...(previous !== undefined && { previous_response_id: previous }),
+          },
+          previous === undefined ? named : {},
+        ),
+      )
+    }
+    case 'graphql':
+      return readGraphql(
+        await fetch(`${gateway.url}/graphql`, {
+          method: 'POST',
+          headers,
+          body: JSON.stringify({
+            query: `mutation ($input: ChatInput!) { chat(input: $input) { callId conversationId text
+              pause { id question options { id title } fields { name type required } expiresAt } } }`,
+            variables: {
+              input: {
+                ...{ agentId: agent, query, conversationId: conversation || null, answer: answer ?? null },
+                ...(agent === 'hiagent' && conversation === '' && { conversationId: `c-${randomUUID()}` }),
+                ...(user !== undefined && { endUser: user }),
+                ...(mode === 'kept' && { idempotencyKey: message.idempotencyKey ?? randomUUID() }),
+              },
+            },
+          }),
+        }),
+      )
+  }
+}
+
+const framesOf = (text: string) =>
+  text
+    .split('\n\n')
+    .flatMap((event) => /^data: (.*)$/m.exec(event)?.[1] ?? [])
+    .filter((data) => data !== '[DONE]')
+    .map((data) => JSON.parse(data))
+
+async function readChunks(response: Response): Promise<Told> {
+  const { status, headers } = response
+  const conversation = headers.get('x-conversation-id') ?? ''
+  if (headers.get('content-type')?.includes('json')) {
+    const body = JSON.parse(await response.text())
+    return {
+      ...{ status, body, conversation, id: body.id, pause: body.pause },
+      text: body.choices?.[0]?.message.content ?? '',
+    }
+  }
+  const chunks = framesOf(await response.text())
+  const last = chunks.find(({ choices }) => choices?.[0]?.finish_reason != null)
+  const text = chunks.map(({ choices }) => choices?.[0]?.delta?.content ?? '').join('')
+  return { status, body: chunks.at(-1), conversation, id: chunks[0]?.id, pause: last?.pause, text }
+}
+
+async function readResponse(response: Response): Promise<Told> {
+  const { status, headers } = response
+  const text = await response.text()
+  const isJson = headers.get('content-type')?.includes('json') === true
+  const body = isJson ? JSON.parse(text) : framesOf(text).at(-1)?.response
+  return {
+    ...{ status, body, id: body?.id, pause: body?.pause },
+    conversation: headers.get('x-conversation-id') ?? '',
+    text: (body?.output ?? [])
+      .flatMap(({ content = [] }: { content?: { text: string }[] }) => content.map((part) => part.text))
+      .join(''),
+  }
+}
+
+async function readGraphql(response: Response): Promise<Told> {
+  const { data, errors } = JSON.parse(await response.text())
+  const reply = data?.chat
+  return {
+    status: errors?.[0]?.extensions.status ?? 200,
+    body: errors?.[0]?.extensions ?? reply,
+    text: reply?.text ?? '',
+    conversation: reply?.conversationId ?? '',
+    id: reply?.callId,
+    pause: reply?.pause ?? undefined,
+  }
+}
+
+const platformOf = (agent: Agent) =>
+  agent === 'chatflow' || agent === 'workflow' ? 'dify' : (agent satisfies 'fastgpt' | 'hiagent')
+const runsOf = (agent: Agent, mark: string) =>
+  sandbox.agents[platformOf(agent)].seen.runs.filter(({ query }) => query.includes(mark))
+
+/** The option that is chosen, and how the rest of the run shows that it was. */
+const CHOICES: Readonly<Record<Agent, string>> = {
+  fastgpt: '确认',
+  hiagent: 'the blue one',
+  chatflow: 'Approve',
+  workflow: 'approve',
+}
+
+describe('a question is answered after a kill -9, by the process that is there then', () => {
+  const cases = AGENTS.flatMap((agent) =>
+    FACES.flatMap((face) => MODES.map((mode) => ({ agent, face, mode, mark: `mark-${randomUUID()}` }))),
+  )
+  const asked = new Map<string, Told>()
+
+  beforeAll(async () => {
+    for (const { agent, face, mode, mark } of cases)
+      asked.set(mark, await send(agent, face, mode, { query: `sandbox:interactive ${mark}` }))
+    await gateway.kill()
+    await gateway.start()
+    api = apiOf(gateway)
+  })
+
+  test.each(cases)(
+    '$agent, $face, $mode: one run, its context whole',
+    async ({ agent, face, mode, mark }) => {
+      const question = asked.get(mark)
+      expect(question).toMatchObject({ status: 200, pause: { id: expect.stringMatching(/^[0-9a-f-]{36}$/) } })
+      if (question === undefined) return
+      expect(question.text).toContain(question.pause.question)
+      for (const { title } of question.pause.options) expect(question.text).toContain(`- ${title}`)
+      const reply = await send(agent, face, mode, {
+        query: CHOICES[agent],
+        ...(face === 'responses' ? { previous: question.id } : { conversation: question.conversation }),
+      })
+      expect(reply).toMatchObject({ status: 200, pause: undefined })
+      const [run, ...others] = runsOf(agent, mark)
+      expect(others).toEqual([])
+      expect(run).toMatchObject({ state: 'finished', answers: [expect.anything()] })
+      expect(reply.text.toLowerCase()).toContain(CHOICES[agent].toLowerCase())
+    },
+  )
+})
+
+/** The detail of a refusal and what it names, as each face has it. */
+const refusalOf = ({ status, body }: Told) => ({
+  status,
+  reason: body.reason ?? body.error?.code ?? body.code,
+  field: body.fields?.[0]?.field ?? body.error?.param,
+})
+
+async function ask(agent: Agent, query: string, more: Partial<Message> = {}) {
+  const mark = `mark-${randomUUID()}`
+  const told = await send(agent, 'rest', 'json', { query: `${query} ${mark}`, ...more })
+  expect(told).toMatchObject({ status: 200, pause: { id: expect.any(String) } })
+  return { ...told, mark }
+}
+
+describe('an answer by the id of its pause', () => {
+  const asks = async (agent: Agent, query = 'sandbox:interactive') => {
+    const question = await ask(agent, query)
+    const say = (answer: object, more: Partial<Message> = {}, face: Face = 'rest') =>
+      send(agent, face, 'json', {
+        ...{
+          query: '',
+          conversation: question.conversation,
+          answer: { pause: question.pause.id, ...answer },
+        },
+        ...more,
+      })
+    const calls = async () => {
+      const { body } = await api.call('GET', '/api/v1/calls?limit=100&agent=chatflow', { token: key })
+      return body.data.items.filter(
+        ({ conversation }: { conversation: string }) => conversation === question.conversation,
+      )
+    }
+    return { question, say, calls }
+  }
+
+  test.each(['chatflow', 'workflow', 'fastgpt'] as const)('%s: the option, once', async (agent) => {
+    const { question, say } = await asks(agent)
+    const [option] = question.pause.options
+    expect(await say({ option: option.id })).toMatchObject({
+      status: 200,
+      text: expect.stringContaining(option.title),
+    })
+    expect(refusalOf(await say({ option: option.id }))).toMatchObject({ status: 409, reason: 'pause_over' })
+    expect(runsOf(agent, question.mark)).toHaveLength(1)
+  })
+
+  test.each(['chatflow', 'workflow', 'fastgpt'] as const)('%s: the fields of a form', async (agent) => {
+    const { question, say } = await asks(agent, 'sandbox:interactive=form')
+    const fields = Object.fromEntries(
+      // biome-ignore lint/suspicious/noExplicitAny: as the client has parsed it
+      question.pause.fields.map(({ name, type, options }: any) => [
+        name,
+        {
+          ...{ text: 'Ada', paragraph: 'two\nlines', number: 3, select: options?.[0], checkbox: true },
+          ...{ file: 'https://files.example.com/a.png', 'file-list': ['https://files.example.com/b.pdf'] },
+        }[type as string],
+      ]),
+    )
+    expect(question.pause.fields.length).toBeGreaterThan(1)
+    const option = question.pause.options[0]?.id
+    // biome-ignore lint/suspicious/noExplicitAny: as the client has parsed it
+    const required = question.pause.fields.find((field: any) => field.required && field.default === undefined)
+    const { [required.name]: _left, ...partial } = fields
+    const before = runsOf(agent, question.mark)[0]?.answers?.length
+    for (const _try of [1, 2]) {
+      expect(refusalOf(await say({ option, fields: partial }))).toEqual({
+        ...{ status: 400, reason: 'answer_required', field: `body.answer.fields.${required.name}` },
+      })
+    }
+    expect(runsOf(agent, question.mark)[0]?.answers?.length).toBe(before)
+    const reply = await say({ option, fields })
+    expect(reply).toMatchObject({ status: 200, pause: undefined })
+    expect(reply.text).toMatch(/Ada|two\\?n?\n?lines/)
+  })
+
+  test('an unknown option, a text that is none and a wrong id are refused twice on every face, and nothing is sent or counted', async () => {
+    const { question, say, calls } = await asks('chatflow')
+    const rows = (await calls()).length
+    for (const face of FACES) {
+      for (const _try of [1, 2]) {
+        expect(refusalOf(await say({ option: 'nothing' }, {}, face))).toMatchObject({
+          ...{ status: 400, reason: 'answer_required' },
+          field: expect.stringMatching(/answer\.option$/),
+        })
+        expect(refusalOf(await say({}, { answer: undefined, query: 'maybe' } as object, face))).toMatchObject(
+          {
+            ...{ status: 400, reason: 'answer_required' },
+          },
+        )
+        for (const pause of [randomUUID(), 'no id'])
+          expect(refusalOf(await say({ pause, option: 'approve' }, {}, face))).toMatchObject({ status: 409 })
+      }
+    }
+    expect((await calls()).length).toBe(rows)
+    expect(runsOf('chatflow', question.mark)).toMatchObject([{ state: 'paused', answers: [] }])
+    expect(await say({ option: 'approve' })).toMatchObject({ status: 200 })
+  })
+
+  test('another owner, another end user and a revoked key do not see it', async () => {
+    const token = await api.login()
+    const user = await api.createUser(token, `user-${randomUUID().slice(0, 8)}`, { role: 'premium' })
+    const other = await api.createKey(await api.login(user.username, user.password))
+    const { question, say } = await asks('chatflow')
+    expect(refusalOf(await say({ option: 'approve' }, { key: other.full_key }))).toMatchObject({
+      reason: 'pause_over',
+    })
+    expect(refusalOf(await say({ option: 'approve' }, { user: 'mallory' }))).toMatchObject({
+      reason: 'pause_over',
+    })
+    const revoked = await api.createKey(token)
+    await api.call('DELETE', `/api/v1/api-keys/${revoked.id}`, { token })
+    expect(refusalOf(await say({ option: 'approve' }, { key: revoked.full_key }))).toMatchObject({
+      status: 401,
+    })
+    expect(runsOf('chatflow', question.mark)).toMatchObject([{ state: 'paused' }])
+    expect(await say({ option: 'approve' })).toMatchObject({ status: 200 })
+  })
+
+  test.each(['chatflow', 'workflow', 'fastgpt', 'hiagent'] as const)(
+    '%s: of two at once exactly one reaches the platform',
+    async (agent) => {
+      for (let round = 0; round < 10; round += 1) {
+        const { question, say } = await asks(agent)
+        const option = question.pause.options[0]?.id
+        const said = option === undefined ? { query: 'blue' } : {}
+        const both = await Promise.all(Array.from({ length: 4 }, () => say({ option }, said)))
+        expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409])
+        expect(runsOf(agent, question.mark)).toMatchObject([{ answers: [expect.anything()] }])
+      }
+    },
+  )
+
+  test('the rest of a run of Dify is whole, however soon it comes', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const { say } = await asks('chatflow', 'sandbox:interactive sandbox:eager')
+      const { status, text } = await say({ option: 'approve' })
+      expect(status).toBe(200)
+      expect(text).toMatch(/^You chose “Approve”\./)
+      expect(text).toContain('You asked: “')
+    }
+  })
+
+  test('a question after the answer is a pause of its own, and two that wait at once are asked one after the other', async () => {
+    for (const query of ['sandbox:interactive=twice', 'sandbox:interactive=both']) {
+      const { question, say } = await asks('chatflow', query)
+      const next = await say({ option: 'approve' })
+      expect(next.pause.id).not.toBe(question.pause.id)
+      expect(refusalOf(await say({ option: 'approve' }))).toMatchObject({ reason: 'pause_over' })
+      const last = await say({ pause: next.pause.id, option: 'reject' })
+      expect(last).toMatchObject({ status: 200, pause: undefined })
+      expect(runsOf('chatflow', question.mark)).toMatchObject([{ state: 'finished', answers: [{}, {}] }])
+    }
+  })
+
+  test('one that has expired, that was sent by e-mail, or that is empty cannot be answered', async () => {
+    const expired = await asks('chatflow', 'sandbox:interactive=expired')
+    expect(refusalOf(await expired.say({ option: 'approve' }))).toMatchObject({
+      status: 409,
+      reason: 'pause_over',
+    })
+    expect(
+      await send('chatflow', 'rest', 'json', { query: 'Hello', conversation: expired.question.conversation }),
+    ).toMatchObject({
+      status: 200,
+    })
+    const again = await asks('chatflow', 'sandbox:interactive=expired')
+    const say = (query: string) =>
+      send('chatflow', 'rest', 'json', { query, conversation: again.question.conversation })
+    expect(refusalOf(await say('Approve'))).toMatchObject({ reason: 'pause_over' })
+    expect(await say('Approve')).toMatchObject({ status: 200 })
+    const email = await asks('chatflow', 'sandbox:interactive=email')
+    expect(email.question.pause).toMatchObject({ options: [], fields: [] })
+    expect(refusalOf(await email.say({ option: 'approve' }))).toMatchObject({ reason: 'pause_over' })
+    const empty = await send('chatflow', 'rest', 'json', { query: 'sandbox:interactive=empty' })
+    expect(refusalOf(empty)).toMatchObject({ status: 502, reason: 'agent_requires_action' })
+  })
+
+  test('is given up, with or without another message', async () => {
+    const { question, say } = await asks('chatflow')
+    expect(await say({ cancel: true })).toMatchObject({ status: 200, text: '', pause: undefined })
+    expect(refusalOf(await say({ option: 'approve' }))).toMatchObject({ reason: 'pause_over' })
+    expect(runsOf('chatflow', question.mark)).toHaveLength(1)
+    const other = await asks('chatflow')
+    const reply = await other.say({ cancel: true }, { query: 'Hello again' })
+    expect(reply).toMatchObject({ status: 200, text: expect.stringContaining('Hello again') })
+  })
+
+  test('a pause whose answer was refused before it was sent is open again', async () => {
+    const { question, say } = await asks('chatflow')
+    const { control } = sandbox.agents.dify
+    await control.fail('401')
+    expect(refusalOf(await say({ option: 'approve' }))).toMatchObject({
+      status: 502,
+      reason: 'agent_credentials',
+    })
+    await control.recover()
+    expect(runsOf('chatflow', question.mark)).toMatchObject([{ state: 'paused' }])
+    expect(await say({ option: 'approve' })).toMatchObject({ status: 200 })
+  })
+})
+
+describe('an answer with an Idempotency-Key', () => {
+  test('reaches the platform once, and everybody gets its reply, however often it is sent at once', async () => {
+    for (const agent of AGENTS) {
+      const { conversation, mark, pause } = await ask(agent, 'sandbox:interactive')
+      const message = {
+        query: CHOICES[agent],
+        conversation,
+        answer: { pause: pause.id, option: pause.options[0]?.id },
+      }
+      const idempotencyKey = randomUUID()
+      const all = await Promise.all(
+        Array.from({ length: 20 }, () => send(agent, 'rest', 'kept', { ...message, idempotencyKey })),
+      )
+      expect(new Set(all.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)
+      expect(all[0]).toMatchObject({ status: 200, text: expect.stringMatching(/\S/) })
+      expect(runsOf(agent, mark)).toMatchObject([{ answers: [expect.anything()] }])
+      expect(await send(agent, 'rest', 'kept', { ...message, idempotencyKey })).toMatchObject({
+        text: all[0]?.text,
+      })
+    }
+  })
+
+  test('that was refused before it was sent may be sent again with the same key', async () => {
+    const { conversation, mark, pause } = await ask('chatflow', 'sandbox:interactive')
+    const message = {
+      query: '',
+      conversation,
+      answer: { pause: pause.id, option: 'approve' },
+      idempotencyKey: randomUUID(),
+    }
+    const { control } = sandbox.agents.dify
+    await control.fail('401')
+    expect(refusalOf(await send('chatflow', 'rest', 'kept', message)).reason).toBe('agent_credentials')
+    await control.recover()
+    expect(await send('chatflow', 'rest', 'kept', message)).toMatchObject({ status: 200, pause: undefined })
+    expect(runsOf('chatflow', mark)).toMatchObject([{ state: 'finished' }])
+  })
+})
