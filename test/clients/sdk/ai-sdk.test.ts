@@ -13,7 +13,11 @@ import { AI_SDK_PAGES, servePages } from '../support/example-page.ts'
 
 let system: GatewayWithSandbox
 beforeAll(async () => {
-  system = await startGatewayWithSandbox()
+  system = await startGatewayWithSandbox({
+    agents: (_entries, { agents: { dify } }) => ({
+      chatflow: { platform: 'dify', baseUrl: dify.baseUrl, apiKey: dify.keys.chatflow2026 },
+    }),
+  })
 })
 afterAll(async () => {
   vi.unstubAllEnvs()
@@ -177,7 +181,32 @@ describe.runIf(HAS_BROWSER)('the example page with useChat, in a browser', () =>
       await answers().nth(1).getByText('你选择了“取消”').waitFor()
     })
 
+    test('shows its form, and sends what is filled in', async () => {
+      vi.stubEnv('TRUNKLINE_AGENT', 'chatflow')
+      await send('sandbox:interactive=form')
+      await question().getByLabel('comment').fill('Two rooms.')
+      await question().getByLabel('priority').selectOption('high')
+      await question().getByLabel('attachment').fill('https://files.example.com/plan.txt')
+      await question()
+        .getByLabel('evidence')
+        .fill('https://files.example.com/a.txt\nhttps://files.example.com/b.txt')
+      const asked = page.waitForRequest('**/api/chat')
+      await question().getByRole('button', { name: 'Approve' }).click()
+      expect((await asked).postDataJSON().answer).toEqual({
+        pause: expect.any(String),
+        option: 'approve',
+        fields: {
+          comment: 'Two rooms.',
+          priority: 'high',
+          attachment: 'https://files.example.com/plan.txt',
+          evidence: ['https://files.example.com/a.txt', 'https://files.example.com/b.txt'],
+        },
+      })
+      await answers().nth(1).getByText('Two rooms.').waitFor()
+    })
+
     test('gives the question up, and the conversation goes on', async () => {
+      vi.stubEnv('TRUNKLINE_AGENT', 'chatflow')
       await send('Pay sandbox:interactive')
       await question().getByRole('button', { name: 'Never mind' }).click()
       await page.getByRole('button', { name: 'Send' }).waitFor()
