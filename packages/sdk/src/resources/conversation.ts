@@ -123,7 +123,7 @@ export class Conversation {
    * ```ts
    * const talk = client.chat.conversation({ agent: 'fastgpt', app_id: 'demo' })
    * await talk.create('sandbox:interactive')
-   * if (talk.pause) console.log(await talk.answerStream('Yes').text())
+   * if (talk.pause) console.log(await talk.answerStream('确认').text())
    * ```
    *
    * @throws TrunklineError before anything is sent, if no pause is open
