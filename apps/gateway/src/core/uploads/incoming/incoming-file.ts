@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { fail, type Problem, refuseField } from '#core/errors/errors.ts'
+import { fail, refuseField } from '#core/errors/errors.ts'
 import type { TextCheck } from '#core/uploads/content/text-check.ts'
 import { freeUsedChunks } from './free-used-chunks.ts'
 import type { UploadWaits } from './upload-waits.ts'
@@ -15,7 +15,7 @@ export interface SizeBound {
 export interface FileSource {
   readonly body: AsyncIterable<Buffer>
   /** Converts an error of `body`. */
-  problemOf(error: unknown): Problem
+  problemOf(error: unknown): Error
 }
 
 /**
