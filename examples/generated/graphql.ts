@@ -8,6 +8,8 @@ import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
 export type ChatInput = {
   /** The id of the agent that answers, such as `fastgpt`. */
   agentId: string;
+  /** Answers a pause of the conversation by its id. */
+  answer?: PauseAnswerInput | null | undefined;
   /** The id of the application on the platform. FastGPT needs it, and Coze where the gateway has no default bot; for the others it may be left out. */
   appId?: string | null | undefined;
   /** The conversation to continue: an id of your choice, such as `order-17`, or the `conversationId` of an earlier reply. Without it a new conversation begins; HiAgent needs it. */
@@ -20,7 +22,7 @@ export type ChatInput = {
   files?: Array<string> | null | undefined;
   /** Keeps the reply under this key of your choice (1 to 255 printable ASCII characters): the same chat can be repeated without another run, leaving does not stop the agent, and `chatResumed` follows the reply again. REST has it as the header `Idempotency-Key`. */
   idempotencyKey?: string | null | undefined;
-  /** The message. It must not be blank. */
+  /** The message. It must not be blank, except beside `answer`. */
   query: string;
   /** The input variables of the application on the platform, such as `{"language": "en"}`. */
   variables?: Record<string, unknown> | null | undefined;
@@ -43,6 +45,18 @@ export type LoginInput = {
   password: string;
   /** The username; upper and lower case are the same. */
   username: string;
+};
+
+/** The answer to a pause. It names its pause, so that a second click answers nothing else. `query` may be empty beside it. */
+export type PauseAnswerInput = {
+  /** True gives the pause up and stops the run where its platform can. `query`, if it is not empty, is an ordinary message then. */
+  cancel?: boolean | null | undefined;
+  /** The values of the form by the names of its fields. */
+  fields?: Record<string, unknown> | null | undefined;
+  /** The id of the option that was chosen. */
+  option?: string | null | undefined;
+  /** The id of the pause. */
+  pause: string;
 };
 
 export type LoginMutationVariables = Exact<{

@@ -28,6 +28,8 @@ const RESOURCES = [
 const RENAMED: Readonly<Record<string, string>> = {
   'ApiKey.createdBy': 'creatorId',
   'Call.agent': 'agentId',
+  'Call.answeredBy': 'answeredById',
+  'Call.answers': 'answersId',
   'Refusal.agent': 'agentId',
   'RefusalCount.agent': 'agentId',
 }

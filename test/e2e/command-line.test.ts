@@ -64,6 +64,15 @@ test('the command line reads the reports and calls of REST, with the same filter
   expect(await json('calls', 'list', ...october, '--outcome', 'failed')).toEqual(
     await restData(`/api/v1/calls?${conditions}`),
   )
+  await gateway.query(
+    `INSERT INTO calls (id, request_id, key_id, owner_id, kind, face, agent, instance, admitted_at, paused)
+     SELECT gen_random_uuid(), 'inserted', gen_random_uuid(), gen_random_uuid(), 'chat', 'rest', 'dify', gen_random_uuid(),
+       now(), paused FROM unnest(ARRAY[true, false]) AS paused`,
+  )
+  const paused = await json('calls', 'list', '--paused')
+  expect(paused).toEqual(await restData('/api/v1/calls?paused=true'))
+  expect(paused.items).toEqual([expect.objectContaining({ request_id: 'inserted', paused: true })])
+  await gateway.query(`DELETE FROM calls WHERE request_id = 'inserted'`)
   const { code, output: refusal } = await gateway.trunkline('calls', 'list', '--outcome', 'lost')
   expect([code, refusal]).toEqual([1, expect.stringContaining('--outcome: expected a list of')])
   expect(await output('usage', 'report', ...october)).toMatch(

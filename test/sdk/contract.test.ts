@@ -34,6 +34,7 @@ const LEDGER = {
   first_chunk_ms_min: 1,
   duration_ms_min: 1,
   total_tokens_min: 1,
+  paused: true,
 } as const
 const REFUSED = {
   ...RANGE,

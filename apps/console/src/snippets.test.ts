@@ -43,6 +43,14 @@ test.each([CHAT.query, 'say "hi"', "it's", 'back\\slash', 'both \' and "'])(
   },
 )
 
+test('the code of an answer names its question for every program', () => {
+  const answer = { pause: 'p1', fields: { note: "it's" } }
+  const { curl, sdk, openai } = chatSnippets({ ...CHAT, query: '', answer })
+  expect(curl).toContain('"query":"","answer":{"pause":"p1"')
+  const literals = [sdk, openai].map((code) => /^ +answer: (.*),$/m.exec(code)?.[1] ?? '')
+  expect(literals.map((literal) => JSON.parse(literal))).toEqual([answer, answer])
+})
+
 test('the code of a chat leaves out what the chat does not have', () => {
   const { sdk, openai } = chatSnippets({ ...CHAT, app: '', conversationId: '', files: [], detail: false })
   expect(sdk).not.toMatch(/app_id|chat_id|conversation_id|files|detail/)

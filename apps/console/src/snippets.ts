@@ -1,3 +1,5 @@
+import type { PauseAnswer } from './pages/playground/chats/turn.ts'
+
 /** A chat as it is shown for other programs. */
 export interface SnippetChat {
   /** The gateway's address. */
@@ -7,6 +9,8 @@ export interface SnippetChat {
   /** Empty where the agent keeps no conversations. */
   readonly conversationId: string
   readonly query: string
+  /** What the message says to the question at which the run waits. */
+  readonly answer?: PauseAnswer | undefined
   /** URLs. */
   readonly files: readonly string[]
   readonly detail: boolean
@@ -24,7 +28,17 @@ export function chatSnippets(chat: SnippetChat): Snippets {
   return { curl: curl(chat), sdk: sdk(chat), openai: openai(chat) }
 }
 
-function curl({ baseURL, agent, app, conversationId, query, files, detail, apiKey }: SnippetChat): string {
+function curl({
+  baseURL,
+  agent,
+  app,
+  conversationId,
+  query,
+  answer,
+  files,
+  detail,
+  apiKey,
+}: SnippetChat): string {
   const body = {
     app_id: app,
     chat_id: conversationId,
@@ -32,6 +46,7 @@ function curl({ baseURL, agent, app, conversationId, query, files, detail, apiKe
     stream: true,
     detail,
     query,
+    answer,
     files,
   }
   return [
@@ -65,7 +80,17 @@ export function uploadSnippets({
 /** Quoted for a shell, in which nothing but the quote itself is special. */
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
-function sdk({ baseURL, agent, app, conversationId, query, files, detail, apiKey }: SnippetChat): string {
+function sdk({
+  baseURL,
+  agent,
+  app,
+  conversationId,
+  query,
+  answer,
+  files,
+  detail,
+  apiKey,
+}: SnippetChat): string {
   return [
     ...IMPORT_OF_SDK,
     ...newClient(baseURL, apiKey),
@@ -76,6 +101,7 @@ function sdk({ baseURL, agent, app, conversationId, query, files, detail, apiKey
       ? []
       : [`  chat_id: ${text(conversationId)},`, `  conversation_id: ${text(conversationId)},`]),
     `  query: ${text(query)},`,
+    ...(answer === undefined ? [] : [`  answer: ${JSON.stringify(answer)},`]),
     ...(files.length === 0 ? [] : [`  files: [${files.map(text).join(', ')}],`]),
     ...(detail ? ['  detail: true,'] : []),
     '})',
@@ -106,7 +132,7 @@ function newClient(baseURL: string, apiKey: string): string[] {
   ]
 }
 
-function openai({ baseURL, agent, app, conversationId, query, files, apiKey }: SnippetChat): string {
+function openai({ baseURL, agent, app, conversationId, query, answer, files, apiKey }: SnippetChat): string {
   const parts = [
     `{ type: 'text', text: ${text(query)} }`,
     ...files.map((url) => `{ type: 'image_url', image_url: { url: ${text(url)} } }`),
@@ -121,6 +147,7 @@ function openai({ baseURL, agent, app, conversationId, query, files, apiKey }: S
     `    model: ${text(app === '' ? agent : `${agent}/${app}`)},`,
     `    messages: [{ role: 'user', content: ${content} }],`,
     '    stream: true,',
+    ...(answer === undefined ? [] : [`    answer: ${JSON.stringify(answer)},`]),
     '  },',
     ...(conversationId === '' ? [] : [`  { headers: { 'X-Conversation-Id': ${text(conversationId)} } },`]),
     ')',

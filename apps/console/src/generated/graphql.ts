@@ -61,7 +61,7 @@ export type AuditFilter = {
   userId?: string | number | null | undefined;
 };
 
-/** How what an event of the audit log is about ended. */
+/** What came of the operation that an event of the audit log records. */
 export type AuditResult =
   /** It was done. */
   | 'DONE'
@@ -124,6 +124,8 @@ export type CallFilter = {
   outcome?: Array<CallState> | null | undefined;
   /** Only calls of the API keys of the user with this id. */
   ownerId?: string | number | null | undefined;
+  /** Only calls that paused, or only those that did not. */
+  paused?: boolean | null | undefined;
   /** Only calls that failed or were refused for this reason: a stable word of an error, such as `agent_timeout`. */
   reason?: string | null | undefined;
   /** Only calls of the request with this id. */
@@ -217,6 +219,8 @@ export type ErrorReason =
   | 'agent_unavailable'
   /** The agent platform did not answer. */
   | 'agent_unreachable'
+  /** The agent waits for the answer to its question. */
+  | 'answer_required'
   /** This operation takes an API key. */
   | 'api_key_required'
   /** This agent needs a real value in app_id. */
@@ -285,6 +289,8 @@ export type ErrorReason =
   | 'operation_too_large'
   /** The owner of this credential is suspended. */
   | 'owner_suspended'
+  /** The question of the agent can no longer be answered. */
+  | 'pause_over'
   /** The API key lacks the permission for this. */
   | 'permission_denied'
   /** The call quota of this user is used up. */
@@ -592,7 +598,7 @@ export type AuditEventQueryVariables = Exact<{
 
 export type AuditEventQuery = { auditEvent: { before: Record<string, unknown> | null, after: Record<string, unknown> | null, tokenId: string | null, hash: string, n: number, at: string, operation: string, result: AuditResult, actor: string, userId: string | null, keyId: string | null, name: string | null, address: string | null, requestId: string | null, target: string | null, targetId: string | null, reason: string | null, count: number, user: { id: string, username: string } | null, key: { id: string, name: string } | null } | null };
 
-export type CallFieldsFragment = { id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, appId: string, model: string | null, outcome: CallOutcome | null, reason: ErrorReason | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null };
+export type CallFieldsFragment = { id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, appId: string, model: string | null, outcome: CallOutcome | null, reason: ErrorReason | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, paused: boolean, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null };
 
 export type CallsQueryVariables = Exact<{
   filter?: CallFilter | null | undefined;
@@ -601,7 +607,7 @@ export type CallsQueryVariables = Exact<{
 }>;
 
 
-export type CallsQuery = { calls: { nodes: Array<{ id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, appId: string, model: string | null, outcome: CallOutcome | null, reason: ErrorReason | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null };
+export type CallsQuery = { calls: { nodes: Array<{ id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, appId: string, model: string | null, outcome: CallOutcome | null, reason: ErrorReason | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, paused: boolean, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null };
 
 export type CallCountQueryVariables = Exact<{
   filter?: CallFilter | null | undefined;
@@ -615,7 +621,7 @@ export type CallQueryVariables = Exact<{
 }>;
 
 
-export type CallQuery = { call: { endUser: string, deployment: string | null, attempts: number | null, queuedMs: number | null, conversationId: string, promptTokens: number | null, completionTokens: number | null, platformStatus: number | null, platformCode: string | null, platformLogId: string | null, instanceId: string | null, traceId: string | null, endedAt: string | null, replays: number, id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, appId: string, model: string | null, outcome: CallOutcome | null, reason: ErrorReason | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, attemptList: Array<{ deployment: string, startMs: number, durationMs: number, outcome: CallOutcome, reason: ErrorReason | null, platformStatus: number | null }> | null, instance: { host: string | null, pid: number | null, version: string | null } | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null } | null };
+export type CallQuery = { call: { endUser: string, deployment: string | null, attempts: number | null, queuedMs: number | null, conversationId: string, promptTokens: number | null, completionTokens: number | null, platformStatus: number | null, platformCode: string | null, platformLogId: string | null, instanceId: string | null, traceId: string | null, endedAt: string | null, replays: number, answersId: string | null, answeredById: string | null, id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, appId: string, model: string | null, outcome: CallOutcome | null, reason: ErrorReason | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, paused: boolean, attemptList: Array<{ deployment: string, startMs: number, durationMs: number, outcome: CallOutcome, reason: ErrorReason | null, platformStatus: number | null }> | null, instance: { host: string | null, pid: number | null, version: string | null } | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null } | null };
 
 export type KeyFieldsFragment = { id: string, name: string, description: string, keyPrefix: string, permissions: Array<Permission>, isActive: boolean, createdAt: string, expiresAt: string, revokedAt: string | null, allowedAgents: Array<string> | null, ownerId: string, creatorId: string, limits: { chatPerMinute: number | null, uploadPerMinute: number | null }, usage: { totalCalls: number, callsToday: number, callsThisMonth: number, lastUsedAt: string | null }, owner: { id: string, username: string, status: UserStatus } | null, creator: { id: string, username: string } | null };
 
@@ -904,6 +910,7 @@ export const CallFieldsFragmentDoc = new TypedDocumentString(`
   admittedAt
   firstChunkMs
   durationMs
+  paused
 }
     `, {"fragmentName":"CallFields"}) as unknown as TypedDocumentString<CallFieldsFragment, unknown>;
 export const KeyFieldsFragmentDoc = new TypedDocumentString(`
@@ -1375,7 +1382,8 @@ export const CallsDocument = new TypedDocumentString(`
   admittedAt
   firstChunkMs
   durationMs
-}`, {"hash":"sha256:bbef31c642dc7bb0f85fa86e04898d3807b8fa4e7ed88b28a24c0632bc3c7ebc"}) as unknown as TypedDocumentString<CallsQuery, CallsQueryVariables>;
+  paused
+}`, {"hash":"sha256:36c036572fa0152d46349aae0428bdc0262f177961def347893a2de427291248"}) as unknown as TypedDocumentString<CallsQuery, CallsQueryVariables>;
 export const CallCountDocument = new TypedDocumentString(`
     query CallCount($filter: CallFilter) {
   calls(filter: $filter, first: 1) {
@@ -1414,6 +1422,8 @@ export const CallDocument = new TypedDocumentString(`
     traceId
     endedAt
     replays
+    answersId
+    answeredById
   }
 }
     fragment CallFields on Call {
@@ -1444,7 +1454,8 @@ export const CallDocument = new TypedDocumentString(`
   admittedAt
   firstChunkMs
   durationMs
-}`, {"hash":"sha256:95f29116726fff1b7b221f779b1c6547d5161d61673002646bdc5789e0630627"}) as unknown as TypedDocumentString<CallQuery, CallQueryVariables>;
+  paused
+}`, {"hash":"sha256:8c70522625dabda3dbf719d69e94b8e586b5201322ff4360ee686f3a3b32ffad"}) as unknown as TypedDocumentString<CallQuery, CallQueryVariables>;
 export const KeysDocument = new TypedDocumentString(`
     query Keys($search: String, $state: ApiKeyState, $expiresBefore: DateTime, $ownerId: ID, $orderBy: ApiKeyOrder, $order: OrderDirection, $first: Int, $after: String) {
   apiKeys(

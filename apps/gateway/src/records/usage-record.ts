@@ -86,5 +86,8 @@ export function callRecord(call: Call, instance: CallInstance | undefined) {
     duration_ms: call.durationMs,
     ended_at: call.endedAt?.toISOString() ?? null,
     replays: call.replays,
+    paused: call.paused,
+    answers: call.answers,
+    answered_by: call.answeredBy,
   }
 }

@@ -246,6 +246,7 @@ const callsSchema = {
     face: Type.Optional(oneOf(CALL_FACES, CALL_DESCRIPTIONS.throughFace)),
     outcome: outcomes([...OUTCOMES, 'running']),
     reason: Type.Optional(Type.String({ maxLength: 64, description: CALL_DESCRIPTIONS.ofReason })),
+    paused: Type.Optional(Type.Boolean({ description: CALL_DESCRIPTIONS.ofPaused })),
     first_chunk_ms_min: Type.Optional(
       Type.Integer({ minimum: 0, maximum: AMOUNT_MAX, description: CALL_DESCRIPTIONS.firstChunkMsMin }),
     ),

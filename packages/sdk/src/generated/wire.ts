@@ -3103,7 +3103,10 @@ export interface components {
          *       "first_chunk_ms": 210,
          *       "duration_ms": 900,
          *       "ended_at": "2026-11-20T08:30:00.900Z",
-         *       "replays": 0
+         *       "replays": 0,
+         *       "paused": false,
+         *       "answers": null,
+         *       "answered_by": null
          *     }
          */
         Call: {
@@ -3197,6 +3200,12 @@ export interface components {
             ended_at: string | null;
             /** How many later requests with the same `Idempotency-Key` were answered from this call. They are no calls of their own. */
             replays: number;
+            /** Whether the reply of the call ended with a question to its user, a pause, at which the run waited. It stays true after the answer. */
+            paused: boolean;
+            /** The id of the call whose pause this one answered or gave up; null if there is none. */
+            answers: string | null;
+            /** The id of the call that answered the pause of this one or gave it up; null if none has. */
+            answered_by: string | null;
         };
         /**
          * A request of a known API key or access token that was refused before it was a call. It is kept for a day, and only the first ones of each reason, credential and hour are.
@@ -4773,6 +4782,8 @@ export interface operations {
                 outcome?: string;
                 /** Only calls that failed or were refused for this reason: a stable word of an error, such as `agent_timeout`. */
                 reason?: string;
+                /** Only calls that paused, or only those that did not. */
+                paused?: boolean;
                 /** Only calls whose first text came at least this many milliseconds after the dispatch. */
                 first_chunk_ms_min?: number;
                 /** Only calls that took at least this many milliseconds from the dispatch to the end. */

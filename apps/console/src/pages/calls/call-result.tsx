@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../../format/use-formats.ts'
 import { Card } from '../../ui/card.tsx'
@@ -12,11 +13,12 @@ export function CallResult({ call }: { readonly call: CallDetails }) {
   const reasonText = useReasonText()
   const { count } = useFormats()
   const tokens = useTokens(call)
-  const { attempts, outcome, reason, replays } = call
+  const { attempts, outcome, reason, replays, paused, answersId, answeredById } = call
   return (
     <Card title={t('call.result')} aside={<OutcomeBadge outcome={outcome} />}>
       <p className={styles.explained}>
         {(reason !== null && reasonText(reason)) || t(`explained.${outcome ?? 'RUNNING'}`)}
+        {paused && <> {t(`explained.${answeredById === null ? 'WAITS' : 'ANSWERED'}`)}</>}
       </p>
       <Facts
         facts={[
@@ -24,9 +26,19 @@ export function CallResult({ call }: { readonly call: CallDetails }) {
           [t('call.attempts'), attempts],
           [t('call.tokens'), tokens],
           [t('call.replays'), replays > 0 ? count(replays) : null],
+          [t('call.answers'), answersId && <CallLink key="answers" id={answersId} />],
+          [t('call.answeredBy'), answeredById && <CallLink key="answeredBy" id={answeredById} />],
         ]}
       />
     </Card>
+  )
+}
+
+function CallLink({ id }: { readonly id: string }) {
+  return (
+    <Link to="/calls/$id" params={{ id }}>
+      <code>{id}</code>
+    </Link>
   )
 }
 

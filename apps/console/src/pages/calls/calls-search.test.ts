@@ -9,11 +9,12 @@ test('an address keeps what filters calls, and nothing else', () => {
     reason: 'agent_timeout',
     ms: 1_000,
     tokens: 0,
+    paused: false,
     conversation: 'c',
   }
   expect(callsSearch({ ...search, ...more })).toEqual({ ...search, ...more })
   expect(callsSearch({ range: '2y', outcome: 'LOST', agent: '', from: 'yesterday', other: 1 })).toEqual({})
-  expect(callsSearch({ kind: 'x', face: 'x', ms: -1, tokens: 2 ** 31 })).toEqual({})
+  expect(callsSearch({ kind: 'x', face: 'x', ms: -1, tokens: 2 ** 31, paused: 'x' })).toEqual({})
 })
 
 test('an id of digits alone is a text, and times are written in one way', () => {
@@ -28,4 +29,8 @@ test('calls without an app, a model or an end user can be asked for', () => {
   expect(callsSearch(without)).toEqual(without)
   expect(conditionsOf(without)).toEqual({ appId: '', deployment: '', model: '', endUser: '' })
   expect(conditionsOf({})).toEqual({})
+})
+
+test.each([true, false])('calls can be asked for by whether they paused: %s', (paused) => {
+  expect(conditionsOf(callsSearch({ paused }))).toEqual({ paused })
 })

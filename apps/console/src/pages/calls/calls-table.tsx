@@ -31,10 +31,11 @@ function useColumns(): readonly Column<CallFieldsFragment>[] {
     { head: t('agent'), cell: (call) => <AgentAndApp call={call} /> },
     {
       head: t('outcome'),
-      cell: ({ outcome, reason }) => (
+      cell: ({ outcome, reason, paused }) => (
         <>
           <OutcomeBadge outcome={outcome} />
           {reason !== null && <code className={second}>{reason}</code>}
+          {paused && <span className={second}>{t('pauses.true')}</span>}
         </>
       ),
     },

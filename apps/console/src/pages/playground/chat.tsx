@@ -4,7 +4,7 @@ import type { Agent } from '../agents/agent.ts'
 import { AppChoice } from './app-choice.tsx'
 import type { ChatSession } from './chats/chat-session.ts'
 import type { ChatsOfUser } from './chats/chats-of-user.ts'
-import { isRunning, type Turn } from './chats/turn.ts'
+import { isRunning, type SentFile, type Turn } from './chats/turn.ts'
 import { useTurns } from './chats/use-chats.ts'
 import { Composer } from './composer/composer.tsx'
 import type { Attachments } from './composer/use-attachments.ts'
@@ -45,6 +45,11 @@ export function Chat(props: ChatProps) {
     },
     [agent, chats, session, navigate],
   )
+  function send(query: string, files: readonly SentFile[]): Promise<boolean> {
+    const sent = session.send(query, files)
+    if (isNew) void navigate({ search: (search) => ({ ...search, chat: session.id }), replace: true })
+    return sent
+  }
   return (
     <>
       <AppChoice agent={agent} app={session.app} onChange={onApp} />
@@ -53,6 +58,7 @@ export function Chat(props: ChatProps) {
         {...{ agent, session, turns, isElsewhere, mayMakeKeys }}
         isBusy={runs || !hasAccess}
         onEdit={edit}
+        onSuggestion={(query) => void send(query, [])}
       />
       <Composer
         agentName={agent.name}
@@ -63,10 +69,7 @@ export function Chat(props: ChatProps) {
         isRunning={runs}
         isLocked={!hasAccess}
         onStop={() => session.stop()}
-        onSend={(query, files) => {
-          void session.send(query, files)
-          if (isNew) void navigate({ search: (search) => ({ ...search, chat: session.id }), replace: true })
-        }}
+        onSend={send}
       />
     </>
   )

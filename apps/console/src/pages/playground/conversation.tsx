@@ -6,8 +6,10 @@ import { Button, IconButton } from '../../ui/button.tsx'
 import { Empty } from '../../ui/notice.tsx'
 import type { Agent } from '../agents/agent.ts'
 import type { ChatSession } from './chats/chat-session.ts'
+import { pausedTurn } from './chats/paused-turn.ts'
 import type { Turn } from './chats/turn.ts'
 import styles from './playground.module.css'
+import { Suggestions } from './suggestions.tsx'
 import { TurnView } from './turns/turn-view.tsx'
 import { useFollowedEnd } from './use-followed-end.ts'
 
@@ -23,13 +25,15 @@ interface ConversationProps {
   readonly isElsewhere: boolean
   readonly isBusy: boolean
   onEdit(turn: Turn, query: string): void
+  onSuggestion(query: string): void
 }
 
 /** The turns so far, with the newest in sight unless the reader has scrolled away from it. */
 export function Conversation(props: ConversationProps) {
-  const { agent, session, turns, isElsewhere, isBusy, mayMakeKeys, onEdit } = props
+  const { agent, session, turns, isElsewhere, isBusy, mayMakeKeys, onEdit, onSuggestion } = props
   const t = useTranslations('playground')
   const { box, content, isAtEnd, onScroll, toEnd } = useFollowedEnd(turns, turns.at(-1)?.id ?? session)
+  const paused = pausedTurn(turns)
   const [shown, setShown] = useState({ session, count: SHOWN_AT_ONCE })
   const count = shown.session === session ? shown.count : SHOWN_AT_ONCE
   function showEarlier() {
@@ -48,6 +52,7 @@ export function Conversation(props: ConversationProps) {
           <div className={styles.empty}>
             <Empty title={t('empty', { name: agent.name })} icon={<MessagesSquare aria-hidden />}>
               <p>{t(mayMakeKeys ? 'emptyHint' : 'emptyHintPasted')}</p>
+              {agent.sandbox && <Suggestions agent={agent} isBusy={isBusy} onChoose={onSuggestion} />}
             </Empty>
           </div>
         ) : (
@@ -65,6 +70,7 @@ export function Conversation(props: ConversationProps) {
                   {...{ turn, session, isLast, isBusy, mayMakeKeys, onEdit }}
                   agentName={agent.name}
                   isElsewhere={isLast && isElsewhere}
+                  mayAnswer={turn === paused}
                 />
               )
             })}

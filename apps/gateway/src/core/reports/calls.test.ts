@@ -95,6 +95,24 @@ test('calls are selected by why they failed, how long they took and what they co
   await refused({ totalTokensMin: 2 ** 31 }, 'totalTokensMin')
 })
 
+test.each(['embedded', 'server'] as const)('%s: calls are selected by whether they paused', async (kind) => {
+  const asking = await services.ownKey(await services.join('premium'))
+  const question = await admit(asking)
+  const answer = await admit(asking)
+  const { prisma } = services.database
+  await prisma.call.update({ where: { id: question }, data: { paused: true, answeredBy: answer } })
+  await prisma.call.update({ where: { id: answer }, data: { answers: question } })
+  const { calls } = usageWith({ database: { ...services.database, kind } })
+  const found = async (filter: CallsInput) => {
+    const rows = await calls.list(asking.caller, filter, { take: 10 })
+    expect(await calls.count(asking.caller, filter)).toBe(rows.length)
+    return rows.map(({ id }) => id)
+  }
+  expect(await found({ paused: true })).toEqual([question])
+  expect(await found({ paused: false })).toEqual([answer])
+  expect(await found({})).toEqual([answer, question])
+})
+
 test.each(['embedded', 'server'] as const)(
   '%s: a count is exact up to its bound, then null',
   async (kind) => {

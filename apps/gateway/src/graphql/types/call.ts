@@ -231,8 +231,35 @@ export const Call = builder.prismaObject('Call', {
       description: CALL_DESCRIPTIONS.endedAt,
     }),
     replays: t.exposeInt('replays', { description: CALL_DESCRIPTIONS.replays }),
+    paused: t.exposeBoolean('paused', { description: CALL_DESCRIPTIONS.paused }),
+    answersId: t.exposeID('answers', { nullable: true, description: CALL_DESCRIPTIONS.answers }),
+    answeredById: t.exposeID('answeredBy', { nullable: true, description: CALL_DESCRIPTIONS.answeredBy }),
   }),
 })
+
+const NOT_SHOWN = 'null as well if it is not yours to see, or is past its retention.'
+
+builder.prismaObjectField(Call, 'answers', (t) =>
+  t.field({
+    type: Call,
+    nullable: true,
+    description: `The call whose pause this one answered or gave up; ${NOT_SHOWN}`,
+    select: { answers: true },
+    resolve: ({ answers }, _args, context, info) =>
+      answers === null ? null : context.loaders.call(answers, relatedQuery(context, info)),
+  }),
+)
+
+builder.prismaObjectField(Call, 'answeredBy', (t) =>
+  t.field({
+    type: Call,
+    nullable: true,
+    description: `The call that answered the pause of this one or gave it up; ${NOT_SHOWN}`,
+    select: { answeredBy: true },
+    resolve: ({ answeredBy }, _args, context, info) =>
+      answeredBy === null ? null : context.loaders.call(answeredBy, relatedQuery(context, info)),
+  }),
+)
 
 /** Rows that Pothos reads itself have what the platform said, and which process served them, for every caller. */
 function ifShown<Value>(value: Value, context: GraphqlContext): Value | null {
@@ -305,6 +332,7 @@ const CallFilter = builder.inputType('CallFilter', {
     requestId: t.string({ description: CALL_DESCRIPTIONS.ofRequest }),
     // No ErrorReason, which lacks what this API never gives: the ledger has the calls of every interface.
     reason: t.string({ description: CALL_DESCRIPTIONS.ofReason }),
+    paused: t.boolean({ description: CALL_DESCRIPTIONS.ofPaused }),
     firstChunkMsMin: t.int({ description: CALL_DESCRIPTIONS.firstChunkMsMin }),
     durationMsMin: t.int({ description: CALL_DESCRIPTIONS.durationMsMin }),
     totalTokensMin: t.int({ description: CALL_DESCRIPTIONS.totalTokensMin }),

@@ -11,12 +11,24 @@ beforeAll(async () => {
 afterAll(() => face?.close())
 
 const FIELDS = `id requestId keyId ownerId endUser kind face agentId appId deployment model conversationId outcome reason attempts platformStatus
-  platformCode platformLogId instanceId instance { host pid version } traceId promptTokens completionTokens totalTokens admittedAt queuedMs firstChunkMs durationMs endedAt replays`
+  platformCode platformLogId instanceId instance { host pid version } traceId promptTokens completionTokens totalTokens admittedAt queuedMs firstChunkMs durationMs endedAt replays
+  paused answersId answeredById`
 
 const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /** A call in the names and words of REST. */
-function asRest({ kind, face, outcome, agentId, appId, conversationId, instance, ...call }: Any): Any {
+function asRest({
+  kind,
+  face,
+  outcome,
+  agentId,
+  appId,
+  conversationId,
+  instance,
+  answersId,
+  answeredById,
+  ...call
+}: Any): Any {
   const named = Object.entries(call).map(([name, value]) => [snakeCase(name), value])
   const words = {
     kind: kind.toLowerCase(),
@@ -26,7 +38,8 @@ function asRest({ kind, face, outcome, agentId, appId, conversationId, instance,
     instance_pid: instance?.pid ?? null,
     instance_version: instance?.version ?? null,
   }
-  return { ...Object.fromEntries(named), ...words, agent: agentId, app: appId, conversation: conversationId }
+  const ids = { agent: agentId, app: appId, conversation: conversationId }
+  return { ...Object.fromEntries(named), ...words, ...ids, answers: answersId, answered_by: answeredById }
 }
 
 async function addCalls(count: number, call: object = {}): Promise<string> {
@@ -127,6 +140,77 @@ test('everybody who sees a call sees its deployment, its attempts, its wait and 
   expect(items).toEqual([
     expect.objectContaining({ deployment: null, attempts: null, queued_ms: null, replays: 0 }),
   ])
+})
+
+test('a call that paused and the call that answered it lead to each other on every face, and are found by the filter', async () => {
+  const [question, answer] = [v7(), v7()]
+  const conversation = `paused-${v7()}`
+  const done = { outcome: 'done', conversation }
+  await addCalls(1, { ...done, id: question, paused: true, answeredBy: answer })
+  await addCalls(1, { ...done, id: answer, answers: question })
+
+  for (const caller of ['admin', 'premium', 'chat key'] as const) {
+    const fields =
+      'id paused answersId answers { id answeredBy { id } } answeredById answeredBy { id answersId }'
+    const filtered = async (paused?: boolean) => {
+      const filter = `conversationId: "${conversation}"${paused === undefined ? '' : `, paused: ${paused}`}`
+      const { data, errors } = await face.query(
+        caller,
+        `{ calls(filter: { ${filter} }) { totalCount nodes { ${fields} } } }`,
+      )
+      expect(errors).toBeUndefined()
+      expect(data.calls.totalCount).toBe(data.calls.nodes.length)
+      const path = `/api/v1/calls?conversation=${conversation}${paused === undefined ? '' : `&paused=${paused}`}`
+      const { items } = (await face.get(caller, path)).json().data
+      const csv = (await face.get(caller, `${path}&format=csv`)).body.trimEnd().split('\r\n')
+      const place = csv[0]?.split(',').indexOf('paused')
+      const ofCsv = csv.slice(1).map((line) => line.split(',')[place ?? -1])
+      expect(ofCsv).toEqual(items.map((item: Any) => String(item.paused)))
+      return { nodes: data.calls.nodes, items }
+    }
+    const asked = {
+      node: { id: question, paused: true, answersId: null, answers: null, answeredById: answer },
+      item: { id: question, paused: true, answers: null, answered_by: answer },
+    }
+    const answering = {
+      node: { id: answer, paused: false, answersId: question, answeredById: null, answeredBy: null },
+      item: { id: answer, paused: false, answers: question, answered_by: null },
+    }
+    const withLink = {
+      asked: { ...asked.node, answeredBy: { id: answer, answersId: question } },
+      answering: { ...answering.node, answers: { id: question, answeredBy: { id: answer } } },
+    }
+    const all = await filtered()
+    expect(all.nodes).toEqual([withLink.answering, withLink.asked])
+    expect(all.items).toMatchObject([answering.item, asked.item])
+    const paused = await filtered(true)
+    expect(paused.nodes).toEqual([withLink.asked])
+    expect(paused.items).toMatchObject([asked.item])
+    const others = await filtered(false)
+    expect(others.nodes).toEqual([withLink.answering])
+    expect(others.items).toMatchObject([answering.item])
+  }
+  const { data } = await face.query(
+    'neighbour',
+    `{ calls(filter: { conversationId: "${conversation}" }) { totalCount } }`,
+  )
+  expect(data.calls.totalCount).toBe(0)
+})
+
+test('of the call that answered, a key that does not see it gets the id alone', async () => {
+  const question = v7()
+  const answer = v7()
+  await addCalls(1, { outcome: 'done', id: answer, keyId: v7(), answers: question })
+  await addCalls(1, { outcome: 'done', id: question, paused: true, answeredBy: answer })
+  const seenBy = async (caller: CallerName) => {
+    const { data } = await face.query(
+      caller,
+      `{ call(id: "${question}") { answeredById answeredBy { id } } }`,
+    )
+    return data.call
+  }
+  expect(await seenBy('chat key')).toEqual({ answeredById: answer, answeredBy: null })
+  expect(await seenBy('premium')).toEqual({ answeredById: answer, answeredBy: { id: answer } })
 })
 
 test('everybody who sees a call sees its attempts; what the platform said and the trace are for administrators', async () => {

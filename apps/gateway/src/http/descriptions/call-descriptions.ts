@@ -46,6 +46,10 @@ export const CALL_DESCRIPTIONS = {
   endedAt: 'When the call ended; null while it runs.',
   replays:
     'How many later requests with the same `Idempotency-Key` were answered from this call. They are no calls of their own.',
+  paused:
+    'Whether the reply of the call ended with a question to its user, a pause, at which the run waited. It stays true after the answer.',
+  answers: 'The id of the call whose pause this one answered or gave up; null if there is none.',
+  answeredBy: 'The id of the call that answered the pause of this one or gave it up; null if none has.',
   ofKey: 'Only calls of the API key with this id.',
   ofUser: 'Only calls of the API keys of the user with this id.',
   toAgent:
@@ -68,6 +72,7 @@ export const CALL_DESCRIPTIONS = {
   throughFace: 'Only calls that came through this interface.',
   ofReason:
     'Only calls that failed or were refused for this reason: a stable word of an error, such as `agent_timeout`.',
+  ofPaused: 'Only calls that paused, or only those that did not.',
   firstChunkMsMin: 'Only calls whose first text came at least this many milliseconds after the dispatch.',
   durationMsMin: 'Only calls that took at least this many milliseconds from the dispatch to the end.',
   totalTokensMin: 'Only calls for which the platform reported at least this many tokens.',

@@ -3,7 +3,7 @@ import { type Options, stringify } from 'csv-stringify'
 import type { FastifyReply } from 'fastify'
 import { createEventLoopYield } from '#core/base/async/event-loop-yield.ts'
 
-export type Cell = string | number | Date | null
+export type Cell = string | number | boolean | Date | null
 
 /** RFC 4180. Formulas are escaped because spreadsheets evaluate them and callers choose some of these texts. */
 export const CSV_FORMAT: Options = {
@@ -13,6 +13,8 @@ export const CSV_FORMAT: Options = {
   quote_record_delimiter: true,
   cast: {
     date: (date) => date.toISOString(),
+    // The library writes 1 and an empty cell.
+    boolean: String,
     // Some spreadsheets skip a line feed before a formula; the library does not escape that case.
     string: (text) => (text.startsWith('\n') ? `'${text}` : text),
   },

@@ -36,6 +36,12 @@ export function MoreFilters({ search, onChange }: MoreFiltersProps) {
         options={FACES.map((face) => [face, t(`call.faces.${face}`)])}
         onChange={(face) => onChange({ face: face as CallsSearch['face'] })}
       />
+      <OptionFilter
+        label={t('pause')}
+        value={search.paused?.toString()}
+        options={(['true', 'false'] as const).map((paused) => [paused, t(`pauses.${paused}`)])}
+        onChange={(paused) => onChange({ paused: paused === undefined ? undefined : paused === 'true' })}
+      />
       {NAMES.map((name) => (
         <SearchFilter
           key={`${name} ${search[name]}`}

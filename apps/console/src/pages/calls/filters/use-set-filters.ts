@@ -37,6 +37,7 @@ export function useSetFilters(
       deployment: [t('call.deployment'), named(search.deployment)],
       model: [t('call.model'), named(search.model)],
       endUser: [t('call.endUser'), named(search.endUser)],
+      paused: [t('pause'), search.paused === undefined ? undefined : t(`pauses.${search.paused}`)],
       firstMs: [t('firstChunk'), firstMs === undefined ? undefined : `≥ ${duration(firstMs)}`],
       ms: [t('duration'), ms === undefined ? undefined : `≥ ${duration(ms)}`],
       tokens: [t('tokens'), tokens === undefined ? undefined : `≥ ${count(tokens)}`],

@@ -14,6 +14,7 @@ interface Asked {
   readonly idempotencyKey: string | null
   readonly query: string | undefined
   readonly conversation: string | undefined
+  readonly answer: unknown
 }
 
 interface StoredChat {
@@ -52,16 +53,18 @@ function chatWith(...answers: readonly (() => Response)[]) {
       schedule: (draw) => draw(),
       async fetch(input, init) {
         const { pathname } = new URL(String(input))
-        const { query, chat_id: conversation } = JSON.parse(typeof init?.body === 'string' ? init.body : '{}')
+        const body = JSON.parse(typeof init?.body === 'string' ? init.body : '{}')
+        const { query, chat_id: conversation, answer } = body
         asked.push({
           path: pathname.replace('/api/v1', ''),
           idempotencyKey: new Headers(init?.headers).get('idempotency-key'),
           query,
           conversation,
+          answer,
         })
-        const answer = answers[asked.length - 1]
-        if (answer === undefined) throw new Error(`unexpected: ${pathname}`)
-        return answer()
+        const respond = answers[asked.length - 1]
+        if (respond === undefined) throw new Error(`unexpected: ${pathname}`)
+        return respond()
       },
     })
   }
@@ -74,6 +77,22 @@ const textEvent = (content: string, id: number) =>
 const lastEvents = (id: number) =>
   event({ id: 'c1', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }, id) +
   `data: [DONE]\nid: ${id + 1}\n\n`
+const PAUSE = {
+  id: 'call-1',
+  question: 'Send it?',
+  options: [
+    { id: 'ok', title: 'Approve' },
+    { id: 'no', title: 'Reject' },
+  ],
+  fields: [],
+}
+const pausing = (id: number) =>
+  textEvent('Send it?', id) +
+  event(
+    { id: 'c1', choices: [{ index: 0, delta: { content: null }, finish_reason: 'stop' }], pause: PAUSE },
+    id + 1,
+  ) +
+  `data: [DONE]\nid: ${id + 2}\n\n`
 const stream = (text: string) => () =>
   new Response(text, { headers: { 'content-type': 'text/event-stream', 'x-call-id': 'call-1' } })
 /** A stream whose connection is lost after the text. */
@@ -253,6 +272,95 @@ test('another answer is asked for in a new conversation that the messages before
   ])
   const [first, second, other, third] = asked.map(({ conversation }) => conversation)
   expect([first === second, second === other, other === third]).toEqual([true, false, true])
+})
+
+/** Asks what the agent answers with a question, and returns the session and the turn that waits. */
+async function askedBack(session: ChatSession): Promise<Turn> {
+  await session.send('Send my letter', [])
+  const [turn = EMPTY_TURN] = session.turns
+  expect(turn.pause).toEqual(PAUSE)
+  return turn
+}
+
+test('a question survives a reload, and its answer is sent once, as data beside an empty query', async () => {
+  const chat = chatWith(stream(pausing(1)), stream(textEvent('Sent.', 1) + lastEvents(2)))
+  await askedBack(chat.open())
+  const session = chat.open()
+  const [turn = EMPTY_TURN] = session.turns
+  expect(turn.pause).toEqual(PAUSE)
+  const first = session.answer(turn, { option: 'ok' }, 'Approve')
+  await session.answer(turn, { option: 'no' }, 'Reject')
+  await first
+  expect(chat.asked.slice(1)).toEqual([
+    expect.objectContaining({
+      query: '',
+      answer: { pause: 'call-1', option: 'ok' },
+      conversation: chat.asked[0]?.conversation,
+    }),
+  ])
+  expect(session.turns.map(({ query, text }) => [query, text])).toEqual([
+    ['Send my letter', 'Send it?'],
+    ['Approve', 'Sent.'],
+  ])
+})
+
+test.each([
+  [400, 'answer_required', false],
+  [409, 'pause_over', true],
+] as const)(
+  'an answer that is refused with %i %s is no turn; the question says why',
+  async (status, reason, isPauseOver) => {
+    const chat = chatWith(
+      stream(pausing(1)),
+      problem(status, reason, { detail: 'why' }),
+      problem(status, reason, { detail: 'why' }),
+      stream(textEvent('Good.', 1) + lastEvents(2)),
+    )
+    const session = chat.open()
+    const turn = await askedBack(session)
+    await session.answer(turn, { option: 'ok' }, 'Approve')
+    expect(session.turns).toMatchObject([
+      { id: turn.id, isPauseOver, answerError: { reason, detail: 'why' } },
+    ])
+    // A text that was typed is returned to its writer.
+    expect(await session.send('Perhaps', [])).toBe(false)
+    expect(session.turns).toMatchObject([{ id: turn.id, isPauseOver, answerError: { reason } }])
+    // After a reload, what was being answered is not known any more.
+    expect(chat.open().turns).toMatchObject([{ isPauseOver, answerError: undefined }])
+    expect(await session.send('Well', [])).toBe(true)
+    expect(session.turns).toMatchObject([{ answerError: undefined }, { query: 'Well', text: 'Good.' }])
+  },
+)
+
+test('an answer that did not arrive makes room for another one', async () => {
+  const chat = chatWith(
+    stream(pausing(1)),
+    problem(503, 'agent_overloaded'),
+    stream(textEvent('Not sent.', 1) + lastEvents(2)),
+  )
+  const session = chat.open()
+  const turn = await askedBack(session)
+  await session.answer(turn, { option: 'ok' }, 'Approve')
+  expect(session.turns.at(-1)).toMatchObject({ query: 'Approve', state: 'failed' })
+  await session.answer(turn, { cancel: true }, '')
+  expect(session.turns).toMatchObject([{ query: 'Send my letter' }, { query: '', text: 'Not sent.' }])
+  expect(chat.asked.at(-1)?.answer).toEqual({ pause: 'call-1', cancel: true })
+})
+
+test('an answer that did not arrive is sent again as it was', async () => {
+  const chat = chatWith(
+    stream(pausing(1)),
+    problem(503, 'agent_overloaded'),
+    stream(textEvent('Sent.', 1) + lastEvents(2)),
+  )
+  const session = chat.open()
+  await session.answer(await askedBack(session), { option: 'ok' }, 'Approve')
+  const failure = session.turns.at(-1)
+  if (failure !== undefined) await session.askAgain(failure)
+  expect(chat.asked.slice(1).map(({ answer }) => answer)).toEqual(
+    Array(2).fill({ pause: 'call-1', option: 'ok' }),
+  )
+  expect(session.turns).toHaveLength(2)
 })
 
 test('of the messages before, the newest are carried', () => {

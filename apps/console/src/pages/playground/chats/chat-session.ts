@@ -2,8 +2,9 @@ import { type ChatChunk, type ServerChatStream, Trunkline, TrunklineError } from
 import type { Exchange } from '../frames/exchange.ts'
 import { recordedFetch } from '../frames/recorded-fetch.ts'
 import { carriedMessages } from './carried-messages.ts'
+import { isOver, isRefusedAnswer, pausedTurn } from './paused-turn.ts'
 import type { PlaygroundKey } from './playground-key.ts'
-import { EMPTY_TURN, type SentFile, sentQuery, type Turn } from './turn.ts'
+import { EMPTY_TURN, type PauseAnswer, type SentFile, sentQuery, type Turn } from './turn.ts'
 import { failedTurn, isConnectionLost, keepsNoReplies } from './turn-failure.ts'
 
 interface ChatSessionOptions {
@@ -92,9 +93,25 @@ export class ChatSession {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Sends a message. Failures are part of the turn; a second message waits until the first has been answered. */
-  async send(query: string, files: readonly SentFile[]): Promise<void> {
-    await this.#send({ query, files })
+  /**
+   * Sends a message. Failures are part of the turn; a second message waits until the first has been answered.
+   *
+   * @returns false where the agent waits for an answer that the message is not, so that there is no turn of it
+   */
+  async send(query: string, files: readonly SentFile[]): Promise<boolean> {
+    return await this.#send({ query, files })
+  }
+
+  /**
+   * Answers the question with which the reply of a turn has ended, or gives it up.
+   *
+   * @param shown the answer as the message of the user; empty if the question is given up
+   */
+  async answer({ pause }: Turn, answer: Omit<PauseAnswer, 'pause'>, shown: string): Promise<void> {
+    if (pause === undefined || this.#running !== undefined) return
+    // An answer that did not arrive makes room for this one.
+    this.#turns = this.#turns.filter((turn) => turn.answer?.pause !== pause.id || turn.state !== 'failed')
+    await this.#send({ query: shown, files: [], answer: { ...answer, pause: pause.id } })
   }
 
   /**
@@ -134,12 +151,12 @@ export class ChatSession {
   }
 
   /** Sends the message of a turn again: in place of it, or after it where something of its reply stays. */
-  async askAgain({ id, query, files, state, text, carried, earlierAnswers }: Turn): Promise<void> {
+  async askAgain({ id, query, files, answer, state, text, carried, earlierAnswers }: Turn): Promise<void> {
     if (this.#running !== undefined) return
     const isReplaced = state === 'failed' || text === ''
     if (isReplaced) this.#turns = this.#turns.filter((turn) => turn.id !== id)
     // Whether the conversation has begun is not known, so the messages before go along again.
-    await this.#send({ query, files, carried, ...(isReplaced && { earlierAnswers }) })
+    await this.#send({ query, files, answer, carried, ...(isReplaced && { earlierAnswers }) })
   }
 
   /** Takes the turns as another tab has stored them, except for the one that is being read here. */
@@ -176,9 +193,11 @@ export class ChatSession {
     this.#options.save?.(this)
   }
 
-  async #send(message: Pick<Turn, 'query' | 'files'> & Partial<Turn>): Promise<void> {
-    if (this.#running !== undefined) return
+  async #send(message: Pick<Turn, 'query' | 'files'> & Partial<Turn>): Promise<boolean> {
+    if (this.#running !== undefined) return true
     const carried = this.#beginConversation()
+    const asked = pausedTurn(this.#turns)
+    if (asked !== undefined) this.#change(asked.id, { answerError: undefined })
     const id = randomId()
     const idempotencyKey = this.#keepsReplies ? randomId() : undefined
     const { conversationId } = this
@@ -188,6 +207,7 @@ export class ChatSession {
       { ...EMPTY_TURN, id, conversationId, carried, idempotencyKey, startedAtMs, ...message },
     ]
     await this.#run(id, (running) => this.#ask(running))
+    return this.#turns.some((turn) => turn.id === id)
   }
 
   /** Begins a conversation where there is none. Returns the messages that are to be carried into it. */
@@ -218,6 +238,7 @@ export class ChatSession {
       this.#change(turnId, { state: 'done' })
     } catch (error) {
       this.#change(turnId, failedTurn(this.#turn(turnId), error, running.isResuming))
+      this.#showRefusedAnswer(turnId, error)
     }
     const { wasAway, startedAtMs } = this.#turn(turnId)
     this.#change(turnId, {
@@ -228,6 +249,15 @@ export class ChatSession {
     release()
     this.save()
     this.#announce()
+  }
+
+  /** Moves the refusal of an answer to the question, which can be answered again. Nothing of the message has reached the agent. */
+  #showRefusedAnswer(turnId: string, error: unknown): void {
+    const others = this.#turns.filter(({ id }) => id !== turnId)
+    const asked = pausedTurn(others)
+    if (asked === undefined || !isRefusedAnswer(error)) return
+    this.#turns = others
+    this.#change(asked.id, { answerError: error, isPauseOver: isOver(error) })
   }
 
   async #ask(running: Running): Promise<void> {
@@ -260,7 +290,7 @@ export class ChatSession {
   #questionStream(running: Running): ServerChatStream {
     const { agent, app } = this.#options
     const turn = this.#turn(running.turnId)
-    const { files, conversationId, idempotencyKey } = turn
+    const { files, answer, conversationId, idempotencyKey } = turn
     return this.#client(running).chat.stream(
       {
         agent,
@@ -270,6 +300,7 @@ export class ChatSession {
         detail: true,
         query: sentQuery(turn),
         files: files.map(({ url }) => url),
+        ...(answer !== undefined && { answer }),
         ...(idempotencyKey !== undefined && { keep: true, idempotencyKey }),
       },
       { signal: running.controller.signal },
@@ -330,7 +361,7 @@ export class ChatSession {
     // What was read before stays in sight until it comes again.
     let isFirst = true
     for await (const chunk of stream) {
-      if (isFirst) this.#change(turnId, { text: '', details: [], usage: undefined })
+      if (isFirst) this.#change(turnId, { text: '', details: [], usage: undefined, pause: undefined })
       isFirst = false
       this.#take(turnId, chunk)
       if (Date.now() - this.#savedAtMs >= SAVED_EVERY_MS) this.save()
@@ -340,7 +371,7 @@ export class ChatSession {
     this.#change(turnId, { text: choices[0]?.message.content ?? '' })
   }
 
-  #take(id: string, { choices, usage, detail }: ChatChunk): void {
+  #take(id: string, { choices, usage, detail, pause }: ChatChunk): void {
     const turn = this.#turn(id)
     const text = choices[0]?.delta.content ?? ''
     const elapsedMs = turn.wasAway ? undefined : Date.now() - turn.startedAtMs
@@ -348,6 +379,7 @@ export class ChatSession {
       ...(text !== '' && { text: turn.text + text, firstTextMs: turn.firstTextMs ?? elapsedMs }),
       ...(usage !== undefined && { usage }),
       ...(detail !== undefined && { details: [...turn.details, detail] }),
+      ...(pause !== undefined && { pause }),
     })
   }
 

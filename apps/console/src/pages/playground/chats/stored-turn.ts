@@ -6,11 +6,12 @@ const DETAILS_CHARACTERS_MAX = 500_000
 
 /**
  * The turn as it is stored. Raw frames are left out, because they would take most of the room; a reply that is resumed has them
- * again.
+ * again. Why an answer was refused is left out as well, since it is about what was being written.
  */
 export function storedTurn({
   frames: _frames,
   isReconnecting: _isReconnecting,
+  answerError: _answerError,
   error,
   ...turn
 }: Turn): object {

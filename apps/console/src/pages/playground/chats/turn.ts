@@ -1,5 +1,10 @@
-import type { DetailEvent, TokenUsage } from '@trunkline/sdk'
+import type { ChatChunk, DetailEvent, TokenUsage, Trunkline } from '@trunkline/sdk'
 import type { Exchange } from '../frames/exchange.ts'
+
+/** The question at which a run waits for its user. */
+export type Pause = NonNullable<ChatChunk['pause']>
+/** What a message says to such a question. */
+export type PauseAnswer = NonNullable<Parameters<Trunkline['chat']['stream']>[0]['answer']>
 
 export interface SentFile {
   readonly id: string
@@ -30,6 +35,8 @@ export interface Turn {
   readonly id: string
   readonly query: string
   readonly files: readonly SentFile[]
+  /** What is sent in place of the query, where the message answers the question of a reply before it. */
+  readonly answer: PauseAnswer | undefined
   /** The conversation at the gateway. A chat goes on in another one where an answer was requested again. */
   readonly conversationId: string
   /** The messages before, as they were sent ahead of the question where it began another conversation; otherwise empty. */
@@ -54,6 +61,12 @@ export interface Turn {
   readonly requestId: string | undefined
   readonly callId: string | undefined
   readonly usage: TokenUsage | undefined
+  /** The question with which the reply has ended, if the run waits for the user. */
+  readonly pause: Pause | undefined
+  /** Whether the gateway has said that the question cannot be answered any more. */
+  readonly isPauseOver: boolean
+  /** Why the last message was not taken as an answer to the question. */
+  readonly answerError: unknown
   readonly error: unknown
   /** Milliseconds since 1970. */
   readonly startedAtMs: number
@@ -65,6 +78,7 @@ export const EMPTY_TURN: Turn = {
   id: '',
   query: '',
   files: [],
+  answer: undefined,
   conversationId: '',
   carried: '',
   earlierAnswers: [],
@@ -80,6 +94,9 @@ export const EMPTY_TURN: Turn = {
   requestId: undefined,
   callId: undefined,
   usage: undefined,
+  pause: undefined,
+  isPauseOver: false,
+  answerError: undefined,
   error: undefined,
   startedAtMs: 0,
   firstTextMs: undefined,
@@ -91,6 +108,7 @@ export function isRunning({ state }: Turn): boolean {
 }
 
 /** What is sent to the agent: the question, after the messages before it where they are carried along. */
-export function sentQuery({ carried, query }: Turn): string {
+export function sentQuery({ carried, query, answer }: Turn): string {
+  if (answer !== undefined) return ''
   return carried === '' ? query : `${carried}\n\nUser: ${query}`
 }

@@ -20,7 +20,8 @@ interface ComposerProps {
   readonly isRunning: boolean
   /** True while there is no key to send with. */
   readonly isLocked: boolean
-  onSend(query: string, files: readonly SentFile[]): void
+  /** Resolves with false if the message was not taken and is to be written anew. */
+  onSend(query: string, files: readonly SentFile[]): Promise<boolean>
   onStop(): void
 }
 
@@ -43,7 +44,12 @@ export function Composer(props: ComposerProps) {
     event?.preventDefault()
     if (!maySend) return
     setDraft('')
-    onSend(draft, attachments?.take() ?? [])
+    const files = attachments?.take() ?? []
+    void onSend(draft, files).then((isTaken) => {
+      if (isTaken) return
+      setDraft((since) => (since === '' ? draft : `${draft}\n${since}`))
+      attachments?.giveBack(files)
+    })
     area.current?.focus()
   }
 
@@ -118,12 +124,16 @@ function AttachButton({ onFiles }: { onFiles(files: Iterable<File>): void }) {
 }
 
 /** What is written but not sent, of each chat its own. It is kept as the chats are. */
-function useDraft(chats: ChatsOfUser, name: string): readonly [string, (text: string) => void] {
+function useDraft(
+  chats: ChatsOfUser,
+  name: string,
+): readonly [string, (change: string | ((before: string) => string)) => void] {
   const [draft, setDraft] = useState({ name, text: chats.draft(name).text })
   const text = draft.name === name ? draft.text : chats.draft(name).text
   return [
     text,
-    (changed) => {
+    (change) => {
+      const changed = typeof change === 'string' ? change : change(chats.draft(name).text)
       setDraft({ name, text: changed })
       chats.setDraft(name, { text: changed })
     },

@@ -1,9 +1,10 @@
-import { AbortError, Trunkline } from '@trunkline/sdk'
+import { AbortError } from '@trunkline/sdk'
 import { useEffect, useRef, useState } from 'react'
 import { useSession } from '../../../session/use-session.ts'
 import type { ChatsOfUser } from '../chats/chats-of-user.ts'
 import type { PlaygroundKey } from '../chats/playground-key.ts'
 import type { SentFile } from '../chats/turn.ts'
+import { uploadClient, uploadFile } from './upload-file.ts'
 
 /** A file that was chosen for the next message. */
 export interface Attachment {
@@ -17,23 +18,13 @@ export interface Attachment {
   readonly error: unknown
 }
 
-export interface Attachments {
-  readonly list: readonly Attachment[]
-  /** False while files are being uploaded, or where one could not be. */
-  readonly isReady: boolean
-  /** Whether a file could not be uploaded, which keeps the message from being sent. */
-  readonly hasRefused: boolean
-  add(files: Iterable<File>): void
-  remove(attachment: Attachment): void
-  /** Takes the files for a message, after which the list is empty. */
-  take(): readonly SentFile[]
-}
+export type Attachments = ReturnType<typeof useAttachments>
 
 /**
  * Files are uploaded when they are chosen, and deleted at the gateway when they are removed again. Those that are uploaded and not sent
  * yet are kept as drafts are.
  */
-export function useAttachments(agent: string, key: PlaygroundKey, chats: ChatsOfUser): Attachments {
+export function useAttachments(agent: string, key: PlaygroundKey, chats: ChatsOfUser) {
   const { username } = useSession()
   const draftName = `files ${agent}`
   const [list, setList] = useState<readonly Attachment[]>(() => chats.draft(draftName).files.map(uploaded))
@@ -47,30 +38,18 @@ export function useAttachments(agent: string, key: PlaygroundKey, chats: ChatsOf
   const change = (number: number, part: Partial<Attachment>) =>
     setList((all) => all.map((one) => (one.number === number ? { ...one, ...part } : one)))
 
-  const clientOf = async () =>
-    new Trunkline({
-      baseURL: location.origin,
-      apiKey: await key.get(),
-      // The key belongs to the visitor, who is logged in.
-      dangerouslyAllowBrowser: true,
-      maxRetries: 0,
-    })
-
   async function upload(number: number, file: File) {
     const controller = new AbortController()
     running.current.set(number, controller)
     try {
-      const client = await clientOf()
-      const { id, url } = await client.uploads.create(
-        file,
-        {
-          created_by: username,
-          agent,
-          onProgress: ({ loaded, total }) => change(number, { progress: total ? loaded / total : 0 }),
-        },
-        { signal: controller.signal },
-      )
-      change(number, { progress: 1, upload: { id, url, name: file.name } })
+      const upload = await uploadFile(file, {
+        key,
+        agent,
+        createdBy: username,
+        onProgress: (progress) => change(number, { progress }),
+        signal: controller.signal,
+      })
+      change(number, { progress: 1, upload })
     } catch (error) {
       if (!(error instanceof AbortError)) change(number, { error })
     }
@@ -79,9 +58,11 @@ export function useAttachments(agent: string, key: PlaygroundKey, chats: ChatsOf
 
   return {
     list,
+    /** False while files are being uploaded, or where one could not be. */
     isReady: list.every(({ upload }) => upload !== undefined),
+    /** Whether a file could not be uploaded, which keeps the message from being sent. */
     hasRefused: list.some(({ error }) => error !== undefined),
-    add(files) {
+    add(files: Iterable<File>): void {
       for (const file of files) {
         const number = ++lastNumber.current
         const { name, size } = file
@@ -89,18 +70,22 @@ export function useAttachments(agent: string, key: PlaygroundKey, chats: ChatsOf
         void upload(number, file)
       }
     },
-    remove({ number, upload }) {
+    remove({ number, upload }: Attachment): void {
       setList((all) => all.filter((one) => one.number !== number))
       running.current.get(number)?.abort()
       // What cannot be deleted now expires by itself.
       if (upload !== undefined)
-        void clientOf()
+        void uploadClient(key)
           .then((client) => client.uploads.delete(upload.id))
           .catch(() => undefined)
     },
-    take() {
+    /** Takes the files for a message, after which the list is empty. */
+    take(): readonly SentFile[] {
       setList([])
       return list.flatMap(({ upload }) => upload ?? [])
+    },
+    giveBack(files) {
+      setList((all) => [...files.map((file) => uploaded(file, lastNumber.current++)), ...all])
     },
   }
 }

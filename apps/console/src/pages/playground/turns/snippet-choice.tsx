@@ -25,6 +25,7 @@ export function SnippetChoice({ turn, agent, app }: SnippetChoiceProps) {
     app,
     conversationId: turn.conversationId,
     query: sentQuery(turn),
+    answer: turn.answer,
     files: turn.files.map(({ url }) => url),
     detail: true,
     apiKey: PLACEHOLDER,

@@ -21,7 +21,8 @@ export function TurnQuestion({ turn, mayEdit, onEdit }: TurnQuestionProps) {
       <span className={styles.who}>
         <UserRound aria-hidden />
         <strong>{t('you')}</strong>
-        {!isEdited && (
+        {/* An answer belongs to the question before it, and no other chat has that. */}
+        {!isEdited && turn.answer === undefined && (
           <IconButton
             className={styles.edit}
             label={t('edit')}
@@ -43,7 +44,7 @@ export function TurnQuestion({ turn, mayEdit, onEdit }: TurnQuestionProps) {
           }}
         />
       ) : (
-        <p className={styles.text}>{turn.query}</p>
+        <p className={styles.text}>{turn.answer?.cancel === true ? t('pause.gaveUp') : turn.query}</p>
       )}
       {turn.files.length > 0 && (
         <ul className={styles.files} aria-label={t('files')}>

@@ -4,6 +4,7 @@ import { useTranslations } from 'use-intl'
 import { Disclosure } from '../../../ui/disclosure.tsx'
 import type { ChatSession } from '../chats/chat-session.ts'
 import { isRunning, type Turn } from '../chats/turn.ts'
+import { PauseForm } from '../pause/pause-form.tsx'
 import { ReplyText } from '../reply/reply-text.tsx'
 import { TimeLine } from '../reply/time-line.tsx'
 import styles from './turn.module.css'
@@ -20,13 +21,15 @@ interface TurnViewProps {
   /** Whether another answer of the chat is being written, so that nothing can be sent. */
   readonly isBusy: boolean
   readonly isElsewhere: boolean
+  /** Whether the question with which the reply has ended waits for its answer. */
+  readonly mayAnswer: boolean
   readonly mayMakeKeys: boolean
   onEdit(turn: Turn, query: string): void
 }
 
 /** A message, what the agent did, and its reply. Drawn again only if something of it has changed, because a chat may be long. */
 export const TurnView = memo((props: TurnViewProps) => {
-  const { turn, session, agentName, isLast, isBusy, isElsewhere, mayMakeKeys, onEdit } = props
+  const { turn, session, agentName, isLast, isBusy, isElsewhere, mayAnswer, mayMakeKeys, onEdit } = props
   const t = useTranslations('playground')
   const runs = isRunning(turn)
   return (
@@ -46,7 +49,12 @@ export const TurnView = memo((props: TurnViewProps) => {
         ) : (
           <TurnEnd {...{ turn, session, isLast, isElsewhere, mayMakeKeys }} />
         )}
-        {!runs && <TurnFooter {...{ turn, session }} mayRegenerate={isLast && !isBusy} />}
+        {turn.pause !== undefined && mayAnswer && !runs && (
+          <PauseForm {...{ turn, session, isBusy }} pause={turn.pause} />
+        )}
+        {!runs && (
+          <TurnFooter {...{ turn, session }} mayRegenerate={isLast && !isBusy && turn.answer === undefined} />
+        )}
       </div>
     </article>
   )

@@ -1,0 +1,36 @@
+import { useTranslations } from 'use-intl'
+import { Button } from '../../ui/button.tsx'
+import type { Agent } from '../agents/agent.ts'
+import styles from './playground.module.css'
+
+/** Words at which the emulators of these platforms ask something back. */
+const QUESTIONS: Readonly<Record<string, readonly (readonly ['choice' | 'form', string])[]>> = {
+  fastgpt: [
+    ['choice', 'sandbox:interactive'],
+    ['form', 'sandbox:interactive=form'],
+  ],
+  hiagent: [['choice', 'sandbox:interactive']],
+}
+
+interface SuggestionsProps {
+  readonly agent: Agent
+  readonly isBusy: boolean
+  onChoose(query: string): void
+}
+
+/** First messages for an emulator, which show what real platforms do only if they are set up for it. */
+export function Suggestions({ agent, isBusy, onChoose }: SuggestionsProps) {
+  const t = useTranslations('playground.suggestions')
+  const questions = QUESTIONS[agent.platform] ?? []
+  if (questions.length === 0) return null
+  return (
+    <p className={styles.suggestions}>
+      {t('title')}
+      {questions.map(([name, query]) => (
+        <Button key={name} disabled={isBusy} onClick={() => onChoose(`${t('topic')} ${query}`)}>
+          {t(name)}
+        </Button>
+      ))}
+    </p>
+  )
+}
