@@ -21,17 +21,7 @@ export interface FetchedFile extends FileSource {
   close(): void
 }
 
-export interface FileFetcher {
-  /**
-   * Requests a file without any credential. Addresses are public ones, unless the URL has the origin of the agent's `filesUrl`; that
-   * holds for the address of each connection, and for each redirect anew.
-   *
-   * @param bytesMax - answers that announce more are not read
-   * @throws NotKept
-   */
-  fetch(url: string, agent: FetchingAgent, bytesMax: number, signal: AbortSignal): Promise<FetchedFile>
-  close(): Promise<void>
-}
+export type FileFetcher = ReturnType<typeof createFileFetcher>
 
 const REDIRECTS_MAX = 3
 const URL_CHARACTERS_MAX = 8_192
@@ -39,7 +29,7 @@ const URL_CHARACTERS_MAX = 8_192
 const HEADERS = { accept: '*/*', 'accept-encoding': 'identity' }
 
 /** @param lookups - how names are looked up; by default as the system is configured */
-export function createFileFetcher(lookups: Partial<Lookups> = {}): FileFetcher {
+export function createFileFetcher(lookups: Partial<Lookups> = {}) {
   const { dns = createNameLookup(), system = systemLookup } = lookups
   const trusted = createPools({ dns, system })
   const guarded = createPools({
@@ -72,7 +62,19 @@ export function createFileFetcher(lookups: Partial<Lookups> = {}): FileFetcher {
   }
 
   return {
-    async fetch(text, agent, bytesMax, signal) {
+    /**
+     * Requests a file without any credential. Addresses are public ones, unless the URL has the origin of the agent's `filesUrl`;
+     * that holds for the address of each connection, and for each redirect anew.
+     *
+     * @param bytesMax - answers that announce more are not read
+     * @throws NotKept
+     */
+    async fetch(
+      text: string,
+      agent: FetchingAgent,
+      bytesMax: number,
+      signal: AbortSignal,
+    ): Promise<FetchedFile> {
       let url = text.length > URL_CHARACTERS_MAX ? null : URL.parse(text)
       for (let redirects = 0; ; redirects += 1) {
         if (url === null) throw new NotKept('no_http_url', 'expected an http(s) URL')

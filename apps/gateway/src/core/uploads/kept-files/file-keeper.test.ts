@@ -16,14 +16,8 @@ import {
   type UploadFixture,
 } from '#core/uploads/uploads.test-support.ts'
 import { createUploads } from '#core/uploads/uploads.ts'
-import {
-  type CallFiles,
-  createFileKeeper,
-  type FileKeeper,
-  type FileKeeperDeps,
-  type FileNotKept,
-  KEPT_FILES_MAX,
-} from './file-keeper.ts'
+import { type CallFiles, type FileNotKept, KEPT_FILES_MAX } from './call-files.ts'
+import { createFileKeeper, type FileKeeper, type FileKeeperDeps } from './file-keeper.ts'
 import {
   type FileServer,
   type Internet,
