@@ -8,7 +8,13 @@ import type { Surroundings } from './surroundings.ts'
 /** The parts of other rooms that the services use. */
 export type ServiceParts = Omit<
   ServicesDeps,
-  keyof Surroundings | 'space' | 'onUsageFeedAnswer' | 'onKeyWatchAnswer' | 'sweepObserver' | 'observe'
+  | keyof Surroundings
+  | 'space'
+  | 'onUsageFeedAnswer'
+  | 'onKeyWatchAnswer'
+  | 'onFileNotKept'
+  | 'sweepObserver'
+  | 'observe'
 >
 
 export function buildServices(
@@ -31,6 +37,8 @@ export function buildServices(
       'the keys of running calls can be checked again',
       'the keys of running calls cannot be checked, so the calls go on',
     ),
+    onFileNotKept: ({ callId: call, agentId: agent, cause: err, ...why }) =>
+      log.warn({ call, agent, err, ...why }, 'a file of the agent could not be kept'),
     sweepObserver: { swept: metrics.uploadsSwept },
     // Each listens to every call.
     observe: eachOf([

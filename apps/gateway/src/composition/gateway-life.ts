@@ -144,7 +144,7 @@ export function createGatewayLife(surroundings: Surroundings, parts: LivingParts
       await parts.wakeUps.close()
       redis?.disconnect()
       storage.close()
-      await parts.upstream.close()
+      await Promise.all([parts.upstream.close(), processTasks.keptFiles.close()])
       await tracing?.close(TRACES_WITHIN_MS)
     },
   }

@@ -48,12 +48,13 @@ export function createCompletionEncoder(
     role = ''
     return `${head}{"index":0,"delta":{${delta}},"finish_reason":null}]${beside}}\n\n`
   }
-  const last = ({ reason, pause }: Extract<ChatEvent, { type: 'end' }>) => {
+  const last = ({ reason, pause, files }: Extract<ChatEvent, { type: 'end' }>) => {
     const delta = role.slice(0, -1)
     const tokens = JSON.stringify(usage === undefined ? null : tokenUsage(usage))
     const usageChunk = includeUsage ? `${head}],"usage":${tokens}}\n\n` : ''
     const paused = pause === undefined ? '' : `,"pause":${JSON.stringify(pause)}`
-    return `${head}{"index":0,"delta":{${delta}},"finish_reason":"${reason}"}]${paused}}\n\n${usageChunk}data: [DONE]\n\n`
+    const made = files === undefined ? '' : `,"files":${JSON.stringify(files)}`
+    return `${head}{"index":0,"delta":{${delta}},"finish_reason":"${reason}"}]${made}${paused}}\n\n${usageChunk}data: [DONE]\n\n`
   }
 
   return {

@@ -6,7 +6,8 @@ import type { Completion } from './schemas.ts'
 
 /** The JSON reply of `POST /api/v1/chat/completions` where the client did not ask for a stream. */
 export function completionOf(chat: ChatHead, reply: CollectedReply): Completion {
-  const { model, content, reasoning, toolCalls, finishReason, usage, logprobs, citations, pause } = reply
+  const { model, content, reasoning, toolCalls, finishReason, usage, logprobs, citations, files, pause } =
+    reply
   return {
     id: completionId(chat),
     object: 'chat.completion',
@@ -30,6 +31,7 @@ export function completionOf(chat: ChatHead, reply: CollectedReply): Completion 
     ],
     ...citations?.top,
     ...(usage !== undefined && { usage: tokenUsage(usage) }),
+    ...(files !== undefined && { files: [...files] }),
     ...(pause !== undefined && { pause }),
   }
 }

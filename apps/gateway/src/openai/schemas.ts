@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { ID_CHARACTERS_MAX } from '#core/calls/request/call.ts'
 import { MESSAGE_ROLES } from '#core/calls/request/messages.ts'
+import { ReplyFileSchema } from '#http/chat/file-schemas.ts'
 import { PauseAnswerSchema, PauseSchema } from '#http/chat/pause-schemas.ts'
 import { TokenUsageSchema } from '#http/chat/token-usage.ts'
 import { nullable, oneOf, ref } from '#http/response/schemas.ts'
@@ -145,6 +146,9 @@ export const CompletionSchema = Type.Object(
     ),
     ...CITATIONS,
     usage: Type.Optional(ref(TokenUsageSchema)),
+    files: Type.Optional(
+      Type.Array(ref(ReplyFileSchema), { description: 'The files that the agent has made, at most 20.' }),
+    ),
     pause: Type.Optional(ref(PauseSchema)),
   },
   {
@@ -200,6 +204,9 @@ export const CompletionChunkSchema = Type.Object(
         ref(TokenUsageSchema),
         'The tokens of the call, in a chunk before `[DONE]` if `stream_options.include_usage` was true; null if the platform reported none.',
       ),
+    ),
+    files: Type.Optional(
+      Type.Array(ref(ReplyFileSchema), { description: 'The files that the agent has made, at most 20.' }),
     ),
     pause: Type.Optional(ref(PauseSchema)),
   },

@@ -3,6 +3,7 @@ import type { CallEvent, CallObserver, CallRecord, Settled } from '#core/calls/c
 
 type CallLog = Pick<Logger, 'debug' | 'info' | 'isLevelEnabled' | 'warn'>
 type AttemptEnded = Extract<CallEvent, { type: 'attempt_ended' }>
+type FilesUnreachable = Extract<CallEvent, { type: 'files_unreachable' }>
 type FieldsRefused = Extract<CallEvent, { type: 'fields_refused' }>
 
 /** Logs the calls that failed, and each attempt that failed, whether or not another one follows it. */
@@ -10,6 +11,7 @@ export function logCalls(log: CallLog): CallObserver {
   return (event) => {
     if (event.type === 'attempt_ended') logAttempt(log, event)
     if (event.type === 'fields_refused') logRefusedFields(log, event)
+    if (event.type === 'files_unreachable') logUnreachableFiles(log, event)
     if (event.type !== 'settled') return
     const { call, settled } = event
     if (call.kind === 'chat') {
@@ -30,6 +32,13 @@ function logRefusedFields(log: CallLog, { call, deployment, fields }: FieldsRefu
   log.warn(
     { call: call.callId, reqId: call.requestId, agent: call.agent, deployment, fields, setting },
     `the platform refuses fields that the gateway adds: they are left out for an hour, and always with ${setting} in the agent's entry`,
+  )
+}
+
+function logUnreachableFiles(log: CallLog, { call, deployment }: FilesUnreachable): void {
+  log.warn(
+    { call: call.callId, reqId: call.requestId, agent: call.agent, deployment, setting: 'filesUrl' },
+    "the agent has made files without an address that clients reach: set filesUrl in the agent's entry to where they are",
   )
 }
 

@@ -1232,6 +1232,48 @@ export interface components {
             };
         };
         /**
+         * The agent has made a file, which is in `files` of the reply as well.
+         * @example {
+         *       "type": "file",
+         *       "name": "chart.png",
+         *       "data": {
+         *         "type": "image",
+         *         "url": "https://files.example.com/chart.png"
+         *       }
+         *     }
+         */
+        FileDetail: {
+            /**
+             * The kind of the step, the same for all platforms. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "file";
+            /** The id of the step on the platform. */
+            id?: string;
+            /** The name of the step or tool. */
+            name?: string;
+            /** The platform's word for the state of the step. */
+            status?: string;
+            /** What a step of this kind carries. */
+            data: {
+                /**
+                 * The kind of the file.
+                 * @enum {string}
+                 */
+                type: "image" | "document" | "audio" | "video";
+                /** Where it can be read; absent where it cannot be reached. */
+                url?: string;
+                /** Its media type, where the platform reports it. */
+                media_type?: string;
+            };
+            /** How many milliseconds the step took. */
+            elapsed_ms?: number;
+            /** What the platform sent and the other fields do not hold, by the platform's names: further fields, and values of another type than expected. */
+            raw?: {
+                [key: string]: unknown;
+            };
+        };
+        /**
          * A step of another kind; `name` says of which.
          * @example {
          *       "type": "other",
@@ -1272,7 +1314,28 @@ export interface components {
          *       }
          *     }
          */
-        DetailEvent: components["schemas"]["NodeStartedDetail"] | components["schemas"]["NodeFinishedDetail"] | components["schemas"]["ToolCallDetail"] | components["schemas"]["ToolResultDetail"] | components["schemas"]["ThoughtDetail"] | components["schemas"]["ReasoningDetail"] | components["schemas"]["SourcesDetail"] | components["schemas"]["VariablesDetail"] | components["schemas"]["InteractionDetail"] | components["schemas"]["ReplacedDetail"] | components["schemas"]["OtherDetail"];
+        DetailEvent: components["schemas"]["NodeStartedDetail"] | components["schemas"]["NodeFinishedDetail"] | components["schemas"]["ToolCallDetail"] | components["schemas"]["ToolResultDetail"] | components["schemas"]["ThoughtDetail"] | components["schemas"]["ReasoningDetail"] | components["schemas"]["SourcesDetail"] | components["schemas"]["VariablesDetail"] | components["schemas"]["InteractionDetail"] | components["schemas"]["ReplacedDetail"] | components["schemas"]["FileDetail"] | components["schemas"]["OtherDetail"];
+        /**
+         * A file that the agent has made. The text of the reply shows it as well, as Markdown.
+         * @example {
+         *       "url": "https://files.example.com/chart.png",
+         *       "type": "image",
+         *       "name": "chart.png"
+         *     }
+         */
+        ReplyFile: {
+            /** Where it can be read; absent where it cannot be reached. */
+            url?: string;
+            /**
+             * The kind of the file.
+             * @enum {string}
+             */
+            type: "image" | "document" | "audio" | "video";
+            /** Its name, where the platform reports one. */
+            name?: string;
+            /** Its media type, where the platform reports it. */
+            media_type?: string;
+        };
         /**
          * The run waits for the user. The next chat in the same conversation is the answer, by its text or by `answer`.
          * @example {
@@ -1450,6 +1513,8 @@ export interface components {
             }[];
             /** The steps of the platform's progress, in order; present only if `detail` was true. */
             detail?: components["schemas"]["DetailEvent"][];
+            /** The files that the agent has made, at most 20. */
+            files?: components["schemas"]["ReplyFile"][];
             /** The run waits for the user. The next chat in the same conversation is the answer, by its text or by `answer`. */
             pause?: components["schemas"]["Pause"];
         };
@@ -1505,6 +1570,8 @@ export interface components {
             usage?: components["schemas"]["TokenUsage"];
             /** One step of the platform's progress, sent if `detail` is true. `type` is its kind. */
             detail?: components["schemas"]["DetailEvent"];
+            /** The files that the agent has made, at most 20. */
+            files?: components["schemas"]["ReplyFile"][];
             /** The run waits for the user. The next chat in the same conversation is the answer, by its text or by `answer`. */
             pause?: components["schemas"]["Pause"];
         };
@@ -1656,6 +1723,8 @@ export interface components {
             search_results?: unknown[];
             /** The tokens of the call as the platform reported them; absent where it reported none. */
             usage?: components["schemas"]["TokenUsage"];
+            /** The files that the agent has made, at most 20. */
+            files?: components["schemas"]["ReplyFile"][];
             /** The run waits for the user. The next chat in the same conversation is the answer, by its text or by `answer`. */
             pause?: components["schemas"]["Pause"];
         };
@@ -1724,6 +1793,8 @@ export interface components {
             search_results?: unknown[];
             /** The tokens of the call, in a chunk before `[DONE]` if `stream_options.include_usage` was true; null if the platform reported none. */
             usage?: components["schemas"]["TokenUsage"] | null;
+            /** The files that the agent has made, at most 20. */
+            files?: components["schemas"]["ReplyFile"][];
             /** The run waits for the user. The next chat in the same conversation is the answer, by its text or by `answer`. */
             pause?: components["schemas"]["Pause"];
         };
@@ -1886,6 +1957,13 @@ export interface components {
          *         "id": "string"
          *       },
          *       "store": true,
+         *       "files": [
+         *         {
+         *           "url": "https://files.example.com/chart.png",
+         *           "type": "image",
+         *           "name": "chart.png"
+         *         }
+         *       ],
          *       "pause": {
          *         "id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
          *         "question": "Send the offer?",
@@ -1954,6 +2032,8 @@ export interface components {
             };
             /** As in the request; true by default. */
             store: boolean;
+            /** The files that the agent has made, at most 20. */
+            files?: components["schemas"]["ReplyFile"][];
             /** The run waits for the user. The next chat in the same conversation is the answer, by its text or by `answer`. */
             pause?: components["schemas"]["Pause"];
         } & {
@@ -5551,10 +5631,14 @@ export type VariablesDetail = components["schemas"]["VariablesDetail"];
 export type InteractionDetail = components["schemas"]["InteractionDetail"];
 /** The platform has withdrawn its text and sent another one; `status` is the reason that it gave. */
 export type ReplacedDetail = components["schemas"]["ReplacedDetail"];
+/** The agent has made a file, which is in `files` of the reply as well. */
+export type FileDetail = components["schemas"]["FileDetail"];
 /** A step of another kind; `name` says of which. */
 export type OtherDetail = components["schemas"]["OtherDetail"];
 /** One step of the platform's progress, sent if `detail` is true. `type` is its kind. */
 export type DetailEvent = components["schemas"]["DetailEvent"];
+/** A file that the agent has made. The text of the reply shows it as well, as Markdown. */
+export type ReplyFile = components["schemas"]["ReplyFile"];
 /** The run waits for the user. The next chat in the same conversation is the answer, by its text or by `answer`. */
 export type Pause = components["schemas"]["Pause"];
 /** The answer to a pause. It names its pause, so that a second click answers nothing else. `query` may be empty beside it. */

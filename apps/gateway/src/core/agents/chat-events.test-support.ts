@@ -3,6 +3,7 @@ import { Value } from 'typebox/value'
 import { objectOf } from '#core/base/values/json.ts'
 import { ERRORS } from '#core/errors/errors.ts'
 import { type ChatEvent, DETAIL_TYPES, type DetailEvent, type DetailType } from './events.ts'
+import { MADE_FILE_TYPES } from './made-file.ts'
 import { PAUSE_FIELD_TYPES } from './pause.ts'
 
 const closed = { additionalProperties: false }
@@ -41,6 +42,7 @@ const DETAIL_DATA: Readonly<Record<DetailType, TProperties>> = {
     form: Type.Optional(Type.Unknown()),
   },
   replaced: withText,
+  file: { type: Type.Enum([...MADE_FILE_TYPES]), url: Type.Optional(text), media_type: Type.Optional(text) },
   other: {},
 }
 
@@ -76,6 +78,16 @@ const FAILURE = Type.Object(
   closed,
 )
 
+const FILE = Type.Object(
+  {
+    type: Type.Enum([...MADE_FILE_TYPES]),
+    url: Type.Optional(text),
+    name: Type.Optional(text),
+    mediaType: Type.Optional(text),
+  },
+  closed,
+)
+
 const PAUSE = Type.Object(
   {
     question: anyText,
@@ -105,6 +117,7 @@ const CHAT_EVENT = Type.Union([
   Type.Object({ type: Type.Enum(['text', 'reasoning']), text }, closed),
   Type.Object({ type: Type.Literal('replace'), text: Type.String(), detail: Type.Optional(DETAIL) }, closed),
   Type.Object({ type: Type.Literal('pause'), pause: PAUSE }, closed),
+  Type.Object({ type: Type.Literal('file'), file: FILE }, closed),
   Type.Object(
     { type: Type.Literal('tool_calls'), delta: Type.Array(Type.Unknown(), { minItems: 1 }) },
     closed,

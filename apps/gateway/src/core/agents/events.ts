@@ -1,5 +1,6 @@
 import type { JsonObject } from '#core/base/values/json.ts'
 import type { ErrorReason, Problem } from '#core/errors/errors.ts'
+import type { MadeFile, OfferedFile } from './made-file.ts'
 import type { OfferedPause, Pause } from './pause.ts'
 
 /** Token counts as the platform reported them. Unknown counts are an absent `TokenCounts`, never zeros. */
@@ -27,6 +28,7 @@ export const DETAIL_TYPES = [
   'variables',
   'interaction',
   'replaced',
+  'file',
   'other',
 ] as const
 
@@ -62,6 +64,11 @@ export interface DetailData {
     readonly form?: unknown
   }
   readonly replaced: { readonly text: string }
+  readonly file: {
+    readonly type: MadeFile['type']
+    readonly url?: string | undefined
+    readonly media_type?: string | undefined
+  }
   readonly other: Readonly<Record<string, never>>
 }
 
@@ -117,6 +124,8 @@ export type ChatEvent =
   | { readonly type: 'replace'; readonly text: string; readonly detail?: () => DetailEvent<'replaced'> }
   /** The run waits for the end user. Of several pauses of one reply only the first is passed on. */
   | { readonly type: 'pause'; readonly pause: Pause }
+  /** A file that the agent has made. What clients get of it is added once it has been kept, where it is to be. */
+  | { readonly type: 'file'; readonly file: MadeFile; readonly offered?: OfferedFile }
   | { readonly type: 'tool_calls'; readonly delta: readonly unknown[] }
   /** A function, so that a call without requested details costs nothing. Each call of it returns the same. */
   | { readonly type: 'detail'; readonly detail: () => DetailEvent }
@@ -135,6 +144,8 @@ export type ChatEvent =
       readonly reason: FinishReason
       readonly unknownWord?: string
       readonly pause?: OfferedPause
+      /** All files of the reply. */
+      readonly files?: readonly OfferedFile[]
     }
   | { readonly type: 'error'; readonly failure: Failure }
 

@@ -142,7 +142,7 @@ export function fold(
   const finishReason = ends.reason
   const usage = delivered.findLast((event) => event.type === 'usage')?.usage
   const hasReasoning = delivered.some(({ type }) => type === 'reasoning')
-  const hasContent = text !== '' || delivered.some(({ type }) => type === 'tool_calls')
+  const hasContent = text !== '' || delivered.some(({ type }) => type === 'tool_calls' || type === 'file')
   const isEmpty =
     finishReason !== undefined && !hasContent && !mayBeEmpty({ reason: finishReason, hasReasoning, usage })
   const failure: Failure | undefined =

@@ -4,9 +4,12 @@ import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
 import type { UpstreamPart } from '#core/agents/upstream/upstream-reply.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import type { Runtime } from '#core/base/runtime.ts'
+import type { KeepingCall } from '#core/uploads/kept-files/call-files.ts'
+import type { FileKeeper } from '#core/uploads/kept-files/file-keeper.ts'
 import type { Exchange, TurnState } from './call-events.ts'
 import type { AdmittedChat, CallEnding, Entered } from './conversation/enter-conversation.ts'
 import { followConversation } from './conversation/follow-conversation.ts'
+import { keepFiles } from './files/keep-files.ts'
 import { ReplyContent, type ReplyContentDeps } from './reply-content.ts'
 import { timeoutsOfAttempt } from './reply-deadlines.ts'
 import type { UnroutedCall } from './request/call.ts'
@@ -21,6 +24,8 @@ export interface AttemptDeps extends ReplyContentDeps, TranslatedReplyDeps {
   readonly runtime: Runtime
   /** Enters the conversation of a call; the request is sent once this has resolved. */
   readonly enter: (chat: AdmittedChat, ending: CallEnding) => Entered | Promise<Entered>
+  /** What keeps the files that the agent makes in a call. */
+  readonly filesOf: FileKeeper['ofCall']
   /** The derived id of the conversation, for the trace of the call. */
   readonly conversationOf: (chat: AdmittedChat<UnroutedCall>) => string
 }
@@ -71,6 +76,8 @@ export class Attempt implements CallEnding {
   #reply: TranslatedReply | undefined
   /** Fields of the request that the adapter has added, and could leave out. */
   #addedFields: readonly string[] = []
+  /** Whose files those of the reply are; only where they are kept. */
+  readonly #files: Omit<KeepingCall, 'agent' | 'signal'> | undefined
   #isOver = false
   #isSuperseded = false
   #ended: AbortController | undefined
@@ -89,8 +96,10 @@ export class Attempt implements CallEnding {
     this.#route = route
     this.#startedMs = startedMs
     this.#agent = route.deployment.agent
-    this.#content = new ReplyContent(deps, this.#agent.thinkTags)
+    this.#content = new ReplyContent(deps, this.#agent)
     this.#beginning = beginning
+    const { callId, ownerId, keyId = '' } = chat
+    this.#files = this.#agent.keepFiles ? { callId, ownerId, keyId } : undefined
     this.#ended = ended
     this.number = route.attempts + 1
     this.deployment = route.deployment.id
@@ -279,6 +288,21 @@ export class Attempt implements CallEnding {
 
   resumeIdle(): void {
     this.#reply?.deadlines.resumeIdle()
+  }
+
+  /**
+   * Keeps the files of a complete reply, where its agent asks for that. Resolves with what shows them; undefined if there is nothing
+   * to wait for.
+   */
+  keepFiles(): Promise<readonly ChatEvent[]> | undefined {
+    const { files } = this.#content
+    const holder = this.#files
+    if (holder === undefined || files.all.length === 0) return undefined
+    const kept = this.#deps.filesOf({ ...holder, agent: this.#agent, signal: this.signal })
+    return keepFiles(files, kept).then((events) => {
+      if (events.length > 0) this.#requireEntered().turn.saw(events)
+      return events
+    })
   }
 
   /** Stores the turn of a complete reply. Undefined if there is nothing to wait for. */

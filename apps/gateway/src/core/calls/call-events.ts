@@ -119,6 +119,8 @@ export type CallEvent =
       readonly deployment: string
       readonly fields: readonly string[]
     }
+  /** The agent has made files that nobody but the gateway can reach, since its entry does not say where they are. */
+  | { readonly type: 'files_unreachable'; readonly call: CallRecord; readonly deployment: string }
   /** The first part of the answer has arrived, so many milliseconds after the admission. */
   | { readonly type: 'first_text'; readonly call: CallRecord; readonly afterMs: number }
   /** The file of an upload is written to the storage. */

@@ -45,6 +45,8 @@ function startChats() {
     observe: () => undefined,
     bounds: { inFlightMax: 10, streamsPerKey: 1, streamBytesMax: 1_000 },
     files: { isIssued: () => false },
+    fileKeeper: {},
+    pauses: {},
     derivedIds: { conversationKey: () => 'conversation' },
   } as unknown as ChatDeps
   const service = createChatService(deps)

@@ -14,6 +14,7 @@ import { problemOf } from '#core/errors/problem-of.ts'
 import type { AttachedCall, KeptAdmission } from '#core/ledger/admission-row.ts'
 import type { KeptReplies, KeptReply } from '#core/reply-log/replies.ts'
 import { type Principal, requireKey } from '#core/requests/principal.ts'
+import type { FileKeeper } from '#core/uploads/kept-files/file-keeper.ts'
 import type { AdmissionService, AdmittedCall, EphemeralRequest, KeysSlot } from './admission.ts'
 import type { AttemptDeps } from './attempt.ts'
 import type { CallObserver } from './call-events.ts'
@@ -78,6 +79,8 @@ export interface ChatDeps extends EnterDeps, Pick<RouteOfDeps, 'routes'>, Pick<A
   readonly keyWatch: KeyWatch
   readonly runtime: Runtime
   readonly observe: CallObserver
+  /** Keeps the files that agents make, where they ask for it. */
+  readonly fileKeeper: Pick<FileKeeper, 'ofCall'>
   /** Where runs wait for their users. */
   readonly pauses: Pauses
   readonly bounds: ChatBounds
@@ -102,6 +105,7 @@ export function createChatService(deps: ChatDeps): ChatService {
     streamBytesMax: bounds.streamBytesMax,
     enter: (chat, ending) => enterConversation(deps, chat, ending),
     conversationOf: (chat) => conversationKey(deps, chat),
+    filesOf: deps.fileKeeper.ofCall,
   }
 
   /**
@@ -198,6 +202,7 @@ export function createChatService(deps: ChatDeps): ChatService {
         call,
         callId,
         ownerId,
+        keyId: admitted.keyId,
         conversationId: claimed?.conversation ?? conversationId,
         trace,
         answer: claimed?.answer,

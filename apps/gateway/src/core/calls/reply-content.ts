@@ -1,10 +1,12 @@
-import type { EmptyReply } from '#core/agents/adapter.ts'
+import type { Agent, EmptyReply } from '#core/agents/adapter.ts'
 import type { ChatEvent, Failure, FinishReason, TokenCounts } from '#core/agents/events.ts'
+import type { MadeFile } from '#core/agents/made-file.ts'
 import type { Pause } from '#core/agents/pause.ts'
 import { ReplyEnds } from '#core/agents/translate/replies/reply-ends.ts'
 import { ThinkTags } from '#core/agents/translate/replies/think-tags.ts'
 import { WellFormedText } from '#core/agents/translate/replies/well-formed-text.ts'
 import type { Runtime } from '#core/base/runtime.ts'
+import { FilesOfReply } from './files/files-of-reply.ts'
 
 export interface ReplyContentDeps {
   readonly runtime: Pick<Runtime, 'elapsedMs'>
@@ -21,6 +23,9 @@ export class ReplyContent {
   readonly #deps: ReplyContentDeps
   readonly #ends = new ReplyEnds()
   readonly #texts = new WellFormedText()
+  readonly #files: FilesOfReply
+  /** Whether the gateway keeps them, so that they are shown at the end. */
+  readonly #keepsFiles: boolean
   /** Undefined where tags are text. */
   readonly #tags: ThinkTags | undefined
   #unknownFinishWord: string | undefined
@@ -33,10 +38,15 @@ export class ReplyContent {
   #firstTextAtMs: number | undefined
   #pauses: readonly Pause[] = NO_PAUSES
 
-  /** @param thinkTags - whether what stands between tags at the beginning of the text is reasoning */
-  constructor(deps: ReplyContentDeps, thinkTags: boolean) {
+  constructor(
+    deps: ReplyContentDeps,
+    agent: Pick<Agent, 'thinkTags' | 'baseUrl' | 'filesUrl' | 'keepFiles'>,
+  ) {
     this.#deps = deps
-    this.#tags = thinkTags ? new ThinkTags() : undefined
+    // What stands between tags at the beginning of the text is reasoning then.
+    this.#tags = agent.thinkTags ? new ThinkTags() : undefined
+    this.#keepsFiles = agent.keepFiles
+    this.#files = new FilesOfReply(agent)
   }
 
   /** Whether the platform has reported an end, and nothing of the answer after it. */
@@ -80,6 +90,10 @@ export class ReplyContent {
   /** Where the run waits, in the order in which it was reported. Several branches of a run may wait at once. */
   get pauses(): readonly Pause[] {
     return this.#pauses
+  }
+
+  get files(): FilesOfReply {
+    return this.#files
   }
 
   /** When the first part of the answer came, on the clock of `elapsedMs`. */
@@ -144,6 +158,9 @@ export class ReplyContent {
       case 'reasoning':
         this.#hasReasoning = true
         break
+      case 'file':
+        this.#takeFile(event.file, batch)
+        return
       case 'pause':
         this.#pauses = [...this.#pauses, event.pause]
         this.#firstTextAtMs ??= this.#deps.runtime.elapsedMs()
@@ -155,12 +172,28 @@ export class ReplyContent {
         break
       case 'text':
       case 'replace':
+        this.#files.saw(event.text)
+        this.#firstTextAtMs ??= this.#deps.runtime.elapsedMs()
+        this.#hasContent = true
+        break
       case 'tool_calls':
         this.#firstTextAtMs ??= this.#deps.runtime.elapsedMs()
         this.#hasContent = true
         break
     }
     if (this.#isWithinBound(event)) batch.push(event)
+  }
+
+  /** A file is shown as text at once, unless the gateway is to keep it first. */
+  #takeFile(made: MadeFile, batch: ChatEvent[]): void {
+    this.#firstTextAtMs ??= this.#deps.runtime.elapsedMs()
+    this.#hasContent = true
+    const offered = this.#files.take(made)
+    if (offered === undefined) return
+    const event = { type: 'file', file: made, offered } as const
+    if (this.#isWithinBound(event)) batch.push(event)
+    const text = this.#keepsFiles ? '' : this.#files.textOf(made, offered)
+    if (text !== '' && this.#isWithinBound({ type: 'text', text })) batch.push({ type: 'text', text })
   }
 
   /** Counts the text of an event. Returns false, and fails the reply, if the event exceeds the bound. */
@@ -177,7 +210,12 @@ export class ReplyContent {
 /** Whether an event is a piece of the answer, or of what led to it, after which the answer has not ended yet. */
 function isAnswer({ type }: ChatEvent): boolean {
   return (
-    type === 'text' || type === 'reasoning' || type === 'tool_calls' || type === 'replace' || type === 'pause'
+    type === 'text' ||
+    type === 'reasoning' ||
+    type === 'tool_calls' ||
+    type === 'replace' ||
+    type === 'pause' ||
+    type === 'file'
   )
 }
 
@@ -188,6 +226,8 @@ function textBytes(event: ChatEvent): number {
     case 'reasoning':
     case 'replace':
       return Buffer.byteLength(event.text)
+    case 'file':
+      return Buffer.byteLength(event.file.url ?? '')
     case 'pause':
       return Buffer.byteLength(JSON.stringify(event.pause))
     case 'tool_calls':

@@ -69,6 +69,7 @@ export function startReply(options: ReplyOptions): StartedReply {
         streamBytesMax,
         enter,
         conversationOf: () => 'conversation-key',
+        filesOf: () => ({ keep: async () => undefined }) as never,
       },
       chat: {
         ...CHAT,

@@ -235,7 +235,11 @@ export class Reply implements ChatEvents, RunningCall {
   async #complete(attempt: Attempt, batch: readonly ChatEvent[]): Promise<readonly ChatEvent[]> {
     let cause: unknown
     let offered: OfferedPause | undefined
+    let made: readonly ChatEvent[] = []
     try {
+      // Before the turn is stored, since what shows the files is part of the answer.
+      const keeping = markRejectionHandled(attempt.keepFiles())
+      if (keeping !== undefined) made = await this.#unlessEnded(keeping)
       const storing = markRejectionHandled(attempt.complete())
       if (storing !== undefined) await this.#unlessEnded(storing)
       if (attempt.content.pauses.length > 0)
@@ -246,9 +250,16 @@ export class Reply implements ChatEvents, RunningCall {
       cause = error
     }
     if (!this.#isOver) this.#conclude('done', { cause, ...(offered !== undefined && { paused: true }) })
-    if (offered === undefined) return batch
-    const pause = offered
-    return batch.map((event) => (event.type === 'end' ? { ...event, pause } : event))
+    const { files: all } = attempt.content
+    if (all.lacksFilesUrl)
+      this.#deps.observe({ type: 'files_unreachable', call: this.#call, deployment: attempt.deployment })
+    const files = all.offered
+    if (offered === undefined && files.length === 0) return batch
+    return batch.flatMap((event) =>
+      event.type === 'end'
+        ? [...made, { ...event, ...(offered && { pause: offered }), ...(files.length > 0 && { files }) }]
+        : event,
+    )
   }
 
   #problemOf(error: unknown): Problem {

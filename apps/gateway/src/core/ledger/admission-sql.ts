@@ -1,3 +1,5 @@
+import { openPauseOf, PAUSE_ANSWER, PAUSE_REFUSAL } from './pause-claims-sql.ts'
+
 /** The fields of an admission that every statement reads. */
 export const ADMISSION_COLUMNS = `id uuid, request_id text, key_hash text, permission text, kind text, face text,
     agent text, app text, end_user text, conversation text, answers uuid, claims uuid`
@@ -21,31 +23,6 @@ export const REFUSAL = `
       WHEN cardinality(allowed_agents) > 0 AND NOT (agent = ANY (allowed_agents) OR agent || '/' || app = ANY (allowed_agents))
         AND NOT (kind = 'upload' AND (agent = '' OR EXISTS (
           SELECT FROM unnest(allowed_agents) AS allowed WHERE starts_with(allowed, agent || '/')))) THEN 'agent_denied'`
-
-/**
- * Joins the pause at which the conversation of the call waits, or the one that the call names, wherever it stands. Pauses that are
- * claimed are closed.
- */
-const openPauseOf = (call: string): string => {
-  const isItsOwn = `p.owner_id = ${call}.owner_id AND p.agent = ${call}.agent AND p.app = ${call}.app
-      AND p.end_user = ${call}.end_user AND p.claimed_by IS NULL`
-  return `LEFT JOIN LATERAL (
-    SELECT json_build_object(
-      'id', own.id, 'conversation', own.conversation, 'deployment', own.deployment, 'state', own.state,
-      'sealed', own.sealed, 'content', own.content, 'is_expired', coalesce(own.expires_at <= m.clock, false)) AS open_pause
-    FROM (
-      SELECT p.* FROM pauses p
-      WHERE ${call}.answers IS NULL AND p.conversation = ${call}.conversation AND ${isItsOwn}
-      UNION ALL
-      SELECT p.* FROM pauses p WHERE p.id = ${call}.answers AND ${isItsOwn}
-    ) own
-    ORDER BY own.id DESC LIMIT 1) pause ON ${call}.kind = 'chat' AND ${call}.claims IS NULL`
-}
-
-/** The reason to reject a call for its pause: it is decided outside of the database whether the call is the answer. */
-const PAUSE_REFUSAL = `
-      WHEN open_pause IS NOT NULL THEN 'pause_open'
-      WHEN answers IS NOT NULL AND claims IS NULL THEN 'pause_over'`
 
 /** Adds the admitted calls `a` to the counters; a counter of an earlier period starts again from zero. */
 const COUNTED_USER = `
@@ -112,9 +89,6 @@ WITH input AS MATERIALIZED (
   ${openPauseOf('i')}
   LEFT JOIN LATERAL (SELECT ${PERIOD_START}) p ON true
 )`
-
-/** The sixth element of an answer, of the row `r`. */
-export const PAUSE_ANSWER = `CASE WHEN r.refusal = 'pause_open' THEN r.open_pause END`
 
 /** Counts the calls of the CTE `admitted` and writes their rows. */
 export const COUNTED = `, counted_users AS (

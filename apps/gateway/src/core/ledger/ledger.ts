@@ -25,7 +25,7 @@ import {
   attachedTo,
 } from './admission-row.ts'
 import { ADMIT, ADMIT_ONE } from './admission-sql.ts'
-import { ADMIT_KEPT, FREE_LATE } from './kept-admission-sql.ts'
+import { ADMIT_KEPT, FREE_LATE } from './claiming-admission-sql.ts'
 import { ROLLUP_BOUNDS, type RollupBounds } from './roll-up-sql.ts'
 import { type Settlement, settlementRow } from './settlement-row.ts'
 import { settlements } from './settlement-sql.ts'

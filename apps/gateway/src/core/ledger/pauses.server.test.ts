@@ -5,7 +5,7 @@ import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import type { Database } from '#core/database/database.ts'
 import { Problem } from '#core/errors/errors.ts'
 import type { Admission } from './admission-row.ts'
-import { FREE_LATE } from './kept-admission-sql.ts'
+import { FREE_LATE } from './claiming-admission-sql.ts'
 import { admissionOf, type KeyRow, type LedgerFixture, openLedgerFixture } from './ledger.test-support.ts'
 import type { Ledger } from './ledger.ts'
 

@@ -1,4 +1,4 @@
-import { inRanges } from '#core/limits/sharing/in-slices.ts'
+import { inRanges } from '#core/limits/sharing/read-in-slices.ts'
 import type { Reads, Slices } from '#core/limits/sharing/reads.ts'
 import { requireOneOf } from '#core/requests/input/input-rules.ts'
 import { rowsOf } from '#core/requests/input/pagination.ts'

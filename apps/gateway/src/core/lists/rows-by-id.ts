@@ -1,5 +1,5 @@
 import type { Sql } from '#core/database/database.ts'
-import { inRanges } from '#core/limits/sharing/in-slices.ts'
+import { inRanges } from '#core/limits/sharing/read-in-slices.ts'
 import type { Slices } from '#core/limits/sharing/reads.ts'
 
 /*

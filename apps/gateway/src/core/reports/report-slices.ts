@@ -1,5 +1,5 @@
 import type { Sql } from '#core/database/database.ts'
-import { inSlices } from '#core/limits/sharing/in-slices.ts'
+import { inSlices } from '#core/limits/sharing/read-in-slices.ts'
 import type { Slices } from '#core/limits/sharing/reads.ts'
 import type { Granularity } from './range/calendar.ts'
 import type { Segment } from './range/report-range.ts'

@@ -1,6 +1,6 @@
 import { KEY_OWNERS } from '#core/accounts/keys/key-owners.ts'
 import type { Sql } from '#core/database/database.ts'
-import { inSlices } from '#core/limits/sharing/in-slices.ts'
+import { inSlices } from '#core/limits/sharing/read-in-slices.ts'
 import type { Slices } from '#core/limits/sharing/reads.ts'
 import type { ReportRange } from './range/report-range.ts'
 import type { ReportQuery } from './report-query.ts'

@@ -41,6 +41,7 @@ import { createUsage, type UsageDeps } from '#core/reports/usage.ts'
 import type { UsageFeedDeps } from '#core/reports/usage-feed.ts'
 import { createTypeCheck } from '#core/uploads/content/file-type.ts'
 import { createIssuedFiles } from '#core/uploads/issued-files.ts'
+import { createFileKeeper, type FileKeeperDeps } from '#core/uploads/kept-files/file-keeper.ts'
 import type { FileStorage } from '#core/uploads/storage/storage.ts'
 import { uploadFiles } from '#core/uploads/upload-rows.ts'
 import { createUploadSweep, type SweepObserver } from '#core/uploads/upload-sweep.ts'
@@ -72,6 +73,7 @@ export interface ServicesDeps extends ChatParts {
   readonly repliesObserver: RepliesDeps['observer']
   readonly onUsageFeedAnswer: UsageFeedDeps['onAnswer']
   readonly onKeyWatchAnswer: KeyWatchDeps['onAnswer']
+  readonly onFileNotKept: FileKeeperDeps['observe']
 }
 
 export interface ServicesConfig {
@@ -145,6 +147,17 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
   })
   const installation = () => deps.derivedIds.installation()
   const checkType = createTypeCheck(config.uploads.types)
+  const fileKeeper = createFileKeeper({
+    sql,
+    storage,
+    runtime,
+    checkType,
+    installation,
+    space,
+    bounds: config.uploads,
+    places: config.waitingPlaces,
+    observe: deps.onFileNotKept,
+  })
   const chat = createChatService({
     ...deps,
     sql: lanes.conversations,
@@ -152,6 +165,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     admission,
     keyWatch,
     kept: replies,
+    fileKeeper,
     files: createIssuedFiles({ prisma, sql, storage, runtime }),
     checkType,
     inlineBytes: new ByteBudget(INLINE_BYTES_MAX),
@@ -287,6 +301,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
       usage: upkeep,
       keys: createKeySweep({ sql: lanes.upkeep, retentionDays: config.apiKeys.revokedRetentionDays }),
       replies: replyTasks,
+      keptFiles: { close: fileKeeper.close },
       signingKeys: deps.signingKeys,
       audit: { ...audit, events, ...createChainSweep({ sql: lanes.upkeep, config: config.audit, runtime }) },
     },

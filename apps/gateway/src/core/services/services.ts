@@ -19,6 +19,7 @@ import type { Calls } from '#core/reports/calls.ts'
 import type { ChatCalls } from '#core/reports/chat-calls.ts'
 import type { Refusals } from '#core/reports/refusals/refusals.ts'
 import type { Usage, UsageUpkeep } from '#core/reports/usage.ts'
+import type { FileKeeper } from '#core/uploads/kept-files/file-keeper.ts'
 import type { UploadFiles } from '#core/uploads/upload-rows.ts'
 import type { UploadSweep } from '#core/uploads/upload-sweep.ts'
 import type { Uploads } from '#core/uploads/uploads.ts'
@@ -62,6 +63,7 @@ export interface ProcessTasks {
   readonly usage: UsageUpkeep
   readonly keys: KeySweep
   readonly replies: ReplyTasks
+  readonly keptFiles: Pick<FileKeeper, 'close'>
   readonly signingKeys: SigningKeyAdministration
   readonly audit: Audit & AuditTasks & ChainSweep
 }

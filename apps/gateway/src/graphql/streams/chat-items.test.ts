@@ -37,7 +37,7 @@ describe('the items of a chat', () => {
       { type: 'text', text: 'Hello' },
       { type: 'text', text: '\n\nWhich?\n\n- a\n- b' },
       { type: 'text_replaced', text: 'Withdrawn' },
-      { type: 'finished', model: 'm-1', finishReason: 'length', usage },
+      { type: 'finished', model: 'm-1', finishReason: 'length', usage, pause: undefined, files: [] },
     ])
   })
 

@@ -1,4 +1,5 @@
 import type { ChatEvent, DetailEvent, FinishReason, TokenCounts } from '#core/agents/events.ts'
+import type { OfferedFile } from '#core/agents/made-file.ts'
 import type { OfferedPause } from '#core/agents/pause.ts'
 import type { Chat } from '#core/calls/chats.ts'
 import { detailsOf } from '#core/calls/reading/detail-of.ts'
@@ -31,6 +32,7 @@ export interface ChatEnd {
   readonly usage: TokenCounts | undefined
   /** Where the run waits; undefined if it has ended. */
   readonly pause: OfferedPause | undefined
+  readonly files: readonly OfferedFile[]
 }
 
 /**
@@ -72,7 +74,16 @@ export function createItems(
         usage = event.usage
         return []
       case 'end':
-        return [{ type: 'finished', model, finishReason: event.reason, usage, pause: event.pause }]
+        return [
+          {
+            type: 'finished',
+            model,
+            finishReason: event.reason,
+            usage,
+            pause: event.pause,
+            files: event.files ?? [],
+          },
+        ]
       default:
         return detail ? detailsOf(event) : []
     }

@@ -19,7 +19,7 @@ export function replyCollector(
   return partsCollector(
     firstModel,
     { details: detail },
-    ({ content, model, finishReason, usage, details, pause }) => ({
+    ({ content, model, finishReason, usage, details, pause, files }) => ({
       chat,
       text: content,
       model,
@@ -27,12 +27,14 @@ export function replyCollector(
       usage,
       details,
       pause,
+      files: files ?? [],
     }),
   )
 }
 
 /** A reply as it is stored: the fields have their names in the schema, and details the form that they have over REST. */
-interface StoredReply extends Pick<ChatReply, 'text' | 'model' | 'finishReason' | 'details' | 'pause'> {
+interface StoredReply
+  extends Pick<ChatReply, 'text' | 'model' | 'finishReason' | 'details' | 'pause' | 'files'> {
   readonly callId: string
   readonly conversationId: string
   readonly createdAt: string
@@ -47,6 +49,7 @@ export function serializeReply({
   usage,
   details,
   pause,
+  files,
 }: ChatReply): string {
   const { callId, conversationId, created } = chat
   const createdAt = new Date(created * 1000).toISOString()
@@ -60,6 +63,7 @@ export function serializeReply({
     usage: usage ?? null,
     details,
     pause,
+    files,
   }
   return JSON.stringify(stored)
 }

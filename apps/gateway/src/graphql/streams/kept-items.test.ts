@@ -58,6 +58,7 @@ test('a whole reply is stored by the names of the schema, and read again as it w
       { type: 'reasoning', data: { text: 'hm' } },
       { type: 'replaced', data: { text: 'Withdrawn' } },
     ],
+    files: [],
   })
   expect(parseReply(text)).toEqual(form.collector.reply)
 })

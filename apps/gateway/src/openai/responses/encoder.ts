@@ -92,6 +92,7 @@ export class ResponseEncoder implements ChunkEncoder {
       case 'end':
         return this.#end(event)
       case 'detail':
+      case 'file':
         return this.#detail(event)
       case 'logprobs':
         return this.#logprobs(event.logprobs)
@@ -275,7 +276,7 @@ export class ResponseEncoder implements ChunkEncoder {
     )
   }
 
-  #end({ reason, pause }: Extract<ChatEvent, { type: 'end' }>): string {
+  #end({ reason, pause, files }: Extract<ChatEvent, { type: 'end' }>): string {
     const why = INCOMPLETE[reason]
     const status = why === undefined ? 'completed' : 'incomplete'
     const isEmpty = this.#open?.kind !== 'message' && this.#items.message === 0
@@ -287,6 +288,7 @@ export class ResponseEncoder implements ChunkEncoder {
     this.#response = this.#responseOf(status, {
       completed_at: Math.max(Math.floor(Date.now() / 1000), this.#chat.created),
       incomplete_details: why === undefined ? null : { reason: why },
+      ...(files !== undefined && { files }),
       ...(pause !== undefined && { pause }),
     })
     return `${text}${this.#event(`response.${status}`, { response: this.#response })}data: [DONE]\n\n`

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { ID_CHARACTERS_MAX } from '#core/calls/request/call.ts'
+import { ReplyFileSchema } from '#http/chat/file-schemas.ts'
 import { PauseAnswerSchema, PauseSchema } from '#http/chat/pause-schemas.ts'
 import { nullable, oneOf, ref } from '#http/response/schemas.ts'
 
@@ -111,6 +112,9 @@ export const ResponseSchema = Type.Object(
       { description: 'The conversation of the call, also where the request named none.' },
     ),
     store: Type.Boolean({ description: 'As in the request; true by default.' }),
+    files: Type.Optional(
+      Type.Array(ref(ReplyFileSchema), { description: 'The files that the agent has made, at most 20.' }),
+    ),
     pause: Type.Optional(ref(PauseSchema)),
   },
   {

@@ -29,6 +29,7 @@ export function createChunkEncoder(chat: ChatHead, { detail }: { detail: boolean
         case 'replace':
           return content(replyText.add(event)) + progress(event)
         case 'detail':
+        case 'file':
         case 'reasoning':
         case 'tool_calls':
           return progress(event)
@@ -41,7 +42,8 @@ export function createChunkEncoder(chat: ChatHead, { detail }: { detail: boolean
         case 'end': {
           const tokens = usage === undefined ? '' : `,"usage":${JSON.stringify(tokenUsage(usage))}`
           const pause = event.pause === undefined ? '' : `,"pause":${JSON.stringify(event.pause)}`
-          return `${head}null},"finish_reason":"${event.reason}"}]${tokens}${pause}}\n\ndata: [DONE]\n\n`
+          const files = event.files === undefined ? '' : `,"files":${JSON.stringify(event.files)}`
+          return `${head}null},"finish_reason":"${event.reason}"}]${tokens}${files}${pause}}\n\ndata: [DONE]\n\n`
         }
         case 'logprobs':
         case 'citations':

@@ -1,6 +1,7 @@
 import Type, { type TProperties } from 'typebox'
 import { DETAIL_TYPES, type DetailEvent, type DetailType } from '#core/agents/events.ts'
-import { ref } from '#http/response/schemas.ts'
+import { MADE_FILE_TYPES } from '#core/agents/made-file.ts'
+import { oneOf, ref } from '#http/response/schemas.ts'
 
 const json = (description: string) => Type.Object({}, { additionalProperties: true, description })
 const text = (description: string) => Type.String({ description })
@@ -95,6 +96,16 @@ const KINDS: Readonly<Record<DetailType, readonly [string, string, TProperties, 
     'The platform has withdrawn its text and sent another one; `status` is the reason that it gave.',
     { text: text('The text that is the reply now.') },
     { data: { text: 'I cannot answer that.' } },
+  ],
+  file: [
+    'FileDetail',
+    'The agent has made a file, which is in `files` of the reply as well.',
+    {
+      type: oneOf(MADE_FILE_TYPES, 'The kind of the file.'),
+      url: Type.Optional(text('Where it can be read; absent where it cannot be reached.')),
+      media_type: Type.Optional(text('Its media type, where the platform reports it.')),
+    },
+    { name: 'chart.png', data: { type: 'image', url: 'https://files.example.com/chart.png' } },
   ],
   other: [
     'OtherDetail',

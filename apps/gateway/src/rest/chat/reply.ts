@@ -6,7 +6,7 @@ import type { ChatReply } from './schemas.ts'
 /** The JSON reply of `POST /api/v1/chat` where the client did not ask for a stream. */
 export function chatReply(
   chat: ChatHead,
-  { model, content, usage, finishReason, details, pause }: CollectedReply,
+  { model, content, usage, finishReason, details, files, pause }: CollectedReply,
   { detail }: { detail: boolean },
 ): ChatReply {
   return {
@@ -16,6 +16,7 @@ export function chatReply(
     model,
     ...(usage !== undefined && { usage: tokenUsage(usage) }),
     choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: finishReason }],
+    ...(files !== undefined && { files: [...files] }),
     ...(pause !== undefined && { pause }),
     ...(detail && { detail: [...details] }),
   }

@@ -4,6 +4,7 @@ import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 import { partsCollector } from '#core/calls/reading/collect-reply.ts'
 import type { Services } from '#core/services/services.ts'
 import { CHAT_PROBLEMS, type ChatRoute, type ChatRouteOptions, chatRoute } from '#http/chat/chat-route.ts'
+import { ReplyFileSchema } from '#http/chat/file-schemas.ts'
 import { KEPT_HEADERS } from '#http/chat/kept-request.ts'
 import { PauseAnswerSchema, PauseSchema } from '#http/chat/pause-schemas.ts'
 import { TokenUsageSchema } from '#http/chat/token-usage.ts'
@@ -26,6 +27,7 @@ export function chatRoutes(app: FastifyInstance, services: Services, options: Ch
     TokenUsageSchema,
     ...DETAIL_KIND_SCHEMAS,
     DetailEventSchema,
+    ReplyFileSchema,
     PauseSchema,
     PauseAnswerSchema,
     ChatRequestSchema,

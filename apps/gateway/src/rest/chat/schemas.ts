@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { ID_CHARACTERS_MAX } from '#core/calls/request/call.ts'
 import { FILES_MAX } from '#core/calls/request/file-urls.ts'
+import { ReplyFileSchema } from '#http/chat/file-schemas.ts'
 import { PauseAnswerSchema, PauseSchema } from '#http/chat/pause-schemas.ts'
 import { TokenUsageSchema } from '#http/chat/token-usage.ts'
 import { oneOf, ref } from '#http/response/schemas.ts'
@@ -104,6 +105,9 @@ export const ChatReplySchema = Type.Object(
         description: "The steps of the platform's progress, in order; present only if `detail` was true.",
       }),
     ),
+    files: Type.Optional(
+      Type.Array(ref(ReplyFileSchema), { description: 'The files that the agent has made, at most 20.' }),
+    ),
     pause: Type.Optional(ref(PauseSchema)),
   },
   {
@@ -151,6 +155,9 @@ export const ChatChunkSchema = Type.Object(
     ),
     usage: Type.Optional(ref(TokenUsageSchema)),
     detail: Type.Optional(ref(DetailEventSchema)),
+    files: Type.Optional(
+      Type.Array(ref(ReplyFileSchema), { description: 'The files that the agent has made, at most 20.' }),
+    ),
     pause: Type.Optional(ref(PauseSchema)),
   },
   {

@@ -75,6 +75,8 @@ export interface AdmittedChat<Asked extends Call = DeployedCall> extends Traced 
   readonly call: Asked
   readonly callId: string
   readonly ownerId: string
+  /** The API key of the call. */
+  readonly keyId?: string
   /** The client's id of the conversation. */
   readonly conversationId: string
   /** Present if the call continues a run that waits. */

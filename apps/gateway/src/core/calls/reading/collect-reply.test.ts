@@ -30,6 +30,7 @@ test('a reply consists of its text, model, finish reason and the tokens that the
     citations: undefined,
     finishReason: 'content_filter',
     usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 },
+    files: undefined,
     pause: undefined,
   })
 })

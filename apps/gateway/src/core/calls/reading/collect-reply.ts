@@ -1,4 +1,5 @@
 import type { ChatEvent, ChatEvents, DetailEvent, FinishReason, TokenCounts } from '#core/agents/events.ts'
+import type { OfferedFile } from '#core/agents/made-file.ts'
 import type { OfferedPause } from '#core/agents/pause.ts'
 import type { JsonObject } from '#core/base/values/json.ts'
 import { Problem } from '#core/errors/errors.ts'
@@ -21,6 +22,8 @@ export interface CollectedReply {
   readonly finishReason: FinishReason
   /** Undefined if the platform reported no token counts. */
   readonly usage: TokenCounts | undefined
+  /** The files that the agent has made; absent if there are none. */
+  readonly files?: readonly OfferedFile[] | undefined
   /** Where the run waits; undefined if it has ended. */
   readonly pause?: OfferedPause | undefined
 }
@@ -94,6 +97,7 @@ class PartsCollector implements ReplyCollector<CollectedReply> {
   #citations: Citations | undefined
   #finishReason: FinishReason = 'stop'
   #usage: TokenCounts | undefined
+  #files: readonly OfferedFile[] | undefined
   #pause: OfferedPause | undefined
 
   constructor(model: string, parts: CollectedParts) {
@@ -116,6 +120,7 @@ class PartsCollector implements ReplyCollector<CollectedReply> {
       citations: this.#citations,
       finishReason: this.#finishReason,
       usage: this.#usage,
+      files: this.#files,
       pause: this.#pause,
     }
   }
@@ -132,6 +137,7 @@ class PartsCollector implements ReplyCollector<CollectedReply> {
       case 'end':
         this.#finishReason = event.reason
         this.#pause = event.pause
+        this.#files = event.files
         return
       case 'reasoning':
         if (this.#parts.reasoning) {

@@ -11,6 +11,11 @@ export function detailsOf(event: ChatEvent): readonly DetailEvent[] {
       return [{ type: 'reasoning', data: { text: event.text } }]
     case 'replace':
       return [event.detail?.() ?? { type: 'replaced', data: { text: event.text } }]
+    case 'file': {
+      if (event.offered === undefined) return []
+      const { url, type, name, media_type } = event.offered
+      return [{ type: 'file', name, data: { type, url, media_type } }]
+    }
     case 'tool_calls':
       return event.delta.map(toolCallOf)
     default:

@@ -1,7 +1,7 @@
 import type { StoredEvent } from '#core/audit/event-hash.ts'
 import { isObject, type JsonObject, parseJson } from '#core/base/values/json.ts'
 import type { Sql } from '#core/database/database.ts'
-import { inSlices } from '#core/limits/sharing/in-slices.ts'
+import { inSlices } from '#core/limits/sharing/read-in-slices.ts'
 import type { Slices } from '#core/limits/sharing/reads.ts'
 import type { Selection } from '#core/reports/record-list.ts'
 import { refuseCursor } from '#core/requests/input/pagination.ts'

@@ -1,6 +1,6 @@
 import type { Sql } from '#core/database/database.ts'
 import { refuseField } from '#core/errors/errors.ts'
-import { inRanges, type Ranges } from '#core/limits/sharing/in-slices.ts'
+import { inRanges, type Ranges } from '#core/limits/sharing/read-in-slices.ts'
 import type { Slices } from '#core/limits/sharing/reads.ts'
 import type { Scope } from '#core/reports/scope.ts'
 import type { Bucket, RefusalCountsQuery } from './refusal-counts-query.ts'

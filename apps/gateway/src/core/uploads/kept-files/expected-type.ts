@@ -1,4 +1,4 @@
-import type { AgentMadeFile } from './call-files.ts'
+import type { AgentMadeFile } from './agent-made-file.ts'
 import { NotKept } from './not-kept.ts'
 
 /**

@@ -1,6 +1,7 @@
 import { DETAIL_TYPES, type DetailEvent, type DetailSource, type DetailType } from '#core/agents/events.ts'
 import { builder } from '../../builder.ts'
 import type { Numbered } from '../../streams/chat-items.ts'
+import { ChatFileType } from './chat-file.ts'
 
 /** The field by which a client of a kept chat resumes. */
 export const SEQUENCE = {
@@ -139,6 +140,27 @@ const KINDS = {
     'TextReplacement',
     'The platform has withdrawn its text and sent another one; `status` is the reason that it gave. In a subscription it follows `ChatTextReplaced`.',
   ),
+  file: builder.objectRef<DetailEvent<'file'>>('FileDetail').implement({
+    description: 'The agent has made a file, which is in `files` of the reply as well.',
+    interfaces: [Detail],
+    fields: (t) => ({
+      fileType: t.field({
+        type: ChatFileType,
+        description: 'The kind of the file.',
+        resolve: ({ data }) => data.type,
+      }),
+      url: t.string({
+        nullable: true,
+        description: 'Where it can be read; null where it cannot be reached.',
+        resolve: ({ data }) => data.url,
+      }),
+      mediaType: t.string({
+        nullable: true,
+        description: 'Its media type, where the platform reports it.',
+        resolve: ({ data }) => data.media_type,
+      }),
+    }),
+  }),
   other: builder.objectRef<DetailEvent<'other'>>('OtherDetail').implement({
     description: 'A step of another kind; `name` says of which.',
     interfaces: [Detail],

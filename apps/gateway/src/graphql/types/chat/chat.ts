@@ -7,6 +7,7 @@ import type { ChatReply as Reply } from '../../streams/chat-reply.ts'
 import { itemOrThrow } from '../../streams/item-or-error.ts'
 import { followChat, replyToChat } from '../../streams/start-chat.ts'
 import { DetailUnion, detailTypeName, detailTypes, SEQUENCE } from './chat-detail.ts'
+import { ChatFile } from './chat-file.ts'
 import { Pause, PauseAnswerInput } from './chat-pause.ts'
 
 const FINISH_REASONS = ['stop', 'length', 'content_filter', 'tool_calls'] as const satisfies Reason[]
@@ -87,6 +88,7 @@ const DESCRIPTIONS = {
   conversationId: 'The id of the conversation. Send it with the next message to continue.',
   model: 'The model that the platform named, or else the agent.',
   usage: 'The tokens; null if the platform did not report them.',
+  files: 'The files that the agent has made, at most 20.',
   pause: 'Where the run waits for the user; null if it has ended.',
 }
 
@@ -124,6 +126,11 @@ const ChatFinished = builder.objectRef<ChatEnd & Numbered>('ChatFinished').imple
     model: t.exposeString('model', { description: DESCRIPTIONS.model }),
     finishReason: t.expose('finishReason', { type: FinishReason, description: 'Why the reply ended.' }),
     usage: t.expose('usage', { type: TokenUsage, nullable: true, description: DESCRIPTIONS.usage }),
+    files: t.field({
+      type: [ChatFile],
+      description: DESCRIPTIONS.files,
+      resolve: ({ files }) => files,
+    }),
     pause: t.expose('pause', { type: Pause, nullable: true, description: DESCRIPTIONS.pause }),
     sequence: t.exposeInt('sequence', SEQUENCE),
   }),
@@ -156,6 +163,11 @@ export const ChatReply = builder.objectRef<Reply>('ChatReply').implement({
     model: t.exposeString('model', { description: DESCRIPTIONS.model }),
     finishReason: t.expose('finishReason', { type: FinishReason, description: 'Why the reply ended.' }),
     usage: t.expose('usage', { type: TokenUsage, nullable: true, description: DESCRIPTIONS.usage }),
+    files: t.field({
+      type: [ChatFile],
+      description: DESCRIPTIONS.files,
+      resolve: ({ files }) => files,
+    }),
     pause: t.expose('pause', { type: Pause, nullable: true, description: DESCRIPTIONS.pause }),
     details: t.field({
       type: [DetailUnion],

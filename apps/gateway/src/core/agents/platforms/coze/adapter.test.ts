@@ -174,7 +174,7 @@ test('an answer in parts yields the text of its parts, and its images', () => {
     replyTo([['message.completed', { type: 'answer', id: 'm', content, content_type: 'object_string' }]]),
   ).toEqual([
     { type: 'text', text: 'see' },
-    { type: 'text', text: '![](https://x)' },
+    { type: 'file', file: { type: 'image', url: 'https://x' } },
   ])
 })
 

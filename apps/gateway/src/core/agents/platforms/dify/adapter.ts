@@ -28,6 +28,7 @@ import { difyUrl } from './dify-url.ts'
 import { difyFailure, difyRefusal } from './failures.ts'
 import { fileInfo, isDifyFileRefusal, uploadName } from './files.ts'
 import { formPause, latestAnswer, listen, Replay, resumeOf, submitForm } from './human-input.ts'
+import { filesInOutputs, filesOfEnd, madeFiles, withoutFiles } from './made-files.ts'
 import { progress, replace, sources } from './progress.ts'
 
 /** `mode` is the kind of app that the key belongs to. */
@@ -56,6 +57,8 @@ interface DifyState extends ReplyState {
   textNode: string | undefined
   /** The outputs of the finished run, which are the answer if nothing else was. */
   outputs: string | undefined
+  /** Whether a file has come. */
+  hasFile: boolean
   /** Whether a pause has asked something. */
   hasPause: boolean
   /** Present if the reply goes on from a pause. */
@@ -131,8 +134,8 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
 
   submitAnswer: submitForm,
 
-  conclude(call, { platformConversationId, hasText, outputs, workflow, replay, hasPause }) {
-    const hasAnswer = hasText || outputs !== undefined || hasPause
+  conclude(call, { platformConversationId, hasText, hasFile, outputs, workflow, replay, hasPause }) {
+    const hasAnswer = hasText || hasFile || outputs !== undefined || hasPause
     const conversation = platformConversationId ?? call.platformConversationId
     if (replay === undefined || hasAnswer || workflow !== 'finished' || conversation === undefined)
       return undefined
@@ -158,6 +161,7 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
     badWord: undefined,
     textNode: undefined,
     outputs: undefined,
+    hasFile: false,
     hasPause: false,
     modelFinishReason: 'stop',
     ended: false,
@@ -272,8 +276,19 @@ function translateFrame(frame: JsonObject, state: DifyState): readonly ChatEvent
       return errorEvents(difyFailure(frame))
     default:
       // Since Dify 1.11.2 text may come in other events, such as `message_file`.
-      return typeof frame.answer === 'string' ? text(frame.answer, state) : progress(frame, data)
+      return typeof frame.answer === 'string' ? text(frame.answer, state) : other(frame, data, state)
   }
+}
+
+/** A file is an answer, also where no text comes. */
+function other(frame: JsonObject, data: JsonObject, state: DifyState): readonly ChatEvent[] {
+  if (frame.event !== 'message_file') return progress(frame, data)
+  return made(madeFiles(frame), state)
+}
+
+function made(files: readonly ChatEvent[], state: DifyState): readonly ChatEvent[] {
+  state.hasFile ||= files.length > 0
+  return files
 }
 
 /**
@@ -287,7 +302,7 @@ function afterWorkflow(events: readonly ChatEvent[], state: DifyState): readonly
 }
 
 function isAnswer({ type }: ChatEvent): boolean {
-  return type === 'text' || type === 'reasoning' || type === 'replace' || type === 'pause'
+  return ['text', 'reasoning', 'replace', 'pause', 'file'].includes(type)
 }
 
 /** A text from another node than a failed one shows that the run has gone on. */
@@ -331,6 +346,7 @@ function messageEnd(frame: JsonObject, state: DifyState): readonly ChatEvent[] {
   return [
     ...(listOf(metadata.retriever_resources).length > 0 ? [sources(metadata)] : []),
     ...usageOf(tokens),
+    ...made(filesOfEnd(frame), state),
     ...end(state),
     ...(word === undefined ? [] : modelEnd(word)),
   ]
@@ -371,7 +387,9 @@ function workflowFinished(data: JsonObject, state: DifyState): readonly ChatEven
   const isWorkflow = state.mode === 'workflow'
   const meaning = finishMeaning(textOf(data.status) ?? 'succeeded')
   state.workflow = meaning === 'failed' || meaning === 'stopped' ? meaning : 'finished'
-  state.outputs = outputText(objectOf(data.outputs))
+  const outputs = objectOf(data.outputs)
+  const files = made([...filesInOutputs(outputs), ...filesOfEnd(data)], state)
+  state.outputs = outputText(withoutFiles(outputs))
   const summary = detail(data, (step) => {
     if (isWorkflow) step.keep('outputs')
     return {
@@ -383,7 +401,7 @@ function workflowFinished(data: JsonObject, state: DifyState): readonly ChatEven
     }
   })
   const isEnd = state.ended || (isWorkflow && state.workflow === 'finished')
-  return isEnd ? [summary, ...end(state)] : [summary]
+  return isEnd ? [...files, summary, ...end(state)] : [...files, summary]
 }
 
 /** Chatflows of 2026 may end with `workflow_finished` alone, and failed ones do so without an `error` event. */

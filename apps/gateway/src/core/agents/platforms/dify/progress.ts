@@ -21,13 +21,6 @@ export function progress(frame: JsonObject, data: JsonObject): readonly ChatEven
       ]
     case 'agent_thought':
       return [thought(frame)]
-    case 'message_file':
-      return [
-        detail(frame, (step) => {
-          step.keep('type', 'url')
-          return { type: 'other', id: step.text('id'), name: event, data: {} }
-        }),
-      ]
     case 'reasoning_chunk':
       return textEvent('reasoning', data.reasoning)
     case 'agent_log':

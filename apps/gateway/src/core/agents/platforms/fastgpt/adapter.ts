@@ -270,7 +270,7 @@ const PIECES = { text: ['choices.0.delta.content'], reasoning: [] }
 
 function pieces(message: unknown, state: FastGptState): readonly ChatEvent[] {
   const { events } = read(message)
-  return events.some(({ type }) => type === 'text') ? answered(events, state) : events
+  return events.some(({ type }) => type === 'text' || type === 'file') ? answered(events, state) : events
 }
 
 /** A text shows that the node before it was not the one that answers. */

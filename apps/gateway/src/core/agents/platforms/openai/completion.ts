@@ -193,10 +193,11 @@ function newOf(events: readonly ChatEvent[], state: CompletionState): readonly C
   state.messages ??= { text: new GrowingText(), reasoning: new GrowingText() }
   const { messages } = state
   // A message in parts is one text.
-  return (['reasoning', 'text'] as const).flatMap((type) => {
+  const grown = (['reasoning', 'text'] as const).flatMap((type) => {
     const text = events.map((event) => (event.type === type ? event.text : '')).join('')
     return textEvent(type, messages[type].add(text))
   })
+  return [...grown, ...events.filter(({ type }) => type === 'file')]
 }
 
 /** Returns the choice that is the answer: of several the first by its index, and in later chunks the same one. */

@@ -53,26 +53,29 @@ test.each([
   expect(read(message)).toEqual({ text, reasoning, calls: [], isUnread: false })
 })
 
-test.each([
+const PICTURE = { type: 'image', url: 'https://x.example/a.png' } as const
+
+test.each<[object, object]>([
+  [{ content: [{ type: 'image_url', image_url: { url: PICTURE.url } }] }, PICTURE],
+  [{ content: [{ type: 'image_url', image_url: PICTURE.url }] }, PICTURE],
+  [{ content: [{ type: 'image', source: { url: PICTURE.url } }] }, PICTURE],
+  [{ content: [{ type: 'image', file_url: '/files/a.png' }] }, { type: 'image', url: '/files/a.png' }],
   [
-    { content: [{ type: 'image_url', image_url: { url: 'https://x.example/a b(1).png' } }] },
-    '![](https://x.example/a%20b%281%29.png)',
+    { images: [{ image_url: { url: 'data:image/png;base64,YQ==' } }] },
+    { type: 'image', url: 'data:image/png;base64,YQ==', mediaType: 'image/png' },
   ],
   [
-    { content: [{ type: 'image_url', image_url: 'https://x.example/a.png' }] },
-    '![](https://x.example/a.png)',
+    { content: [{ type: 'file', file: { filename: 'a [1].pdf', url: 'https://x.example/1' } }] },
+    { type: 'document', name: 'a [1].pdf', url: 'https://x.example/1' },
   ],
   [
-    { content: [{ type: 'image', source: { url: 'https://x.example/a.png' } }] },
-    '![](https://x.example/a.png)',
+    { content: [{ type: 'file', file: { url: 'https://x.example/a.mp3' } }] },
+    { type: 'audio', url: 'https://x.example/a.mp3' },
   ],
-  [{ images: [{ image_url: { url: 'data:image/png;base64,YQ==' } }] }, '![](data:image/png;base64,YQ==)'],
-  [
-    { content: [{ type: 'file', file: { filename: 'a [1].pdf', url: 'https://x.example/a.pdf' } }] },
-    '[a  1 .pdf](https://x.example/a.pdf)',
-  ],
-])('%j is shown by its address', (message, text) => {
-  expect(read(message)).toMatchObject({ text, isUnread: false })
+])('%j has a file', (message, file) => {
+  const reading: Reading = { events: [], calls: [], isUnread: false }
+  readMessage(message, reading)
+  expect(reading).toEqual({ events: [{ type: 'file', file }], calls: [], isUnread: false })
 })
 
 test.each([

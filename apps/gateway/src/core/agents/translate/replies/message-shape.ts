@@ -1,4 +1,5 @@
 import type { ChatEvent } from '#core/agents/events.ts'
+import { type MadeFile, madeFileType } from '#core/agents/made-file.ts'
 import { isObject, type JsonObject, objectOf, textOf } from '#core/base/values/json.ts'
 
 type Kind = 'text' | 'reasoning'
@@ -155,11 +156,11 @@ function readWords(part: JsonObject, type: string, kind: Kind, into: Reading, de
   }
 }
 
-/** An image is the Markdown that shows it. */
 function readImages(value: unknown, into: Reading): void {
   for (const image of Array.isArray(value) ? value : [value]) {
     const url = urlOf(image)
-    if (url !== undefined) into.events.push({ type: 'text', text: `![](${url})` })
+    if (url !== undefined)
+      into.events.push({ type: 'file', file: { type: 'image', url, ...namesOf(image, url) } })
     else if (!isEmpty(image)) into.isUnread = true
   }
 }
@@ -167,12 +168,22 @@ function readImages(value: unknown, into: Reading): void {
 function readFile(part: JsonObject, into: Reading): void {
   const file = isObject(part.file) ? part.file : part
   const url = urlOf(file)
-  const name = textOf(file.filename) ?? textOf(file.name) ?? 'file'
+  const names = namesOf(file, url ?? '')
   if (url === undefined) into.isUnread = true
-  else into.events.push({ type: 'text', text: `[${name.replace(/[[\]\\\n]/g, ' ')}](${url})` })
+  else {
+    const type = madeFileType(names.mediaType, file.type, part.type, names.name, url)
+    into.events.push({ type: 'file', file: { type, url, ...names } })
+  }
 }
 
-/** The address of an image or a file, so written that it ends where the Markdown ends it. */
+function namesOf(value: unknown, url: string): Pick<MadeFile, 'name' | 'mediaType'> {
+  const { filename, name, mime_type, media_type } = objectOf(value)
+  const given = textOf(filename) ?? textOf(name)
+  const mediaType = textOf(mime_type) ?? textOf(media_type) ?? /^data:([^;,]+)/i.exec(url)?.[1]
+  return { ...(given !== undefined && { name: given }), ...(mediaType !== undefined && { mediaType }) }
+}
+
+/** The address of an image or a file. */
 function urlOf(value: unknown): string | undefined {
   const { image_url, url, image, source, file_data, file_url } = objectOf(value)
   const found = [
@@ -188,13 +199,11 @@ function urlOf(value: unknown): string | undefined {
   const text = [...found, objectOf(source).url].find(
     (each) => typeof each === 'string' && URL_START.test(each),
   )
-  return textOf(text)?.replace(
-    /[\s()<>\\]/g,
-    (sign) => `%${sign.charCodeAt(0).toString(16).padStart(2, '0')}`,
-  )
+  return textOf(text)
 }
 
-const URL_START = /^(?:https?:\/\/|data:)/i
+/** Also an address that is relative to the server's, as long as it cannot be taken for a text. */
+const URL_START = /^(?:https?:\/\/|data:|\/[\w.-]+\/)/i
 
 function hasUnknown(value: JsonObject, known: ReadonlySet<string>): boolean {
   return Object.entries(value).some(([name, each]) => !known.has(name) && isContent(each))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { inRanges, inSlices } from './in-slices.ts'
+import { inRanges, inSlices } from './read-in-slices.ts'
 import type { Slices } from './reads.ts'
 
 const ROWS = [1, 2, 3, 5, 8, 13, 21]

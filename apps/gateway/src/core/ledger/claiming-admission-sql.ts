@@ -1,4 +1,5 @@
-import { ADMISSION_COLUMNS, COUNTED, judged, PAUSE_ANSWER } from './admission-sql.ts'
+import { ADMISSION_COLUMNS, COUNTED, judged } from './admission-sql.ts'
+import { PAUSE_ANSWER, PAUSES_TAKEN } from './pause-claims-sql.ts'
 
 /**
  * `ADMIT` for calls that claim something: a kept call its `Idempotency-Key`, a call that answers the pause at which a run waits.
@@ -34,14 +35,7 @@ export const ADMIT_KEPT = `${judged(`${ADMISSION_COLUMNS},
   FROM firsts f
 ), within_quota AS MATERIALIZED (
   SELECT * FROM ranked WHERE is_candidate AND (kind <> 'chat' OR used + chat_rank <= max_api_calls)
-), taken AS (
-  UPDATE pauses p SET claimed_by = w.id, claimed_at = w.at
-  FROM within_quota w
-  WHERE p.id = w.claims AND p.owner_id = w.owner_id AND p.claimed_by IS NULL
-  RETURNING p.id, p.claimed_by
-), answering AS MATERIALIZED (
-  SELECT * FROM within_quota WHERE claims IS NULL OR id IN (SELECT claimed_by FROM taken)
-), claimed AS (
+${PAUSES_TAKEN}), claimed AS (
   INSERT INTO idempotency_keys AS c (key_id, hash, fingerprint, call_id)
   SELECT key_id, claim, decode(fingerprint, 'hex'), id FROM answering WHERE claim IS NOT NULL ORDER BY key_id, claim
   ON CONFLICT (key_id, hash) DO UPDATE SET call_id = c.call_id

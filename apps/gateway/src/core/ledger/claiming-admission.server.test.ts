@@ -6,7 +6,7 @@ import { systemRuntime } from '#core/base/runtime.ts'
 import type { Database, Sql } from '#core/database/database.ts'
 import { Problem } from '#core/errors/errors.ts'
 import type { Admission, KeptAdmission } from './admission-row.ts'
-import { FREE_LATE } from './kept-admission-sql.ts'
+import { FREE_LATE } from './claiming-admission-sql.ts'
 import {
   admissionOf,
   type KeyRow,

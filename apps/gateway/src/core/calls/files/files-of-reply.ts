@@ -1,0 +1,91 @@
+import type { Agent } from '#core/agents/adapter.ts'
+import type { MadeFile, OfferedFile } from '#core/agents/made-file.ts'
+import { lacksFilesUrl, resolveFileUrl } from '#core/uploads/kept-files/resolve-file-url.ts'
+import { fileText } from './file-text.ts'
+import { SeenUrls } from './seen-urls.ts'
+
+/** The most files that are offered of one reply; further ones are left out. */
+export const FILES_OF_REPLY_MAX = 20
+
+/** The files of one reply, each of them once, and how they are shown within its text. */
+export class FilesOfReply {
+  readonly #agent: Pick<Agent, 'baseUrl' | 'filesUrl'>
+  readonly #seen = new SeenUrls()
+  #files: readonly { readonly made: MadeFile; readonly offered: OfferedFile }[] = NONE
+  #hasText = false
+
+  constructor(agent: Pick<Agent, 'baseUrl' | 'filesUrl'>) {
+    this.#agent = agent
+  }
+
+  get all(): readonly { readonly made: MadeFile; readonly offered: OfferedFile }[] {
+    return this.#files
+  }
+
+  /** Whether a file has an address that clients do not reach, because the agent's entry does not say where its files are. */
+  get lacksFilesUrl(): boolean {
+    return this.#files.some(
+      ({ made: { url } }) => url !== undefined && !isData(url) && lacksFilesUrl(url, this.#agent),
+    )
+  }
+
+  /** As clients get them. */
+  get offered(): readonly OfferedFile[] {
+    return this.#files.map(({ offered }) => offered)
+  }
+
+  /** A file has another address now, and perhaps another name. */
+  replace(made: MadeFile, offered: OfferedFile): void {
+    this.#files = this.#files.map((file) => (file.made === made ? { made, offered } : file))
+  }
+
+  /** Notes a piece of the text of the reply. */
+  saw(text: string): void {
+    this.#hasText = true
+    this.#seen.add(text)
+  }
+
+  /** Takes a file that has come; undefined for one that has come before. */
+  take(made: MadeFile): OfferedFile | undefined {
+    const isKnown = made.url !== undefined && this.#files.some(({ made: { url } }) => isSame(url, made.url))
+    if (isKnown || this.#files.length >= FILES_OF_REPLY_MAX) return undefined
+    const url = made.url === undefined || isData(made.url) ? undefined : resolveFileUrl(made.url, this.#agent)
+    const offered = offeredFile(made, url)
+    this.#files = [...this.#files, { made, offered }]
+    return offered
+  }
+
+  /** The text that shows a file, on a line of its own; empty if the text has its URL already. */
+  textOf({ url: own }: Pick<MadeFile, 'url'>, offered: OfferedFile): string {
+    const urls = [own, offered.url].filter((url) => url !== undefined && !isData(url)) as string[]
+    if (this.#seen.hasAny(urls)) return ''
+    const separator = this.#hasText ? '\n\n' : ''
+    const text = separator + fileText(offered)
+    this.saw(text)
+    return text
+  }
+}
+
+const NONE: FilesOfReply['all'] = []
+
+export function offeredFile({ type, name, mediaType }: MadeFile, url: string | undefined): OfferedFile {
+  return {
+    ...(url !== undefined && { url }),
+    type,
+    ...(name !== undefined && { name }),
+    ...(mediaType !== undefined && { media_type: mediaType }),
+  }
+}
+
+export function isData(url: string): boolean {
+  return /^data:/i.test(url)
+}
+
+/** Platforms sign the address of one file anew each time that they report it. */
+function isSame(one: string | undefined, other: string | undefined): boolean {
+  return one !== undefined && other !== undefined && withoutQuery(one) === withoutQuery(other)
+}
+
+function withoutQuery(url: string): string {
+  return isData(url) ? url : (url.split(/[?#]/, 1)[0] ?? url)
+}

@@ -1,0 +1,49 @@
+import type { ChatEvent } from '#core/agents/events.ts'
+import type { MadeFile, OfferedFile } from '#core/agents/made-file.ts'
+import type { CallFiles } from '#core/uploads/kept-files/call-files.ts'
+import { type FilesOfReply, isData } from './files-of-reply.ts'
+
+/**
+ * Keeps the files of a reply, all at once. One that cannot be kept has the platform's address still, if others reach that.
+ *
+ * @returns the texts that show the files, in their order
+ */
+export async function keepFiles(
+  files: FilesOfReply,
+  kept: Pick<CallFiles, 'keep'>,
+): Promise<readonly ChatEvent[]> {
+  await Promise.all(
+    files.all.map(async ({ made, offered }) => {
+      const content = contentOf(made, offered)
+      const file =
+        content &&
+        (await kept.keep({ ...content, type: made.type, name: made.name, mediaType: made.mediaType }))
+      if (file === undefined) return
+      const { url, name, mediaType } = file
+      files.replace(made, { ...offered, url, name: made.name ?? name, media_type: mediaType })
+    }),
+  )
+  return files.all.flatMap(({ made, offered }) => {
+    const text = files.textOf(made, offered)
+    return text === '' ? [] : [{ type: 'text' as const, text }]
+  })
+}
+
+/** Where the content is: at an address, or within the reply. */
+function contentOf(
+  { url }: MadeFile,
+  offered: OfferedFile,
+): { url: string } | { bytes: Uint8Array } | undefined {
+  if (offered.url !== undefined) return { url: offered.url }
+  const [head = '', data] = url !== undefined && isData(url) ? url.split(',', 2) : []
+  if (data === undefined) return undefined
+  return { bytes: head.endsWith(';base64') ? Buffer.from(data, 'base64') : Buffer.from(decoded(data)) }
+}
+
+function decoded(data: string): string {
+  try {
+    return decodeURIComponent(data)
+  } catch {
+    return data
+  }
+}
