@@ -9,11 +9,11 @@ const SCENARIOS = {
   neighbours: 'chats of one tenant beside the heavy requests of another, on both databases',
   ledger: 'admissions and settlements in PostgreSQL, by the number of calls at a time',
   'kept-calls':
-    'kept calls in several processes: kills, the same request at once, stops, CPU (a quarter of an hour; --only for one part)',
+    'how soon kept calls stop in another process, and the CPU of kept streams (--only for one part)',
   usage: 'reports, pages and verification with 10 million calls (a quarter of an hour)',
   uploads: 'memory of ten uploads of 1 GiB at once (10 GiB of disk; S3 by TEST_S3_*)',
   release: 'rolling updates from one checkout to another and back, behind two proxies (40 minutes)',
-  resilience: 'what becomes of calls while a platform fails (half an hour; --only for one part)',
+  resilience: 'what a platform that fails costs other calls (--only for one part)',
   sdk: "throughput of the SDK's stream reader, beside the openai package's",
 } as const
 type ScenarioName = keyof typeof SCENARIOS
@@ -22,18 +22,14 @@ const DEFAULT: readonly ScenarioName[] = ['calls', 'streams']
 const OPTIONS = {
   help: { type: 'boolean', summary: 'print this' },
   quick: { type: 'boolean', summary: 'fewer rounds or less data, for coarser figures' },
-  calls: {
-    type: 'string',
-    of: ['usage', 'resilience'],
-    summary: 'the number of calls in the ledger, or of each fault or kind of call',
-  },
+  calls: { type: 'string', of: ['usage'], summary: 'the number of calls in the ledger' },
   keep: { type: 'boolean', of: ['usage'], summary: 'keep the database, and print its URL' },
   postgres: { type: 'boolean', of: ['neighbours'], summary: 'on PostgreSQL alone' },
   embedded: { type: 'boolean', of: ['neighbours'], summary: 'on the embedded database alone' },
   from: {
     type: 'string',
-    of: ['release', 'resilience', 'kept-calls'],
-    summary: 'the checkout to start with or to compare with; resilience and kept-calls take a commit as well',
+    of: ['release', 'resilience'],
+    summary: 'the checkout to start with or to compare with; resilience takes a commit as well',
   },
   to: {
     type: 'string',
@@ -49,27 +45,12 @@ const OPTIONS = {
   only: {
     type: 'string',
     of: ['resilience', 'kept-calls'],
-    summary: 'one part, such as hang or kills',
+    summary: 'one part, such as hang or stops',
   },
   seconds: {
     type: 'string',
     of: ['resilience'],
     summary: 'how long the platform hangs in all; 60 by default',
-  },
-  conversations: {
-    type: 'string',
-    of: ['resilience'],
-    summary: 'how many of each platform; 1000 by default',
-  },
-  kills: {
-    type: 'string',
-    of: ['kept-calls'],
-    summary: 'how many calls lose their process; 100 by default',
-  },
-  same: {
-    type: 'string',
-    of: ['kept-calls'],
-    summary: 'how many clients send the same request; 1000 by default',
   },
 } as const satisfies Record<
   string,

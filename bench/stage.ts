@@ -18,9 +18,6 @@ export interface BenchOptions {
   readonly streams?: string | undefined
   readonly only?: string | undefined
   readonly seconds?: string | undefined
-  readonly conversations?: string | undefined
-  readonly kills?: string | undefined
-  readonly same?: string | undefined
 }
 
 /** The options of a scenario, and the databases and servers that it opens, which end with it. */

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseSync, Visitor } from 'vite'
+import { parseSync } from 'vite'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 
@@ -72,46 +72,39 @@ function placesIn(files: readonly string[], symbol: string): readonly Place[] {
  */
 function declarationsIn(file: string, source: string): ReadonlyMap<string, number> {
   const lines = new Map<string, number>()
-  const around: string[] = []
-  const enter = (name: string | undefined, start: number) => {
-    if (name === undefined) return
-    around.push(name)
-    const path = around.join('.')
-    if (!lines.has(path)) lines.set(path, source.slice(0, start).split('\n').length)
+  const visit = (node: unknown, around: readonly string[]): void => {
+    if (typeof node !== 'object' || node === null) return
+    const name = declaredBy(node as Declaration)
+    const path = name === undefined ? around : [...around, name]
+    if (name !== undefined && !lines.has(path.join('.')))
+      lines.set(path.join('.'), source.slice(0, (node as Declaration).start).split('\n').length)
+    for (const child of Object.values(node)) visit(child, path)
   }
-  const leave = (name: string | undefined) => {
-    if (name !== undefined) around.pop()
-  }
-  new Visitor({
-    FunctionDeclaration: (node) => enter(node.id?.name, node.start),
-    'FunctionDeclaration:exit': (node) => leave(node.id?.name),
-    ClassDeclaration: (node) => enter(node.id?.name, node.start),
-    'ClassDeclaration:exit': (node) => leave(node.id?.name),
-    VariableDeclarator: (node) => enter(nameOf(node.id), node.start),
-    'VariableDeclarator:exit': (node) => leave(nameOf(node.id)),
-    MethodDefinition: (node) => enter(methodName(node), node.start),
-    'MethodDefinition:exit': (node) => leave(methodName(node)),
-    Property: (node) => enter(functionName(node), node.start),
-    'Property:exit': (node) => leave(functionName(node)),
-  }).visit(parseSync(file, source).program)
+  visit(parseSync(file, source).program, [])
   return lines
 }
 
-interface Named {
+/** What is read of the nodes of a program that declare something. */
+interface Declaration {
+  readonly type: string
+  readonly start: number
+  readonly id?: Name | null
+  readonly key?: Name
+  readonly value?: { readonly type: string; readonly body?: unknown }
+}
+
+interface Name {
   readonly type: string
   readonly name?: string
 }
 
-function nameOf(node: object): string | undefined {
-  const { type, name } = node as Named
-  return type === 'Identifier' || type === 'PrivateIdentifier' ? name : undefined
+function declaredBy({ type, id, key, value }: Declaration): string | undefined {
+  if (/^(?:FunctionDeclaration|ClassDeclaration|VariableDeclarator)$/.test(type)) return nameOf(id)
+  if (type === 'MethodDefinition' && value?.body !== null) return nameOf(key)
+  // Of the properties of an object, those that are functions.
+  return type === 'Property' && value?.type.endsWith('FunctionExpression') ? nameOf(key) : undefined
 }
 
-function methodName({ key, value }: { readonly key: object; readonly value: { readonly body: unknown } }) {
-  return value.body === null ? undefined : nameOf(key)
-}
-
-/** Of the properties of an object, those that are functions. */
-function functionName({ key, value }: { readonly key: object; readonly value: { readonly type: string } }) {
-  return value.type.endsWith('FunctionExpression') ? nameOf(key) : undefined
+function nameOf(node: Name | null | undefined): string | undefined {
+  return node?.type === 'Identifier' || node?.type === 'PrivateIdentifier' ? node.name : undefined
 }

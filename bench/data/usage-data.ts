@@ -7,18 +7,8 @@ export const KEYS = 1_000
 /** Number of sessions among which the load is divided by months. */
 const SESSIONS = 2
 
-export interface UsageData {
-  /** Adds the calls `first`, `first + step`, … below `total`, spread evenly over the days, so a second load doubles every day. */
-  loadCalls(total: number, first: number, step: number): Promise<void>
-  /** Rebuilds all rollups and counters from the ledger, with the same arithmetic as the settlement. */
-  rollUp(): Promise<void>
-  /** Returns the sizes of the two tables as readable text. */
-  sizes(): Promise<string>
-  close(): Promise<void>
-}
-
 /** Fills a migrated, empty database. The two large tables are UNLOGGED, because no measured statement writes. */
-export async function createUsageData(url: string): Promise<UsageData> {
+export async function createUsageData(url: string) {
   const sessions = await Promise.all(Array.from({ length: SESSIONS }, () => openSession(url)))
   const [session] = sessions as [pg.Client]
   for (const statement of [UNLOGGED, PEOPLE, FILL_CALLS, ...FILL_ROLLUPS]) await session.query(statement)
@@ -37,21 +27,24 @@ export async function createUsageData(url: string): Promise<UsageData> {
   }
 
   return {
-    async loadCalls(total, first, step) {
+    /** Adds the calls `first`, `first + step`, … below `total`, spread evenly over the days, so a second load doubles every day. */
+    async loadCalls(total: number, first: number, step: number): Promise<void> {
       await withoutIndexes(sessions, 'calls', () =>
         eachMonth('SELECT fill_calls($1, $2, $3, $4)', [total, first, step]),
       )
     },
-    async rollUp() {
+    /** Rebuilds all rollups and counters from the ledger, with the same arithmetic as the settlement. */
+    async rollUp(): Promise<void> {
       await session.query('TRUNCATE rollups')
       await withoutIndexes(sessions, 'rollups', () => eachMonth('SELECT fill_rollups($1)', []))
       for (const statement of COUNTERS) await session.query(statement)
     },
-    async sizes() {
+    /** Returns the sizes of the two tables as readable text. */
+    async sizes(): Promise<string> {
       const { rows } = await session.query<{ size: string }>(SIZES)
       return rows.map(({ size }) => size).join(', ')
     },
-    async close() {
+    async close(): Promise<void> {
       await Promise.all(sessions.map((client) => client.end()))
     },
   }

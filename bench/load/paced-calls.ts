@@ -36,7 +36,7 @@ export async function paceCalls(load: PacedLoad): Promise<Answered[]> {
     // A late timer does not make the load smaller.
     const due = Math.min(total, ((performance.now() - startedMs) * load.perSecond) / 1_000 + 1)
     while (calls.length < due) {
-      const answered = askOnce(load, { dispatcher, signal: end.signal })
+      const answered = askOnce(load, dispatcher, end.signal)
       calls.push(answered.then((answer) => answer !== undefined && answers.push(answer)))
     }
     await pause(1)
@@ -49,19 +49,19 @@ export async function paceCalls(load: PacedLoad): Promise<Answered[]> {
 }
 
 /** Makes one call. Undefined if its client left. */
-export async function askOnce(
-  { origin, path, headers, body }: Pick<PacedLoad, 'origin' | 'path' | 'headers' | 'body'>,
-  { dispatcher, signal }: { readonly dispatcher: Agent; readonly signal?: AbortSignal },
+async function askOnce(
+  { origin, path, headers, body }: PacedLoad,
+  dispatcher: Agent,
+  signal: AbortSignal,
 ): Promise<Answered | undefined> {
   const startedMs = performance.now()
   const since = () => performance.now() - startedMs
   try {
-    const given = { method: 'POST', headers, body, dispatcher, ...(signal && { signal }) } as const
+    const given = { method: 'POST', headers, body, dispatcher, signal } as const
     const { statusCode: status, body: reply } = await request(origin + path, given)
-    const text = await reply.text()
-    return { status, reason: reasonIn(text), ms: since() }
+    return { status, reason: reasonIn(await reply.text()), ms: since() }
   } catch (error) {
-    if (signal?.aborted) return undefined
+    if (signal.aborted) return undefined
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
     return { status: 0, reason: code, ms: since() }
   }

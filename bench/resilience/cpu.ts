@@ -1,14 +1,14 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { checkOut } from '../../test/support/last-release.ts'
 import { costOf } from '../figures/cost.ts'
-import { each, inTurns, type Pair } from '../figures/pair.ts'
-import { median } from '../figures/quantile.ts'
-import { range } from '../figures/rows.ts'
+import { each, inTurns } from '../figures/pair.ts'
+import { compared, type Figures } from '../figures/parts.ts'
 import { run } from '../load/load.ts'
 import { JSON_CALL, STREAM_CALL } from '../load/workload.ts'
-import { mainOf } from '../servers/checkout.ts'
 import { leaveServerCore } from '../servers/cores.ts'
 import type { GatewayTarget } from '../servers/gateway.ts'
 import type { Stage } from '../stage.ts'
-import type { Figures } from './figures.ts'
 
 const ROUNDS = 5
 const RATIO_MAX = 1.05
@@ -41,21 +41,16 @@ export async function measureCpu(stage: Stage, figures: Figures): Promise<void> 
   for (const { name, call, count } of calls) {
     const load = { calls: count, concurrency: BUSY }
     const rounds = await inTurns(ROUNDS, pair, (gateway) => costOf(gateway, call, load))
-    report(
-      figures,
-      `CPU of ${name}`,
-      rounds.map((round) => each(round, ({ cpuUs }) => cpuUs / count)),
-    )
+    const perCall = rounds.map((round) => each(round, ({ cpuUs }) => cpuUs / count))
+    figures.add('cpu', ...compared(name, perCall, { text: 'at most 5 % more', ratioMax: RATIO_MAX }))
   }
 }
 
-function report(figures: Figures, name: string, rounds: readonly Pair<number>[]): void {
-  const ratios = rounds.map(({ base, tested }) => tested / base)
-  const us = (side: keyof Pair<number>) => `${median(rounds.map((round) => round[side])).toFixed(0)} µs`
-  const ratio = median(ratios)
-  figures.add(
-    'cpu',
-    `${name}: ${us('base')} before, ${us('tested')} now, × ${ratio.toFixed(3)} (${range(ratios)})`,
-    { text: 'at most 5 % more', isHeld: ratio <= RATIO_MAX },
-  )
+/** The program of a checkout whose packages are installed, or of a commit, which is checked out and installed. */
+async function mainOf(stage: Stage, from: string): Promise<string> {
+  const main = resolve(from, 'apps/gateway/bin/trunkline.js')
+  if (existsSync(main)) return main
+  const release = await checkOut(from)
+  stage.atEnd(release.remove)
+  return release.main
 }

@@ -2,17 +2,17 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { startDnsServer } from '../../apps/gateway/src/core/agents/upstream/names/dns-server.test-support.ts'
+import { counted, type Figures, ms } from '../figures/parts.ts'
 import { cpuUs, waitedUs } from '../figures/process-usage.ts'
 import { median, quantile } from '../figures/quantile.ts'
 import { run } from '../load/load.ts'
 import { type Answered, paceCalls } from '../load/paced-calls.ts'
-import { type StartedLoad, startPacedLoad } from '../load/start-paced-load.ts'
+import { type StartedLoad, startLoad } from '../load/start-load.ts'
 import { GATEWAYS_MODEL, JSON_CALL } from '../load/workload.ts'
 import { leaveServerCore, OTHER_CORE } from '../servers/cores.ts'
 import type { GatewayTarget, GatewayUser } from '../servers/gateway.ts'
-import { startSilentNameServer } from '../servers/silent-name-server.ts'
 import type { Stage } from '../stage.ts'
-import { counted, type Figures, ms } from './figures.ts'
 
 const ROUNDS = 5
 const SECONDS = 60
@@ -40,7 +40,8 @@ export async function measureHang(stage: Stage, figures: Figures): Promise<void>
 
 /** The same while the name server of the platform's host name never answers, and other users log in. */
 export async function measureNames(stage: Stage, figures: Figures): Promise<void> {
-  const names = await startSilentNameServer()
+  const names = await startDnsServer()
+  names.isSilent = true
   stage.atEnd(names.close)
   const folder = await mkdtemp(join(tmpdir(), 'trunkline-bench-'))
   stage.atEnd(() => rm(folder, { recursive: true }))
@@ -48,9 +49,12 @@ export async function measureNames(stage: Stage, figures: Figures): Promise<void
   await writeFile(resolverConfigFile, `nameserver ${names.address}\n`)
   const failing = 'http://platform.example:8080/v1'
   await measureBeside(stage, figures, { part: 'names', failing, resolverConfigFile })
-  const isAsked = { text: 'at least one', isHeld: names.asked > 0 }
-  figures.add('names', `${names.asked} questions reached the silent name server`, isAsked)
+  const isAsked = { text: 'at least one', isHeld: names.queries.length > 0 }
+  figures.add('names', `${names.queries.length} questions reached the silent name server`, isAsked)
 }
+
+/** Makes the calls for so many milliseconds, and returns their answers. */
+type PacedCalls = StartedLoad<number, readonly Answered[]>
 
 interface Fault {
   readonly part: string
@@ -88,7 +92,7 @@ async function measureBeside(stage: Stage, figures: Figures, fault: Fault): Prom
   await database.pinSessions()
   const other = await gateway.createUser('third')
   const { path, body } = JSON_CALL
-  const load = startPacedLoad(stage, {
+  const load: PacedCalls = startLoad(stage, 'paced-load.ts', {
     origin: gateway.origin,
     path,
     headers: { ...gateway.headers, agent: 'failing', authorization: `Bearer ${await gateway.createKey()}` },
@@ -143,11 +147,7 @@ async function measureBeside(stage: Stage, figures: Figures, fault: Fault): Prom
 
 async function measureRound(
   gateway: GatewayTarget,
-  {
-    lastsMs,
-    load,
-    user,
-  }: { lastsMs: number; load?: StartedLoad | undefined; user?: GatewayUser | undefined },
+  { lastsMs, load, user }: { lastsMs: number; load?: PacedCalls | undefined; user?: GatewayUser | undefined },
 ): Promise<Beside> {
   const { origin, headers } = gateway
   const { path, body } = JSON_CALL

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,9 +7,9 @@ import { printTable } from '../figures/print-table.ts'
 import { median, quantile } from '../figures/quantile.ts'
 import { runFor } from '../load/load.ts'
 import { healthChecks, loadsOf, type NeighbourLoad } from '../load/neighbours-requests.ts'
+import { startLoad } from '../load/start-load.ts'
 import { KEPT_CALL } from '../load/workload.ts'
-import { spawnOn, stopChild } from '../servers/child.ts'
-import { leaveServerCore, OTHER_CORE } from '../servers/cores.ts'
+import { leaveServerCore } from '../servers/cores.ts'
 import { type GatewayTarget, startGateway } from '../servers/gateway.ts'
 import type { Stage } from '../stage.ts'
 
@@ -112,16 +111,10 @@ async function chatsBeside(
 ): Promise<Chats> {
   const windowMs = stage.isQuick ? 3_000 : 8_000
   if (load === undefined) return { timesMs: await runFor(gateway, KEPT_CALL, windowMs), answers: '' }
-  const script = join(import.meta.dirname, '../load/neighbours-load.ts')
-  const child = spawnOn(OTHER_CORE, [script, JSON.stringify(load)], {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  })
-  stage.atEnd(() => stopChild(child))
+  const stop = startLoad<'stop', Record<string, number>>(stage, 'neighbours-load.ts', load)
   await pause(SETTLING_MS)
   const timesMs = await runFor(gateway, KEPT_CALL, windowMs)
-  const reported = once(child, 'message')
-  child.send('stop')
-  const [counts] = (await reported) as [Record<string, number>]
+  const counts = await stop('stop')
   await pause(SETTLING_MS)
   const answers = Object.entries(counts).map(([status, count]) => `${status}: ${count}`)
   return { timesMs, answers: answers.join(', ') }

@@ -1,9 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { request } from 'undici'
+import { type Api, apiOf } from '../../test/support/api.ts'
+import { freePort } from '../../test/support/free-port.ts'
 import type { Target } from '../load/load.ts'
 import { GATEWAYS_MODEL } from '../load/workload.ts'
 import { pidOf, spawnOn, spawnWithNames, stopChild } from './child.ts'
@@ -13,16 +13,17 @@ import { heapAfterCollection } from './heap.ts'
 const MAIN = join(import.meta.dirname, '../../apps/gateway/bin/trunkline.js')
 const ADMIN = { username: 'admin', password: 'correct horse battery' }
 const WITHIN_MS = 30_000
-const A_DAY_MS = 86_400_000
+const KEY = { permissions: ['chat', 'upload'] }
 /** High enough that every check runs, but none rejects a call. */
 const PLENTY = 1_000_000_000
 const LIMIT = { points: PLENTY }
+const LOGINS = { login: LIMIT, loginAddress: LIMIT, successfulLogins: LIMIT }
 
 export interface GatewayTarget extends Target {
   /** An access token of the user whom the key in the headers belongs to. */
   readonly token: string
-  /** Creates another key, of the administrator; with a limit of its own if one is given. */
-  createKey(chatPerMinute?: number): Promise<string>
+  /** Creates another key, of the administrator. */
+  createKey(): Promise<string>
   /** Creates another user with a key. */
   createUser(username: string): Promise<GatewayUser>
   /** The bytes that are in use on the heap after a collection. Only of a gateway that is inspected. */
@@ -62,11 +63,12 @@ export async function startGateway(
   const home = await mkdtemp(join(tmpdir(), 'trunkline-bench-'))
   const config = {
     agents: { bench: { platform: 'openai', baseUrl: `${platformUrl}/v1`, model: GATEWAYS_MODEL } },
-    limits: { chat: LIMIT, upload: LIMIT, reports: LIMIT, calls: LIMIT, reads: LIMIT },
+    limits: { chat: LIMIT, upload: LIMIT, reports: LIMIT, calls: LIMIT, reads: LIMIT, ...LOGINS },
     ...settings,
   }
   // The gateway reads YAML, of which JSON is a subset.
   await writeFile(join(home, 'gateway.config.yaml'), JSON.stringify(config))
+  // Chosen here, because the log line that reports it goes to /dev/null with the rest of the log.
   const port = await freePort()
   const inspectorPort = isInspected ? await freePort() : undefined
   const args =
@@ -94,16 +96,12 @@ export async function startGateway(
   try {
     const origin = `http://127.0.0.1:${port}`
     await untilReady(origin, () => child.exitCode !== null)
-    const { key, login: loginAgain } = await createUser(origin, username)
+    const api = apiOf({ url: origin, admin: ADMIN })
+    const { key, login } = await createUser(api, username)
     return {
-      token: await loginAgain(),
-      createKey: async (chatPerMinute) =>
-        createKey(
-          origin,
-          await login(origin, ADMIN),
-          chatPerMinute === undefined ? {} : { limits: { chat_per_minute: chatPerMinute } },
-        ),
-      createUser: (name) => createUser(origin, name),
+      token: await login(),
+      createKey: async () => (await api.createKey(await api.login(), KEY)).full_key,
+      createUser: (name) => createUser(api, name),
       heapBytes: () => heapAfterCollection(inspectorPort),
       pid: pidOf(child),
       origin,
@@ -114,15 +112,6 @@ export async function startGateway(
     await stop()
     throw error
   }
-}
-
-/** Chooses the port, because the log line that reports it goes to /dev/null with the rest of the log. */
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 async function untilReady(origin: string, hasEnded: () => boolean): Promise<void> {
@@ -137,50 +126,10 @@ async function untilReady(origin: string, hasEnded: () => boolean): Promise<void
 }
 
 /** Creates a user with a quota and a key. */
-async function createUser(origin: string, username: string): Promise<GatewayUser> {
-  const admin = await login(origin, ADMIN)
-  const user = { username, password: ADMIN.password }
-  const { id } = await post<{ id: string }>(
-    `${origin}/api/v1/users`,
-    { ...user, max_api_calls: PLENTY, quota_period: 'month' },
-    admin,
-  )
-  return { key: await createKey(origin, admin, { owner_id: id }), login: () => login(origin, user) }
-}
-
-async function createKey(
-  origin: string,
-  token: string,
-  more: { owner_id?: string; limits?: object },
-): Promise<string> {
-  const key = await post<{ full_key: string }>(
-    `${origin}/api/v1/api-keys`,
-    {
-      name: 'bench',
-      description: 'bench',
-      permissions: ['chat', 'upload'],
-      expires_at: new Date(Date.now() + A_DAY_MS).toISOString(),
-      ...more,
-    },
-    token,
-  )
-  return key.full_key
-}
-
-async function login(origin: string, user: { username: string; password: string }): Promise<string> {
-  return (await post<{ access_token: string }>(`${origin}/api/v1/login`, user)).access_token
-}
-
-async function post<Data>(url: string, body: object, token?: string): Promise<Data> {
-  const { statusCode, body: reply } = await request(url, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      ...(token !== undefined && { authorization: `Bearer ${token}` }),
-    },
-    body: JSON.stringify(body),
-  })
-  const text = await reply.text()
-  if (statusCode !== 200) throw new Error(`${url} answered ${statusCode}: ${text}`)
-  return (JSON.parse(text) as { data: Data }).data
+async function createUser(api: Api, name: string): Promise<GatewayUser> {
+  const admin = await api.login()
+  const quota = { max_api_calls: PLENTY, quota_period: 'month' }
+  const { id, username, password } = await api.createUser(admin, name, quota)
+  const { full_key: key } = await api.createKey(admin, { ...KEY, owner_id: id })
+  return { key, login: () => api.login(username, password) }
 }

@@ -3,19 +3,7 @@ import pg from 'pg'
 import { createScratchDatabase as createEmpty } from '../../apps/gateway/src/core/database/scratch-database.test-support.ts'
 import { OTHER_CORE, pin } from './cores.ts'
 
-export interface ScratchDatabase {
-  readonly url: string
-  readonly version: string
-  /** Moves the sessions of this database off the server's core. Returns false without the permission to do so. */
-  pinSessions(): Promise<boolean>
-  /** Does what autovacuum would do within a minute. Otherwise plans for an empty ledger would be used for the whole bench. */
-  analyze(): Promise<void>
-  /** Returns the durations of `count` inserts of one row, each committed. */
-  commit(count: number): Promise<number[]>
-  /** Closes the connection without dropping the database, and prints its URL. */
-  keep(): Promise<void>
-  drop(): Promise<void>
-}
+export type ScratchDatabase = Awaited<ReturnType<typeof createScratchDatabase>>
 
 export const SERVER_URL =
   process.env.BENCH_DATABASE_URL ??
@@ -23,7 +11,7 @@ export const SERVER_URL =
   'postgres://postgres@127.0.0.1:5432/postgres'
 
 /** Creates a database on the PostgreSQL server and opens one session in it. */
-export async function createScratchDatabase(serverUrl = SERVER_URL): Promise<ScratchDatabase> {
+export async function createScratchDatabase(serverUrl = SERVER_URL) {
   const { url, drop } = await createEmpty(serverUrl)
   const session = new pg.Client({ connectionString: url })
   await session.connect()
@@ -34,16 +22,19 @@ export async function createScratchDatabase(serverUrl = SERVER_URL): Promise<Scr
   return {
     url,
     version: rows[0]?.version ?? 'unknown',
-    async pinSessions() {
+    /** Moves the sessions of this database off the server's core. Returns false without the permission to do so. */
+    async pinSessions(): Promise<boolean> {
       const sessions = await session.query<{ pid: number }>(
         'SELECT pid FROM pg_stat_activity WHERE datname = current_database()',
       )
       return sessions.rows.map(({ pid }) => isPostgres(pid) && pin(pid, OTHER_CORE)).every(Boolean)
     },
-    async analyze() {
+    /** Does what autovacuum would do within a minute. Otherwise plans for an empty ledger would be used for the whole bench. */
+    async analyze(): Promise<void> {
       await session.query('VACUUM ANALYZE')
     },
-    async commit(count) {
+    /** Returns the durations of `count` inserts of one row, each committed. */
+    async commit(count: number): Promise<number[]> {
       // Only after the migrations, which require an empty schema.
       await session.query('CREATE TABLE IF NOT EXISTS bare_commit (id integer)')
       const timesMs: number[] = []
@@ -54,11 +45,12 @@ export async function createScratchDatabase(serverUrl = SERVER_URL): Promise<Scr
       }
       return timesMs
     },
-    async keep() {
+    /** Closes the connection without dropping the database, and prints its URL. */
+    async keep(): Promise<void> {
       await session.end()
       console.log(`Kept: ${url}`)
     },
-    async drop() {
+    async drop(): Promise<void> {
       await session.end()
       await drop()
     },

@@ -16,11 +16,16 @@ import { FREE_LATE } from '@trunkline/gateway/src/core/ledger/kept-admission-sql
 import { createClaimLookUp } from '@trunkline/gateway/src/core/ledger/kept-claims.ts'
 import { createLedger } from '@trunkline/gateway/src/core/ledger/ledger.ts'
 import { ampleLimits } from '@trunkline/gateway/src/core/limits/limits.test-support.ts'
+import type { Reads, Slices } from '@trunkline/gateway/src/core/limits/sharing/reads.ts'
+import { readOrdered } from '@trunkline/gateway/src/core/lists/ordered-lists.ts'
+import { inRangesOfIds } from '@trunkline/gateway/src/core/lists/rows-by-id.ts'
+import { readRows } from '@trunkline/gateway/src/core/reports/report-source.ts'
 import { createUsage } from '@trunkline/gateway/src/core/reports/usage.ts'
 import { readTodayUsage } from '@trunkline/gateway/src/core/reports/usage-today.ts'
 import type { Principal } from '@trunkline/gateway/src/core/requests/principal.ts'
+import { Prisma, type PrismaClient } from '@trunkline/gateway/src/generated/prisma/client.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type ExplainedSql, explainEach } from '../support/explain.ts'
+import { type ExplainedSql, explainEach, longScansOf } from '../support/explain.ts'
 
 const serverUrl = process.env.E2E_DATABASE_URL
 const ROWS = 130_000
@@ -166,7 +171,82 @@ describe.each(CASES)('$kind, statistics: $statistics', ({ kind, statistics }) =>
     expect([...sql.problems]).toEqual([])
     expect(sql.plans).toBeGreaterThan(20)
   })
+
+  // Beside `id::text AS id`, `ORDER BY id` names the text, for which no index serves, and the whole table would be sorted.
+  test('pages of lists and the boundaries of their slices are found in the order of the primary key', {
+    timeout: 240_000,
+  }, async () => {
+    const explained = explainEach(database.sql, SLICE_ROWS_READ_MAX, longScansOf)
+    for (const owner of [undefined, { column: 'owner_id', id: uuidOf('user7') } as const]) {
+      await inTwoSlices(async (slices) => {
+        const ranges = inRangesOfIds({ sql: explained, slices, table: 'calls', owner }, undefined, noRows)
+        for await (const _ of ranges);
+      })
+    }
+    for (const table of ['api_keys', 'users'] as const) {
+      for (const order of ['asc', 'desc'] as const) {
+        const page = (slices: Slices | undefined) => {
+          const fields = { id: { direction: order } }
+          const found = slices === undefined ? Prisma.sql`true` : Prisma.sql`id IS NULL`
+          return readOrdered(
+            { prisma: onlyQueries(explained), reads: readsIn(slices), table, fields },
+            { take: 10 },
+            { where: found, isFiltered: true, isOfAll: true, owner: '' },
+            noRows,
+          )
+        }
+        await page(undefined)
+        await inTwoSlices(page)
+      }
+    }
+    const at = new Date()
+    const range = { from: at, to: at, starts: [at], segments: [] }
+    const query = { from: at, to: at, timezone: 'UTC', granularity: 'day', groupBy: [] } as const
+    for (const grain of ['key', 'owner'] as const)
+      await inTwoSlices((slices) => readRows({ sql: explained, slices }, { grain }, range, query))
+    expect([...explained.problems]).toEqual([])
+    expect(explained.plans).toBeGreaterThan(50)
+  })
 })
+
+const SLICE_ROWS = 50
+/** More than an owner has in `calls`, and far fewer than each of the tables holds. */
+const SLICE_ROWS_READ_MAX = 1_000
+const noRows = async () => []
+
+/** Runs a read up to its second boundary and the rows behind it. */
+async function inTwoSlices(read: (slices: Slices) => Promise<unknown>): Promise<void> {
+  const enough = new Error('enough slices')
+  let statements = 0
+  const slices: Slices = {
+    async run(statement) {
+      statements += 1
+      if (statements > 4) throw enough
+      return statement(SLICE_ROWS)
+    },
+  }
+  await expect(read(slices)).rejects.toBe(enough)
+}
+
+function readsIn(slices: Slices | undefined): Reads {
+  return { inTurn: (_, read) => read(slices), requirePlace: () => undefined }
+}
+
+/** As much of a Prisma client as statements in SQL need. */
+function onlyQueries(sql: Sql): PrismaClient {
+  const $queryRaw = (strings: readonly string[], ...parts: unknown[]) => {
+    const { text, values } = Prisma.sql(strings, ...parts)
+    return sql.query(text, values)
+  }
+  return { $queryRaw } as unknown as PrismaClient
+}
+
+function uuidOf(name: string): string {
+  return createHash('md5')
+    .update(name)
+    .digest('hex')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
 
 /** The tick of the subscribers to live usage: 400 users and 400 keys, of which every other user is unknown. */
 async function followUsage(sql: Sql): Promise<void> {
@@ -191,11 +271,6 @@ async function followUsage(sql: Sql): Promise<void> {
 
 /** Two looks at the keys of 500 running calls, of which one is revoked, one expires and the owner of one is suspended. */
 async function watchKeys(sql: Sql, askedMax: number): Promise<void> {
-  const uuid = (name: string) =>
-    createHash('md5')
-      .update(name)
-      .digest('hex')
-      .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
   const from = 1_000 + askedMax
   const refusals = new Set<string>()
   const allRefused = Promise.withResolvers<void>()
@@ -207,14 +282,14 @@ async function watchKeys(sql: Sql, askedMax: number): Promise<void> {
     onAnswer: (_, error) => allRefused.reject(error),
   })
   const ends = Array.from({ length: 500 }, (_, n) => {
-    const key = { keyId: uuid(`key${from + n}`), ownerId: uuid(`user${from + n}`) }
+    const key = { keyId: uuidOf(`key${from + n}`), ownerId: uuidOf(`user${from + n}`) }
     return watch.watch(key, (reason) => {
       refusals.add(`${n} ${reason}`)
       if (refusals.size === 3) allRefused.resolve()
     })
   })
   const change = (text: string, n: number) =>
-    sql.query(text, [uuid(`${text.includes('users') ? 'user' : 'key'}${from + n}`)])
+    sql.query(text, [uuidOf(`${text.includes('users') ? 'user' : 'key'}${from + n}`)])
   await change('UPDATE api_keys SET revoked_at = now() WHERE id = $1::uuid', 1)
   await change("UPDATE api_keys SET expires_at = now() - interval '1 s' WHERE id = $1::uuid", 2)
   await change("UPDATE users SET status = 'suspended', updated_at = now() WHERE id = $1::uuid", 3)
@@ -315,8 +390,7 @@ async function callKept(sql: Sql): Promise<void> {
     ...admission(n),
     kept: { keyHash: sha256(`claim-${n % 2 === 0 ? n : -n}`), fingerprint: sha256('asked'), stream: true },
   })
-  const uuid = (name: string) => createHash('md5').update(name).digest('hex')
-  const idOf = (row: number) => uuid(`row${row}`).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+  const idOf = (row: number) => uuidOf(`row${row}`)
   const lookUp = createClaimLookUp({ sql })
   expect(await lookUp(kept(778))).toMatchObject({ attachedTo: idOf(778) })
   expect(await ledger.admit(kept(777))).not.toHaveProperty('attachedTo')

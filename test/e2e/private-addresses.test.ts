@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
-import { loopbackUrls } from '@trunkline/gateway/src/core/calls/request/file-urls.test-support.ts'
+import { loopbackUrls } from '@trunkline/gateway/src/core/requests/input/loopback-urls.test-support.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createFullKey, type FilesInChats, filesInChats, type Question } from '../support/files-in-chats.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'

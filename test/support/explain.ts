@@ -30,8 +30,14 @@ interface Explained {
  * with the generic plan, because PostgreSQL chooses between the two once a prepared statement has run a few times. Each
  * EXPLAIN ANALYZE executes the statement inside a transaction that is rolled back, so all statements must share this one
  * connection.
+ *
+ * @param problemsOf - what is a problem in a plan: by default scans of whole tables, and what {@link longScansOf} finds
  */
-export function explainEach(sql: Sql, rowsReadMax: number): ExplainedSql {
+export function explainEach(
+  sql: Sql,
+  rowsReadMax: number,
+  problemsOf: (plan: PlanNode, rowsReadMax: number) => Iterable<string> = scansOf,
+): ExplainedSql {
   const problems = new Set<string>()
   let plans = 0
   let last: Promise<unknown> = Promise.resolve()
@@ -82,15 +88,27 @@ const ONLY_OPEN_CALLS = 'calls_open'
 /** It has a handful of rows, which the planner rightly reads all. */
 const FEW_ROWS = 'settings'
 
-function* problemsOf(node: PlanNode, rowsReadMax: number): Generator<string> {
+function* scansOf(plan: PlanNode, rowsReadMax: number): Generator<string> {
+  yield* wholeScansOf(plan)
+  yield* longScansOf(plan, rowsReadMax)
+}
+
+function* wholeScansOf(node: PlanNode): Generator<string> {
   const name = node['Relation Name'] ?? node['Index Name']
   const scan = `${node['Node Type']} of ${name}`
   if (node['Node Type'] === 'Seq Scan' && name !== FEW_ROWS) yield scan
   // Bitmap heap scans have their condition in the node below.
   const isWhole = /^(Index|Bitmap Index)/.test(node['Node Type']) && node['Index Cond'] === undefined
   if (isWhole && node['Index Name'] !== ONLY_OPEN_CALLS) yield `${scan} without a condition`
-  if (name !== undefined && rowsRead(node) > rowsReadMax) yield `${scan} reads ${rowsRead(node)} rows`
-  for (const child of node.Plans ?? []) yield* problemsOf(child, rowsReadMax)
+  for (const child of node.Plans ?? []) yield* wholeScansOf(child)
+}
+
+/** Scans that read more rows than they may, such as the one whose rows are sorted before a limit. */
+export function* longScansOf(node: PlanNode, rowsReadMax: number): Generator<string> {
+  const name = node['Relation Name'] ?? node['Index Name']
+  const rows = rowsRead(node)
+  if (name !== undefined && rows > rowsReadMax) yield `${node['Node Type']} of ${name} reads ${rows} rows`
+  for (const child of node.Plans ?? []) yield* longScansOf(child, rowsReadMax)
 }
 
 function rowsRead(node: PlanNode): number {
@@ -102,6 +120,7 @@ function rowsRead(node: PlanNode): number {
 }
 
 function literal(value: unknown): string {
+  if (value === null) return 'NULL'
   if (typeof value === 'number') return String(value)
   if (typeof value === 'string') return pg.escapeLiteral(value)
   throw new Error(`no literal for ${typeof value}`)

@@ -158,49 +158,31 @@ export interface TurnFaults {
   remove(): Promise<void>
 }
 
-interface TurnFaultsOptions {
-  /** How many agents each fault, platform and way has, of which calls use one after the other. */
-  readonly agentsEach?: number
-  /** Further sections of the configuration file. */
-  readonly settings?: Readonly<Record<string, unknown>>
-  /** URL of a database that the caller drops. By default the gateway gets a new one. */
-  readonly databaseUrl?: string
-}
-
 /**
- * Starts emulators and a gateway. Each fault, platform and way has agents of its own with one deployment each, so that a fault
+ * Starts emulators and a gateway. Each fault, platform and way has an agent of its own, so that a fault
  * neither opens the breaker nor rests the credential of another.
  */
-export async function startTurnFaults({
-  agentsEach = 1,
-  settings,
-  databaseUrl,
-}: TurnFaultsOptions = {}): Promise<TurnFaults> {
+export async function startTurnFaults(): Promise<TurnFaults> {
   const sandbox = await startSandbox({ delayMs: 0 })
   const resetting = await startResettingPort()
   const agents: Record<string, object> = {}
   for (const fault of TURN_FAULTS) {
     for (const platform of PLATFORMS) {
       for (const way of WAYS) {
-        for (let turn = 0; turn < agentsEach; turn++)
-          agents[agentId(fault, platform, way, turn)] = entryOf(sandbox, platform, fault, resetting.port)
+        agents[agentId(fault, platform, way)] = entryOf(sandbox, platform, fault, resetting.port)
       }
     }
   }
   const limits = { chat: { points: 1_000_000 } }
-  const config = JSON.stringify({ limits, ...settings, agents })
-  const gateway = await startGateway({ config, ...(databaseUrl !== undefined && { databaseUrl }) })
+  const gateway = await startGateway({ config: JSON.stringify({ limits, agents }) })
   const api = apiOf(gateway)
   const token = await api.login()
-  const met = new Map<string, number>()
   return {
     sandbox,
     async meet(fault, platform, way) {
       const { id, full_key: key } = await api.createKey(token)
-      const turn = met.get(agentId(fault, platform, way, 0)) ?? 0
-      met.set(agentId(fault, platform, way, 0), turn + 1)
       const query = `${fault.word} ${randomUUID()}`.trim()
-      const response = await api.chat(key, agentId(fault, platform, way, turn % agentsEach), {
+      const response = await api.chat(key, agentId(fault, platform, way), {
         app_id: platform === 'fastgpt' ? 'app-1' : '',
         chat_id: query,
         conversation_id: query,
@@ -227,8 +209,8 @@ export function statusOf({ isMidStream }: TurnFault, way: Way, reason: ErrorReas
   return way === 'stream' && isMidStream === true ? 200 : ERRORS[reason].status
 }
 
-function agentId({ id }: TurnFault, platform: SandboxPlatform, way: Way, turn: number): string {
-  return `${platform}-${id}-${way}-${turn}`
+function agentId({ id }: TurnFault, platform: SandboxPlatform, way: Way): string {
+  return `${platform}-${id}-${way}`
 }
 
 function entryOf(

@@ -2,7 +2,6 @@ import 'uplot/dist/uPlot.min.css'
 import { useEffect, useEffectEvent, useRef } from 'react'
 import UPlot from 'uplot'
 import type { ChartData, ChartSeries } from './chart-data.ts'
-import { colourOf, onThemeChange } from './colours.ts'
 import { stack } from './stack.ts'
 import { ticks } from './ticks.ts'
 import type { BucketFormat } from './use-bucket-format.ts'
@@ -220,4 +219,28 @@ function lonely(plot: UPlot, seriesIndex: number): number[] {
   const values = plot.data[seriesIndex] ?? []
   const isValue = (index: number) => values[index] !== null && values[index] !== undefined
   return [...values.keys()].filter((index) => isValue(index) && !isValue(index - 1) && !isValue(index + 1))
+}
+
+/**
+ * The colour that a custom property has now. The canvas does not know `light-dark()`, so an element resolves it.
+ */
+function colourOf(property: `--${string}`): string {
+  probe ??= document.body.appendChild(document.createElement('i'))
+  probe.hidden = true
+  probe.style.color = `var(${property})`
+  return getComputedStyle(probe).color
+}
+
+let probe: HTMLElement | undefined
+
+/** Calls `listener` after the page has changed between light and dark, by the device or by the menu. */
+function onThemeChange(listener: () => void): () => void {
+  const device = matchMedia('(prefers-color-scheme: dark)')
+  const menu = new MutationObserver(listener)
+  device.addEventListener('change', listener)
+  menu.observe(document.documentElement, { attributeFilter: ['data-theme'] })
+  return () => {
+    device.removeEventListener('change', listener)
+    menu.disconnect()
+  }
 }

@@ -1,4 +1,4 @@
-/** What the address of a list says of its filters and its time. Values of another kind are as if they were not there. */
+/** What the address of a list says of its time. Values of another kind are as if they were not there. */
 export interface TimeSearch {
   /** A range of one's own, in ISO 8601; it takes the place of a preset. */
   readonly from?: string | undefined
@@ -9,12 +9,26 @@ export interface TimeSearch {
 export function textsIn<Name extends string>(
   search: Record<string, unknown>,
   names: readonly Name[],
-): { readonly [Key in Name]?: string } {
+): { readonly [Key in Name]?: string | undefined } {
   const texts = names.flatMap((name) => {
     const text = ['string', 'number'].includes(typeof search[name]) ? String(search[name]).trim() : ''
     return text === '' ? [] : [[name, text]]
   })
   return Object.fromEntries(texts) as { [Key in Name]?: string }
+}
+
+/** What is typed into the search of a list. It may end with a space while it is being typed. */
+export function typedIn({ search }: Record<string, unknown>): { readonly search?: string | undefined } {
+  return typeof search === 'string' || typeof search === 'number' ? { search: String(search) } : {}
+}
+
+/** Those with these names that are set. */
+export function flagsIn<Name extends string>(
+  search: Record<string, unknown>,
+  names: readonly Name[],
+): { readonly [Key in Name]?: true | undefined } {
+  const set = names.filter((name) => search[name] === true || search[name] === 'true')
+  return Object.fromEntries(set.map((name) => [name, true])) as { [Key in Name]?: true }
 }
 
 export function timesIn(search: Record<string, unknown>): TimeSearch {
@@ -30,7 +44,7 @@ export function oneOf<Name extends string, Value extends string>(
   search: Record<string, unknown>,
   name: Name,
   known: readonly Value[],
-): { readonly [Key in Name]?: Value } {
+): { readonly [Key in Name]?: Value | undefined } {
   const value = known.find((entry) => entry === search[name])
   return (value === undefined ? {} : { [name]: value }) as { [Key in Name]?: Value }
 }

@@ -11,18 +11,8 @@ import { UUID } from './find-request.ts'
 /** So long after the last letter the lists of keys and users are searched. */
 const SETTLES_MS = 200
 
-interface Meanings {
-  readonly entries: readonly Entry[]
-  /** Whether keys and users are still being searched. */
-  readonly isSearching: boolean
-  /** Why keys and users could not be searched. */
-  readonly error: Error | null
-  /** What the text means once keys and users have been searched, without those if they cannot be. */
-  readAll(): Promise<readonly Entry[]>
-}
-
 /** What a text may mean: at once what the console knows by itself, and a little later what the gateway finds. */
-export function useMeanings(wanted: Wanted, pages: readonly PageEntry[]): Meanings {
+export function useMeanings(wanted: Wanted, pages: readonly PageEntry[]) {
   const agents = useAgentChoices()
   const { role } = useSession()
   const { text } = wanted
@@ -32,9 +22,12 @@ export function useMeanings(wanted: Wanted, pages: readonly PageEntry[]): Meanin
   const matches = settled === text ? query.data : undefined
   return {
     entries: entriesOf(wanted, { pages, agents, matches }),
+    /** Whether keys and users are still being searched. */
     isSearching: isSearchable(text) && (settled !== text || query.isFetching),
+    /** Why keys and users could not be searched. */
     error: settled === text ? query.error : null,
-    async readAll() {
+    /** What the text means once keys and users have been searched, without those if they cannot be. */
+    async readAll(): Promise<readonly Entry[]> {
       const found = isSearchable(text)
         ? await queryClient.fetchQuery(queryOf(text)).catch(() => undefined)
         : undefined

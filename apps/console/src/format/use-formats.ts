@@ -2,41 +2,14 @@ import { useMemo } from 'react'
 import { useLocale } from 'use-intl'
 
 /** How numbers and times are written, in the reader's language and, without another one, time zone. */
-export interface Formats {
-  /** `12,345` */
-  count(value: number): string
-  /** `12.3k` */
-  compact(value: number): string
-  /** `12.5 %` */
-  percent(share: number): string
-  /** `850 ms`, `1.2 s`, `3 min` */
-  duration(ms: number): string
-  /** `≈ 510 ms`: a percentile, which is known to about 5 %, with two digits. */
-  about(ms: number): string
-  /** `≈ 30 %`: by how much a percentile has changed. */
-  aboutPercent(share: number): string
-  /** `in 3 days`, `5 minutes ago`: a time from now. */
-  relative(ms: number): string
-  /** `1.4 MB` */
-  bytes(value: number): string
-  /** `22 Nov 2026, 10:15:30`, for columns whose heading names the zone. */
-  dateTime(value: string | Date): string
-  /** `22 Nov 2026, 10:15:30 GMT+1`, where nothing beside it names the zone. */
-  moment(value: string | Date): string
-  /** `GMT+1`, the zone of the times at that moment. */
-  zoneName(value?: string | Date): string
-  /** `22 Nov 2026` */
-  date(value: string | Date): string
-  /** `16 – 22 Nov 2026`, or with times where it is not whole days. The end does not belong to the range. */
-  range(from: string, to: string): string
-}
+export type Formats = ReturnType<typeof formatsIn>
 
 export function useFormats(zone?: string): Formats {
   const locale = useLocale()
   return useMemo(() => formatsIn(locale, zone), [locale, zone])
 }
 
-function formatsIn(locale: string, timeZone: string | undefined): Formats {
+function formatsIn(locale: string, timeZone: string | undefined) {
   const number = (options: Intl.NumberFormatOptions) => new Intl.NumberFormat(locale, options).format
   const unit = (name: string, digits: number, unitDisplay: 'short' | 'long' = 'short') =>
     number({ style: 'unit', unit: name, unitDisplay, maximumFractionDigits: digits })
@@ -57,33 +30,46 @@ function formatsIn(locale: string, timeZone: string | undefined): Formats {
     return value < 120_000 ? seconds(value / 1_000) : minutes(value / 60_000)
   }
   return {
+    /** `12,345` */
     count: number({}),
+    /** `12.3k` */
     compact: number({ notation: 'compact', maximumFractionDigits: 1 }),
+    /** `12.5 %` */
     percent,
+    /** `850 ms`, `1.2 s`, `3 min` */
     duration,
-    aboutPercent: (share) => `≈ ${percent(Math.round(share * 20) / 20)}`,
-    about: (value) => `≈ ${duration(Number(value.toPrecision(2)))}`,
-    relative(value) {
+    /** `≈ 30 %`: by how much a percentile has changed. */
+    aboutPercent: (share: number) => `≈ ${percent(Math.round(share * 20) / 20)}`,
+    /** `≈ 510 ms`: a percentile, which is known to about 5 %, with two digits. */
+    about: (ms: number) => `≈ ${duration(Number(ms.toPrecision(2)))}`,
+    /** `in 3 days`, `5 minutes ago`: a time from now. */
+    relative(value: number) {
       const [name, size] = RELATIVE_UNITS.find(([, each]) => Math.abs(value) >= 2 * each) ?? ['second', 1_000]
       return fromNow.format(Math.trunc(value / size), name)
     },
-    bytes(value) {
+    /** `1.4 MB` */
+    bytes(value: number) {
       const step = Math.min(Math.floor(Math.log10(Math.max(value, 1)) / 3), bytes.length - 1)
       return bytes[step]?.(value / 1_000 ** step) ?? String(value)
     },
+    /** `22 Nov 2026, 10:15:30`, for columns whose heading names the zone. */
     dateTime,
-    moment: (value) => `${dateTime(value)} ${zoneName(value)}`,
+    /** `22 Nov 2026, 10:15:30 GMT+1`, where nothing beside it names the zone. */
+    moment: (value: string | Date) => `${dateTime(value)} ${zoneName(value)}`,
+    /** `GMT+1`, the zone of the times at that moment. */
     zoneName,
+    /** `22 Nov 2026` */
     date: date({ dateStyle: 'medium' }),
+    /** `16 – 22 Nov 2026`, or with times where it is not whole days. The end does not belong to the range. */
     range: rangeFormat(locale, timeZone),
   }
 }
 
-function rangeFormat(locale: string, timeZone: string | undefined): Formats['range'] {
+function rangeFormat(locale: string, timeZone: string | undefined) {
   const clock = new Intl.DateTimeFormat('en', { timeStyle: 'medium', hourCycle: 'h23', timeZone })
   const days = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone })
   const times = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone })
-  return (from, to) => {
+  return (from: string, to: string) => {
     const [start, end] = [new Date(from), new Date(to)]
     const isWholeDays = [start, end].every((at) => clock.format(at) === '00:00:00')
     return isWholeDays ? days.formatRange(start, new Date(end.getTime() - 1)) : times.formatRange(start, end)

@@ -61,7 +61,7 @@ export type AuditFilter = {
   userId?: string | number | null | undefined;
 };
 
-/** How what an event of the audit log is about ended. */
+/** What came of the operation that an event of the audit log records. */
 export type AuditResult =
   /** It was done. */
   | 'DONE'

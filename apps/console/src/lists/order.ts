@@ -25,7 +25,7 @@ export function orderOf<Field extends string>(
 export function orderIn(
   search: Record<string, unknown>,
   fields: readonly string[],
-): { readonly order?: string } {
+): { readonly order?: string | undefined } {
   const order = orderOf(typeof search.order === 'string' ? search.order : undefined, fields)
   return order === undefined ? {} : { order: orderText(order) }
 }

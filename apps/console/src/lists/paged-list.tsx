@@ -1,10 +1,11 @@
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import { useTranslations } from 'use-intl'
 import { Card } from '../ui/card.tsx'
+import { SelectField } from '../ui/fields/field.tsx'
 import { LoadMore } from '../ui/load-more.tsx'
 import { ErrorNotice, Loading } from '../ui/notice.tsx'
-import { PAGE_SIZES } from './page-size.ts'
-import { PageSizeField } from './page-size-field.tsx'
+import { choosePageSize, PAGE_SIZES, usePageSize } from './page-size.ts'
 import styles from './paged-list.module.css'
 
 interface PagedListProps<Page, Row> {
@@ -36,5 +37,24 @@ export function PagedList<Page, Row>({ query, rowsOf, title, empty, children }: 
         )}
       </Card>
     </>
+  )
+}
+
+function PageSizeField() {
+  const t = useTranslations('lists')
+  const size = usePageSize()
+  return (
+    <SelectField
+      className={styles.size}
+      label={t('pageSize')}
+      value={size}
+      onChange={({ target }) => choosePageSize(Number(target.value))}
+    >
+      {PAGE_SIZES.map((choice) => (
+        <option key={choice} value={choice}>
+          {choice}
+        </option>
+      ))}
+    </SelectField>
   )
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { DeployedAgent } from '#process/commands.ts'
+import type { CommandResult } from '#process/commands.ts'
 import { type JsonOption, run, withJson } from './context.ts'
 import { type Column, printJson, printTable } from './output.ts'
 
@@ -15,6 +15,7 @@ export function addAgentsCommand(program: Command): void {
     })
 }
 
+type DeployedAgent = CommandResult<'agents'>[number]
 type Deployment = DeployedAgent['deployments'][number]
 type Line = Deployment & { readonly agent: DeployedAgent }
 

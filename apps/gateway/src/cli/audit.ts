@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import type { Command } from 'commander'
 import type { AuditInput } from '#core/reports/audit-log/audit-query.ts'
-import type { AuditRecord } from '#process/commands.ts'
+import type { CommandResult } from '#process/commands.ts'
 import { type JsonOption, type PageOptions, run, withJson, withPage, withRange } from './context.ts'
-import { type Column, printJson, printPage, printProperties } from './output.ts'
+import { type Column, columnsOf, printJson, printPage, printProperties } from './output.ts'
 
 type ExportOptions = AuditInput & { readonly user?: string }
 type ListOptions = PageOptions & ExportOptions
@@ -81,16 +81,10 @@ function withConditions(command: Command): Command {
     .option('--request-id <id>', 'events of the request with this id')
 }
 
-const COLUMNS: readonly Column<AuditRecord>[] = [
-  ['n', (event) => event.n],
-  ['at', (event) => event.at],
-  ['operation', (event) => event.operation],
-  ['result', (event) => event.result],
-  ['reason', (event) => event.reason],
-  ['actor', (event) => event.actor],
+const COLUMNS: readonly Column<CommandResult<'audit list'>['events'][number]>[] = [
+  ...columnsOf('n', 'at', 'operation', 'result', 'reason', 'actor'),
   ['who', (event) => event.name ?? event.key_id ?? event.user_id],
-  ['address', (event) => event.address],
-  ['target', (event) => event.target],
+  ...columnsOf('address', 'target'),
   ['id', (event) => event.target_id],
-  ['count', (event) => event.count],
+  ...columnsOf('count'),
 ]

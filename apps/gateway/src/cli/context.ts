@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type Config, loadConfig } from '#config/load.ts'
 import { DIRECTIONS } from '#core/lists/list-order.ts'
-import type { CommandArguments, Command as CommandName, CommandResults } from '#process/commands.ts'
+import type { CommandArguments, Command as CommandName, CommandResult } from '#process/commands.ts'
 
 /** Reads the configuration. Called by the commands that need it, so that `--help` works without a valid one. */
 export function config(): Config {
@@ -12,8 +12,8 @@ export function config(): Config {
 /** Runs a command in the running gateway or in this process. The code that does so is imported only now. */
 export async function run<Name extends CommandName>(
   name: Name,
-  args: CommandArguments[Name],
-): Promise<CommandResults[Name]> {
+  args: CommandArguments<Name>,
+): Promise<CommandResult<Name>> {
   const settings = config()
   const { runCommand } = await import('#process/run-command.ts')
   return runCommand(settings, name, args)

@@ -51,7 +51,7 @@ export function addDatabaseCommands(program: Command): void {
     )
     .action(async (file: string, { files, json }: JsonOption & { files?: string }) => {
       const settings = config()
-      const { importOnce } = await import('#process/import-once.ts')
+      const { importOnce } = await import('#process/import-embedded.ts')
       const imported = await importOnce(settings, file, files)
       show({ ...imported.rows, ...(imported.files && rowsOfFiles(imported.files)) }, json)
     })

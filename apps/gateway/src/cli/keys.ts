@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { KEY_ORDERS, KEY_STATES } from '#core/accounts/keys/key-filter.ts'
-import type { CommandArguments, CreatedKey, Key } from '#process/commands.ts'
+import type { CommandArguments, CommandResult } from '#process/commands.ts'
 import { type JsonOption, list, run, withJson, withList } from './context.ts'
-import { type Cell, type Column, printJson, printProperties, printTable } from './output.ts'
+import { type Cell, type Column, columnsOf, printJson, printProperties, printTable } from './output.ts'
 
 interface CreateOptions extends JsonOption {
   readonly owner: string
@@ -35,7 +35,7 @@ export function addKeyCommands(program: Command): void {
       'only keys with this in their name, prefix or id, or the username of their owner',
     )
     .option('--expires-before <time>', 'only active keys that expire before this time: ISO 8601 with a zone')
-    .action(async ({ json, ...chosen }: JsonOption & CommandArguments['keys list']) => {
+    .action(async ({ json, ...chosen }: JsonOption & CommandArguments<'keys list'>) => {
       const { keys: records, owners } = await run('keys list', chosen)
       if (json) printJson(records)
       else printTable(records, columns(owners), 'There is no such API key.')
@@ -53,6 +53,9 @@ export function addKeyCommands(program: Command): void {
     .argument('<id>', 'id of the key record')
     .action(async (id: string, { json }: JsonOption) => show(await run('keys revoke', { id }), json))
 }
+
+type Key = CommandResult<'keys show'>
+type CreatedKey = CommandResult<'keys create'>
 
 function show(key: Key | CreatedKey, json: true | undefined): void {
   if (json) printJson(key)
@@ -77,8 +80,7 @@ function flat(key: Key | CreatedKey): Readonly<Record<string, Cell>> {
 
 function columns(owners: Readonly<Record<string, string>>): readonly Column<Key>[] {
   return [
-    ['id', (key) => key.id],
-    ['name', (key) => key.name],
+    ...columnsOf('id', 'name'),
     ['owner', (key) => owners[key.owner_id] ?? key.owner_id],
     ['prefix', (key) => key.key_prefix],
     ['state', stateOf],

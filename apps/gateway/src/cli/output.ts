@@ -6,6 +6,13 @@ import { refusalLine } from '#process/refusal-line.ts'
 export type Column<Row> = readonly [heading: string, cell: (row: Row) => Cell]
 export type Cell = string | number | null | undefined
 
+/** Columns that are headed by the names of the fields that they show. */
+export function columnsOf<Name extends string>(
+  ...names: readonly Name[]
+): Column<Readonly<Record<Name, Cell>>>[] {
+  return names.map((name) => [name, (row) => row[name]])
+}
+
 export function printJson(value: unknown): void {
   console.log(JSON.stringify(value, null, 2))
 }

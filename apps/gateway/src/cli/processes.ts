@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander'
 import { PROCESS_FILTERS } from '#core/ledger/process-list.ts'
-import type { ProcessRecord } from '#process/commands.ts'
+import type { CommandResult } from '#process/commands.ts'
 import { type JsonOption, run, withJson } from './context.ts'
-import { type Column, printJson, printTable } from './output.ts'
+import { type Column, columnsOf, printJson, printTable } from './output.ts'
 
 export function addProcessesCommand(program: Command): void {
   withJson(program.command('processes'))
@@ -15,19 +15,17 @@ export function addProcessesCommand(program: Command): void {
     })
 }
 
-const COLUMNS: readonly Column<ProcessRecord>[] = [
-  ['id', (process) => process.id],
-  ['state', (process) => process.state],
-  ['host', (process) => process.host],
-  ['pid', (process) => process.pid],
-  ['version', (process) => process.version],
+type Process = CommandResult<'processes'>[number]
+
+const COLUMNS: readonly Column<Process>[] = [
+  ...columnsOf('id', 'state', 'host', 'pid', 'version'),
   ['started', (process) => process.started_at],
   ['last seen', (process) => process.last_seen_at],
   ['calls', (process) => process.calls_in_flight],
   ['breakers', breakersOf],
 ]
 
-function breakersOf({ state, breakers }: ProcessRecord): string | undefined {
+function breakersOf({ state, breakers }: Process): string | undefined {
   if (state !== 'live') return undefined
   return (
     breakers.map(({ agent, deployment, breaker }) => `${agent}/${deployment} ${breaker}`).join(', ') ||

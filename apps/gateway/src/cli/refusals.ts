@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import type { RefusalCountsInput } from '#core/reports/refusals/refusal-counts-query.ts'
 import type { RefusalsInput } from '#core/reports/refusals/refusals-query.ts'
-import type { RefusalCountRecord, RefusalRecord } from '#process/commands.ts'
+import type { CommandResult } from '#process/commands.ts'
 import { type JsonOption, type PageOptions, run, withJson, withPage, withRange } from './context.ts'
-import { type Column, printJson, printPage, printTable } from './output.ts'
+import { type Column, columnsOf, printJson, printPage, printTable } from './output.ts'
 
 type ListOptions = PageOptions & RefusalsInput & { readonly user?: string }
 type CountsOptions = JsonOption & RefusalCountsInput & { readonly user?: string }
@@ -39,24 +39,14 @@ function withConditions(command: Command): Command {
     .option('--user <username>', 'requests with the API keys and access tokens of this user')
 }
 
-const LIST_COLUMNS: readonly Column<RefusalRecord>[] = [
-  ['at', (refusal) => refusal.at],
-  ['reason', (refusal) => refusal.reason],
-  ['limit', (refusal) => refusal.limit],
-  ['status', (refusal) => refusal.status],
-  ['face', (refusal) => refusal.face],
-  ['route', (refusal) => refusal.route],
-  ['agent', (refusal) => refusal.agent],
-  ['field', (refusal) => refusal.field],
+const LIST_COLUMNS: readonly Column<CommandResult<'refusals list'>['refusals'][number]>[] = [
+  ...columnsOf('at', 'reason', 'limit', 'status', 'face', 'route', 'agent', 'field'),
   ['key', (refusal) => refusal.key_id],
   ['request', (refusal) => refusal.request_id],
 ]
 
-const COUNT_COLUMNS: readonly Column<RefusalCountRecord>[] = [
-  ['start', (counted) => counted.start],
-  ['reason', (counted) => counted.reason],
-  ['limit', (counted) => counted.limit],
-  ['agent', (counted) => counted.agent],
+const COUNT_COLUMNS: readonly Column<CommandResult<'refusals counts'>[number]>[] = [
+  ...columnsOf('start', 'reason', 'limit', 'agent'),
   ['key', (counted) => counted.key_id],
   ['owner', (counted) => counted.owner_id],
   ['count', (counted) => counted.count],

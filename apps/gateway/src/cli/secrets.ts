@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import type { SigningKeyRecord } from '#process/commands.ts'
+import type { CommandResult } from '#process/commands.ts'
 import { type JsonOption, run, wholeNumber, withJson } from './context.ts'
-import { type Column, printJson, printProperties, printTable } from './output.ts'
+import { type Column, columnsOf, printJson, printProperties, printTable } from './output.ts'
 
 export function addSecretCommands(program: Command): void {
   const secrets = program.command('secrets').description('maintain what SECRET_KEY encrypts')
@@ -47,14 +47,15 @@ export function addSecretCommands(program: Command): void {
     )
 }
 
-function show(keys: readonly SigningKeyRecord[], json: true | undefined): void {
+type SigningKeys = CommandResult<'signing-keys list'>
+
+function show(keys: SigningKeys, json: true | undefined): void {
   if (json) printJson(keys)
   else printTable(keys, COLUMNS, 'There is no signing key: the first start makes one.')
 }
 
-const COLUMNS: readonly Column<SigningKeyRecord>[] = [
-  ['id', ({ id }) => id],
-  ['state', ({ state }) => state],
+const COLUMNS: readonly Column<SigningKeys[number]>[] = [
+  ...columnsOf('id', 'state'),
   ['created', ({ created_at }) => created_at],
   ['accepted until', ({ accepted_until }) => accepted_until],
   [

@@ -1,8 +1,7 @@
 import type { Command } from 'commander'
-import type { Drift } from '#core/ledger/verify.ts'
 import type { CallsInput } from '#core/reports/calls-query.ts'
 import type { ReportInput } from '#core/reports/report-query.ts'
-import type { CallRecord, ReportRecord } from '#process/commands.ts'
+import type { CommandResult } from '#process/commands.ts'
 import {
   type JsonOption,
   list,
@@ -13,7 +12,7 @@ import {
   withPage,
   withRange,
 } from './context.ts'
-import { type Column, printJson, printPage, printTable } from './output.ts'
+import { type Column, columnsOf, printJson, printPage, printTable } from './output.ts'
 
 type ReportOptions = JsonOption & ReportInput & { readonly user?: string }
 type CallsOptions = PageOptions & CallsInput & { readonly user?: string }
@@ -41,7 +40,7 @@ export function addUsageCommands(program: Command): void {
       const drifts = await run('usage verify', {})
       if (json) printJson(drifts)
       else if (drifts.length === 0) console.log('Counters, rollups and ledger agree.')
-      else printTable(drifts, COLUMNS, '')
+      else printTable(drifts, columnsOf('equation', 'subject', 'expected', 'found'), '')
       if (drifts.length > 0) process.exitCode = 1
     })
 }
@@ -78,6 +77,8 @@ function withConditions(command: Command): Command {
     .option('--outcome <list>', 'outcomes, separated by commas; failed stands for all failures', list)
 }
 
+type ReportRecord = CommandResult<'usage report'>
+
 function printReport({ group_by: groupBy, groups, totals }: ReportRecord): void {
   const grouped = groups.map(({ group, totals }) => ({
     ...totals,
@@ -103,27 +104,15 @@ function reportColumns(headings: readonly string[]): readonly Column<ReportLine>
   ]
 }
 
-const CALL_COLUMNS: readonly Column<CallRecord>[] = [
+const CALL_COLUMNS: readonly Column<CommandResult<'calls list'>['calls'][number]>[] = [
   ['id', (call) => call.id],
   ['admitted', (call) => call.admitted_at],
-  ['kind', (call) => call.kind],
-  ['face', (call) => call.face],
-  ['agent', (call) => call.agent],
-  ['app', (call) => call.app],
-  ['deployment', (call) => call.deployment],
-  ['model', (call) => call.model],
+  ...columnsOf('kind', 'face', 'agent', 'app', 'deployment', 'model'),
   ['outcome', (call) => call.outcome ?? 'running'],
-  ['reason', (call) => call.reason],
+  ...columnsOf('reason'),
   ['paused', (call) => (call.paused ? 'yes' : null)],
-  ['attempts', (call) => call.attempts],
+  ...columnsOf('attempts'),
   ['tokens', (call) => call.total_tokens],
   ['queued ms', (call) => call.queued_ms],
   ['ms', (call) => call.duration_ms],
-]
-
-const COLUMNS: readonly Column<Drift>[] = [
-  ['equation', (drift) => drift.equation],
-  ['subject', (drift) => drift.subject],
-  ['expected', (drift) => drift.expected],
-  ['found', (drift) => drift.found],
 ]

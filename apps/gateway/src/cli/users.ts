@@ -4,9 +4,9 @@ import { USER_ORDERS } from '#core/accounts/users/user-filter.ts'
 import type { NewUser, UserChange } from '#core/accounts/users/user-input.ts'
 import { QUOTA_PERIODS, USER_STATUSES } from '#core/accounts/users/user-rules.ts'
 import { ROLES, type Role } from '#core/requests/principal.ts'
-import type { CommandArguments, UserRecord } from '#process/commands.ts'
+import type { CommandArguments, CommandResult } from '#process/commands.ts'
 import { type JsonOption, passwordFromStdin, run, wholeNumber, withJson, withList } from './context.ts'
-import { type Column, printJson, printProperties, printTable } from './output.ts'
+import { type Column, columnsOf, printJson, printProperties, printTable } from './output.ts'
 
 type QuotaOptions = Pick<NewUser, 'maxApiCalls' | 'quotaPeriod'>
 type CreateOptions = JsonOption & QuotaOptions & { readonly role: Role; readonly passwordStdin?: true }
@@ -31,7 +31,7 @@ export function addUserCommands(program: Command): void {
     .option('--search <text>', 'only users with this in their username or id')
     .addOption(new Option('--role <role>', 'only users with this role').choices(ROLES))
     .option('--quota-percent-min <percent>', 'only users who have used at least this much of it', wholeNumber)
-    .action(async ({ json, ...chosen }: JsonOption & CommandArguments['users list']) => {
+    .action(async ({ json, ...chosen }: JsonOption & CommandArguments<'users list'>) => {
       const records = await run('users list', chosen)
       if (json) printJson(records)
       else printTable(records, COLUMNS, 'There is no such user.')
@@ -88,6 +88,8 @@ async function update(username: string, change: UserChange, options: JsonOption)
   show(await run('users update', { username, ...change }), options)
 }
 
+type UserRecord = CommandResult<'users update'>
+
 function show(user: UserRecord & { password?: string }, { json }: JsonOption): void {
   const { password, ...record } = user
   if (json) printJson(user)
@@ -96,9 +98,7 @@ function show(user: UserRecord & { password?: string }, { json }: JsonOption): v
 }
 
 const COLUMNS: readonly Column<UserRecord>[] = [
-  ['username', (user) => user.username],
-  ['role', (user) => user.role],
-  ['status', (user) => user.status],
+  ...columnsOf('username', 'role', 'status'),
   ['calls', (user) => user.api_calls_count],
   ['max calls', (user) => user.max_api_calls],
   ['quota period', (user) => user.quota_period],

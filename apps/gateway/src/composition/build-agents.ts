@@ -32,7 +32,10 @@ export function buildAgents({ config, runtime, metrics, log }: Surroundings): Ag
           )
       },
       ownerRefused({ failure, ...which }) {
-        log.warn({ ...which, ...failure }, 'the deployment fails calls of one owner, which it gets no more')
+        log.warn(
+          { ...which, ...failure },
+          'the deployment fails calls of one owner, which are not sent to it any longer',
+        )
       },
     },
   })

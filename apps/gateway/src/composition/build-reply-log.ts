@@ -1,7 +1,6 @@
 import type { Redis } from 'ioredis'
 import type { RepliesDeps } from '#core/reply-log/replies.ts'
-import { createReplyStore } from '#core/reply-log/store/create-reply-store.ts'
-import type { ReplyStore } from '#core/reply-log/store/reply-store.ts'
+import { createReplyStore, type ReplyStore } from '#core/reply-log/store/reply-store.ts'
 import { createWakeUps } from '#core/reply-log/wake-ups/create-wake-ups.ts'
 import type { WakeUps } from '#core/reply-log/wake-ups/wake-ups.ts'
 import { logChanges } from '#ops/log-changes.ts'
@@ -46,7 +45,7 @@ export function buildReplyLog(
         metrics.replyLost()
         log.warn(
           { callId },
-          'the reply of a call is kept no more: it is too large, or could not be stored in time',
+          'the reply of a call is no longer kept: it is too large, or could not be stored in time',
         )
       },
       storable: logChanges(

@@ -13,7 +13,6 @@ import { createRefusalSweep } from '#core/refusals/refusal-sweep.ts'
 import type { ProcessTasks } from '#core/services/services.ts'
 import type { FileStorage } from '#core/uploads/storage/storage.ts'
 import { createDependencyStates } from '#ops/dependencies.ts'
-import type { Health } from '#ops/health.ts'
 import { createMaintenance, MAINTENANCE_PERIODS } from '#ops/maintenance.ts'
 import { createStorageWatch } from '#ops/storage-watch.ts'
 import type { AccountParts } from './build-accounts.ts'
@@ -23,21 +22,7 @@ import type { ReplyLogParts } from './build-reply-log.ts'
 import type { Surroundings } from './surroundings.ts'
 
 /** What begins and ends in a process, and in which order. */
-export interface GatewayLife {
-  readonly health: Health
-  /** Reads from the database what commands need: its time, and the secret of the installation. */
-  prepareCommands(): Promise<void>
-  /** Does what must be done once before calls are served. May be repeated until the database is reachable. */
-  prepare(): Promise<void>
-  /** Marks the start as complete; calls are served from then on. */
-  open(): void
-  /** Reports from now on that the process is stopping. It serves calls as before. */
-  stop(): void
-  /** Refuses new calls, lets running ones end within the time, and ends the rest. */
-  drain(timeoutMs: number): Promise<void>
-  /** Ends what still runs, writes the end of every call and closes the connections to platforms. The database stays open. */
-  close(): Promise<void>
-}
+export type GatewayLife = ReturnType<typeof createGatewayLife>
 
 export interface LivingParts
   extends AgentParts,
@@ -57,7 +42,7 @@ export interface LivingParts
 /** A collector that does not answer delays the end of the process no longer than this. */
 const TRACES_WITHIN_MS = 2_000
 
-export function createGatewayLife(surroundings: Surroundings, parts: LivingParts): GatewayLife {
+export function createGatewayLife(surroundings: Surroundings, parts: LivingParts) {
   const { config, database, runtime, identity, clock, metrics, tracing, disk, build, log } = surroundings
   const { ledger, instances, replyStore, conversations, pauses, storage, processTasks, secret, redis } = parts
   const { sql, lanes } = database
@@ -108,11 +93,13 @@ export function createGatewayLife(surroundings: Surroundings, parts: LivingParts
       isDraining: () => isDraining,
       dependencies,
     },
-    async prepareCommands() {
+    /** Reads from the database what commands need: its time, and the secret of the installation. */
+    async prepareCommands(): Promise<void> {
       await clock.sync()
       await secret.prepare()
     },
-    async prepare() {
+    /** Does what must be done once before calls are served. May be repeated until the database is reachable. */
+    async prepare(): Promise<void> {
       await disk.start()
       await clock.sync()
       clock.start()
@@ -128,17 +115,21 @@ export function createGatewayLife(surroundings: Surroundings, parts: LivingParts
         await Promise.all([conversations.forget(agents), pauses.forget(agents)])
       }
     },
-    open() {
+    /** Marks the start as complete; calls are served from then on. */
+    open(): void {
       maintenance.start()
       storageWatch.start()
       metrics.eventLoop.start()
       isPrepared = true
     },
-    stop() {
+    /** Reports from now on that the process is stopping. It serves calls as before. */
+    stop(): void {
       isStopping = true
     },
+    /** Refuses new calls, lets running ones end within the time, and ends the rest. */
     drain,
-    async close() {
+    /** Ends what still runs, writes the end of every call and closes the connections to platforms. The database stays open. */
+    async close(): Promise<void> {
       await drain(0)
       await Promise.all([ledger.close(5_000), processTasks.replies.close(5_000), parts.refusals.close(5_000)])
       await withDeadline(5_000, parts.refusedOperations.settled()).catch(() => undefined)

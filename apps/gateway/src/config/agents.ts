@@ -59,8 +59,8 @@ export function resolveAgents(
 }
 
 function toAgent(id: string, adapter: Adapter, entry: AgentEntry, connection: Connection): Agent {
-  const { name, description, baseUrl, apiKey, timeouts, endGraceMs, reasoning, thinkTags, tools, propagate } =
-    entry
+  const { name, description, baseUrl, apiKey, filesUrl, keepFiles } = entry
+  const { timeouts, endGraceMs, reasoning, thinkTags, tools, propagate } = entry
   if (baseUrl === undefined) throw new Error(`The base URL of ${id} was not checked.`)
   return {
     id,
@@ -69,6 +69,8 @@ function toAgent(id: string, adapter: Adapter, entry: AgentEntry, connection: Co
     description,
     baseUrl: baseUrl.replace(/\/+$/, ''),
     ...(apiKey !== undefined && { apiKey }),
+    ...(filesUrl !== undefined && { filesUrl }),
+    keepFiles,
     apps: Object.entries(entry.apps).map(([appId, app]) => ({
       id: appId,
       name: app.name ?? appId,

@@ -41,6 +41,14 @@ export function reachedBy(whenAbsent: (ofEntry: string) => string) {
         whenAbsent: whenAbsent('none'),
       }),
     ),
+    filesUrl: Type.Optional(
+      httpUrl({
+        description:
+          'Where the files are that the platform makes: the URLs that it gives without an origin get the origin of this one, and with `keepFiles` the gateway fetches from this origin also where its address is private ([uploads.md](uploads.md#files-that-agents-make)).',
+        examples: ['https://files.dify.example.com'],
+        whenAbsent: whenAbsent('the origin of `baseUrl`, unless it is a private address'),
+      }),
+    ),
     ca: Type.Optional(
       text({
         description:
@@ -51,6 +59,10 @@ export function reachedBy(whenAbsent: (ofEntry: string) => string) {
     ),
   }
 }
+
+/** The same of an entry, where it is off by default, and of a deployment, where it is inherited. */
+export const KEEP_FILES =
+  'Whether the gateway fetches the files that the platform makes, within the call, and stores them as uploads of the user, so that their URLs do not end before those of uploads ([uploads.md](uploads.md#files-that-agents-make)).'
 
 /** The key of an app, which a deployment may replace as well. */
 export function appReachedBy(whenAbsent: string) {
@@ -106,6 +118,7 @@ export const DEPLOYMENT = {
     }),
   ),
   ...reachedBy(() => INHERITED),
+  keepFiles: Type.Optional(flag({ description: KEEP_FILES, whenAbsent: INHERITED })),
   timeouts: optionalSection({
     connectMs: timeout('connectMs'),
     firstByteMs: timeout('firstByteMs'),

@@ -33,6 +33,7 @@ describe('defaults', () => {
         reasoning: false,
         tools: 'refuse',
         propagate: false,
+        keepFiles: false,
         sandbox: false,
         thinkTags: false,
       },

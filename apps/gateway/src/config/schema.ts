@@ -10,6 +10,7 @@ import {
   ID_EXPECTED,
   ID_PATTERN,
   isReplaceable,
+  KEEP_FILES,
   reachedBy,
   replacing,
   TIMEOUTS,
@@ -85,6 +86,7 @@ const ENTRY = {
     description:
       'Whether the platform is sent the headers `traceparent` and `tracestate`, so that its own traces continue those of the gateway ([tracing.md](tracing.md)). Only for a platform that you run.',
   }),
+  keepFiles: flag({ default: false, description: KEEP_FILES }),
   breaker: flag({
     default: true,
     description:

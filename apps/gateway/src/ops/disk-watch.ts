@@ -1,22 +1,14 @@
 import type { Logger } from 'pino'
 import type { Runtime } from '#core/base/runtime.ts'
 import type { Database } from '#core/database/database.ts'
-import { AMPLE_SPACE, type DiskSpace, watchDiskSpace } from '#core/database/disk/disk-space.ts'
-import { createDiskFullness, type DiskFullness } from '#core/database/disk-fullness.ts'
+import { AMPLE_SPACE, watchDiskSpace } from '#core/database/disk/disk-space.ts'
+import { createDiskFullness } from '#core/database/disk-fullness.ts'
 import type { DependencyState } from './health.ts'
 import { logChanges } from './log-changes.ts'
 import type { Metrics } from './metrics/metrics.ts'
 
 /** Watches the disk on which the database writes, and says in the log, the metrics and `/readyz` when it is full. */
-export interface DiskWatch {
-  readonly space: DiskSpace
-  /** Whether a server reported that its disk is full. */
-  readonly fullness: DiskFullness
-  /** The state of `DATA_DIR` where the database is embedded. */
-  states(): { readonly disk?: DependencyState }
-  start(): Promise<void>
-  stop(): void
-}
+export type DiskWatch = ReturnType<typeof createDiskWatch>
 
 export interface DiskWatchDeps {
   readonly config: { readonly dataDir: string; readonly storage: { readonly freeBytesMin: number } }
@@ -26,7 +18,7 @@ export interface DiskWatchDeps {
   readonly log: Logger
 }
 
-export function createDiskWatch({ config, database, runtime, metrics, log }: DiskWatchDeps): DiskWatch {
+export function createDiskWatch({ config, database, runtime, metrics, log }: DiskWatchDeps) {
   const { freeBytesMin } = config.storage
   const fullness = createDiskFullness(runtime, (isFull, error) => {
     if (isFull) log.error({ err: error }, 'the database cannot write: its disk is full')
@@ -61,8 +53,10 @@ export function createDiskWatch({ config, database, runtime, metrics, log }: Dis
   metrics.watchDisk({ isFull: () => space.isLow || fullness.isFull, freeBytes: () => space.freeBytes })
   return {
     space,
+    /** Whether a server reported that its disk is full. */
     fullness,
-    states: () => ({
+    /** The state of `DATA_DIR` where the database is embedded. */
+    states: (): { readonly disk?: DependencyState } => ({
       disk: space.isLow ? { ok: false, detail: `${LOW}; nothing is admitted or changed` } : { ok: true },
     }),
     start: space.start,

@@ -16,10 +16,7 @@ import type { Metrics } from './metrics/metrics.ts'
  * all that share a database does it at a time. What each process must do itself is elsewhere: its heartbeat, the calls of dead
  * processes, its clock, its disk and the keys of its running calls.
  */
-export interface Maintenance {
-  start(): void
-  stop(): void
-}
+export type Maintenance = ReturnType<typeof createMaintenance>
 
 export const MAINTENANCE_PERIODS: MaintenancePeriods = {
   everyMs: 600_000,
@@ -57,7 +54,7 @@ export function createMaintenance({
   lease: MaintenanceLease
   metrics: Pick<Metrics, 'usageDrift'>
   log: Logger
-}): Maintenance {
+}) {
   let timer: NodeJS.Timeout | undefined
   let headLoggedMs = Number.NEGATIVE_INFINITY
 
@@ -134,10 +131,10 @@ export function createMaintenance({
   }
 
   return {
-    start() {
+    start(): void {
       if (timer === undefined) schedule()
     },
-    stop() {
+    stop(): void {
       clearTimeout(timer)
       timer = undefined
     },

@@ -3,17 +3,11 @@ import { withDeadline } from '#core/base/async/deadline.ts'
 import { PeriodicRead } from '#core/base/async/periodic-read.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 
-/** Logs when the storage of files stops answering and when it answers again, also while there are no uploads. */
-export interface StorageWatch {
-  /** Asks at once, and then every ten seconds. */
-  start(): void
-  stop(): void
-}
-
 const ASKED_EVERY_MS = 10_000
 /** A local disk has no limit of its own, and may hang. */
 const ANSWER_WITHIN_MS = 5_000
 
+/** Logs when the storage of files stops answering and when it answers again, also while there are no uploads. */
 export function createStorageWatch({
   ping,
   runtime,
@@ -23,7 +17,7 @@ export function createStorageWatch({
   ping(): Promise<void>
   runtime: Pick<Runtime, 'elapsedMs'>
   log: Logger
-}): StorageWatch {
+}) {
   let isRunning = false
   const reads = new PeriodicRead({
     everyMs: ASKED_EVERY_MS,
@@ -41,11 +35,12 @@ export function createStorageWatch({
     },
   })
   return {
-    start() {
+    /** Asks at once, and then every ten seconds. */
+    start(): void {
       isRunning = true
       reads.start()
     },
-    stop() {
+    stop(): void {
       isRunning = false
       reads.stop()
     },

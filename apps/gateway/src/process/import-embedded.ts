@@ -5,7 +5,7 @@ import type { Config } from '#config/load.ts'
 import type { Database } from '#core/database/database.ts'
 import { lockDataDir } from '#core/database/embedded/data-dir-lock.ts'
 import type { ExportEnd } from '#core/database/export/export-format.ts'
-import { importIntoEmbedded, requireEmpty } from '#core/database/export/import.ts'
+import { importDatabase, importIntoEmbedded, requireEmpty } from '#core/database/export/import.ts'
 import { openDatabase } from '#core/database/open.ts'
 import { OperatorError } from '#core/errors/operator-error.ts'
 import { uploadFiles } from '#core/uploads/upload-rows.ts'
@@ -24,11 +24,7 @@ export interface Imported {
  *
  * @throws OperatorError if a gateway runs on the directory, if its database contains rows, or if the file does not fit
  */
-export async function importEmbedded(
-  config: Config,
-  file: string,
-  folder: string | undefined,
-): Promise<Imported> {
+async function importEmbedded(config: Config, file: string, folder: string | undefined): Promise<Imported> {
   const { dataDir } = config
   const lock = await lockDataDir(dataDir)
   const making = join(dataDir, 'importing')
@@ -73,4 +69,21 @@ async function withEmbedded<Result>(
 ): Promise<Result> {
   const database = await openDatabase({ kind: 'embedded', dataDir })
   return work(database).finally(() => database.close())
+}
+
+/**
+ * Fills the empty database, on a server or embedded, from an export.
+ *
+ * @param folder where the export put the files; only for an embedded database
+ */
+export async function importOnce(config: Config, file: string, folder?: string): Promise<Imported> {
+  if (config.databaseUrl === undefined) {
+    return importEmbedded(config, file, folder)
+  }
+  if (folder !== undefined) {
+    throw new OperatorError(
+      '--files: is for an embedded database. For a server, export the files to where they belong.',
+    )
+  }
+  return { rows: await importDatabase(config.databaseUrl, file), files: undefined }
 }

@@ -10,7 +10,7 @@ import { openDatabase } from '#core/database/open.ts'
 import { readPendingMigrations } from '#core/database/unusable-database.ts'
 import { OperatorError } from '#core/errors/operator-error.ts'
 import { callRunningGateway } from '#ops/command-socket.ts'
-import type { Command, CommandArguments, CommandResults } from './commands.ts'
+import type { Command, CommandArguments, CommandResult } from './commands.ts'
 
 /**
  * Runs a command in the gateway that owns the embedded database or, if none is running, in this process.
@@ -20,11 +20,11 @@ import type { Command, CommandArguments, CommandResults } from './commands.ts'
 export async function runCommand<Name extends Command>(
   config: Config,
   name: Name,
-  args: CommandArguments[Name],
-): Promise<CommandResults[Name]> {
+  args: CommandArguments<Name>,
+): Promise<CommandResult<Name>> {
   if (config.databaseUrl === undefined) {
     const answer = await callRunningGateway(config.dataDir, name, args, operatorName())
-    if (answer.running) return answer.result as CommandResults[Name]
+    if (answer.running) return answer.result as CommandResult<Name>
     requireEmbedded(config.dataDir)
   }
   return withDatabase(config, async (database) => {
@@ -37,11 +37,7 @@ export async function runCommand<Name extends Command>(
     const log = createLogger('silent')
     const gateway = await createGateway({ config, database, runtime: systemRuntime, log })
     await gateway.prepareCommands()
-    return (await createCommands({ ...gateway, database })(
-      name,
-      args,
-      operatorName(),
-    )) as CommandResults[Name]
+    return (await createCommands({ ...gateway, database })(name, args, operatorName())) as CommandResult<Name>
   })
 }
 

@@ -1,5 +1,4 @@
 import cluster from 'node:cluster'
-import { watchNpx } from './watch-npx.ts'
 
 /** A second signal within this time is the first one, which arrived in two ways. */
 const SAME_SIGNAL_MS = 500
@@ -37,3 +36,22 @@ export function watchStopSignals(
 }
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+
+const CHECK_MS = 250
+
+/**
+ * Calls `onEnd` when npx, which has started this process, has ended. At SIGTERM npx ends without passing the signal on to the
+ * program that it runs, so a gateway would stay behind when `npx trunkline` is stopped.
+ *
+ * @returns a function that stops watching
+ */
+function watchNpx(onEnd: () => void): () => void {
+  const npx = process.ppid
+  const timer = setInterval(() => {
+    if (process.ppid === npx) return
+    clearInterval(timer)
+    onEnd()
+  }, CHECK_MS)
+  timer.unref()
+  return () => clearInterval(timer)
+}

@@ -9,18 +9,14 @@ export interface WaitingOptions {
 }
 
 /** Reports what a start that is retried waits for. */
-export interface Waiting {
-  /** To be called with each error; each cause is printed and logged once, even if causes alternate. */
-  failed(error: unknown): void
-  /** To be called when the start is complete after all. */
-  succeeded(): void
-}
+export type Waiting = ReturnType<typeof createWaiting>
 
-export function createWaiting({ databaseUrl, log, say }: WaitingOptions): Waiting {
+export function createWaiting({ databaseUrl, log, say }: WaitingOptions) {
   const server = `PostgreSQL${atAddressOf(databaseUrl)}`
   const reported = new Set<string>()
   return {
-    failed(error) {
+    /** To be called with each error; each cause is printed and logged once, even if causes alternate. */
+    failed(error: unknown): void {
       const line = isConnectionError(error)
         ? `waiting for ${server}: ${reasonOf(error)}`
         : `the start cannot be completed yet: ${reasonOf(error)}`
@@ -29,7 +25,8 @@ export function createWaiting({ databaseUrl, log, say }: WaitingOptions): Waitin
       say(line)
       log.warn({ err: error }, line)
     },
-    succeeded() {
+    /** To be called when the start is complete after all. */
+    succeeded(): void {
       log.info(`${server} answers: the start is complete`)
     },
   }

@@ -7,10 +7,7 @@ import { asRecord } from './narrow.ts'
 import { isOutage, OUTAGES, type SandboxControl } from './outage.ts'
 
 /** A server through which another program makes emulators fail. */
-export interface ControlServer {
-  readonly origin: string
-  close(): void
-}
+export type ControlServer = Awaited<ReturnType<typeof startControlServer>>
 
 /**
  * Starts the server: `GET /` returns what is wrong with each emulator, and `POST /<name>/fail` changes it. It is a server of its own,
@@ -18,10 +15,7 @@ export interface ControlServer {
  *
  * @param port - 0 selects a free one
  */
-export async function startControlServer(
-  port: number,
-  controls: Readonly<Record<string, SandboxControl>>,
-): Promise<ControlServer> {
+export async function startControlServer(port: number, controls: Readonly<Record<string, SandboxControl>>) {
   const server = createServer(async (request, response) => {
     const { status, headers, body } = await answer(request, controls).catch((error: unknown) =>
       problem(500, String(error)),
@@ -32,7 +26,7 @@ export async function startControlServer(
   await once(server, 'listening')
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close() {
+    close(): void {
       server.close()
       server.closeAllConnections()
     },

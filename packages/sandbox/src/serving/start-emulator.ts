@@ -3,8 +3,7 @@ import type { Emulator, EmulatorDeps } from './emulator.ts'
 import { startHttpServer } from './http-server.ts'
 import type { Rejections, SandboxControl } from './outage.ts'
 import { Runs } from './runs.ts'
-import { type Seen, SeenLog } from './seen.ts'
-import { SeenAtSecond } from './seen-at-second.ts'
+import { type Seen, SeenAtSecond, SeenLog } from './seen.ts'
 
 /** How to reach an emulator, and what it has received. */
 export interface SandboxAgent {

@@ -1,4 +1,4 @@
-import { oneOf, type TimeSearch, textsIn, timesIn } from '../../filters/address.ts'
+import { oneOf, textsIn, timesIn } from '../../filters/address.ts'
 import type { AuditResult } from '../../generated/graphql.ts'
 
 export const RANGES = ['24h', '7d', '30d', 'all'] as const
@@ -7,18 +7,9 @@ export type Range = (typeof RANGES)[number]
 export const RESULTS = ['DONE', 'REFUSED', 'FAILED'] as const satisfies readonly AuditResult[]
 
 /** Which events are listed, as the address says it. */
-export interface AuditSearch extends TimeSearch {
-  readonly range?: Range | undefined
-  readonly user?: string | undefined
-  readonly key?: string | undefined
-  readonly operation?: string | undefined
-  readonly result?: (typeof RESULTS)[number] | undefined
-  readonly target?: string | undefined
-  readonly targetId?: string | undefined
-  readonly requestId?: string | undefined
-}
+export type AuditSearch = ReturnType<typeof auditSearch>
 
-export function auditSearch(search: Record<string, unknown>): AuditSearch {
+export function auditSearch(search: Record<string, unknown>) {
   return {
     ...oneOf(search, 'range', RANGES),
     ...oneOf(search, 'result', RESULTS),

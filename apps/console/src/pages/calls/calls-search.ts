@@ -1,4 +1,4 @@
-import { oneOf, type TimeSearch, textsIn, timesIn } from '../../filters/address.ts'
+import { oneOf, textsIn, timesIn } from '../../filters/address.ts'
 import type { CallFace, CallFilter, CallKind, CallState } from '../../generated/graphql.ts'
 
 export const RANGES = ['24h', '7d', '31d', 'all'] as const
@@ -24,59 +24,43 @@ const NOT_FAILED = ['DONE', 'CLIENT_GONE', 'REJECTED'] as const satisfies readon
 export const KINDS = ['CHAT', 'UPLOAD'] as const satisfies readonly CallKind[]
 export const FACES = ['REST', 'OPENAI', 'RESPONSES', 'GRAPHQL'] as const satisfies readonly CallFace[]
 
-/** An empty text stands for calls without one. */
-const MAY_BE_EMPTY = ['app', 'deployment', 'model', 'endUser'] as const
-
 /** Which calls are listed, as the address says it. */
-export interface CallsSearch extends TimeSearch {
-  readonly range?: Range | undefined
-  readonly agent?: string | undefined
-  readonly app?: string | undefined
-  readonly deployment?: string | undefined
-  readonly model?: string | undefined
-  readonly key?: string | undefined
-  readonly user?: string | undefined
-  readonly endUser?: string | undefined
-  readonly kind?: CallKind | undefined
-  readonly face?: CallFace | undefined
-  readonly outcome?: (typeof STATES)[number] | undefined
-  /** The word of an error. */
-  readonly reason?: string | undefined
-  /** The least that the first text of a call took. */
-  readonly firstMs?: number | undefined
-  /** The least that a call took. */
-  readonly ms?: number | undefined
-  /** The least that a call cost. */
-  readonly tokens?: number | undefined
-  /** Whether the reply ended with a question to the user. */
-  readonly paused?: boolean | undefined
-  readonly requestId?: string | undefined
-  readonly conversation?: string | undefined
-}
+export type CallsSearch = ReturnType<typeof callsSearch>
 
-export function callsSearch(search: Record<string, unknown>): CallsSearch {
+export function callsSearch(search: Record<string, unknown>) {
   return {
     ...oneOf(search, 'range', RANGES),
     ...oneOf(search, 'outcome', STATES),
     ...oneOf(search, 'kind', KINDS),
     ...oneOf(search, 'face', FACES),
-    ...textsIn(search, ['agent', 'key', 'user', 'reason', 'requestId', 'conversation', ...MAY_BE_EMPTY]),
-    ...Object.fromEntries(MAY_BE_EMPTY.filter((name) => search[name] === '').map((name) => [name, ''])),
-    ...leastIn(search, 'firstMs'),
-    ...leastIn(search, 'ms'),
-    ...leastIn(search, 'tokens'),
+    // `reason` is the word of an error.
+    ...textsIn(search, ['agent', 'key', 'user', 'reason', 'requestId', 'conversation']),
+    ...textsOrEmptyIn(search, ['app', 'deployment', 'model', 'endUser']),
+    // The least that the first text of a call took, that a call took, and that it cost.
+    ...leastIn(search, ['firstMs', 'ms', 'tokens']),
+    // Whether the reply ended with a question to the user.
     ...(typeof search.paused === 'boolean' && { paused: search.paused }),
     ...timesIn(search),
   }
 }
 
+/** An empty text stands for calls without one. */
+function textsOrEmptyIn<Name extends string>(
+  search: Record<string, unknown>,
+  names: readonly Name[],
+): { readonly [Key in Name]?: string | undefined } {
+  const empty = names.filter((name) => search[name] === '').map((name) => [name, ''])
+  return { ...textsIn(search, names), ...Object.fromEntries(empty) }
+}
+
 function leastIn<Name extends string>(
   search: Record<string, unknown>,
-  name: Name,
-): { readonly [Key in Name]?: number } {
-  const number = search[name]
-  const isLeast = typeof number === 'number' && Number.isInteger(number) && number >= 0 && number < 2 ** 31
-  return (isLeast ? { [name]: number } : {}) as { [Key in Name]?: number }
+  names: readonly Name[],
+): { readonly [Key in Name]?: number | undefined } {
+  const isLeast = (number: unknown) =>
+    typeof number === 'number' && Number.isInteger(number) && number >= 0 && number < 2 ** 31
+  const given = names.filter((name) => isLeast(search[name])).map((name) => [name, search[name]])
+  return Object.fromEntries(given) as { [Key in Name]?: number }
 }
 
 /** The filters of the request to the gateway, without the times. */

@@ -1,22 +1,13 @@
-import { type RefCallback, type RefObject, useCallback, useLayoutEffect, useRef, useState } from 'react'
+import { useCallback, useLayoutEffect, useRef, useState } from 'react'
 
 /** A reader who scrolls down to so near the end is taken to follow it. */
 const NEAR_PX = 48
-
-interface FollowedEnd {
-  readonly box: RefObject<HTMLDivElement | null>
-  /** For what is in the box: it also grows without new content, for instance when Markdown has been loaded. */
-  readonly content: RefCallback<HTMLDivElement>
-  readonly isAtEnd: boolean
-  onScroll(): void
-  toEnd(): void
-}
 
 /**
  * Keeps the end of a growing box in sight while the reader is there, and leaves readers alone who have scrolled away. A new
  * `jump` leads to the end in any case.
  */
-export function useFollowedEnd(turns: unknown, jump: unknown): FollowedEnd {
+export function useFollowedEnd(turns: unknown, jump: unknown) {
   const box = useRef<HTMLDivElement>(null)
   const isFollowing = useRef(true)
   const lastTop = useRef(0)
@@ -49,9 +40,10 @@ export function useFollowedEnd(turns: unknown, jump: unknown): FollowedEnd {
 
   return {
     box,
+    /** For what is in the box: it also grows without new content, for instance when Markdown has been loaded. */
     content,
     isAtEnd,
-    onScroll() {
+    onScroll(): void {
       const element = box.current
       if (element === null) return
       const distance = element.scrollHeight - element.scrollTop - element.clientHeight

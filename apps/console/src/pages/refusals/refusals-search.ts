@@ -1,4 +1,4 @@
-import { oneOf, type TimeSearch, textsIn, timesIn } from '../../filters/address.ts'
+import { oneOf, textsIn, timesIn } from '../../filters/address.ts'
 
 export const VIEWS = ['single', 'counts'] as const
 export type View = (typeof VIEWS)[number]
@@ -12,24 +12,14 @@ export const GROUPS = ['key', 'user', 'agent', 'reason', 'limit'] as const
 export type Group = (typeof GROUPS)[number]
 
 /** Which refusals are shown, as the address says it. */
-export interface RefusalsSearch extends TimeSearch {
-  readonly show?: View | undefined
-  readonly range?: Preset | undefined
-  readonly agent?: string | undefined
-  readonly key?: string | undefined
-  readonly user?: string | undefined
-  readonly reason?: string | undefined
-  readonly limit?: string | undefined
-  readonly requestId?: string | undefined
-  /** Names of {@link GROUPS}, separated by commas. */
-  readonly by?: string | undefined
-}
+export type RefusalsSearch = ReturnType<typeof refusalsSearch>
 
-export function refusalsSearch(search: Record<string, unknown>): RefusalsSearch {
+export function refusalsSearch(search: Record<string, unknown>) {
   const { show } = oneOf(search, 'show', VIEWS)
   return {
-    ...(show && { show }),
+    ...oneOf(search, 'show', VIEWS),
     ...oneOf(search, 'range', PRESETS[show ?? 'single']),
+    // `by` has names of GROUPS, separated by commas.
     ...textsIn(search, ['agent', 'key', 'user', 'reason', 'limit', 'requestId', 'by']),
     ...timesIn(search),
   }

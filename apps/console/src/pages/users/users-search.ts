@@ -1,4 +1,4 @@
-import { oneOf } from '../../filters/address.ts'
+import { oneOf, typedIn } from '../../filters/address.ts'
 import type { Role, UserOrder, UserStatus } from '../../generated/graphql.ts'
 import { orderIn } from '../../lists/order.ts'
 
@@ -17,20 +17,12 @@ export const ORDERS = [
 ] as const satisfies readonly UserOrder[]
 
 /** What of the list of users is in its address. */
-export interface UsersSearch {
-  /** Only users with this in their username or id. */
-  readonly search?: string | undefined
-  readonly role?: Role | undefined
-  readonly status?: UserStatus | undefined
-  readonly quota?: (typeof QUOTAS)[number] | undefined
-  readonly order?: string | undefined
-}
+export type UsersSearch = ReturnType<typeof usersSearch>
 
-export function usersSearch(search: Record<string, unknown>): UsersSearch {
-  const { search: text } = search
+export function usersSearch(search: Record<string, unknown>) {
   return {
-    // What is being typed may end with a space.
-    ...((typeof text === 'string' || typeof text === 'number') && { search: String(text) }),
+    // Part of a username or an id.
+    ...typedIn(search),
     ...oneOf(search, 'role', ROLES),
     ...oneOf(search, 'status', STATUSES),
     ...quotaIn(search),
@@ -38,7 +30,7 @@ export function usersSearch(search: Record<string, unknown>): UsersSearch {
   }
 }
 
-function quotaIn({ quota }: Record<string, unknown>): Pick<UsersSearch, 'quota'> {
+function quotaIn({ quota }: Record<string, unknown>): { quota?: (typeof QUOTAS)[number] | undefined } {
   // A link may name it as a text.
   const known = QUOTAS.find((percent) => String(percent) === String(quota))
   return known === undefined ? {} : { quota: known }

@@ -101,6 +101,10 @@ export interface Agent<Own extends EntrySchemas = EntrySchemas> {
   readonly description: string
   readonly baseUrl: string
   readonly apiKey?: string
+  /** Its origin is that of the files which the platform names without one; by default, that of the base URL. */
+  readonly filesUrl?: string
+  /** Whether the files that the platform makes are stored as uploads of the caller's owner. */
+  readonly keepFiles: boolean
   /** Empty if the entry lists no apps. */
   readonly apps: readonly AgentApp<Own>[]
   /** The entry's platform-specific properties, as described by {@link Adapter.entry}. */

@@ -35,35 +35,7 @@ export interface ModelRecord {
   readonly platform: string
 }
 
-export interface AgentDirectory {
-  /**
-   * Lists all agents, or for an API key with an allow-list only those that it names. Probes each deployment.
-   */
-  list(caller: Principal | undefined): Promise<AgentRecord[]>
-  /**
-   * The status of an agent, since when and why. Shares the probes of the list, so that it costs a platform nothing more.
-   *
-   * @throws Problem `agent_denied` for an agent that the caller may not use or that does not exist
-   */
-  statusOf(caller: Principal, id: string): Promise<AgentStanding>
-  /**
-   * The deployments of an agent, for administrators, with what every live process knows of them. Shares the probes as well.
-   *
-   * @throws Problem `permission_denied`, `role_denied`, or `object_not_found` for an agent that the caller may not use or that
-   * does not exist
-   */
-  deploymentsOf(caller: Principal, id: string): Promise<DeploymentRecord[]>
-  /**
-   * The agents with these ids that the caller may use, for what refers to them by id, such as a call. Makes no probe.
-   */
-  findMany(caller: Principal, ids: readonly string[]): readonly AgentInfo[]
-  /**
-   * Lists the models of the OpenAI-compatible API: `agent` and `agent/app`. Makes no probe.
-   *
-   * @throws Problem if the caller did not authenticate with an API key
-   */
-  models(caller: Principal): readonly ModelRecord[]
-}
+export type AgentDirectory = ReturnType<typeof createAgentDirectory>
 
 export function createAgentDirectory(deps: {
   catalog: Pick<AgentCatalog, 'current'>
@@ -71,7 +43,7 @@ export function createAgentDirectory(deps: {
   runtime: Runtime
   /** What the live processes know of the deployments. */
   loads: ProcessLoads
-}): AgentDirectory {
+}) {
   const probe = createProbes(deps)
   const { loads } = deps
   const standing = async (agent: ServedAgent, processes: readonly ProcessLoad[]) =>
@@ -83,7 +55,10 @@ export function createAgentDirectory(deps: {
     return selectAllowedAgents(deps.catalog.current(), allowed)
   }
   return {
-    async list(caller) {
+    /**
+     * Lists all agents, or for an API key with an allow-list only those that it names. Probes each deployment.
+     */
+    async list(caller: Principal | undefined): Promise<AgentRecord[]> {
       const processes = await loads.read()
       return Promise.all(
         allowedAgents(caller).map(async ({ agent, apps }) => ({
@@ -92,20 +67,39 @@ export function createAgentDirectory(deps: {
         })),
       )
     },
-    async statusOf(caller, id) {
+    /**
+     * The status of an agent, since when and why. Shares the probes of the list, so that it costs a platform nothing more.
+     *
+     * @throws Problem `agent_denied` for an agent that the caller may not use or that does not exist
+     */
+    async statusOf(caller: Principal, id: string): Promise<AgentStanding> {
       const agent = findAllowed(caller, id) ?? fail('agent_denied')
       return standing(agent, await loads.read())
     },
-    async deploymentsOf(caller, id) {
+    /**
+     * The deployments of an agent, for administrators, with what every live process knows of them. Shares the probes as well.
+     *
+     * @throws Problem `permission_denied`, `role_denied`, or `object_not_found` for an agent that the caller may not use or that
+     * does not exist
+     */
+    async deploymentsOf(caller: Principal, id: string): Promise<DeploymentRecord[]> {
       requireAdmin(caller)
       const agent = findAllowed(caller, id) ?? fail('object_not_found', 'There is no agent with this id.')
       return describeDeployments(agent, probe, await loads.read())
     },
-    findMany: (caller, ids) =>
+    /**
+     * The agents with these ids that the caller may use, for what refers to them by id, such as a call. Makes no probe.
+     */
+    findMany: (caller: Principal, ids: readonly string[]): readonly AgentInfo[] =>
       allowedAgents(caller)
         .filter(({ agent }) => ids.includes(agent.id))
         .map(({ agent, apps }) => toInfo(agent, apps)),
-    models(caller) {
+    /**
+     * Lists the models of the OpenAI-compatible API: `agent` and `agent/app`. Makes no probe.
+     *
+     * @throws Problem if the caller did not authenticate with an API key
+     */
+    models(caller: Principal): readonly ModelRecord[] {
       requireKey(caller)
       return allowedAgents(caller).flatMap((each) =>
         modelNames(each).map((id) => ({ id, platform: each.agent.adapter.platform })),

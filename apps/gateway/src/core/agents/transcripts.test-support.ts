@@ -224,6 +224,7 @@ export function agentFor<Own extends EntrySchemas, State extends ReplyState>(
     thinkTags: false,
     tools: 'refuse',
     propagate: false,
+    keepFiles: false,
     sandbox: false,
     ...overrides,
   }

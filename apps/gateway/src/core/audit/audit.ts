@@ -34,23 +34,7 @@ export interface AuditSubject {
  * Adds events to the audit log. The changes of users, keys and signing keys are not added here: they are events by themselves
  * (actor.ts).
  */
-export interface Audit {
-  /** Resolves when the event is stored. On a disk without space it is not stored, and calls and logins go on. */
-  append(who: Who, event: NewEvent): Promise<void>
-  /**
-   * The same for what strangers can cause at will: after {@link BOUNDED_MAX} events of a subject in an hour they are only counted,
-   * and {@link ChainSweep} adds one event with their number.
-   *
-   * @param all - what callers without a credential do, who may have any number of addresses, is bounded by {@link ALL_MAX} as well,
-   * for all subjects of this kind together
-   */
-  appendBounded(
-    who: Who,
-    event: NewEvent | RefusedEvent,
-    subjects: readonly AuditSubject[],
-    all?: AuditSubject['kind'],
-  ): Promise<void>
-}
+export type Audit = ReturnType<typeof createAudit>
 
 /** Single events of a username, credential or address in an hour. */
 export const BOUNDED_MAX = 100
@@ -64,13 +48,26 @@ export function createAudit({
   readonly sql: Sql
   /** Defaults to {@link AMPLE_SPACE}. */
   readonly space?: Pick<DiskSpace, 'isLow'>
-}): Audit {
+}) {
   return {
-    async append(who, event) {
+    /** Resolves when the event is stored. On a disk without space it is not stored, and calls and logins go on. */
+    async append(who: Who, event: NewEvent): Promise<void> {
       if (space.isLow) return
       await sql.query('SELECT audit_append($1::jsonb)', [eventJson(who, event)])
     },
-    async appendBounded(who, event, subjects, all) {
+    /**
+     * The same for what strangers can cause at will: after {@link BOUNDED_MAX} events of a subject in an hour they are only counted,
+     * and {@link ChainSweep} adds one event with their number.
+     *
+     * @param all - what callers without a credential do, who may have any number of addresses, is bounded by {@link ALL_MAX} as well,
+     * for all subjects of this kind together
+     */
+    async appendBounded(
+      who: Who,
+      event: NewEvent | RefusedEvent,
+      subjects: readonly AuditSubject[],
+      all?: AuditSubject['kind'],
+    ): Promise<void> {
       if (space.isLow) return
       const { operation, result = 'done' } = event
       const nameOf = ({ kind, id }: AuditSubject) => `${operation}/${result}/${kind}/${id}`

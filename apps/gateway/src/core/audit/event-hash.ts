@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 
 /** An event as it is stored, with its time in microseconds since 1970. */
 export interface StoredEvent {
+  /** The version of the form from which the hash is computed. */
   readonly format: number
   readonly n: bigint
   readonly atMicros: bigint
@@ -16,6 +17,7 @@ export interface StoredEvent {
   readonly requestId: string | null
   readonly target: string | null
   readonly targetId: string | null
+  /** The states before and after as JSON, in the texts that are hashed. */
   readonly before: string | null
   readonly after: string | null
   readonly reason: string | null

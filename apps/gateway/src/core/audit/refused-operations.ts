@@ -13,11 +13,7 @@ export interface RefusedOperation {
 }
 
 /** Records refused operations in the background: the caller is answered meanwhile. */
-export interface RefusedOperations {
-  record(refused: RefusedOperation): void
-  /** Resolves when what was recorded is stored or dropped. */
-  settled(): Promise<void>
-}
+export type RefusedOperations = ReturnType<typeof createRefusedOperations>
 
 /** The most events that wait for the database; further ones are dropped. */
 const WAITING_MAX = 1_000
@@ -29,7 +25,7 @@ export function createRefusedOperations({
   readonly audit: Pick<Audit, 'appendBounded'>
   /** Called for an event that was not stored. */
   onDropped(): void
-}): RefusedOperations {
+}) {
   let waiting = 0
   let last = markRejectionHandled(Promise.resolve())
 
@@ -50,12 +46,16 @@ export function createRefusedOperations({
   }
 
   return {
-    record(refused) {
-      if (waiting >= WAITING_MAX) return onDropped()
+    record(refused: RefusedOperation): void {
+      if (waiting >= WAITING_MAX) {
+        onDropped()
+        return
+      }
       waiting += 1
       // One after the other: all of them wait for the row of the head anyway.
       last = markRejectionHandled(last.then(() => append(refused)))
     },
-    settled: () => last,
+    /** Resolves when what was recorded is stored or dropped. */
+    settled: (): Promise<void> => last,
   }
 }

@@ -7,15 +7,7 @@ import { createIdMaker } from './id-maker.ts'
  * The database's clock, for every time that one process writes and others read: times of rows, expiry of tokens, ids. The
  * clock of a machine may be wrong by days, and comparing times of different machines would then give wrong results.
  */
-export interface DatabaseClock {
-  /** The given runtime with the database's time in place of the machine's, which it uses until the first {@link sync}. */
-  readonly runtime: Runtime
-  /** Reads the database's time. */
-  sync(): Promise<void>
-  /** Repeats {@link sync}: clocks drift apart, and elapsed time does not include suspensions of the machine. */
-  start(): void
-  stop(): void
-}
+export type DatabaseClock = ReturnType<typeof createDatabaseClock>
 
 const SYNC_EVERY_MS = 5_000
 
@@ -30,7 +22,7 @@ export async function databaseTime(prisma: Pick<PrismaClient, '$queryRaw'>): Pro
 }
 
 /** Computes the time as the last one read from the database plus the time elapsed since on the monotonic clock. */
-export function createDatabaseClock(sql: Sql, system: Runtime): DatabaseClock {
+export function createDatabaseClock(sql: Sql, system: Runtime) {
   /** The database's time minus the machine's elapsed time. */
   let offsetMs: number | undefined
   let timer: NodeJS.Timeout | undefined
@@ -60,16 +52,19 @@ export function createDatabaseClock(sql: Sql, system: Runtime): DatabaseClock {
 
   const newId = createIdMaker(system)
   return {
+    /** The given runtime with the database's time in place of the machine's, which it uses until the first {@link sync}. */
     runtime: {
       ...system,
       now: () => (offsetMs === undefined ? system.now() : new Date(offsetMs + system.elapsedMs())),
       newId: () => (offsetMs === undefined ? system.newId() : newId(offsetMs + system.elapsedMs())),
     },
+    /** Reads the database's time. */
     sync,
-    start() {
+    /** Repeats {@link sync}: clocks drift apart, and elapsed time does not include suspensions of the machine. */
+    start(): void {
       if (timer === undefined) schedule()
     },
-    stop() {
+    stop(): void {
       clearTimeout(timer)
       timer = undefined
     },

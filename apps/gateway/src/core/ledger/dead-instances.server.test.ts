@@ -2,7 +2,7 @@ import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
-import { createReplyStore } from '#core/reply-log/store/create-reply-store.ts'
+import { createReplyStore } from '#core/reply-log/store/reply-store.ts'
 import { admissionOf, type LedgerFixture, openLedgerFixture, randomHash } from './ledger.test-support.ts'
 
 const serverUrl = process.env.E2E_DATABASE_URL

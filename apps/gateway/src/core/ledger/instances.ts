@@ -22,22 +22,7 @@ export interface Reaper {
 }
 
 /** The processes that share a database. They know each other through leases, which are measured by the database's clock. */
-export interface Instances {
-  /** Registers this process and renews its lease from then on, whatever else waits in the database. */
-  join(): Promise<void>
-  /** The number of live processes, including this one, as of the last heartbeat. */
-  readonly live: number
-  /** The build that the database needs, if this process is older, as far as it could be read since the last heartbeat. */
-  readonly neededBuild: string | undefined
-  /** Whether this process is one of them: the process of a command is not. */
-  readonly hasJoined: boolean
-  /** What the live processes knew of their agents at their last heartbeats, the oldest process first; at most a thousand. */
-  loads(): Promise<ProcessLoad[]>
-  /** Ends this process's lease and stops renewing it. */
-  leave(): Promise<void>
-  /** Deletes a bounded number of rows of processes that ended long ago; returns how many. */
-  sweep(): Promise<number>
-}
+export type Instances = ReturnType<typeof createInstances>
 
 export interface InstancesDeps {
   /** Runs the heartbeats, and nothing for which they would have to wait. */
@@ -80,7 +65,7 @@ export function createInstances({
   retentionDays,
   reap,
   observer,
-}: InstancesDeps): Instances {
+}: InstancesDeps) {
   const { id, host, pid, version } = identity
   let live = 1
   let neededBuild: string | undefined
@@ -150,32 +135,39 @@ export function createInstances({
   }
 
   return {
-    async join() {
+    /** Registers this process and renews its lease from then on, whatever else waits in the database. */
+    async join(): Promise<void> {
       await beat()
       await readBuild()
       if (timer === undefined) schedule(leaseMs / BEATS)
     },
-    get live() {
+    /** The number of live processes, including this one, as of the last heartbeat. */
+    get live(): number {
       return live
     },
-    get neededBuild() {
+    /** The build that the database needs, if this process is older, as far as it could be read since the last heartbeat. */
+    get neededBuild(): string | undefined {
       return neededBuild
     },
-    get hasJoined() {
+    /** Whether this process is one of them: the process of a command is not. */
+    get hasJoined(): boolean {
       return timer !== undefined
     },
-    async loads() {
+    /** What the live processes knew of their agents at their last heartbeats, the oldest process first; at most a thousand. */
+    async loads(): Promise<ProcessLoad[]> {
       const rows = await readSql.query<LoadRow>(LOADS, [PROCESSES_MAX])
       return rows.map(({ load, ...process }) => ({ ...process, agents: readLoad(load) }))
     },
-    async leave() {
+    /** Ends this process's lease and stops renewing it. */
+    async leave(): Promise<void> {
       // A start that never reached the database has no lease to end.
       if (timer === undefined) return
       clearTimeout(timer)
       timer = undefined
       await sql.query('UPDATE instances SET stopped_at = now() WHERE id = $1::uuid', [id])
     },
-    async sweep() {
+    /** Deletes a bounded number of rows of processes that ended long ago; returns how many. */
+    async sweep(): Promise<number> {
       const rows = await upkeepSql.query(SWEEP, [retentionDays, SWEPT_AT_ONCE])
       return rows.length
     },

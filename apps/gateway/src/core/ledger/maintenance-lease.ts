@@ -4,16 +4,7 @@ import type { Sql } from '#core/database/database.ts'
  * Sees to it that one process of all that share a database does the maintenance at a time. A process holds it as long as its
  * own lease lasts ({@link Instances}), so that of a dead process is taken over. All times are the database's.
  */
-export interface MaintenanceLease {
-  /** Takes over the maintenance if it is due and no other living process does it. */
-  claim(): Promise<Claim>
-  /** Whether the maintenance is still this process's: another one takes it if this one was suspended for a whole lease. */
-  isHeld(): Promise<boolean>
-  /** Records how many equations did not hold in a check; returns when that was, or undefined if another process took over. */
-  recordCheck(drifts: number): Promise<Date | undefined>
-  /** Ends the maintenance, which is due again after its period. */
-  end(done: { readonly orphans: boolean }): Promise<void>
-}
+export type MaintenanceLease = ReturnType<typeof createMaintenanceLease>
 
 export interface Claim {
   readonly isClaimed: boolean
@@ -32,9 +23,10 @@ export function createMaintenanceLease(
   sql: Sql,
   instanceId: string,
   { everyMs, orphansEveryMs }: MaintenancePeriods,
-): MaintenanceLease {
+) {
   return {
-    async claim() {
+    /** Takes over the maintenance if it is due and no other living process does it. */
+    async claim(): Promise<Claim> {
       const [row] = await sql.query<ClaimRow>(CLAIM, [instanceId, everyMs, orphansEveryMs])
       const { orphans_are_due = null, drifts = null, drift_checked_at = null } = row ?? {}
       return {
@@ -46,15 +38,18 @@ export function createMaintenanceLease(
             : { count: drifts, checkedAt: drift_checked_at },
       }
     },
-    async isHeld() {
+    /** Whether the maintenance is still this process's: another one takes it if this one was suspended for a whole lease. */
+    async isHeld(): Promise<boolean> {
       const rows = await sql.query(HELD, [instanceId])
       return rows.length > 0
     },
-    async recordCheck(drifts) {
+    /** Records how many equations did not hold in a check; returns when that was, or undefined if another process took over. */
+    async recordCheck(drifts: number): Promise<Date | undefined> {
       const [row] = await sql.query<{ drift_checked_at: Date }>(RECORD_CHECK, [instanceId, drifts])
       return row?.drift_checked_at
     },
-    async end({ orphans }) {
+    /** Ends the maintenance, which is due again after its period. */
+    async end({ orphans }: { readonly orphans: boolean }): Promise<void> {
       await sql.query(END, [instanceId, orphans])
     },
   }

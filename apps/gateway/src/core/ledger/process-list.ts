@@ -81,17 +81,11 @@ WHERE $2::boolean IS NULL OR $2::boolean = (stopped_at IS NULL AND lease_until >
 ORDER BY (stopped_at IS NULL AND lease_until > now()) DESC, started_at DESC, id
 LIMIT $3`
 
-interface Row {
-  readonly id: string
-  readonly host: string | null
-  readonly pid: number | null
-  readonly version: string | null
-  readonly build: string
+interface Row extends Pick<GatewayProcess, 'id' | 'host' | 'pid' | 'version' | 'build' | 'state'> {
   readonly started_at: Date
   readonly stopped_at: Date | null
   readonly last_seen_at: Date
   readonly load: unknown
-  readonly state: ProcessState
 }
 
 function processOf({ started_at, stopped_at, last_seen_at, load, ...row }: Row): GatewayProcess {

@@ -14,19 +14,14 @@ export type DocumentSender =
  * credentials that are not valid, and each valid credential. A page that goes on sending an expired token must not close the
  * door to those who share its address.
  */
-export interface RefusedDocuments {
-  /** Counts one document of this sender. */
-  count(sender: DocumentSender): Promise<void>
-  /** The seconds for which documents of this sender are refused unread; undefined if they are read. It asks no store. */
-  closedSeconds(sender: DocumentSender): number | undefined
-}
+export type RefusedDocuments = ReturnType<typeof createRefusedDocuments>
 
 export interface RefusedDocumentsDeps {
   readonly limits: Pick<Limits, 'refusedDocuments'>
   readonly runtime: Pick<Runtime, 'now'>
 }
 
-export function createRefusedDocuments({ limits, runtime }: RefusedDocumentsDeps): RefusedDocuments {
+export function createRefusedDocuments({ limits, runtime }: RefusedDocumentsDeps) {
   /**
    * When each closed sender may send again. The counts themselves outlive an entry that is lost when the map is full: the next
    * refused document of that sender closes it again.
@@ -41,13 +36,15 @@ export function createRefusedDocuments({ limits, runtime }: RefusedDocumentsDeps
     return undefined
   }
   return {
-    async count(sender) {
+    /** Counts one document of this sender. */
+    async count(sender: DocumentSender): Promise<void> {
       const key = keyOf(sender)
       const { allowed, remaining, resetSeconds } = await limits.refusedDocuments.take(key)
       if (allowed && remaining > 0) return
       closedUntilMs.set(key, runtime.now().getTime() + resetSeconds * 1_000)
     },
-    closedSeconds(sender) {
+    /** The seconds for which documents of this sender are refused unread; undefined if they are read. It asks no store. */
+    closedSeconds(sender: DocumentSender): number | undefined {
       // The usual case costs nothing.
       if (closedUntilMs.size === 0) return undefined
       const seconds = secondsLeft(keyOf(sender))

@@ -15,22 +15,13 @@ export interface LimitWindow {
   endsAtMs: number
 }
 
-export interface Windows {
-  /** The total counts as far as this process knows them. Each is deleted when its window ends. */
-  readonly counts: RateLimiterMemory
-  /** Returns the caller's current window; starts one if there is none. */
-  open(key: string): LimitWindow
-  /** Returns the caller's current window, if there is one. */
-  find(key: string): LimitWindow | undefined
-  /** The keys of the callers that have a current window. */
-  callers(): string[]
-}
+export type Windows = ReturnType<typeof createWindows>
 
 /** Above this number the oldest windows are dropped, so that an attacker with many addresses cannot exhaust the memory. */
 const WINDOWS_MAX = 100_000
 
 /** Creates the windows of one limit in this process. Windows that have ended are deleted when others are opened. */
-export function createWindows(windowSeconds: number, windowsMax = WINDOWS_MAX): Windows {
+export function createWindows(windowSeconds: number, windowsMax = WINDOWS_MAX) {
   const counts = new RateLimiterMemory({ points: 0, duration: windowSeconds, keyPrefix: '' })
   const windows = new Map<string, LimitWindow>()
 
@@ -46,10 +37,14 @@ export function createWindows(windowSeconds: number, windowsMax = WINDOWS_MAX): 
   }
 
   return {
+    /** The total counts as far as this process knows them. Each is deleted when its window ends. */
     counts,
+    /** Returns the caller's current window, if there is one. */
     find,
-    callers: () => [...windows.keys()].filter(find),
-    open(key) {
+    /** The keys of the callers that have a current window. */
+    callers: (): string[] => [...windows.keys()].filter(find),
+    /** Returns the caller's current window; starts one if there is none. */
+    open(key: string): LimitWindow {
       const known = find(key)
       if (known !== undefined) return known
       drop(key)

@@ -28,13 +28,7 @@ export interface RefusedRequest {
  * which the operator finds out why a request was refused. It never delays a request. What does not fit into memory until it
  * is written, or cannot be written, is dropped.
  */
-export interface RefusalRecorder {
-  record(refused: RefusedRequest): void
-  /** The owner of an API key that this process has read before, for requests that are refused before their key is looked up. */
-  identify(credential: string): KeyIdentity | undefined
-  /** Writes what is left, in the given time at most. What is recorded later is dropped. */
-  close(timeoutMs: number): Promise<void>
-}
+export type RefusalRecorder = ReturnType<typeof createRefusalRecorder>
 
 export interface RefusalObserver {
   /** So many refusals are not counted, or not kept as single ones. */
@@ -66,7 +60,7 @@ export const COUNTS_MAX = 10_000
 /** The most single refusals between two writes. */
 export const SINGLES_MAX = 5_000
 
-export function createRefusalRecorder(deps: RefusalRecorderDeps): RefusalRecorder {
+export function createRefusalRecorder(deps: RefusalRecorderDeps) {
   const { sql, runtime, space, isAgent, identityOf, observer } = deps
   let pending = new Pending()
   let isClosed = false
@@ -107,7 +101,7 @@ export function createRefusalRecorder(deps: RefusalRecorderDeps): RefusalRecorde
   }
 
   return {
-    record(refused) {
+    record(refused: RefusedRequest): void {
       if (!isRefusal(refused.problem)) return
       if (isClosed) {
         observer.dropped('count', 1)
@@ -119,8 +113,10 @@ export function createRefusalRecorder(deps: RefusalRecorderDeps): RefusalRecorde
       if (row.owner_id !== '' && !pending.keep(row, refused, runtime)) observer.dropped('single', 1)
       if (wasEmpty) writes.start(GATHER_MS)
     },
-    identify: (credential) => identityOf(hashKey(credential)),
-    async close(timeoutMs) {
+    /** The owner of an API key that this process has read before, for requests that are refused before their key is looked up. */
+    identify: (credential: string): KeyIdentity | undefined => identityOf(hashKey(credential)),
+    /** Writes what is left, in the given time at most. What is recorded later is dropped. */
+    async close(timeoutMs: number): Promise<void> {
       isClosed = true
       writes.stop()
       const last = markRejectionHandled((writing ?? Promise.resolve()).catch(() => undefined).then(write))

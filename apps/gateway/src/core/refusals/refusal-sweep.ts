@@ -1,10 +1,7 @@
 import type { Sql } from '#core/database/database.ts'
 
 /** Deletes rows past their retention. */
-export interface RefusalSweep {
-  /** Deletes a bounded number of rows of each kind; returns how many there were. */
-  sweep(): Promise<number>
-}
+export type RefusalSweep = ReturnType<typeof createRefusalSweep>
 
 /** How long counts can be read, in days. */
 export const COUNTS_KEPT_DAYS = 30
@@ -15,9 +12,10 @@ const ALLOWANCES_KEPT_DAYS = 2
 
 const SWEPT_AT_ONCE = 1_000
 
-export function createRefusalSweep({ sql }: { readonly sql: Sql }): RefusalSweep {
+export function createRefusalSweep({ sql }: { readonly sql: Sql }) {
   return {
-    async sweep() {
+    /** Deletes a bounded number of rows of each kind; returns how many there were. */
+    async sweep(): Promise<number> {
       let swept = 0
       for (const statement of SWEEPS) swept += (await sql.query(statement, [SWEPT_AT_ONCE])).length
       return swept

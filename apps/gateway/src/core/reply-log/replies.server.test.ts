@@ -13,8 +13,7 @@ import type { KeptForm } from './kept-form.ts'
 import { createReplies } from './replies.ts'
 import type { FollowEnd } from './reply-readers.ts'
 import type { ReplyEnding, ReplyToKeep } from './reply-run.ts'
-import { createReplyStore } from './store/create-reply-store.ts'
-import type { ReplyStore } from './store/reply-store.ts'
+import { createReplyStore, type ReplyStore } from './store/reply-store.ts'
 import { createWakeUps } from './wake-ups/create-wake-ups.ts'
 
 const serverUrl = process.env.E2E_DATABASE_URL

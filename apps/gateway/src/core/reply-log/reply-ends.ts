@@ -1,6 +1,7 @@
 import { sleep } from '#core/base/async/sleep.ts'
 import type { Runtime } from '#core/base/runtime.ts'
-import type { EndOfReply, ReplyStore, StoredPart } from './store/reply-store.ts'
+import type { ReplyStore } from './store/reply-store.ts'
+import type { EndOfReply, StoredPart } from './store/reply-writer.ts'
 
 export interface ReplyEndsDeps {
   readonly store: Pick<ReplyStore, 'end'>

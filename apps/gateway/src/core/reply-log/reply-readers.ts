@@ -6,7 +6,8 @@ import type { KeptEnd } from './kept-call.ts'
 import { problemOfKept } from './kept-problem.ts'
 import type { ReplyRun } from './reply-run.ts'
 import type { ReplyRuns } from './reply-runs.ts'
-import type { ReadRequest, ReadResult, ReplyStore } from './store/reply-store.ts'
+import type { ReadRequest, ReadResult } from './store/reply-reader.ts'
+import type { ReplyStore } from './store/reply-store.ts'
 import type { WakeUps } from './wake-ups/wake-ups.ts'
 
 export interface ReplyReadersDeps {

@@ -10,7 +10,7 @@ import type { KeptEnd } from './kept-call.ts'
 import type { KeptForm } from './kept-form.ts'
 import { keptProblem } from './kept-problem.ts'
 import { type Events, LogMemory } from './log-memory.ts'
-import type { EndOfReply, StoredPart } from './store/reply-store.ts'
+import type { EndOfReply, StoredPart } from './store/reply-writer.ts'
 
 /** The reply of an agent that a run reads. The run must be its only reader. */
 export interface ReplyToKeep {

@@ -4,7 +4,7 @@ import { PAUSED_MS_MAX } from './flush-pause.ts'
 import type { KeptForm } from './kept-form.ts'
 import type { ReplyEnding, ReplyToKeep } from './reply-run.ts'
 import { ReplyRuns } from './reply-runs.ts'
-import type { EndOfReply, StoredPart } from './store/reply-store.ts'
+import type { EndOfReply, StoredPart } from './store/reply-writer.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB

@@ -5,7 +5,8 @@ import type { Runtime } from '#core/base/runtime.ts'
 import type { KeptForm } from './kept-form.ts'
 import { ReplyEnds } from './reply-ends.ts'
 import { ReplyRun, type ReplyToKeep, type RunBounds, type RunCall, type RunDeps } from './reply-run.ts'
-import type { EndOfReply, ReplyStore, StoredPart } from './store/reply-store.ts'
+import type { ReplyStore } from './store/reply-store.ts'
+import type { EndOfReply, StoredPart } from './store/reply-writer.ts'
 import type { WakeUps } from './wake-ups/wake-ups.ts'
 
 export interface ReplyRunsDeps {

@@ -12,7 +12,7 @@ export interface ListedAttempt {
   readonly platformStatus: number | null
 }
 
-/** Reads what {@link StoredAttempt} describes. Null if the ledger has no list; another version may have written what is not read. */
+/** Reads the list of attempts of a call. Null if the ledger has none; entries that this version does not understand are left out. */
 export function attemptsOf(stored: unknown): ListedAttempt[] | null {
   return Array.isArray(stored) ? stored.flatMap((attempt) => listedAttempt(attempt) ?? []) : null
 }

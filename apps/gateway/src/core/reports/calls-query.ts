@@ -1,14 +1,7 @@
 import { refuseField } from '#core/errors/errors.ts'
-import {
-  CALL_FACES,
-  CALL_KINDS,
-  type CallFace,
-  type CallKind,
-  type CallOutcome,
-} from '#core/ledger/call-kinds.ts'
+import { CALL_FACES, CALL_KINDS, type CallOutcome } from '#core/ledger/call-kinds.ts'
 import { allOf, ifGiven } from '#core/requests/input/all-of.ts'
 import {
-  type Conditions,
   type ConditionsInput,
   knownReason,
   NAME_LENGTH_MAX,
@@ -25,7 +18,7 @@ import { orderedRangeOf, type RangeInput } from './range/range-input.ts'
 export interface CallsInput extends ConditionsInput, RangeInput {
   readonly kind?: string | undefined
   readonly face?: string | undefined
-  /** Empty for calls of which none is known. */
+  /** Empty for calls whose deployment is not known. */
   readonly deployment?: string | undefined
   readonly requestId?: string | undefined
   /** The id by which the client names the conversation. */
@@ -42,21 +35,7 @@ export interface CallsInput extends ConditionsInput, RangeInput {
 /** How a call ended, or that it has not. */
 export type CallState = CallOutcome | 'running'
 
-export interface CallsQuery extends Conditions {
-  readonly kind?: CallKind | undefined
-  readonly face?: CallFace | undefined
-  readonly deployment?: string | undefined
-  readonly outcome?: readonly CallState[] | undefined
-  readonly requestId?: string | undefined
-  readonly conversation?: string | undefined
-  readonly reason?: string | undefined
-  readonly paused?: boolean | undefined
-  readonly firstChunkMsMin?: number | undefined
-  readonly durationMsMin?: number | undefined
-  readonly totalTokensMin?: number | undefined
-  readonly from?: Date | undefined
-  readonly to?: Date | undefined
-}
+export type CallsQuery = Partial<ReturnType<typeof parseCallsQuery>>
 
 const STATE_WORDS: Readonly<Record<string, readonly CallState[]>> = {
   ...OUTCOME_WORDS,
@@ -64,7 +43,7 @@ const STATE_WORDS: Readonly<Record<string, readonly CallState[]>> = {
 }
 
 /** @throws Problem `invalid_request` with all mistakes */
-export function parseCallsQuery(input: CallsInput): CallsQuery {
+export function parseCallsQuery(input: CallsInput) {
   const { kind, face, deployment, outcome, requestId, conversation } = input
   const { reason, paused, firstChunkMsMin, durationMsMin, totalTokensMin } = input
   const { range, conditions, ...own } = allOf({

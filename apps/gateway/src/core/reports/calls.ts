@@ -8,13 +8,7 @@ import { isAdmin, type Principal } from '#core/requests/principal.ts'
 import { type Call, Prisma, type PrismaClient } from '#generated/prisma/client.ts'
 import { type CallInstance, findInstances } from './call-instances.ts'
 import { type CallState, type CallsInput, type CallsQuery, parseCallsQuery } from './calls-query.ts'
-import {
-  createRecordList,
-  type ForwardPage,
-  type RecordList,
-  requireForward,
-  requireRead,
-} from './record-list.ts'
+import { createRecordList, type ForwardPage, requireForward, requireRead } from './record-list.ts'
 import type { ReadDeps } from './reports.ts'
 import { ownerIn, ownScopeOf, type Scope, scopeOf } from './scope.ts'
 
@@ -35,34 +29,14 @@ export type CallParent = 'key' | 'owner'
  *
  * The methods that take a query throw the problems `invalid_request`, `key_not_found` and `user_not_found`.
  */
-export interface Calls extends RecordList<CallsInput, Call, CallsPage> {
-  /**
-   * The same page of the calls of each of several keys or users, by their ids and newest first, for the price of one page.
-   * What the caller may not see is not there.
-   */
-  ofParents(
-    caller: Principal,
-    of: { readonly parent: CallParent; readonly ids: readonly string[] },
-    page: ListQuery & CallQuery,
-    onLimit?: OnLimit,
-    signal?: AbortSignal,
-  ): Promise<ReadonlyMap<string, Call[]>>
-  /** Returns null for a call that does not exist and for one that the caller may not see. */
-  find(caller: Principal, id: string, query?: CallQuery): Promise<Call | null>
-  /** The calls with these ids that the caller may see, in one statement and in no particular order. */
-  findMany(caller: Principal, ids: readonly string[], query?: CallQuery): Promise<Call[]>
-  /** The processes with these ids, of those who served calls; none for callers who may not see them. */
-  findInstances(caller: Principal, ids: readonly string[]): Promise<CallInstance[]>
-  /** Whether the caller may see the columns `platformStatus`, `platformCode`, `platformLogId` and `instance` of a call. */
-  seesPlatform(caller: Principal): boolean
-}
+export type Calls = ReturnType<typeof createCalls>
 
 export interface CallsDeps extends ReadDeps {
   readonly prisma: PrismaClient
   readonly limits: Pick<Limits, 'calls'>
 }
 
-export function createCalls({ prisma, sql, reads, limits, requireKnownAgent }: CallsDeps): Calls {
+export function createCalls({ prisma, sql, reads, limits, requireKnownAgent }: CallsDeps) {
   async function findMany(caller: Principal, ids: readonly string[], query: CallQuery = {}): Promise<Call[]> {
     const known = validIds(ids)
     if (known.length === 0) return []
@@ -98,7 +72,17 @@ export function createCalls({ prisma, sql, reads, limits, requireKnownAgent }: C
         }
       },
     }),
-    async ofParents(caller, { parent, ids }, page, onLimit, signal) {
+    /**
+     * The same page of the calls of each of several keys or users, by their ids and newest first, for the price of one page.
+     * Calls that the caller may not see are left out.
+     */
+    async ofParents(
+      caller: Principal,
+      { parent, ids }: { readonly parent: CallParent; readonly ids: readonly string[] },
+      page: ListQuery & CallQuery,
+      onLimit?: OnLimit,
+      signal?: AbortSignal,
+    ): Promise<ReadonlyMap<string, Call[]>> {
       await requireRead(reads, limits.calls, caller, onLimit, signal)
       requireForward(page)
       // Without a filter a page is as many rows of an index, so it needs no slices.
@@ -112,12 +96,17 @@ export function createCalls({ prisma, sql, reads, limits, requireKnownAgent }: C
         }),
       )
     },
-    async find(caller, id, query) {
+    /** Returns null for a call that does not exist and for one that the caller may not see. */
+    async find(caller: Principal, id: string, query?: CallQuery): Promise<Call | null> {
       const [call] = await findMany(caller, [id], query)
       return call ?? null
     },
+    /** The calls with these ids that the caller may see, in one statement and in no particular order. */
     findMany,
-    findInstances: async (caller, ids) => (seesPlatform(caller) ? findInstances(prisma, ids) : []),
+    /** The processes with these ids, of those who served calls; none for callers who may not see them. */
+    findInstances: async (caller: Principal, ids: readonly string[]): Promise<CallInstance[]> =>
+      seesPlatform(caller) ? findInstances(prisma, ids) : [],
+    /** Whether the caller may see the columns `platformStatus`, `platformCode`, `platformLogId` and `instance` of a call. */
     seesPlatform,
   }
 }

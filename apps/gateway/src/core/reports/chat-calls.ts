@@ -8,15 +8,7 @@ import type { CallQuery, Calls } from './calls.ts'
  * The calls of chats for the readers of their replies, as far as they may see them. A reply waits for its call, so that each
  * of these methods takes at most two seconds, whatever the database does. They look up the caller within that time.
  */
-export interface ChatCalls {
-  /** The call of a reply that begins; null if it was not found in time. */
-  findRunning(lookUp: CallerLookUp, id: string, query?: CallQuery): Promise<Call | null>
-  /**
-   * The call of a reply that has ended in this process. Its settlement is written in the background; this waits for it. If it
-   * is not written in time, returns the call as it was read before, still running; null if it was not found in time.
-   */
-  findSettled(lookUp: CallerLookUp, id: string, query?: CallQuery): Promise<Call | null>
-}
+export type ChatCalls = ReturnType<typeof createChatCalls>
 
 /** Finds out who asks. */
 export type CallerLookUp = () => Promise<Principal>
@@ -28,11 +20,16 @@ export interface ChatCallsDeps {
 
 const FOUND_WITHIN_MS = 2_000
 
-export function createChatCalls({ calls, ledger }: ChatCallsDeps): ChatCalls {
+export function createChatCalls({ calls, ledger }: ChatCallsDeps) {
   return {
-    findRunning: (lookUp, id, query) =>
+    /** The call of a reply that begins; null if it was not found in time. */
+    findRunning: (lookUp: CallerLookUp, id: string, query?: CallQuery): Promise<Call | null> =>
       inTime(async (found) => found(await calls.find(await lookUp(), id, query))),
-    async findSettled(lookUp, id, query) {
+    /**
+     * The call of a reply that has ended in this process. Its settlement is written in the background; this waits for it. If it
+     * is not written in time, returns the call as it was read before, still running; null if it was not found in time.
+     */
+    async findSettled(lookUp: CallerLookUp, id: string, query?: CallQuery): Promise<Call | null> {
       const select = query?.select && { ...query.select, outcome: true }
       const columns = select === undefined ? query : { ...query, select }
       const settlement = ledger.awaitSettlement(id)
@@ -52,7 +49,7 @@ export function createChatCalls({ calls, ledger }: ChatCallsDeps): ChatCalls {
   }
 }
 
-/** What the search has found last when it ends or its time is over. */
+/** Returns the last call that the search found before it ended or ran out of time. */
 async function inTime(search: (found: (call: Call | null) => void) => Promise<void>): Promise<Call | null> {
   let last: Call | null = null
   const found = (call: Call | null) => {

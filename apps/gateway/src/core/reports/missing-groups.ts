@@ -1,13 +1,13 @@
 import { type Report, type ReportGroup, requireFewPoints } from './reports.ts'
 import { UsageAccumulator } from './usage-accumulator.ts'
 
-/** The groups of a report that the one it is compared with has alone, with the numbers that they have there. */
+/** The groups that only the compared report has, with its numbers. */
 export function missingGroups(report: Report, compared: Report): ReportGroup[] {
   const known = new Set(report.groups.map(({ group }) => JSON.stringify(group)))
   return compared.groups.filter(({ group }) => !known.has(JSON.stringify(group)))
 }
 
-/** Groups as a report has them in which they had no calls. They share their points, of which there may be many. */
+/** The same groups in a report in which they had no calls. They share one list of points, which may be long. */
 export function withoutCalls(
   { points }: Pick<Report, 'points'>,
   groups: readonly ReportGroup[],

@@ -14,7 +14,7 @@ export const SUMS = `sum(r.calls)::int8 AS calls,
     string_agg(r.first_chunk::text, '') AS first_chunk,
     string_agg(r.duration::text, '') AS duration`
 
-/** The words are those of the enum, and never a caller's. */
+/** The outcomes come from our own lists and never from a caller, so they need no escaping. */
 function isOneOf(outcomes: readonly string[]): string {
   return `r.outcome IN (${outcomes.map((outcome) => `'${outcome}'`).join(', ')})`
 }

@@ -12,20 +12,7 @@ import { readTodayUsage, type UsageUpdate } from './usage-today.ts'
  * Live usage. One statement in each tick serves all subscriptions of the process, however many there are, and none is sent
  * while there is no subscription. It reads the database, so that every process sees the calls of all of them.
  */
-export interface UsageFeed {
-  /**
-   * Returns the current usage and then each change of it, at most one in each tick, and a change of the quota alone at most
-   * every five seconds, because every call of any key of the user is one. A reader that is slower gets the latest. Readers
-   * with the same credential get the same object in the same tick.
-   * The iteration ends with a Problem when the caller's credential is no longer valid or the process drains, and continues
-   * after an outage of the database.
-   *
-   * @throws Problem `draining`, `unavailable`, `rate_limited`
-   */
-  subscribe(caller: Principal): AsyncIterableIterator<UsageUpdate, undefined>
-  /** Ends all subscriptions with `draining` and refuses new ones. */
-  close(): void
-}
+export type UsageFeed = ReturnType<typeof createUsageFeed>
 
 export interface UsageFeedDeps {
   readonly sql: Sql
@@ -58,7 +45,7 @@ const DELIVERED_AT_ONCE = 100
 const SUBSCRIPTIONS_MAX = 10_000
 const PER_CREDENTIAL_MAX = 2_000
 
-export function createUsageFeed(deps: UsageFeedDeps): UsageFeed {
+export function createUsageFeed(deps: UsageFeedDeps) {
   const { sql, runtime, onAnswer, tickMs = TICK_MS, quotaEveryMs = QUOTA_EVERY_MS } = deps
   const { subscriptionsMax = SUBSCRIPTIONS_MAX, perCredentialMax = PER_CREDENTIAL_MAX } = deps
   const watches = new Map<string, Watch>()
@@ -124,7 +111,16 @@ export function createUsageFeed(deps: UsageFeedDeps): UsageFeed {
   }
 
   return {
-    subscribe(caller) {
+    /**
+     * Returns the current usage and then each change of it, at most one in each tick, and a change of the quota alone at most
+     * every five seconds, because every call of any key of the user is one. A reader that is slower gets the latest. Readers
+     * with the same credential get the same object in the same tick.
+     * The iteration ends with a Problem when the caller's credential is no longer valid or the process drains, and continues
+     * after an outage of the database.
+     *
+     * @throws Problem `draining`, `unavailable`, `rate_limited`
+     */
+    subscribe(caller: Principal): AsyncIterableIterator<UsageUpdate, undefined> {
       if (isClosed) fail('draining')
       const refusal = shares.refusalOf(caller.userId)
       if (refusal === 'all') fail('unavailable', TOO_MANY)
@@ -148,7 +144,8 @@ export function createUsageFeed(deps: UsageFeedDeps): UsageFeed {
       watches.set(id, watch)
       return subscription
     },
-    close() {
+    /** Ends all subscriptions with `draining` and refuses new ones. */
+    close(): void {
       isClosed = true
       for (const watch of [...watches.values()]) end(watch, 'draining')
     },

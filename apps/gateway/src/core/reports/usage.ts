@@ -7,7 +7,7 @@ import { type Limits, type OnLimit, requirePoint } from '#core/limits/limits.ts'
 import type { WaitingPlaces } from '#core/limits/sharing/owner-turns.ts'
 import { createReads } from '#core/limits/sharing/reads.ts'
 import { credentialId, type Principal } from '#core/requests/principal.ts'
-import { type Calls, createCalls } from './calls.ts'
+import { createCalls } from './calls.ts'
 import { requireRead } from './record-list.ts'
 import { parseReportQuery, type ReportInput } from './report-query.ts'
 import { queryBefore, type Report, readReport, readReportsOfKeys } from './reports.ts'
@@ -21,56 +21,10 @@ import type { UsageUpdate } from './usage-today.ts'
  * its own. Each report takes a point of the caller's rate limit after its query has been validated, and waits for the turn of
  * its user. `signal` aborts when the client is gone, which frees its place; reads with the same signal take one place.
  */
-export interface Usage {
-  report(caller: Principal, input: ReportInput, onLimit?: OnLimit, signal?: AbortSignal): Promise<Report>
-  /**
-   * Applies the rules that need no database to the query for a report.
-   *
-   * @throws Problem `invalid_request` with all mistakes
-   */
-  checkReport(input: ReportInput): void
-  /** The report with which this one is compared. Whoever asked for this one has paid for both. */
-  reportBefore(caller: Principal, report: Report, signal?: AbortSignal): Promise<Report>
-  /** The same for the reports of these keys, of which one is given, since they differ in nothing but the key. */
-  reportsBeforeOfKeys(
-    caller: Principal,
-    keyIds: readonly string[],
-    report: Report,
-    signal?: AbortSignal,
-  ): Promise<ReadonlyMap<string, Report>>
-  /**
-   * A report of each of these keys, by its id, for the price of one: they are read in one statement and take one point.
-   * Keys whose calls the caller may not read are left out.
-   */
-  reportsOfKeys(
-    caller: Principal,
-    keyIds: readonly string[],
-    input: Omit<ReportInput, keyof ScopeFilter>,
-    onLimit?: OnLimit,
-    signal?: AbortSignal,
-  ): Promise<ReadonlyMap<string, Report>>
-  /** The quota of the caller's user, which all of its keys share. */
-  quota(caller: Principal): Promise<Quota>
-  /**
-   * The usage of today and the caller's quota, now and whenever they change; see {@link UsageFeed}. A subscription takes a
-   * point like a report.
-   *
-   * @throws Problem `rate_limited`, `draining`, `unavailable`
-   */
-  updates(caller: Principal, onLimit?: OnLimit): Promise<AsyncIterableIterator<UsageUpdate, undefined>>
-}
+export type Usage = ReturnType<typeof createUsage>['usage']
 
 /** Work on the ledger and its rollups that needs no caller. */
-export interface UsageUpkeep {
-  /** Ends the subscriptions to updates with `draining` and refuses new ones. */
-  endUpdates(): void
-  /** Returns the differences between counters, rollups and ledger, of all time or of the last days. */
-  verify(extent: 'all' | 'recent'): Promise<Drift[]>
-  /** Deletes a bounded number of ledger rows that are past their retention; returns how many. Rollups are kept. */
-  prune(): Promise<number>
-  /** Deletes a bounded number of the names that bound the rollups of a day, once that day is past; returns how many. */
-  pruneNames(): Promise<number>
-}
+export type UsageUpkeep = ReturnType<typeof createUsage>['upkeep']
 
 export interface UsageDeps {
   readonly database: Pick<Database, 'kind' | 'sql' | 'prisma'>
@@ -99,55 +53,95 @@ export function createUsage({
   config,
   catalog,
   onFeedAnswer = () => undefined,
-}: UsageDeps): { usage: Usage; calls: Calls; upkeep: UsageUpkeep } {
+}: UsageDeps) {
   const { sql, prisma } = database
   const reads = createReads(database.kind, { places: config.places })
   const requireKnownAgent = createRequireKnownAgent(catalog, sql)
   const deps = { sql, prisma, reads, requireKnownAgent }
   const feed = createUsageFeed({ sql, runtime, onAnswer: onFeedAnswer })
-  const usage: Usage = {
-    async report(caller, input, onLimit, signal) {
-      const query = parseReportQuery(input, runtime.now())
-      await requireRead(reads, limits.reports, caller, onLimit, signal)
-      return readReport(deps, caller, query, signal)
-    },
-    async reportBefore(caller, report, signal) {
-      reads.requirePlace({ owner: caller.userId, signal })
-      return readReport(deps, caller, queryBefore(report), signal)
-    },
-    async reportsBeforeOfKeys(caller, keyIds, report, signal) {
-      reads.requirePlace({ owner: caller.userId, signal })
-      const query = { ...queryBefore(report), keyId: undefined, userId: undefined }
-      return readReportsOfKeys(deps, caller, keyIds, query, signal)
-    },
-    checkReport(input) {
-      parseReportQuery(input, runtime.now())
-    },
-    async reportsOfKeys(caller, keyIds, input, onLimit, signal) {
-      const query = parseReportQuery({ ...input, keyId: undefined, userId: undefined }, runtime.now())
-      await requireRead(reads, limits.reports, caller, onLimit, signal)
-      return readReportsOfKeys(deps, caller, keyIds, query, signal)
-    },
-    async quota({ userId }) {
-      const user = await prisma.user.findUniqueOrThrow({ where: { id: userId }, select: QUOTA_COLUMNS })
-      return quotaOf(user, runtime.now())
-    },
-    async updates(caller, onLimit) {
-      await requirePoint(limits.reports, credentialId(caller), onLimit)
-      return feed.subscribe(caller)
-    },
-  }
   return {
-    usage,
+    usage: {
+      async report(
+        caller: Principal,
+        input: ReportInput,
+        onLimit?: OnLimit,
+        signal?: AbortSignal,
+      ): Promise<Report> {
+        const query = parseReportQuery(input, runtime.now())
+        await requireRead(reads, limits.reports, caller, onLimit, signal)
+        return readReport(deps, caller, query, signal)
+      },
+      /** The report with which this one is compared. It takes no point of its own. */
+      async reportBefore(caller: Principal, report: Report, signal?: AbortSignal): Promise<Report> {
+        reads.requirePlace({ owner: caller.userId, signal })
+        return readReport(deps, caller, queryBefore(report), signal)
+      },
+      /** The same for the reports of several keys, of which any one is given: they differ only in the key. */
+      async reportsBeforeOfKeys(
+        caller: Principal,
+        keyIds: readonly string[],
+        report: Report,
+        signal?: AbortSignal,
+      ): Promise<ReadonlyMap<string, Report>> {
+        reads.requirePlace({ owner: caller.userId, signal })
+        const query = { ...queryBefore(report), keyId: undefined, userId: undefined }
+        return readReportsOfKeys(deps, caller, keyIds, query, signal)
+      },
+      /**
+       * Applies the rules that need no database to the query for a report.
+       *
+       * @throws Problem `invalid_request` with all mistakes
+       */
+      checkReport(input: ReportInput): void {
+        parseReportQuery(input, runtime.now())
+      },
+      /**
+       * A report of each of these keys, by its id, for the price of one: they are read in one statement and take one point.
+       * Keys whose calls the caller may not read are left out.
+       */
+      async reportsOfKeys(
+        caller: Principal,
+        keyIds: readonly string[],
+        input: Omit<ReportInput, keyof ScopeFilter>,
+        onLimit?: OnLimit,
+        signal?: AbortSignal,
+      ): Promise<ReadonlyMap<string, Report>> {
+        const query = parseReportQuery({ ...input, keyId: undefined, userId: undefined }, runtime.now())
+        await requireRead(reads, limits.reports, caller, onLimit, signal)
+        return readReportsOfKeys(deps, caller, keyIds, query, signal)
+      },
+      /** The quota of the caller's user, which all of its keys share. */
+      async quota({ userId }: Principal): Promise<Quota> {
+        const user = await prisma.user.findUniqueOrThrow({ where: { id: userId }, select: QUOTA_COLUMNS })
+        return quotaOf(user, runtime.now())
+      },
+      /**
+       * The usage of today and the caller's quota, now and whenever they change; see {@link UsageFeed}. A subscription takes a
+       * point like a report.
+       *
+       * @throws Problem `rate_limited`, `draining`, `unavailable`
+       */
+      async updates(
+        caller: Principal,
+        onLimit?: OnLimit,
+      ): Promise<AsyncIterableIterator<UsageUpdate, undefined>> {
+        await requirePoint(limits.reports, credentialId(caller), onLimit)
+        return feed.subscribe(caller)
+      },
+    },
     calls: createCalls({ ...deps, limits }),
     upkeep: {
-      endUpdates: () => feed.close(),
-      verify: (extent) => verifyUsage(upkeep, { ...config, extent }),
-      async prune() {
+      /** Ends the subscriptions to updates with `draining` and refuses new ones. */
+      endUpdates: (): void => feed.close(),
+      /** Returns the differences between counters, rollups and ledger, of all time or of the last days. */
+      verify: (extent: 'all' | 'recent'): Promise<Drift[]> => verifyUsage(upkeep, { ...config, extent }),
+      /** Deletes a bounded number of ledger rows that are past their retention; returns how many. Rollups are kept. */
+      async prune(): Promise<number> {
         const rows = await upkeep.query(PRUNE, [config.retentionDays, PRUNED_AT_ONCE])
         return rows.length
       },
-      async pruneNames() {
+      /** Deletes a bounded number of the names that bound the rollups of a day, once that day is past; returns how many. */
+      async pruneNames(): Promise<number> {
         const names = await upkeep.query(PRUNE_NAMES, [NAMES_KEPT_DAYS, PRUNED_AT_ONCE])
         const counts = await upkeep.query(PRUNE_NAME_COUNTS, [NAMES_KEPT_DAYS, PRUNED_AT_ONCE])
         return names.length + counts.length

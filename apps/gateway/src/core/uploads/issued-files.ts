@@ -17,23 +17,7 @@ export interface CopyHolder {
 }
 
 /** The uploads of callers, for chats that refer to them by the URLs that the gateway issued. */
-export interface IssuedFiles {
-  isIssued(url: string): boolean
-  /**
-   * The upload of this owner that an issued URL leads to.
-   *
-   * @throws Problem `upload_not_found` with the field if it is another owner's, has expired or was deleted
-   */
-  find(ownerId: string, url: string, field: FieldPath): Promise<Upload>
-  /** A URL of the file for a platform. */
-  urlOf(upload: Upload): Promise<string>
-  /** @throws Problem `unavailable`; errors while reading are for {@link problemOfRead} */
-  read(upload: Upload): Promise<Readable>
-  /** The id under which a platform has the file already. */
-  findCopy(upload: Upload, holder: CopyHolder): Promise<string | undefined>
-  keepCopy(upload: Upload, holder: CopyHolder, platformFileId: string): Promise<void>
-  forgetCopies(uploads: readonly Upload[], holder: CopyHolder): Promise<void>
-}
+export type IssuedFiles = ReturnType<typeof createIssuedFiles>
 
 export interface IssuedFilesDeps {
   readonly prisma: PrismaClient
@@ -42,10 +26,15 @@ export interface IssuedFilesDeps {
   readonly runtime: Pick<Runtime, 'now'>
 }
 
-export function createIssuedFiles({ prisma, sql, storage, runtime }: IssuedFilesDeps): IssuedFiles {
+export function createIssuedFiles({ prisma, sql, storage, runtime }: IssuedFilesDeps) {
   return {
-    isIssued: (url) => issuedAddress(storage, url) !== undefined,
-    async find(ownerId, url, field) {
+    isIssued: (url: string): boolean => issuedAddress(storage, url) !== undefined,
+    /**
+     * The upload of this owner that an issued URL leads to.
+     *
+     * @throws Problem `upload_not_found` with the field if it is another owner's, has expired or was deleted
+     */
+    async find(ownerId: string, url: string, field: FieldPath): Promise<Upload> {
       const address = issuedAddress(storage, url)
       const upload =
         address &&
@@ -60,18 +49,25 @@ export function createIssuedFiles({ prisma, sql, storage, runtime }: IssuedFiles
         }))
       return upload ?? fail('upload_not_found', { field })
     },
-    urlOf: (upload) => storage.urlOf(addressOf(upload), upload.expiresAt),
-    read: (upload) =>
+    /** A URL of the file for a platform. */
+    urlOf: (upload: Upload): Promise<string> => storage.urlOf(addressOf(upload), upload.expiresAt),
+    /** @throws Problem `unavailable`; errors while reading are for {@link problemOfRead} */
+    read: (upload: Upload): Promise<Readable> =>
       storage.read(addressOf(upload)).catch((error: unknown) => {
         throw problemOfRead(error)
       }),
-    async findCopy({ id: uploadId }, holder) {
+    /** The id under which a platform has the file already. */
+    async findCopy({ id: uploadId }: Upload, holder: CopyHolder): Promise<string | undefined> {
       const copy = await prisma.uploadCopy.findUnique({
         where: { uploadId_agent_credential_endUser: { uploadId, ...holder } },
       })
       return copy?.platformFileId
     },
-    async keepCopy({ id }, { agent, credential, endUser }, platformFileId) {
+    async keepCopy(
+      { id }: Upload,
+      { agent, credential, endUser }: CopyHolder,
+      platformFileId: string,
+    ): Promise<void> {
       // The upload may have been deleted meanwhile. Of two calls that brought the file there, the later one's id is as good.
       await sql.query(
         `INSERT INTO upload_copies (upload_id, agent, credential, end_user, platform_file_id)
@@ -80,7 +76,7 @@ export function createIssuedFiles({ prisma, sql, storage, runtime }: IssuedFiles
         [id, agent, credential, endUser, platformFileId],
       )
     },
-    async forgetCopies(uploads, holder) {
+    async forgetCopies(uploads: readonly Upload[], holder: CopyHolder): Promise<void> {
       await prisma.uploadCopy.deleteMany({
         where: { uploadId: { in: uploads.map(({ id }) => id) }, ...holder },
       })

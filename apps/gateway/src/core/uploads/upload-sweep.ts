@@ -4,16 +4,7 @@ import type { FileStorage, StoredFile } from './storage/storage.ts'
 import { beginExpired, finishDeletions, unfinishedDeletions } from './upload-rows.ts'
 
 /** Deletes what is not needed any more. Several processes may do so at once. */
-export interface UploadSweep {
-  /**
-   * Deletes some of the uploads that have expired, with their files, and completes some deletions that were interrupted.
-   *
-   * @returns how many were deleted; 0 if there is nothing left to do
-   */
-  expired(): Promise<number>
-  /** Compares the storage with the records, and deletes what the other side does not know. */
-  orphans(): Promise<SweptOrphans>
-}
+export type UploadSweep = ReturnType<typeof createUploadSweep>
 
 export interface SweptOrphans {
   /** Files without a record. */
@@ -64,7 +55,7 @@ interface Orphans {
   readonly recordsInAll: number
 }
 
-export function createUploadSweep(deps: UploadSweepDeps): UploadSweep {
+export function createUploadSweep(deps: UploadSweepDeps) {
   const { sql, storage, runtime, installation, observer, orphansAtOnce = 10_000 } = deps
 
   /** Walks through the listing of the storage and the records side by side, in the order of their tokens. */
@@ -131,7 +122,12 @@ export function createUploadSweep(deps: UploadSweepDeps): UploadSweep {
   }
 
   return {
-    async expired() {
+    /**
+     * Deletes some of the uploads that have expired, with their files, and completes some deletions that were interrupted.
+     *
+     * @returns how many were deleted; 0 if there is nothing left to do
+     */
+    async expired(): Promise<number> {
       await beginExpired(sql, ROWS_AT_ONCE)
       const rows = await unfinishedDeletions(sql, ROWS_AT_ONCE)
       if (rows.length === 0) return 0
@@ -140,7 +136,8 @@ export function createUploadSweep(deps: UploadSweepDeps): UploadSweep {
       observer.swept('expired', await finishDeletions(sql, ids))
       return rows.length
     },
-    async orphans() {
+    /** Compares the storage with the records, and deletes what the other side does not know. */
+    async orphans(): Promise<SweptOrphans> {
       const old = new Date(runtime.now().getTime() - FILE_AGE_MS)
       // The credentials of S3 may permit only one of the two listings.
       const [unfinished, orphans] = await Promise.allSettled([removeUnfinished(old), removeOrphans(old)])

@@ -43,38 +43,7 @@ export type StoredUpload = Pick<Upload, 'token' | 'urlName' | 'expiresAt'>
  * Uploaded files. A user sees its own uploads; an API key without `admin` sees those that were made with it. Methods return
  * Prisma's rows. An upload that has expired or whose deletion has begun does not exist for any caller.
  */
-export interface Uploads {
-  /** @throws Problem `upload_not_found` if it does not exist or the caller may not see it */
-  find(caller: Principal, id: string, query?: UploadQuery): Promise<Upload>
-  /** The uploads with these ids that the caller may see, in one statement and in no particular order. */
-  findMany(caller: Principal, ids: readonly string[], query?: UploadQuery): Promise<Upload[]>
-  /** Newest first. */
-  list(caller: Principal, query: ListQuery & UploadQuery, filter?: UploadFilter): Promise<Upload[]>
-  count(caller: Principal, filter?: UploadFilter): Promise<number>
-  /** The same page of the uploads of several keys, by key; at most two statements. */
-  listOfKeys(
-    caller: Principal,
-    keyIds: readonly string[],
-    query: ListQuery & UploadQuery,
-  ): Promise<Map<string, Upload[]>>
-  /** How many uploads each of several keys has; keys without any are left out. */
-  countOfKeys(caller: Principal, keyIds: readonly string[]): Promise<Map<string, number>>
-  /**
-   * Removes the file, its URL and its record. If the storage fails, the upload no longer exists for callers, and a
-   * repetition or the sweep completes the removal.
-   *
-   * @throws Problem `upload_not_found`, `rate_limited`, `unavailable`
-   */
-  remove(caller: Principal, id: string, onLimit?: OnLimit): Promise<void>
-  /** A URL of the file that works until the upload expires, or as long as the storage can sign for. */
-  urlOf(upload: StoredUpload): Promise<string>
-  /**
-   * The upload that a public URL leads to, with the file where it is on a local disk. The address is the authorization.
-   *
-   * @throws Problem `upload_not_found`
-   */
-  openByAddress(address: FileAddress): Promise<OpenedUpload>
-}
+export type Uploads = ReturnType<typeof createUploads>
 
 export interface OpenedUpload {
   readonly upload: Upload
@@ -84,7 +53,7 @@ export interface OpenedUpload {
   readonly isAttachment: boolean
 }
 
-export function createUploads({ prisma, sql, storage, runtime, takeWrite }: UploadsDeps): Uploads {
+export function createUploads({ prisma, sql, storage, runtime, takeWrite }: UploadsDeps) {
   const visibleTo = (caller: Principal): Prisma.UploadWhereInput => {
     if (isManager(caller)) return { ...live(), ownerId: caller.userId }
     return { ...live(), keyId: requireUploadKey(caller).keyId }
@@ -124,22 +93,30 @@ export function createUploads({ prisma, sql, storage, runtime, takeWrite }: Uplo
   }
 
   return {
-    async find(caller, id, query = {}) {
+    /** @throws Problem `upload_not_found` if it does not exist or the caller may not see it */
+    async find(caller: Principal, id: string, query: UploadQuery = {}): Promise<Upload> {
       const visible = visibleTo(caller)
       if (!validate(id)) fail('upload_not_found')
       const upload = await prisma.upload.findFirst({ ...columnsOf(query), where: { id, AND: [visible] } })
       return upload ?? fail('upload_not_found')
     },
-    async findMany(caller, ids, query = {}) {
+    /** The uploads with these ids that the caller may see, in one statement and in no particular order. */
+    async findMany(caller: Principal, ids: readonly string[], query: UploadQuery = {}): Promise<Upload[]> {
       const where = { id: { in: validIds(ids) }, AND: [visibleTo(caller)] }
       return where.id.in.length === 0 ? [] : prisma.upload.findMany({ ...columnsOf(query), where })
     },
+    /** Newest first. */
     list,
-    async count(caller, filter = {}) {
+    async count(caller: Principal, filter: UploadFilter = {}): Promise<number> {
       const where = whereOf(caller, filter)
       return where === undefined ? 0 : prisma.upload.count({ where })
     },
-    async listOfKeys(caller, keyIds, query) {
+    /** The same page of the uploads of several keys, by key; at most two statements. */
+    async listOfKeys(
+      caller: Principal,
+      keyIds: readonly string[],
+      query: ListQuery & UploadQuery,
+    ): Promise<Map<string, Upload[]>> {
       return readPagesOfLists(query, keyIds, {
         prisma,
         table: 'uploads',
@@ -153,7 +130,8 @@ export function createUploads({ prisma, sql, storage, runtime, takeWrite }: Uplo
           }),
       })
     },
-    async countOfKeys(caller, keyIds) {
+    /** How many uploads each of several keys has; keys without any are left out. */
+    async countOfKeys(caller: Principal, keyIds: readonly string[]): Promise<Map<string, number>> {
       const counts = await prisma.upload.groupBy({
         by: ['keyId'],
         where: { keyId: { in: validIds(keyIds) }, AND: [visibleTo(caller)] },
@@ -161,7 +139,13 @@ export function createUploads({ prisma, sql, storage, runtime, takeWrite }: Uplo
       })
       return new Map(counts.map(({ keyId, _count }) => [keyId, _count._all]))
     },
-    async remove(caller, id, onLimit) {
+    /**
+     * Removes the file, its URL and its record. If the storage fails, the upload no longer exists for callers, and a
+     * repetition or the sweep completes the removal.
+     *
+     * @throws Problem `upload_not_found`, `rate_limited`, `unavailable`
+     */
+    async remove(caller: Principal, id: string, onLimit?: OnLimit): Promise<void> {
       // A deletion that has begun can be repeated, so its row is found although it is not visible any more.
       const { deletedAt: _live, ...visible } = visibleTo(caller)
       if (!validate(id)) fail('upload_not_found')
@@ -177,8 +161,14 @@ export function createUploads({ prisma, sql, storage, runtime, takeWrite }: Uplo
       await storage.remove([addressOf(row)]).catch(refuseStorage)
       await finishDeletions(sql, [row.id])
     },
-    urlOf: (upload) => storage.urlOf(addressOf(upload), upload.expiresAt),
-    async openByAddress(address) {
+    /** A URL of the file that works until the upload expires, or as long as the storage can sign for. */
+    urlOf: (upload: StoredUpload): Promise<string> => storage.urlOf(addressOf(upload), upload.expiresAt),
+    /**
+     * The upload that a public URL leads to, with the file where it is on a local disk. The address is the authorization.
+     *
+     * @throws Problem `upload_not_found`
+     */
+    async openByAddress(address: FileAddress): Promise<OpenedUpload> {
       const path = isFileName(address.name) ? pathOf(address) : undefined
       const where = { token: address.token, urlName: address.name, ...live() }
       const upload = path === undefined ? null : await prisma.upload.findFirst({ where })

@@ -2,12 +2,11 @@ import type { ExecutionResult } from 'graphql'
 import { isAsyncIterable, type Plugin } from 'graphql-yoga'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import type { Services } from '#core/services/services.ts'
-import type { GraphqlContext, OperationPlace } from '../context.ts'
+import { type GraphqlContext, type OperationPlace, readCredential } from '../context.ts'
 import { toGraphqlError } from '../errors.ts'
 import type { DocumentAdmission } from './admit-document.ts'
 import { unknownSender } from './closed-door.ts'
 import type { FindDocument } from './documents.ts'
-import { takeLargeDocumentTurn } from './large-document-turn.ts'
 import { paramsOfUrl, requireParams } from './request-params.ts'
 
 export interface AdmissionPluginOptions {
@@ -94,4 +93,25 @@ function isRefused({ data, errors }: ExecutionResult): boolean {
   return fields.length === 0
     ? refused.size > 0
     : fields.every((name) => refused.has(name) && data?.[name] === null)
+}
+
+/**
+ * A document of this length has some 600 tokens, and takes longer to parse, validate and execute than a chat takes in all.
+ * Documents that are known by their ids, such as the console's, are not sent and wait for nothing.
+ */
+const LARGE_CHARACTERS = 2_500
+
+/**
+ * Waits until the large documents that the same user sent before are done, and returns the function that ends the turn. It must
+ * be called before the document is parsed: that takes the event loop, and with it the chats of all. Documents without a valid
+ * credential may not be large.
+ */
+async function takeLargeDocumentTurn(
+  services: Pick<Services, 'authentication' | 'reads'>,
+  { query }: { readonly query?: string | undefined },
+  place: OperationPlace,
+): Promise<(() => void) | undefined> {
+  if ((query?.length ?? 0) <= LARGE_CHARACTERS) return undefined
+  const { caller } = await readCredential(services, place)
+  return caller && services.reads.beginLarge(caller, place.signal)
 }

@@ -29,20 +29,7 @@ export interface AdmissionDeps {
 }
 
 /** Decides which documents are worth validating, and parses them. */
-export interface DocumentAdmission {
-  /**
-   * Parses the document of a request, unless its address has sent too many that were refused, or it is larger than its sender
-   * may make it. Of a request that carries a credential an invalid one is always the reason, and never the size.
-   *
-   * @throws Problem `rate_limited`, `operation_too_large`, `method_not_allowed`, `invalid_request`, or with status 401
-   * @throws GraphQLError `document_malformed`, `invalid_request`
-   */
-  admit(params: RequestParams, place: OperationPlace): Promise<DocumentNode>
-  /** Counts a document that was refused for its size; throws the error that the client gets. */
-  refuse(place: OperationPlace, problem: Problem): Promise<never>
-  /** Counts a document that was refused for its inputs, unless its sender has a valid credential. */
-  countWrongInputs(place: OperationPlace): Promise<void>
-}
+export type DocumentAdmission = ReturnType<typeof createDocumentAdmission>
 
 export function createDocumentAdmission({
   services,
@@ -50,7 +37,7 @@ export function createDocumentAdmission({
   introspection,
   trusts,
   bounds: { withCredential, withoutCredential } = DOCUMENT_BOUNDS,
-}: AdmissionDeps): DocumentAdmission {
+}: AdmissionDeps) {
   const { refusedDocuments } = services
   const parsedDocuments = new BoundedMap<string, ParsedDocument>(CACHED_DOCUMENTS_MAX)
   /** As many as the operator has. */
@@ -152,12 +139,21 @@ export function createDocumentAdmission({
   }
 
   return {
+    /** Counts a document that was refused for its size; throws the error that the client gets. */
     refuse,
-    async countWrongInputs(place) {
+    /** Counts a document that was refused for its inputs, unless its sender has a valid credential. */
+    async countWrongInputs(place: OperationPlace): Promise<void> {
       const credential = await readCredential(services, place)
       if (credential.caller === undefined) await countUnknown(place, credential)
     },
-    async admit(params, place) {
+    /**
+     * Parses the document of a request, unless its address has sent too many that were refused, or it is larger than its sender
+     * may make it. Of a request that carries a credential an invalid one is always the reason, and never the size.
+     *
+     * @throws Problem `rate_limited`, `operation_too_large`, `method_not_allowed`, `invalid_request`, or with status 401
+     * @throws GraphQLError `document_malformed`, `invalid_request`
+     */
+    async admit(params: RequestParams, place: OperationPlace): Promise<DocumentNode> {
       await requireOpen(params, place)
       const text = requireQuery(params)
       const document = trusts(text) ? parseTrusted(text) : await parseWithinBounds(text, place)

@@ -12,14 +12,6 @@ export interface DocumentSettings {
   readonly consoleDocuments?: Readonly<Record<string, string>> | undefined
 }
 
-/** The documents that a gateway executes. */
-export interface Documents {
-  /** Returns the parameters of a request with the document that they name or carry. */
-  readonly find: FindDocument
-  /** Whether the gateway trusts a document, because the operator or its own console brought it. */
-  trusts(text: string): boolean
-}
-
 export type FindDocument = (params: RequestParams) => RequestParams
 
 /**
@@ -28,18 +20,16 @@ export type FindDocument = (params: RequestParams) => RequestParams
  *
  * @throws OperatorError if the file cannot be read
  */
-export function createDocuments({
-  documents,
-  trustedDocuments,
-  consoleDocuments = {},
-}: DocumentSettings): Documents {
+export function createDocuments({ documents, trustedDocuments, consoleDocuments = {} }: DocumentSettings) {
   const read = documents === 'trusted' ? readTrusted(trustedDocuments ?? '') : []
   const trusted = new Map([...Object.entries(consoleDocuments), ...read])
   const texts = new Set(trusted.values())
   const trusts = (text: string) => texts.has(text)
   if (documents === 'trusted') return { trusts, find: findTrusted(trusted, trusts) }
   return {
+    /** Whether the gateway trusts a document, because the operator or its own console brought it. */
     trusts,
+    /** Returns the parameters of a request with the document that they name or carry. */
     find: documents === 'persisted' ? findPersisted(new PersistedDocuments()) : withoutPersistence,
   }
 }

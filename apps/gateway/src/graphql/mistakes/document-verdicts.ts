@@ -3,15 +3,10 @@ import { graphqlErrorOf, problemBehind } from '../errors.ts'
 import { createValidation } from './validate-document.ts'
 
 /** What is wrong with documents. This is the only place that keeps it, so that no other can remember half of it. */
-export interface DocumentVerdicts {
-  /** Why a document is refused whatever its variables are; empty if nothing but its literals is wrong, or nothing at all. */
-  refusalsOf(document: DocumentNode): readonly GraphQLError[]
-  /** The mistakes in the literals of a document that has no others. They are reported with those of the variables. */
-  wrongLiteralsOf(document: DocumentNode): readonly GraphQLError[]
-}
+export type DocumentVerdicts = ReturnType<typeof createVerdicts>
 
 /** Judges each document once for as long as it is kept: the admission keeps those that come again and again. */
-export function createVerdicts(schema: GraphQLSchema, showsSchema: boolean): DocumentVerdicts {
+export function createVerdicts(schema: GraphQLSchema, showsSchema: boolean) {
   const validate = createValidation(showsSchema)
   const verdicts = new WeakMap<DocumentNode, Verdict>()
   const verdictOf = (document: DocumentNode): Verdict => {
@@ -24,11 +19,13 @@ export function createVerdicts(schema: GraphQLSchema, showsSchema: boolean): Doc
     return verdict
   }
   return {
-    refusalsOf(document) {
+    /** Why a document is refused whatever its variables are; empty if nothing but its literals is wrong, or nothing at all. */
+    refusalsOf(document: DocumentNode): readonly GraphQLError[] {
       const { errors, areOfLiterals } = verdictOf(document)
       return areOfLiterals ? [] : errors.map(madeAnew)
     },
-    wrongLiteralsOf(document) {
+    /** The mistakes in the literals of a document that has no others. They are reported with those of the variables. */
+    wrongLiteralsOf(document: DocumentNode): readonly GraphQLError[] {
       const { errors, areOfLiterals } = verdictOf(document)
       return areOfLiterals ? errors : []
     },

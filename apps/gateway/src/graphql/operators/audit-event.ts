@@ -15,7 +15,7 @@ import { ApiKey } from '../types/api-key.ts'
 import { User } from '../types/user.ts'
 
 const AuditResult = openEnumOf('AuditResult', AUDIT_RESULTS, {
-  description: 'How what an event of the audit log is about ended.',
+  description: 'What came of the operation that an event of the audit log records.',
   values: AUDIT_DESCRIPTIONS,
 })
 

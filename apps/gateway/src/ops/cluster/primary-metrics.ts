@@ -13,14 +13,10 @@ const CAUSES = ['killed', 'crashed', 'exited'] as const
 type Cause = (typeof CAUSES)[number]
 
 /** The primary's side of the metrics: the latest reports of its workers and what it counts itself. */
-export interface PrimaryMetrics {
-  /** Adds a worker, in the place that it takes over. */
-  add(worker: Worker, place: number): void
-  workerDied(signal: string | null): void
-}
+export type PrimaryMetrics = ReturnType<typeof servePrimaryMetrics>
 
 /** Collects the reports of all workers, and answers each worker that requests the metrics. */
-export function servePrimaryMetrics(): PrimaryMetrics {
+export function servePrimaryMetrics() {
   const metrics = new MetricsWithDeadWorkers()
   /** The places of the workers that have not ended. */
   const places = new Map<Worker, number>()
@@ -82,11 +78,12 @@ export function servePrimaryMetrics(): PrimaryMetrics {
   }
 
   return {
-    add(worker, place) {
+    /** Adds a worker, in the place that it takes over. */
+    add(worker: Worker, place: number): void {
       places.set(worker, place)
       onceChannelEnded(worker, () => ended(worker, place))
     },
-    workerDied: (signal) => deaths.inc({ cause: causeOf(signal) }),
+    workerDied: (signal: string | null): void => deaths.inc({ cause: causeOf(signal) }),
   }
 }
 

@@ -12,14 +12,7 @@ const ANSWER_WITHIN_MS = 5_000
 const LAST_REPORT_WITHIN_MS = 1_000
 
 /** A worker's side of the metrics that its primary adds up. */
-export interface WorkerMetrics {
-  /** The metrics of all workers. A scrape reaches one of them, which requests them from the primary. */
-  text(): Promise<string>
-  /** Reports what was counted last, before the process ends. */
-  close(): Promise<void>
-}
-
-export function reportToPrimary(registry: Registry): WorkerMetrics {
+export function reportToPrimary(registry: Registry) {
   let isReporting = false
 
   async function report(id?: number): Promise<void> {
@@ -43,8 +36,10 @@ export function reportToPrimary(registry: Registry): WorkerMetrics {
   reportNow()
   const reporting = setInterval(reportNow, REPORT_MS).unref()
   return {
+    /** The metrics of all workers. A scrape reaches one of them, which requests them from the primary. */
     text: requestText,
-    async close() {
+    /** Reports what was counted last, before the process ends. */
+    async close(): Promise<void> {
       clearInterval(reporting)
       await withDeadline(LAST_REPORT_WITHIN_MS, report())
     },

@@ -1,6 +1,6 @@
 import { BREAKER_STATES, type LoadReader } from '#core/agents/deployments/load.ts'
 import type { TokenCounts } from '#core/agents/events.ts'
-import type { CallEvent, CallObserver } from '#core/calls/call-events.ts'
+import type { CallEvent } from '#core/calls/call-events.ts'
 import type { Instruments } from './instruments.ts'
 import type { ServedLabels } from './served-labels.ts'
 
@@ -13,12 +13,7 @@ const OWN_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
 const WAIT_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
 /** Counts chats by their agent, each of their attempts, and where their time went. */
-export interface CallMetrics {
-  readonly observe: CallObserver
-  watchLoad(load: LoadReader): void
-}
-
-export function createCallMetrics(instruments: Instruments, served: ServedLabels): CallMetrics {
+export function createCallMetrics(instruments: Instruments, served: ServedLabels) {
   const { counter, gauge, histogram } = instruments
   let inFlight = 0
   const calls = counter(
@@ -106,7 +101,7 @@ export function createCallMetrics(instruments: Instruments, served: ServedLabels
   }
 
   return {
-    observe(event) {
+    observe(event: CallEvent): void {
       if (event.call.kind !== 'chat') return
       if (event.type === 'admitted') inFlight += 1
       else if (event.type === 'attempt_started') attemptStarted(event)

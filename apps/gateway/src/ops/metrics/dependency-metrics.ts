@@ -4,24 +4,10 @@ import type { Instruments, LabelledValue } from './instruments.ts'
 const COMMAND_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2]
 
 /** Shows the state of what the gateway depends on: database, its disk, and Redis. */
-export interface DependencyMetrics {
-  limitStore(answers: boolean): void
-  /** Counts a command that Redis has answered. */
-  limitStoreAnswered(ms: number): void
-  /** Counts a command that Redis has not answered in time, or answered with an error. */
-  limitStoreFailed(): void
-  /** Shows the connections to the database, of a server. */
-  watchLanes(connections: Database['connections']): void
-  /** Shows the free space of `DATA_DIR` and whether a full disk prevents writes. */
-  watchDisk(disk: { isFull(): boolean; freeBytes?(): number | undefined }): void
-  /** Counts how often the engine of an embedded database had to be opened again. */
-  watchEngine(engine: { readonly losses: number }): void
-}
-
-export function createDependencyMetrics(instruments: Instruments): DependencyMetrics {
+export function createDependencyMetrics(instruments: Instruments) {
   const { counter, gauge, histogram, watchedCounter } = instruments
-  let disk: Parameters<DependencyMetrics['watchDisk']>[0] | undefined
-  let engine: Parameters<DependencyMetrics['watchEngine']>[0] | undefined
+  let disk: { isFull(): boolean; freeBytes?(): number | undefined } | undefined
+  let engine: { readonly losses: number } | undefined
   let limitStoreUp: number | undefined
   gauge(
     'trunkline_limit_store_up',
@@ -58,22 +44,27 @@ export function createDependencyMetrics(instruments: Instruments): DependencyMet
   )
 
   return {
-    limitStore(answers) {
+    limitStore(answers: boolean): void {
       limitStoreUp = answers ? 1 : 0
     },
-    limitStoreAnswered: (ms) => commandSeconds.add(ms / 1000),
-    limitStoreFailed: () => commandErrors.add(),
+    /** Counts a command that Redis has answered. */
+    limitStoreAnswered: (ms: number): void => commandSeconds.add(ms / 1000),
+    /** Counts a command that Redis has not answered in time, or answered with an error. */
+    limitStoreFailed: (): void => commandErrors.add(),
+    /** Shows the connections to the database, of a server. */
     watchLanes: watchLanes(instruments),
-    watchDisk(watched) {
+    /** Shows the free space of `DATA_DIR` and whether a full disk prevents writes. */
+    watchDisk(watched: { isFull(): boolean; freeBytes?(): number | undefined }): void {
       disk = watched
     },
-    watchEngine(watched) {
+    /** Counts how often the engine of an embedded database had to be opened again. */
+    watchEngine(watched: { readonly losses: number }): void {
       engine = watched
     },
   }
 }
 
-function watchLanes({ gauge, gauges, watchedCounters }: Instruments): DependencyMetrics['watchLanes'] {
+function watchLanes({ gauge, gauges, watchedCounters }: Instruments) {
   let connections: Database['connections']
   const byLane = (value: (state: LaneState) => number) => (): LabelledValue[] =>
     (connections?.states() ?? []).map((state) => [{ lane: state.lane }, value(state)])
@@ -100,7 +91,7 @@ function watchLanes({ gauge, gauges, watchedCounters }: Instruments): Dependency
     ['lane'],
     byLane(({ refused }) => refused),
   )
-  return (watched) => {
+  return (watched: Database['connections']): void => {
     connections = watched
   }
 }

@@ -6,56 +6,37 @@ type Aggregator = 'sum' | 'max' | 'min'
 export type LabelledValue = readonly [labels: Readonly<Record<string, string>>, value: number]
 
 /** Makes the metrics of one registry. They have their full names, so that a name on a dashboard is found in the code. */
-export interface Instruments {
-  readonly registry: Registry
-  counter(name: string, help: string, labelNames?: readonly string[], options?: CounterOptions): FastCounter
-  histogram(
-    name: string,
-    help: string,
-    labelNames: readonly string[],
-    buckets: readonly number[],
-    options?: HistogramOptions,
-  ): FastHistogram
-  /**
-   * A metric whose value is read when it is scraped; without one it has no sample. Workers' values are added up unless
-   * `aggregator` says otherwise.
-   */
-  gauge(name: string, help: string, read: () => number | undefined, aggregator?: Aggregator): void
-  /** The same with labels: `read` lists the values of all series. */
-  gauges(
-    name: string,
-    help: string,
-    labelNames: readonly string[],
-    read: () => readonly LabelledValue[],
-    aggregator?: Aggregator,
-  ): void
-  /** A counter whose value is kept elsewhere and read at each scrape. */
-  watchedCounter(name: string, help: string, read: () => number): void
-  /** The same with labels. */
-  watchedCounters(
-    name: string,
-    help: string,
-    labelNames: readonly string[],
-    read: () => readonly LabelledValue[],
-  ): void
-}
+export type Instruments = ReturnType<typeof createInstruments>
 
 /** Gauges of prom-client that are named as if they were counters; each has the same value by type beside it. */
 const MISNAMED = ['handles', 'requests', 'resources'].map((what) => `trunkline_nodejs_active_${what}_total`)
 
 /** An empty registry but for prom-client's own metrics of the process. */
-export function createInstruments(): Instruments {
+export function createInstruments() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'trunkline_' })
   for (const name of MISNAMED) registry.removeSingleMetric(name)
   const registers = [registry]
   return {
     registry,
-    counter: (name, help, labelNames = [], options = {}) =>
-      new FastCounter({ name, help, labelNames, registers, ...options }),
-    histogram: (name, help, labelNames, buckets, options = {}) =>
-      new FastHistogram({ name, help, labelNames, buckets, registers, ...options }),
-    gauge(name, help, read, aggregator = 'sum') {
+    counter: (
+      name: string,
+      help: string,
+      labelNames: readonly string[] = [],
+      options: CounterOptions = {},
+    ): FastCounter => new FastCounter({ name, help, labelNames, registers, ...options }),
+    histogram: (
+      name: string,
+      help: string,
+      labelNames: readonly string[],
+      buckets: readonly number[],
+      options: HistogramOptions = {},
+    ): FastHistogram => new FastHistogram({ name, help, labelNames, buckets, registers, ...options }),
+    /**
+     * A metric whose value is read when it is scraped; without one it has no sample. Workers' values are added up unless
+     * `aggregator` says otherwise.
+     */
+    gauge(name: string, help: string, read: () => number | undefined, aggregator: Aggregator = 'sum'): void {
       new Gauge({
         name,
         help,
@@ -68,7 +49,14 @@ export function createInstruments(): Instruments {
         },
       })
     },
-    gauges(name, help, labelNames, read, aggregator = 'sum') {
+    /** The same with labels: `read` lists the values of all series. */
+    gauges(
+      name: string,
+      help: string,
+      labelNames: readonly string[],
+      read: () => readonly LabelledValue[],
+      aggregator: Aggregator = 'sum',
+    ): void {
       new Gauge({
         name,
         help,
@@ -82,7 +70,8 @@ export function createInstruments(): Instruments {
         },
       })
     },
-    watchedCounter(name, help, read) {
+    /** A counter whose value is kept elsewhere and read at each scrape. */
+    watchedCounter(name: string, help: string, read: () => number): void {
       new Counter({
         name,
         help,
@@ -93,7 +82,13 @@ export function createInstruments(): Instruments {
         },
       })
     },
-    watchedCounters(name, help, labelNames, read) {
+    /** The same with labels. */
+    watchedCounters(
+      name: string,
+      help: string,
+      labelNames: readonly string[],
+      read: () => readonly LabelledValue[],
+    ): void {
       new Counter({
         name,
         help,

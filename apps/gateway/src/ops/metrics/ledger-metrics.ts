@@ -15,19 +15,7 @@ export interface DriftCheck {
 const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 const BATCH_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
 
-export interface LedgerMetrics {
-  ledgerBatch(statement: string, size: number, ms: number): void
-  ledgerBatchFailed(statement: string, cause: LedgerFailure): void
-  settleFailed(): void
-  /** Counts a kept reply that could not be kept to its end. */
-  replyLost(): void
-  /** Shows how many equations between counters, rollups and ledger did not hold when some process last checked them. */
-  usageDrift(check: DriftCheck): void
-  /** Shows the ended calls whose end is not written yet. */
-  watchSettlements(ledger: Pick<Ledger, 'backlog'>): void
-}
-
-export function createLedgerMetrics({ counter, gauge, histogram }: Instruments): LedgerMetrics {
+export function createLedgerMetrics({ counter, gauge, histogram }: Instruments) {
   let drift: DriftCheck | undefined
   let ledger: Pick<Ledger, 'backlog'> | undefined
   const size = histogram(
@@ -81,17 +69,20 @@ export function createLedgerMetrics({ counter, gauge, histogram }: Instruments):
   )
 
   return {
-    ledgerBatch(statement, calls, ms) {
+    ledgerBatch(statement: string, calls: number, ms: number): void {
       size.add(calls, statement)
       seconds.add(ms / 1000, statement)
     },
-    ledgerBatchFailed: (statement, cause) => failures.add(statement, cause),
-    settleFailed: () => settleFailures.add(),
-    replyLost: () => repliesLost.add(),
-    usageDrift(check) {
+    ledgerBatchFailed: (statement: string, cause: LedgerFailure): void => failures.add(statement, cause),
+    settleFailed: (): void => settleFailures.add(),
+    /** Counts a kept reply that could not be kept to its end. */
+    replyLost: (): void => repliesLost.add(),
+    /** Shows how many equations between counters, rollups and ledger did not hold when some process last checked them. */
+    usageDrift(check: DriftCheck): void {
       drift = check
     },
-    watchSettlements(watched) {
+    /** Shows the ended calls whose end is not written yet. */
+    watchSettlements(watched: Pick<Ledger, 'backlog'>): void {
       ledger = watched
     },
   }

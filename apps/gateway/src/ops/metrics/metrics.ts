@@ -1,15 +1,13 @@
 import cluster from 'node:cluster'
-import type { LoadReader } from '#core/agents/deployments/load.ts'
-import type { CallObserver } from '#core/calls/call-events.ts'
-import type { SweptKind } from '#core/uploads/upload-sweep.ts'
+import type { CallEvent } from '#core/calls/call-events.ts'
 import { reportToPrimary } from '#ops/cluster/worker-metrics.ts'
 import { createCallMetrics } from './call-metrics.ts'
-import { createDependencyMetrics, type DependencyMetrics } from './dependency-metrics.ts'
+import { createDependencyMetrics } from './dependency-metrics.ts'
 import { createInstruments, type Instruments } from './instruments.ts'
-import { createLedgerMetrics, type LedgerMetrics } from './ledger-metrics.ts'
+import { createLedgerMetrics } from './ledger-metrics.ts'
 import { createModelMetrics } from './model-metrics.ts'
-import { createProcessMetrics, type ProcessMetrics } from './process-metrics.ts'
-import { createRequestMetrics, type RequestMetrics } from './request-metrics.ts'
+import { createProcessMetrics } from './process-metrics.ts'
+import { createRequestMetrics } from './request-metrics.ts'
 import { type ServedIds, ServedLabels } from './served-labels.ts'
 import { createUploadMetrics } from './upload-metrics.ts'
 
@@ -17,23 +15,9 @@ import { createUploadMetrics } from './upload-metrics.ts'
  * The metrics of the gateway. Their labels have a bounded number of values: routes come from the code, agents, deployments and
  * models from the configuration, and reasons from the table of errors.
  */
-export interface Metrics extends RequestMetrics, LedgerMetrics, DependencyMetrics, ProcessMetrics {
-  /** The metrics in Prometheus' exposition format, of all workers if there are several. */
-  text(): Promise<string>
-  /** In a worker, leaves what was counted to the primary; call it when nothing more is counted. */
-  close(): Promise<void>
-  readonly contentType: string
-  /** Counts calls in progress, ended ones, and the attempts of each. */
-  readonly call: CallObserver
-  /** Counts what the sweep of uploads has deleted. */
-  uploadsSwept(kind: SweptKind, count: number): void
-  /** Leaves out what was counted of agents and deployments that are no longer served. */
-  watchAgents(catalog: { current(): ServedIds }): void
-  /** Shows the breakers of deployments, and the calls that agents carry and that wait for them. */
-  watchLoad(load: LoadReader): void
-}
+export type Metrics = ReturnType<typeof createMetrics>
 
-export function createMetrics(instruments: Instruments = createInstruments()): Metrics {
+export function createMetrics(instruments: Instruments = createInstruments()) {
   const served = new ServedLabels()
   const calls = createCallMetrics(instruments, served)
   const models = createModelMetrics(instruments)
@@ -48,16 +32,22 @@ export function createMetrics(instruments: Instruments = createInstruments()): M
   const worker = cluster.isWorker ? reportToPrimary(registry) : undefined
   return {
     ...subjects,
-    text: () => worker?.text() ?? registry.metrics(),
-    close: () => worker?.close() ?? Promise.resolve(),
+    /** The metrics in Prometheus' exposition format, of all workers if there are several. */
+    text: (): Promise<string> => worker?.text() ?? registry.metrics(),
+    /** In a worker, leaves what was counted to the primary; call it when nothing more is counted. */
+    close: (): Promise<void> => worker?.close() ?? Promise.resolve(),
     contentType: registry.contentType,
-    call(event) {
+    /** Counts calls in progress, ended ones, and the attempts of each. */
+    call(event: CallEvent): void {
       calls.observe(event)
       models(event)
       uploads.observe(event)
     },
+    /** Counts what the sweep of uploads has deleted. */
     uploadsSwept: uploads.swept,
-    watchAgents: (catalog) => served.watch(catalog),
+    /** Leaves out what was counted of agents and deployments that are no longer served. */
+    watchAgents: (catalog: { current(): ServedIds }): void => served.watch(catalog),
+    /** Shows the breakers of deployments, and the calls that agents carry and that wait for them. */
     watchLoad: calls.watchLoad,
   }
 }

@@ -2,19 +2,10 @@ import { BUILD } from '#ops/build-info.ts'
 import { EventLoopWatch } from './event-loop-watch.ts'
 import type { Instruments } from './instruments.ts'
 
-/** Shows what the process is and how it does, beside what prom-client shows of every process. */
-export interface ProcessMetrics {
-  /** Measures how late the event loop is, between its start and its stop. */
-  readonly eventLoop: Pick<EventLoopWatch, 'start' | 'stop'>
-  /** Counts an unhandled rejection. */
-  strayRejection(): void
-  /** Counts the log lines that were dropped by this output. */
-  watchLog(output: { readonly droppedLines: number }): void
-}
-
 const LATE_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-export function createProcessMetrics(instruments: Instruments): ProcessMetrics {
+/** Shows what the process is and how it does, beside what prom-client shows of every process. */
+export function createProcessMetrics(instruments: Instruments) {
   const { counter, gauge, gauges, histogram, watchedCounter } = instruments
   let log: { readonly droppedLines: number } | undefined
   gauges(
@@ -49,9 +40,12 @@ export function createProcessMetrics(instruments: Instruments): ProcessMetrics {
     () => log?.droppedLines ?? 0,
   )
   return {
+    /** Measures how late the event loop is, between its start and its stop. */
     eventLoop,
-    strayRejection: () => rejections.add(),
-    watchLog(output) {
+    /** Counts an unhandled rejection. */
+    strayRejection: (): void => rejections.add(),
+    /** Counts the log lines that were dropped by this output. */
+    watchLog(output: { readonly droppedLines: number }): void {
       log = output
     },
   }

@@ -6,30 +6,7 @@ import type { Instruments } from './instruments.ts'
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 
 /** Counts what arrives: requests of HTTP, and the operations of GraphQL within them. */
-export interface RequestMetrics {
-  request(route: string, method: string, status: number, seconds: number): void
-  /** Counts a request of an SDK, by its version. */
-  sdkRequest(client: ClientVersion): void
-  /** Counts a request that was answered with an error. */
-  refused(problem: Pick<Problem, 'reason' | 'limit'>): void
-  /** Counts refusals that are not on record. */
-  refusalsDropped(kind: RefusalKind, refusals: number): void
-  /** Counts a refused operation that is not in the audit log. */
-  auditDropped(): void
-  /** Counts spans that the collector did not get. */
-  spansDropped(count: number): void
-  /** Counts a GraphQL operation; the caller bounds the number of names. */
-  graphqlOperation(type: string, name: string, seconds: number): void
-  graphqlError(code: string): void
-  subscriptionStarted(): void
-  subscriptionEnded(): void
-  /** Counts an idle connection that was closed to make room for another. */
-  idleConnectionClosed(): void
-  /** Shows the connections that clients have open. */
-  watchConnections(connections: { readonly open: number }): void
-}
-
-export function createRequestMetrics({ counter, gauge, histogram }: Instruments): RequestMetrics {
+export function createRequestMetrics({ counter, gauge, histogram }: Instruments) {
   let subscriptions = 0
   let connections: { readonly open: number } | undefined
   const requests = counter('trunkline_http_requests_total', 'Requests by route, method and status.', [
@@ -96,31 +73,39 @@ export function createRequestMetrics({ counter, gauge, histogram }: Instruments)
   gauge('trunkline_connections', 'Connections of clients that are open.', () => connections?.open ?? 0)
 
   return {
-    request(route, method, status, took) {
+    request(route: string, method: string, status: number, took: number): void {
       requests.add(route, method, String(status))
       seconds.add(took, route)
     },
-    sdkRequest: (client) => sdkRequests.add(sdkLabels.of(client)),
-    refused({ reason, limit }) {
+    /** Counts a request of an SDK, by its version. */
+    sdkRequest: (client: ClientVersion): void => sdkRequests.add(sdkLabels.of(client)),
+    /** Counts a request that was answered with an error. */
+    refused({ reason, limit }: Pick<Problem, 'reason' | 'limit'>): void {
       refusals.add(reason, limit)
       if (reason === 'unavailable') unavailable.add(limit)
     },
-    refusalsDropped: (kind, dropped) => refusalsDropped.addMany(dropped, kind),
-    auditDropped: () => auditDropped.add(),
-    spansDropped: (count) => spansDropped.addMany(count),
-    graphqlOperation(type, name, took) {
+    /** Counts refusals that are not on record. */
+    refusalsDropped: (kind: RefusalKind, dropped: number): void => refusalsDropped.addMany(dropped, kind),
+    /** Counts a refused operation that is not in the audit log. */
+    auditDropped: (): void => auditDropped.add(),
+    /** Counts spans that the collector did not get. */
+    spansDropped: (count: number): void => spansDropped.addMany(count),
+    /** Counts a GraphQL operation; the caller bounds the number of names. */
+    graphqlOperation(type: string, name: string, took: number): void {
       operations.add(type, name)
       operationSeconds.add(took, type)
     },
-    graphqlError: (code) => errors.add(code),
-    subscriptionStarted() {
+    graphqlError: (code: string): void => errors.add(code),
+    subscriptionStarted(): void {
       subscriptions += 1
     },
-    subscriptionEnded() {
+    subscriptionEnded(): void {
       subscriptions -= 1
     },
-    idleConnectionClosed: () => idleClosed.add(),
-    watchConnections(watched) {
+    /** Counts an idle connection that was closed to make room for another. */
+    idleConnectionClosed: (): void => idleClosed.add(),
+    /** Shows the connections that clients have open. */
+    watchConnections(watched: { readonly open: number }): void {
       connections = watched
     },
   }

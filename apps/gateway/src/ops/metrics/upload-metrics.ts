@@ -1,16 +1,10 @@
-import type { CallObserver } from '#core/calls/call-events.ts'
+import type { CallEvent } from '#core/calls/call-events.ts'
 import { SWEPT_KINDS, type SweptKind } from '#core/uploads/upload-sweep.ts'
 import type { Instruments } from './instruments.ts'
 
 const UPLOAD_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1200]
 
-export interface UploadMetrics {
-  readonly observe: CallObserver
-  /** Counts what the sweep of uploads has deleted. */
-  swept(kind: SweptKind, count: number): void
-}
-
-export function createUploadMetrics({ counter, gauge, histogram }: Instruments): UploadMetrics {
+export function createUploadMetrics({ counter, gauge, histogram }: Instruments) {
   let inFlight = 0
   const uploads = counter('trunkline_uploads_total', 'Admitted uploads by outcome and reason.', [
     'outcome',
@@ -36,7 +30,7 @@ export function createUploadMetrics({ counter, gauge, histogram }: Instruments):
   for (const kind of SWEPT_KINDS) swept.addMany(0, kind)
 
   return {
-    observe(event) {
+    observe(event: CallEvent): void {
       if (event.call.kind !== 'upload') return
       if (event.type === 'admitted') inFlight += 1
       if (event.type !== 'settled') return
@@ -46,6 +40,7 @@ export function createUploadMetrics({ counter, gauge, histogram }: Instruments):
       bytes.addMany(received)
       seconds.add(durationMs / 1000, outcome)
     },
-    swept: (kind, count) => swept.addMany(count, kind),
+    /** Counts what the sweep of uploads has deleted. */
+    swept: (kind: SweptKind, count: number): void => swept.addMany(count, kind),
   }
 }

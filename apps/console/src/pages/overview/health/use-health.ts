@@ -10,14 +10,7 @@ import {
 import { gql } from '../../../session/gateway.ts'
 import { graphqlQuery } from '../../../session/queries.ts'
 import { soon } from '../../keys/state/key-expiry.ts'
-import {
-  agentConcerns,
-  type Concern,
-  keyConcerns,
-  processConcerns,
-  quotaConcerns,
-  throttledConcerns,
-} from './concerns.ts'
+import { agentConcerns, keyConcerns, processConcerns, quotaConcerns, throttledConcerns } from './concerns.ts'
 
 /** Each reading counts towards limits, and nothing of this changes by the second. */
 const REREAD_MS = 120_000
@@ -25,18 +18,9 @@ const HOUR_MS = 3_600_000
 
 /** What is looked at beside the failures. */
 const PARTS = ['agents', 'users', 'keys', 'refusals', 'processes'] as const
-type HealthPart = (typeof PARTS)[number]
-
-interface Health {
-  readonly concerns: readonly Concern[]
-  readonly isPending: boolean
-  /** What could not be read. */
-  readonly failed: readonly HealthPart[]
-  retry(): void
-}
 
 /** The concerns of all parts, each of which is read by itself, so that one that fails hides no other. */
-export function useHealth(): Health {
+export function useHealth() {
   const agents = useQuery({ ...graphqlQuery(OverviewAgentsDocument, {}), select: agentConcerns, ...REREAD })
   const users = useQuery({ ...graphqlQuery(HealthUsersDocument, {}), select: quotaConcerns, ...REREAD })
   const keys = useQuery({
@@ -61,8 +45,9 @@ export function useHealth(): Health {
   return {
     concerns: queries.flatMap(({ data }) => data ?? []),
     isPending: queries.some(({ isPending }) => isPending),
+    /** What could not be read. */
     failed: PARTS.filter((part) => parts[part].error !== null),
-    retry() {
+    retry(): void {
       for (const { error, refetch } of queries) if (error !== null) void refetch()
     },
   }

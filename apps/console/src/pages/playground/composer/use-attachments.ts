@@ -18,25 +18,13 @@ export interface Attachment {
   readonly error: unknown
 }
 
-export interface Attachments {
-  readonly list: readonly Attachment[]
-  /** False while files are being uploaded, or where one could not be. */
-  readonly isReady: boolean
-  /** Whether a file could not be uploaded, which keeps the message from being sent. */
-  readonly hasRefused: boolean
-  add(files: Iterable<File>): void
-  remove(attachment: Attachment): void
-  /** Takes the files for a message, after which the list is empty. */
-  take(): readonly SentFile[]
-  /** Gives back the files of a message that was not sent. */
-  giveBack(files: readonly SentFile[]): void
-}
+export type Attachments = ReturnType<typeof useAttachments>
 
 /**
  * Files are uploaded when they are chosen, and deleted at the gateway when they are removed again. Those that are uploaded and not sent
  * yet are kept as drafts are.
  */
-export function useAttachments(agent: string, key: PlaygroundKey, chats: ChatsOfUser): Attachments {
+export function useAttachments(agent: string, key: PlaygroundKey, chats: ChatsOfUser) {
   const { username } = useSession()
   const draftName = `files ${agent}`
   const [list, setList] = useState<readonly Attachment[]>(() => chats.draft(draftName).files.map(uploaded))
@@ -70,9 +58,11 @@ export function useAttachments(agent: string, key: PlaygroundKey, chats: ChatsOf
 
   return {
     list,
+    /** False while files are being uploaded, or where one could not be. */
     isReady: list.every(({ upload }) => upload !== undefined),
+    /** Whether a file could not be uploaded, which keeps the message from being sent. */
     hasRefused: list.some(({ error }) => error !== undefined),
-    add(files) {
+    add(files: Iterable<File>): void {
       for (const file of files) {
         const number = ++lastNumber.current
         const { name, size } = file
@@ -80,7 +70,7 @@ export function useAttachments(agent: string, key: PlaygroundKey, chats: ChatsOf
         void upload(number, file)
       }
     },
-    remove({ number, upload }) {
+    remove({ number, upload }: Attachment): void {
       setList((all) => all.filter((one) => one.number !== number))
       running.current.get(number)?.abort()
       // What cannot be deleted now expires by itself.
@@ -89,7 +79,8 @@ export function useAttachments(agent: string, key: PlaygroundKey, chats: ChatsOf
           .then((client) => client.uploads.delete(upload.id))
           .catch(() => undefined)
     },
-    take() {
+    /** Takes the files for a message, after which the list is empty. */
+    take(): readonly SentFile[] {
       setList([])
       return list.flatMap(({ upload }) => upload ?? [])
     },

@@ -17,26 +17,14 @@ export interface AuthenticationDeps {
   readonly tokens: Tokens
 }
 
-export interface Authentication {
-  /**
-   * Authenticates an access token or an API key. Rejected keys count against the client's address.
-   *
-   * @throws Problem with status 401, or `rate_limited` after too many rejected keys from one network
-   */
-  authenticate(credential: string, from: RequestOrigin): Promise<Principal>
-  /**
-   * Rejects a credential that cannot be an API key, without a database query; admission looks up the others. Returns
-   * undefined for a well-formed key, so that the common case awaits nothing.
-   */
-  requireKeyFormat(credential: string, address: string): Promise<never> | undefined
-}
+export type Authentication = ReturnType<typeof createAuthentication>
 
 const FIND_KEYS = `
 SELECT encode(k.hash, 'hex') AS hash, k.id AS key_id, k.permissions, k.allowed_agents, k.owner_id, u.role, ${KEY_REFUSAL} AS refusal
 FROM api_keys k JOIN users u ON u.id = k.owner_id
 WHERE k.hash IN (SELECT decode(value, 'hex') FROM json_array_elements_text($1::json))`
 
-export function createAuthentication({ sql, limits, tokens }: AuthenticationDeps): Authentication {
+export function createAuthentication({ sql, limits, tokens }: AuthenticationDeps) {
   // Look-ups that arrive together share one statement, so that a burst of requests does not delay the calls of others.
   const findKey = createBatcher<string, KeyRow | undefined>(
     async (hashes) => {
@@ -80,8 +68,17 @@ export function createAuthentication({ sql, limits, tokens }: AuthenticationDeps
   }
 
   return {
-    authenticate: (credential, from) =>
+    /**
+     * Authenticates an access token or an API key. Rejected keys count against the client's address.
+     *
+     * @throws Problem with status 401, or `rate_limited` after too many rejected keys from one network
+     */
+    authenticate: (credential: string, from: RequestOrigin): Promise<Principal> =>
       looksLikeToken(credential) ? authenticateToken(credential, from) : authenticateKey(credential, from),
+    /**
+     * Rejects a credential that cannot be an API key, without a database query; admission looks up the others. Returns
+     * undefined for a well-formed key, so that the common case awaits nothing.
+     */
     requireKeyFormat,
   }
 }

@@ -5,25 +5,15 @@ import type { PrismaClient } from '#generated/prisma/client.ts'
  * A random secret that is created once per installation and stored in the database. The ids under which platforms know
  * callers and conversations are derived from it.
  */
-export interface InstallationSecret {
-  /** Reads the secret, and creates it on the first start. */
-  prepare(): Promise<void>
-  /** @throws Error before {@link prepare} has finished */
-  readonly value: string
-}
+export type InstallationSecret = ReturnType<typeof createInstallationSecret>
 
 const NAME = 'installation_secret'
 
-export function createInstallationSecret({
-  prisma,
-  runtime,
-}: {
-  prisma: PrismaClient
-  runtime: Runtime
-}): InstallationSecret {
+export function createInstallationSecret({ prisma, runtime }: { prisma: PrismaClient; runtime: Runtime }) {
   let value: string | undefined
   return {
-    async prepare() {
+    /** Reads the secret, and creates it on the first start. */
+    async prepare(): Promise<void> {
       // If several processes start at the same time, the first row wins and all of them read it back.
       await prisma.setting.createMany({
         data: [{ name: NAME, value: runtime.randomBytes(32).toString('base64url') }],
@@ -32,7 +22,8 @@ export function createInstallationSecret({
       const row = await prisma.setting.findUniqueOrThrow({ where: { name: NAME } })
       value = row.value
     },
-    get value() {
+    /** @throws Error before {@link prepare} has finished */
+    get value(): string {
       if (value === undefined) throw new Error('the installation secret has not been read yet')
       return value
     },

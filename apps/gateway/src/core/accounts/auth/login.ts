@@ -40,17 +40,7 @@ export interface LoginDeps {
   readonly space?: Pick<DiskSpace, 'isLow'>
 }
 
-export interface Login {
-  /**
-   * Checks a password and issues a token. An unknown user, a wrong password and a suspended user give the same error after
-   * the same time, so that usernames cannot be guessed.
-   *
-   * @throws Problem `login_failed`, `rate_limited`, `invalid_request`
-   */
-  login(input: LoginInput, from: RequestOrigin): Promise<AccessToken & { user: User }>
-  /** Revokes the access token that the caller presented. */
-  logout(caller: Principal): Promise<void>
-}
+export type Login = ReturnType<typeof createLogin>
 
 /**
  * Each attempt is counted before its password is checked, and the count is reverted if the password is right. Only a few are
@@ -67,7 +57,7 @@ export function createLogin({
   tokens,
   audit,
   space = AMPLE_SPACE,
-}: LoginDeps): Login {
+}: LoginDeps) {
   const runQueued = pLimit(CONCURRENT_ATTEMPTS_MAX)
 
   async function attempt({ username, password }: LoginInput, from: RequestOrigin): Promise<User> {
@@ -142,7 +132,13 @@ export function createLogin({
   }
 
   return {
-    async login(input, from) {
+    /**
+     * Checks a password and issues a token. An unknown user, a wrong password and a suspended user give the same error after
+     * the same time, so that usernames cannot be guessed.
+     *
+     * @throws Problem `login_failed`, `rate_limited`, `invalid_request`
+     */
+    async login(input: LoginInput, from: RequestOrigin): Promise<AccessToken & { user: User }> {
       checkLogin(input)
       const accepted = await runQueued(() => attempt(input, from))
       // Each login leaves a token and an event of the audit log.
@@ -159,7 +155,8 @@ export function createLogin({
       )
       return { ...token, user: await noteLogin(accepted) }
     },
-    logout: (caller) => tokens.revoke(caller),
+    /** Revokes the access token that the caller presented. */
+    logout: (caller: Principal): Promise<void> => tokens.revoke(caller),
   }
 }
 

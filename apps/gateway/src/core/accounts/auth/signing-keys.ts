@@ -14,29 +14,6 @@ export interface SigningKeysDeps extends SecretKeys {
   readonly runtime: Runtime
 }
 
-/** The Ed25519 keys of the installation, kept in the database so that every replica signs with and accepts the same keys. */
-export interface SigningKeys {
-  /**
-   * Reads or creates the key to sign with, and encrypts what is in plain text although there is a `SECRET_KEY`.
-   *
-   * @throws OperatorError if the stored key can be read with none of the configured keys
-   */
-  prepare(): Promise<void>
-  /**
-   * Returns the private key to sign with, and creates it if there is none.
-   *
-   * @throws OperatorError as {@link prepare}
-   */
-  current(): Promise<{ id: string; jwk: JWK }>
-  /**
-   * Returns the public key for a token's `kid`; undefined if it is unknown or not accepted any more. A key that another
-   * process has just made is found.
-   */
-  find(id: string): Promise<JWK | undefined>
-  /** Returns all public keys that are accepted. The list is cached: another process's change shows within a second. */
-  list(): Promise<JWK[]>
-}
-
 /**
  * Keys are looked up before a caller is authenticated, also for tokens that name a key which does not exist. The cache keeps
  * such requests from reaching the database.
@@ -48,7 +25,8 @@ const CACHE_TTL_MS = 1_000
  */
 const READ_AGAIN_MS = 100
 
-export function createSigningKeys({ prisma, runtime, ...secretKeys }: SigningKeysDeps): SigningKeys {
+/** The Ed25519 keys of the installation, kept in the database so that every replica signs with and accepts the same keys. */
+export function createSigningKeys({ prisma, runtime, ...secretKeys }: SigningKeysDeps) {
   const secrets = createStoredSecrets(secretKeys, runtime)
   let opened: { id: string; jwk: JWK } | undefined
   const known = createCachedValue(
@@ -102,19 +80,34 @@ export function createSigningKeys({ prisma, runtime, ...secretKeys }: SigningKey
   }
 
   return {
-    async prepare() {
+    /**
+     * Reads or creates the key to sign with, and encrypts what is in plain text although there is a `SECRET_KEY`.
+     *
+     * @throws OperatorError if the stored key can be read with none of the configured keys
+     */
+    async prepare(): Promise<void> {
       await current()
       if (secrets.encrypts) await encryptPlainText()
     },
+    /**
+     * Returns the private key to sign with, and creates it if there is none.
+     *
+     * @throws OperatorError as {@link prepare}
+     */
     current,
-    async find(id) {
+    /**
+     * Returns the public key for a token's `kid`; undefined if it is unknown or not accepted any more. A key that another
+     * process has just made is found.
+     */
+    async find(id: string): Promise<JWK | undefined> {
       const rows = await known.get()
       // Our key ids are UUIDs, so the `kid` of another issuer needs no query.
       const mayBeNew = validate(id) && !rows.some((row) => row.id === id)
       const row = (mayBeNew ? await readAgain() : rows).find((each) => each.id === id)
       return row && isAccepted(row, runtime.now()) ? publicJwk(row) : undefined
     },
-    async list() {
+    /** Returns all public keys that are accepted. The list is cached: another process's change shows within a second. */
+    async list(): Promise<JWK[]> {
       const now = runtime.now()
       return (await known.get()).filter((row) => isAccepted(row, now)).map(publicJwk)
     },

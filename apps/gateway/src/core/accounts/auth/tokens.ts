@@ -30,27 +30,12 @@ export interface IssuedToken extends AccessToken {
   readonly tokenId: string
 }
 
-export interface Tokens {
-  /** Reads or creates the signing key. Called at start, so that a wrong `SECRET_KEY` fails there and not at a login. */
-  prepare(): Promise<void>
-  issue(user: TokenUser): Promise<IssuedToken>
-  /**
-   * Checks a token and returns its user. The role is read from the database, not from the token, so that a demotion takes
-   * effect at once.
-   *
-   * @throws Problem `token_invalid`, `token_expired`, `token_revoked`, `owner_suspended`
-   */
-  verify(token: string): Promise<Principal>
-  /** Revokes the token that the caller presented. */
-  revoke(caller: Principal): Promise<void>
-  /** Returns the public signing keys as a JSON Web Key Set. */
-  jwks(): Promise<{ keys: JWK[] }>
-}
+export type Tokens = ReturnType<typeof createTokens>
 
 const TYPE = 'JWT'
 const KEPT_AFTER_EXPIRY_MS = 60_000
 
-export function createTokens({ config, ...deps }: SigningKeysDeps & { config: TokensConfig }): Tokens {
+export function createTokens({ config, ...deps }: SigningKeysDeps & { config: TokensConfig }) {
   const { prisma, runtime } = deps
   const { lifetimeSeconds, issuer, audience } = config
   const keys = createSigningKeys(deps)
@@ -79,10 +64,11 @@ export function createTokens({ config, ...deps }: SigningKeysDeps & { config: To
   }
 
   return {
-    async prepare() {
+    /** Reads or creates the signing key. Called at start, so that a wrong `SECRET_KEY` fails there and not at a login. */
+    async prepare(): Promise<void> {
       await keys.prepare()
     },
-    async issue({ id, role, tokenEpoch }) {
+    async issue({ id, role, tokenEpoch }: TokenUser): Promise<IssuedToken> {
       const key = await keys.current()
       const iat = Math.floor(runtime.now().getTime() / 1000)
       const tokenId = runtime.newId()
@@ -100,7 +86,13 @@ export function createTokens({ config, ...deps }: SigningKeysDeps & { config: To
         .sign(key.jwk)
       return { tokenId, accessToken, expiresIn: lifetimeSeconds }
     },
-    async verify(token) {
+    /**
+     * Checks a token and returns its user. The role is read from the database, not from the token, so that a demotion takes
+     * effect at once.
+     *
+     * @throws Problem `token_invalid`, `token_expired`, `token_revoked`, `owner_suspended`
+     */
+    async verify(token: string): Promise<Principal> {
       const { sub, jti, exp, epoch } = await claimsOf(token)
       const [user, revoked] = await Promise.all([
         prisma.user.findUnique({ where: { id: sub } }),
@@ -117,7 +109,8 @@ export function createTokens({ config, ...deps }: SigningKeysDeps & { config: To
         via: { kind: 'token', tokenId: jti, expiresAt: new Date(exp * 1000), epoch },
       }
     },
-    async revoke(caller) {
+    /** Revokes the token that the caller presented. */
+    async revoke(caller: Principal): Promise<void> {
       const { tokenId, expiresAt } = requireToken(caller)
       const event = eventJson(whoIs(caller), { operation: 'logout', target: 'session', targetId: tokenId })
       await prisma.$transaction([
@@ -129,7 +122,8 @@ export function createTokens({ config, ...deps }: SigningKeysDeps & { config: To
       const expired = new Date(runtime.now().getTime() - KEPT_AFTER_EXPIRY_MS)
       await prisma.revokedToken.deleteMany({ where: { expiresAt: { lt: expired } } })
     },
-    async jwks() {
+    /** Returns the public signing keys as a JSON Web Key Set. */
+    async jwks(): Promise<{ keys: JWK[] }> {
       return { keys: await keys.list() }
     },
   }

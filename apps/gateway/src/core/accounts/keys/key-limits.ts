@@ -26,11 +26,7 @@ export interface KeyLimits extends KeyIdentity {
  */
 export type KeyLimitsReader = (keyHash: string) => KeyLimits | Promise<KeyLimits | undefined>
 
-export interface RememberedKeys {
-  readonly read: KeyLimitsReader
-  /** The key with this hash, as far as this process has read it lately; for requests that are refused before it is looked up. */
-  identityOf(keyHash: string): KeyIdentity | undefined
-}
+export type RememberedKeys = ReturnType<typeof createRememberedKeys>
 
 const CACHE_TTL_MS = 1_000
 /** Shorter than the deadline of admission, so that a call does not wait twice for a database that hangs. */
@@ -41,7 +37,7 @@ const CACHED_KEYS_MAX = 10_000
  * Caches the limits of keys for a second; whether a key is valid is still checked at every call. Unknown hashes are not
  * cached, so that invented keys cannot fill the cache or the memory of a limiter.
  */
-export function createRememberedKeys({ sql, runtime }: { sql: Sql; runtime: Runtime }): RememberedKeys {
+export function createRememberedKeys({ sql, runtime }: { sql: Sql; runtime: Runtime }) {
   const cache = new BoundedMap<string, { limits: KeyLimits; expiresAtMs: number }>(CACHED_KEYS_MAX)
 
   const lookUp = createBatcher<string, KeyLimits | undefined>(
@@ -75,13 +71,14 @@ export function createRememberedKeys({ sql, runtime }: { sql: Sql; runtime: Runt
   }
 
   return {
-    read(hash) {
+    read(hash: string) {
       const nowMs = runtime.elapsedMs()
       const cached = cache.get(hash)
       return cached !== undefined && cached.expiresAtMs > nowMs ? cached.limits : read(hash, nowMs)
     },
+    /** The key with this hash, as far as this process has read it lately; for requests that are refused before it is looked up. */
     // An entry that is too old for its limits still names the key.
-    identityOf: (hash) => cache.get(hash)?.limits,
+    identityOf: (hash: string): KeyIdentity | undefined => cache.get(hash)?.limits,
   }
 }
 

@@ -74,76 +74,9 @@ export interface KeyRateLimits {
  * The management of API keys. Users manage the keys that they created and can see the keys that they own; administrators
  * manage all. Methods return Prisma's rows; key.ts has the derived fields.
  */
-export interface Keys {
-  /**
-   * Creates a key and returns it in full, which is not possible later. Requires an access token of an admin or premium user.
-   *
-   * @throws Problem `invalid_request`, `role_denied`, `access_token_required`, `rate_limited`, `too_many_keys`,
-   * `too_many_new_keys`
-   */
-  create(caller: Principal, input: NewKey, onLimit?: OnLimit): Promise<{ key: ApiKey; fullKey: string }>
-  /**
-   * Validates the fields that are given of a new key, of which others are missing or have the wrong type.
-   *
-   * @throws Problem `invalid_request` with all mistakes
-   */
-  check(caller: Principal, input: Partial<NewKey>): void
-  /** @throws Problem `key_not_found` if the key does not exist or the caller may not see it */
-  find(caller: Principal, id: string, query?: KeyQuery): Promise<ApiKey>
-  /**
-   * The keys with these ids that the caller may see, in one statement and in no particular order; an API key without `admin`
-   * sees only itself, as in {@link Keys.current}.
-   */
-  findMany(caller: Principal, ids: readonly string[], query?: KeyQuery): Promise<ApiKey[]>
-  /**
-   * The keys with these ids that {@link Keys.find} finds, in one statement and in no particular order.
-   *
-   * @throws Problem `permission_denied` where {@link Keys.find} does
-   */
-  findManaged(caller: Principal, ids: readonly string[], query?: KeyQuery): Promise<ApiKey[]>
-  /**
-   * Newest first, unless the query orders otherwise.
-   *
-   * @throws Problem `invalid_request`; `unavailable`, `rate_limited` where a search or an order has to wait too long
-   */
-  list(caller: Principal, query: KeyListQuery, filter?: KeyFilter): Promise<Listed<ApiKey>[]>
-  /** How many keys {@link Keys.list} has on all pages. */
-  count(caller: Principal, filter?: KeyFilter, signal?: AbortSignal): Promise<number>
-  /** The same page of the keys of several owners, by owner; at most two statements. */
-  listOfOwners(
-    caller: Principal,
-    ownerIds: readonly string[],
-    query: KeyListQuery,
-    filter?: Omit<KeyFilter, 'ownerId'>,
-  ): Promise<Map<string, Listed<ApiKey>[]>>
-  /** How many keys each of several owners has; owners without any are left out. */
-  countOfOwners(
-    caller: Principal,
-    ownerIds: readonly string[],
-    filter?: Omit<KeyFilter, 'ownerId'>,
-    signal?: AbortSignal,
-  ): Promise<Map<string, number>>
-  /**
-   * Checks the condition of {@link findMany} on a row that has been read, for to-one relations, which Prisma cannot filter.
-   */
-  isVisibleTo(caller: Principal, key: Pick<ApiKey, 'id' | 'ownerId' | 'createdById'>): boolean
-  /** Returns the key that the caller presented, with its owner and effective limits. */
-  current(caller: Principal): Promise<{ key: ApiKey; owner: User; rateLimits: KeyRateLimits }>
-  /**
-   * @throws Problem `key_not_found`, `invalid_request`, `rate_limited`; `role_denied` for an owner who did not create the key
-   */
-  update(caller: Principal, id: string, change: KeyChange, onLimit?: OnLimit): Promise<ApiKey>
-  /**
-   * Sets the counter of the current period to zero. Reports and the ledger are not changed.
-   *
-   * @throws Problem `key_not_found`, `invalid_request`, `rate_limited`; `role_denied` for an owner who did not create the key
-   */
-  resetUsage(caller: Principal, id: string, period: ResetPeriod, onLimit?: OnLimit): Promise<ApiKey>
-  /** Revokes a key and keeps its record. Idempotent: a repetition keeps the time of the first revocation. */
-  revoke(caller: Principal, id: string): Promise<ApiKey>
-}
+export type Keys = ReturnType<typeof createKeys>
 
-export function createKeys({ prisma, runtime, rules, reads, takeWrite }: KeysDeps): Keys {
+export function createKeys({ prisma, runtime, rules, reads, takeWrite }: KeysDeps) {
   const ordered = {
     prisma,
     reads,
@@ -240,7 +173,17 @@ export function createKeys({ prisma, runtime, rules, reads, takeWrite }: KeysDep
   }
 
   return {
-    async create(caller, input, onLimit) {
+    /**
+     * Creates a key and returns it in full, which is not possible later. Requires an access token of an admin or premium user.
+     *
+     * @throws Problem `invalid_request`, `role_denied`, `access_token_required`, `rate_limited`, `too_many_keys`,
+     * `too_many_new_keys`
+     */
+    async create(
+      caller: Principal,
+      input: NewKey,
+      onLimit?: OnLimit,
+    ): Promise<{ key: ApiKey; fullKey: string }> {
       requireKeyCreator(caller, input)
       const now = runtime.now()
       const columns = newColumns(input, rules, now)
@@ -264,18 +207,39 @@ export function createKeys({ prisma, runtime, rules, reads, takeWrite }: KeysDep
       )
       return { key, fullKey }
     },
-    check(caller, input) {
+    /**
+     * Validates the fields that are given of a new key, of which others are missing or have the wrong type.
+     *
+     * @throws Problem `invalid_request` with all mistakes
+     */
+    check(caller: Principal, input: Partial<NewKey>): void {
       requireManager(caller)
       checkGivenFields(input, rules, runtime.now())
     },
+    /** @throws Problem `key_not_found` if the key does not exist or the caller may not see it */
     find,
+    /**
+     * The keys with these ids that the caller may see, in one statement and in no particular order; an API key without `admin`
+     * sees only itself, as in {@link Keys.current}.
+     */
     findMany,
-    async findManaged(caller, ids, query) {
+    /**
+     * The keys with these ids that {@link Keys.find} finds, in one statement and in no particular order.
+     *
+     * @throws Problem `permission_denied` where {@link Keys.find} does
+     */
+    async findManaged(caller: Principal, ids: readonly string[], query?: KeyQuery): Promise<ApiKey[]> {
       requireManager(caller)
       return findMany(caller, ids, query)
     },
+    /**
+     * Newest first, unless the query orders otherwise.
+     *
+     * @throws Problem `invalid_request`; `unavailable`, `rate_limited` where a search or an order has to wait too long
+     */
     list,
-    async count(caller, filter = {}, signal) {
+    /** How many keys {@link Keys.list} has on all pages. */
+    async count(caller: Principal, filter: KeyFilter = {}, signal?: AbortSignal): Promise<number> {
       requireManager(caller)
       const { ownerId } = filter
       const filtered = filterInSql(caller, filter, runtime.now())
@@ -285,7 +249,13 @@ export function createKeys({ prisma, runtime, rules, reads, takeWrite }: KeysDep
         where: { AND: [visibleTo(caller), ownerId === undefined ? {} : { ownerId }] },
       })
     },
-    async listOfOwners(caller, ownerIds, query, filter = {}) {
+    /** The same page of the keys of several owners, by owner; at most two statements. */
+    async listOfOwners(
+      caller: Principal,
+      ownerIds: readonly string[],
+      query: KeyListQuery,
+      filter: Omit<KeyFilter, 'ownerId'> = {},
+    ): Promise<Map<string, Listed<ApiKey>[]>> {
       requireManager(caller)
       const [only, ...others] = validIds(ownerIds)
       if (only !== undefined && others.length === 0) {
@@ -298,15 +268,28 @@ export function createKeys({ prisma, runtime, rules, reads, takeWrite }: KeysDep
         readRows(caller, query),
       )
     },
-    async countOfOwners(caller, ownerIds, filter = {}, signal) {
+    /** How many keys each of several owners has; owners without any are left out. */
+    async countOfOwners(
+      caller: Principal,
+      ownerIds: readonly string[],
+      filter: Omit<KeyFilter, 'ownerId'> = {},
+      signal?: AbortSignal,
+    ): Promise<Map<string, number>> {
       requireManager(caller)
       return countListedOf(ordered, listingOfOwners(caller, ownerIds, filter), signal)
     },
-    isVisibleTo(caller, { id, ownerId, createdById }) {
+    /**
+     * Checks the condition of {@link findMany} on a row that has been read, for to-one relations, which Prisma cannot filter.
+     */
+    isVisibleTo(
+      caller: Principal,
+      { id, ownerId, createdById }: Pick<ApiKey, 'id' | 'ownerId' | 'createdById'>,
+    ): boolean {
       if (!isManager(caller)) return caller.via.kind === 'key' && caller.via.keyId === id
       return isAdmin(caller) || ownerId === caller.userId || createdById === caller.userId
     },
-    async current(caller) {
+    /** Returns the key that the caller presented, with its owner and effective limits. */
+    async current(caller: Principal): Promise<{ key: ApiKey; owner: User; rateLimits: KeyRateLimits }> {
       const { keyId } = requireKey(caller)
       const { owner, ...key } = await prisma.apiKey.findUniqueOrThrow({
         where: { id: keyId },
@@ -314,7 +297,10 @@ export function createKeys({ prisma, runtime, rules, reads, takeWrite }: KeysDep
       })
       return { key, owner, rateLimits: rateLimits(key) }
     },
-    async update(caller, id, change, onLimit) {
+    /**
+     * @throws Problem `key_not_found`, `invalid_request`, `rate_limited`; `role_denied` for an owner who did not create the key
+     */
+    async update(caller: Principal, id: string, change: KeyChange, onLimit?: OnLimit): Promise<ApiKey> {
       requireManager(caller)
       const data = changedColumns(change, rules)
       if (!validate(id)) fail('key_not_found')
@@ -324,7 +310,12 @@ export function createKeys({ prisma, runtime, rules, reads, takeWrite }: KeysDep
       const [key] = await recorded(prisma, whoIs(caller), 'keys.update', updating)
       return key ?? refuseManaging(caller, id)
     },
-    async resetUsage(caller, id, period, onLimit) {
+    /**
+     * Sets the counter of the current period to zero. Reports and the ledger are not changed.
+     *
+     * @throws Problem `key_not_found`, `invalid_request`, `rate_limited`; `role_denied` for an owner who did not create the key
+     */
+    async resetUsage(caller: Principal, id: string, period: ResetPeriod, onLimit?: OnLimit): Promise<ApiKey> {
       requireManager(caller)
       requireOneOf(['period'], RESET_PERIODS, period)
       if (!validate(id)) fail('key_not_found')
@@ -335,7 +326,8 @@ export function createKeys({ prisma, runtime, rules, reads, takeWrite }: KeysDep
       await recorded(prisma, whoIs(caller), 'keys.resetUsage', prisma.$executeRaw(RESETS[period](id)))
       return find(caller, id)
     },
-    async revoke(caller, id) {
+    /** Revokes a key and keeps its record. Idempotent: a repetition keeps the time of the first revocation. */
+    async revoke(caller: Principal, id: string): Promise<ApiKey> {
       requireManager(caller)
       if (!validate(id)) fail('key_not_found')
       const where = { id, ...managedBy(caller) }

@@ -8,23 +8,20 @@ const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 /** A hash takes 19 MiB and one of libuv's four threads, which DNS look-ups and file access need as well. */
 const CONCURRENT_HASHES_MAX = 2
 
-export interface Passwords {
-  hash(password: string): Promise<string>
-  /** Checks a password. Without a hash, for an unknown user, it does the same work and returns false. */
-  verify(passwordHash: string | undefined, password: string): Promise<boolean>
-}
+export type Passwords = ReturnType<typeof createPasswords>
 
 /** `parameters` apply to new hashes; a stored hash contains its own. */
 export function createPasswords(
   parameters: typeof PARAMETERS = PARAMETERS,
   { hash, verify }: Pick<typeof argon2, 'hash' | 'verify'> = argon2,
-): Passwords {
+) {
   const runQueued = pLimit(CONCURRENT_HASHES_MAX)
   const dummyHash = markRejectionHandled(hash('no password matches this hash', parameters))
 
   return {
-    hash: (password) => runQueued(() => hash(password, parameters)),
-    async verify(passwordHash, password) {
+    hash: (password: string): Promise<string> => runQueued(() => hash(password, parameters)),
+    /** Checks a password. Without a hash, for an unknown user, it does the same work and returns false. */
+    async verify(passwordHash: string | undefined, password: string): Promise<boolean> {
       const matches = await runQueued(async () => verify(passwordHash ?? (await dummyHash), password))
       return matches && passwordHash !== undefined
     },

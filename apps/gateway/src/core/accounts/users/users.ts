@@ -50,75 +50,12 @@ export type UserListQuery = UserQuery & OrderedQuery<UserOrder>
  * The management of users, by administrators, and of the caller's own account. Methods return Prisma's rows, which contain
  * the password hash: a face must pick the fields that it shows. user.ts has the derived fields.
  */
-export interface Users {
-  /** @throws Problem `role_denied`, `invalid_request`, `rate_limited`, `username_taken` */
-  create(caller: Principal, input: NewUser, onLimit?: OnLimit): Promise<User>
-  /** @throws Problem `role_denied`, `user_not_found` */
-  find(caller: Principal, id: string, query?: UserQuery): Promise<User>
-  /**
-   * Finds a user by name, regardless of case.
-   *
-   * @throws Problem `role_denied`, `user_not_found`
-   */
-  findByName(caller: Principal, username: string): Promise<User>
-  /**
-   * The users with these ids that the caller may see, in one statement and in no particular order; an API key without
-   * `admin` sees none.
-   */
-  findMany(caller: Principal, ids: readonly string[], query?: UserQuery): Promise<User[]>
-  /**
-   * The users with these ids that {@link Users.find} finds, in one statement and in no particular order.
-   *
-   * @throws Problem `role_denied`
-   */
-  findManaged(caller: Principal, ids: readonly string[], query?: UserQuery): Promise<User[]>
-  /**
-   * Newest first, unless the query orders otherwise.
-   *
-   * @throws Problem `role_denied`, `invalid_request`; `unavailable`, `rate_limited` where a search or an order has to wait too
-   * long
-   */
-  list(caller: Principal, query: UserListQuery, filter?: UserFilter): Promise<Listed<User>[]>
-  /** How many users {@link Users.list} has on all pages. */
-  count(caller: Principal, filter?: UserFilter, signal?: AbortSignal): Promise<number>
-  /** Returns the caller's own user. */
-  me(caller: Principal, query?: UserQuery): Promise<User>
-  /** Whether {@link findMany} finds a user that has been read already; never for an API key without `admin`. */
-  isVisibleTo(caller: Principal, user: Pick<User, 'id'>): boolean
-  /**
-   * Changes a user. A suspension revokes the user's tokens.
-   *
-   * @throws Problem `role_denied`, `invalid_request`, `user_not_found`; `rate_limited`, except for a suspension; `last_admin` for a
-   * change that would leave no active administrator
-   */
-  update(caller: Principal, id: string, change: UserChange, onLimit?: OnLimit): Promise<User>
-  /** Sets a password and revokes the user's tokens. */
-  setPassword(caller: Principal, id: string, password: string): Promise<User>
-  /**
-   * Changes the caller's password and revokes its tokens.
-   *
-   * @throws Problem `invalid_request` if the current password is wrong, `rate_limited` after too many attempts
-   */
-  changeOwnPassword(caller: Principal, passwords: OwnPasswords): Promise<User>
-}
+export type Users = Omit<ReturnType<typeof createUsers>, keyof FirstStart>
 
 /** The first start of an installation, before any user exists who could call {@link Users}. */
-export interface FirstStart {
-  /** Whether any user exists. */
-  usersExist(): Promise<boolean>
-  /** Creates the first administrator; returns undefined without creating anything if any user exists. */
-  createFirstAdmin(credentials: { username: string; password: string }): Promise<User | undefined>
-}
+export type FirstStart = Pick<ReturnType<typeof createUsers>, 'usersExist' | 'createFirstAdmin'>
 
-export function createUsers({
-  prisma,
-  runtime,
-  limits,
-  passwords,
-  reads,
-  takeWrite,
-  config,
-}: UsersDeps): Users & FirstStart {
+export function createUsers({ prisma, runtime, limits, passwords, reads, takeWrite, config }: UsersDeps) {
   const ordered = {
     prisma,
     reads,
@@ -185,7 +122,8 @@ export function createUsers({
   }
 
   return {
-    async create(caller, input, onLimit) {
+    /** @throws Problem `role_denied`, `invalid_request`, `rate_limited`, `username_taken` */
+    async create(caller: Principal, input: NewUser, onLimit?: OnLimit): Promise<User> {
       requireAdmin(caller)
       await takeWrite(caller, onLimit)
       const data = await newRow(input)
@@ -193,16 +131,32 @@ export function createUsers({
       const [user] = await recorded(prisma, whoIs(caller), 'users.create', creating)
       return user ?? fail('username_taken', { field: ['username'], detail: 'is taken.' })
     },
-    async find(caller, id, query) {
+    /** @throws Problem `role_denied`, `user_not_found` */
+    async find(caller: Principal, id: string, query?: UserQuery): Promise<User> {
       requireAdmin(caller)
       return findById(id, query)
     },
+    /**
+     * The users with these ids that the caller may see, in one statement and in no particular order; an API key without
+     * `admin` sees none.
+     */
     findMany,
-    async findManaged(caller, ids, query) {
+    /**
+     * The users with these ids that {@link Users.find} finds, in one statement and in no particular order.
+     *
+     * @throws Problem `role_denied`
+     */
+    async findManaged(caller: Principal, ids: readonly string[], query?: UserQuery): Promise<User[]> {
       requireAdmin(caller)
       return findMany(caller, ids, query)
     },
-    async list(caller, query, filter = {}) {
+    /**
+     * Newest first, unless the query orders otherwise.
+     *
+     * @throws Problem `role_denied`, `invalid_request`; `unavailable`, `rate_limited` where a search or an order has to wait too
+     * long
+     */
+    async list(caller: Principal, query: UserListQuery, filter: UserFilter = {}): Promise<Listed<User>[]> {
       requireAdmin(caller)
       const where = usersInSql(filter)
       const readKeyset = (keyset: Keyset) => prisma.user.findMany({ ...columnsOf(query), ...keyset })
@@ -213,23 +167,37 @@ export function createUsers({
         readOrdered(ordered, query, listing(caller, where), readRows)
       )
     },
-    async count(caller, filter = {}, signal) {
+    /** How many users {@link Users.list} has on all pages. */
+    async count(caller: Principal, filter: UserFilter = {}, signal?: AbortSignal): Promise<number> {
       requireAdmin(caller)
       const where = usersInSql(filter)
       return where === undefined ? prisma.user.count() : countListed(ordered, listing(caller, where), signal)
     },
-    async findByName(caller, username) {
+    /**
+     * Finds a user by name, regardless of case.
+     *
+     * @throws Problem `role_denied`, `user_not_found`
+     */
+    async findByName(caller: Principal, username: string): Promise<User> {
       requireAdmin(caller)
       const name = normalizeUsername(username)
       const user = name && (await prisma.user.findUnique({ where: { usernameKey: usernameKey(name) } }))
       return user || fail('user_not_found', `There is no user "${username}".`)
     },
-    async me(caller, query) {
+    /** Returns the caller's own user. */
+    async me(caller: Principal, query?: UserQuery): Promise<User> {
       requireManager(caller)
       return findById(caller.userId, query)
     },
+    /** Whether {@link findMany} finds a user that has been read already; never for an API key without `admin`. */
     isVisibleTo,
-    async update(caller, id, change, onLimit) {
+    /**
+     * Changes a user. A suspension revokes the user's tokens.
+     *
+     * @throws Problem `role_denied`, `invalid_request`, `user_not_found`; `rate_limited`, except for a suspension; `last_admin` for a
+     * change that would leave no active administrator
+     */
+    async update(caller: Principal, id: string, change: UserChange, onLimit?: OnLimit): Promise<User> {
       requireAdmin(caller)
       checkUser(change)
       if (!validate(id)) fail('user_not_found')
@@ -239,14 +207,23 @@ export function createUsers({
         return changeUser(tx, id, change)
       })
     },
-    async setPassword(caller, id, password) {
+    /** Sets a password and revokes the user's tokens. */
+    async setPassword(caller: Principal, id: string, password: string): Promise<User> {
       requireAdmin(caller)
       checkUser({ password })
       if (!validate(id)) fail('user_not_found')
       const user = await replacePassword(caller, 'users.setPassword', { id }, await passwords.hash(password))
       return user ?? fail('user_not_found')
     },
-    async changeOwnPassword(caller, { currentPassword, newPassword }) {
+    /**
+     * Changes the caller's password and revokes its tokens.
+     *
+     * @throws Problem `invalid_request` if the current password is wrong, `rate_limited` after too many attempts
+     */
+    async changeOwnPassword(
+      caller: Principal,
+      { currentPassword, newPassword }: OwnPasswords,
+    ): Promise<User> {
       requireManager(caller)
       const id = caller.userId
       checkOwnPasswords({ currentPassword, newPassword })
@@ -263,10 +240,12 @@ export function createUsers({
       )
       return user ?? refuseCurrentPassword()
     },
-    async usersExist() {
+    /** Whether any user exists. */
+    async usersExist(): Promise<boolean> {
       return (await prisma.user.findFirst({ select: { id: true } })) !== null
     },
-    async createFirstAdmin(credentials) {
+    /** Creates the first administrator; returns undefined without creating anything if any user exists. */
+    async createFirstAdmin(credentials: { username: string; password: string }): Promise<User | undefined> {
       if ((await prisma.user.count()) > 0) return undefined
       const data = await newRow({ ...credentials, role: 'admin' })
       return prisma.$transaction(async (tx) => {

@@ -1,21 +1,19 @@
 import { hashKey } from '#core/accounts/keys/key-format.ts'
 import type { KeyWatch } from '#core/accounts/keys/key-watch.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
-import type { Runtime } from '#core/base/runtime.ts'
 import type { AdmissionService } from '#core/calls/admission.ts'
 import type { CallObserver, CallRecord, Settled } from '#core/calls/call-events.ts'
 import type { EndedEarly, RunningCall } from '#core/calls/running-call.ts'
-import type { Sql } from '#core/database/database.ts'
 import { ClientGone } from '#core/errors/client-gone.ts'
 import { type ErrorReason, Problem } from '#core/errors/errors.ts'
 import { problemOf } from '#core/errors/problem-of.ts'
 import type { Admitted } from '#core/ledger/admission-row.ts'
 import type { CallOutcome } from '#core/ledger/call-kinds.ts'
 import { allOf } from '#core/requests/input/all-of.ts'
-import { shownName, urlName } from '#core/uploads/content/file-name.ts'
-import { type CheckType, SAMPLE_BYTES } from '#core/uploads/content/file-type.ts'
-import { newToken } from '#core/uploads/storage/file-address.ts'
-import { type FileStorage, type NewFile, StorageError } from '#core/uploads/storage/storage.ts'
+import { IncomingFile, refuseEmptyFile } from '#core/uploads/incoming/incoming-file.ts'
+import { removeStored, type StoreDeps, storeFile } from '#core/uploads/incoming/store-file.ts'
+import { UploadEnded, type UploadTimes, UploadWaits } from '#core/uploads/incoming/upload-waits.ts'
+import { type NewFile, StorageError } from '#core/uploads/storage/storage.ts'
 import {
   type FilePart,
   refusePart,
@@ -23,27 +21,12 @@ import {
   type UploadPart,
   type UploadRequest,
 } from '#core/uploads/upload-request.ts'
-import {
-  insertUpload,
-  type NewUpload,
-  spaceDetail,
-  spaceLeft,
-  type UploadBounds,
-} from '#core/uploads/upload-rows.ts'
+import { insertUpload, type NewUpload } from '#core/uploads/upload-rows.ts'
 import type { Upload } from '#generated/prisma/client.ts'
-import { IncomingFile, refuseEmptyFile, type SizeBound } from './incoming-file.ts'
-import { UploadEnded, type UploadTimes, UploadWaits } from './upload-waits.ts'
 
-export interface ReceiveDeps {
-  readonly sql: Sql
-  readonly storage: FileStorage
+export interface ReceiveDeps extends StoreDeps {
   readonly admission: AdmissionService
   readonly keyWatch: KeyWatch
-  readonly runtime: Runtime
-  readonly checkType: CheckType
-  /** What the tokens of this installation begin with. */
-  installation(): string
-  readonly bounds: UploadBounds & { readonly maxBytes: number }
   readonly times: UploadTimes
   readonly observe: CallObserver
 }
@@ -109,7 +92,7 @@ export class ReceivedUpload implements RunningCall {
       this.#settle('done', undefined)
       return upload
     } catch (error) {
-      if (stored !== undefined) await this.#remove(stored)
+      if (stored !== undefined) await removeStored(this.#deps, stored)
       throw this.#fail(error)
     } finally {
       this.#waits.close()
@@ -118,32 +101,16 @@ export class ReceivedUpload implements RunningCall {
   }
 
   async #store(part: FilePart): Promise<Omit<NewUpload, 'createdBy'>> {
-    const { runtime, checkType } = this.#deps
     const file = new IncomingFile(part, this.#waits)
     if (!(await file.begin())) refuseEmptyFile()
     const { record, admitted } = await this.#admit(file)
-    const filename = shownName(part.filename)
-    const type = await checkType(await file.sample(SAMPLE_BYTES), filename)
-    const address = {
-      token: newToken(runtime, this.#deps.installation()),
-      name: urlName(filename, type.extension),
-    }
-    const { mediaType, isAttachment } = type
-    const content = file.content(await this.#sizeBound(admitted.ownerId), type.text)
-    await this.#write(record, { ...address, mediaType, isAttachment }, content)
+    const content = await storeFile(this.#deps, file, {
+      filename: part.filename,
+      ownerId: admitted.ownerId,
+      write: (newFile, bytes) => this.#write(record, newFile, bytes),
+    })
     this.#waits.stopStoring()
-    return {
-      id: runtime.newId(),
-      callId: record.callId,
-      token: address.token,
-      urlName: address.name,
-      filename,
-      mediaType,
-      size: BigInt(file.bytes),
-      sha256: file.sha256(),
-      ...admitted,
-      agent: this.#agent,
-    }
+    return { ...content, callId: record.callId, ...admitted, agent: this.#agent }
   }
 
   async #write(call: CallRecord, file: NewFile, content: AsyncIterable<Uint8Array>): Promise<void> {
@@ -186,23 +153,6 @@ export class ReceivedUpload implements RunningCall {
     this.#endWatch = keyWatch.watch(admitted, (reason) => this.end('rejected', reason))
     this.#current = { record, admitted, startedMs: runtime.elapsedMs(), file }
     return this.#current
-  }
-
-  async #sizeBound(ownerId: string): Promise<SizeBound> {
-    const { sql, bounds } = this.#deps
-    const left = await spaceLeft(sql, ownerId, bounds)
-    return left < bounds.maxBytes
-      ? { bytes: left, reason: 'upload_space_used_up', detail: spaceDetail(bounds.bytesPerOwnerMax) }
-      : {
-          bytes: bounds.maxBytes,
-          reason: 'body_too_large',
-          detail: `expected at most ${bounds.maxBytes} bytes.`,
-        }
-  }
-
-  /** If this fails, the sweep finds a file without a record. */
-  async #remove({ token, urlName: name }: Pick<NewUpload, 'token' | 'urlName'>): Promise<void> {
-    await this.#deps.storage.remove([{ token, name }]).catch(() => undefined)
   }
 
   #fail(error: unknown): Problem {

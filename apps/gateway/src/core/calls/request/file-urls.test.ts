@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LOOPBACK_HOSTS, loopbackUrls } from './file-urls.test-support.ts'
+import { LOOPBACK_HOSTS, loopbackUrls } from '#core/requests/input/loopback-urls.test-support.ts'
 import { fileUrlProblem, findRefusedUrl } from './file-urls.ts'
 
 test.each([

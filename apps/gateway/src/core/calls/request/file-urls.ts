@@ -1,5 +1,5 @@
-import ipaddr from 'ipaddr.js'
 import type { FieldPath } from '#core/base/values/field-path.ts'
+import { isPublicHost } from '#core/requests/input/public-host.ts'
 
 export const FILES_MAX = 20
 const URL_CHARACTERS_MAX = 2048
@@ -74,27 +74,3 @@ const LIKE_A_URL = new RegExp(
   `^[\\0-\\x20\\s]*(?:(?:${HTTP}(?:${GAP}s)?|${FTP}|${FILE})${GAP}:${GAP}\\S|[a-z]${GAP}(?:[a-z0-9+.-]${GAP}){0,99}:${SLASH}${SLASH}|[\\\\/]${SLASH}${GAP}\\S)`,
   'i',
 )
-
-/**
- * The URL parser has already normalized every notation of an IPv4 address (hexadecimal, octal, a single number) to dotted
- * decimal, except for a host that ends in several dots, which it takes for a name. Only ordinary unicast addresses are
- * public: IPv6 ranges that embed an IPv4 address (mapped, NAT64, 6to4, Teredo) may lead to a private one.
- */
-function isPublicHost(hostname: string): boolean {
-  if (hostname.startsWith('[')) return isPublicIpv6(hostname.slice(1, -1))
-  const host = hostname.replace(/\.+$/, '')
-  if (ipaddr.IPv4.isValid(host)) return ipaddr.IPv4.parse(host).range() === 'unicast'
-  return host.includes('.') && !LOCAL_NAME.test(host)
-}
-
-/** 2000::/3 is the only block that IANA has allocated for global unicast. */
-const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3]
-
-function isPublicIpv6(text: string): boolean {
-  if (!ipaddr.IPv6.isValid(text)) return false
-  const address = ipaddr.IPv6.parse(text)
-  return address.range() === 'unicast' && address.match(GLOBAL_UNICAST)
-}
-
-const LOCAL_NAME =
-  /\.(?:localhost|localdomain|local|internal|intranet|private|corp|home|lan|svc|cluster\.local|home\.arpa)$/i

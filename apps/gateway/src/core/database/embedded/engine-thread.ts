@@ -1,7 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import { shippedFile } from '#core/base/shipped-files.ts'
-import type { Exchange } from './engine-socket.ts'
 
 /** Each message is answered by one of {@link FromEngine}, in order; `close` by the end of the thread. */
 export type ToEngine = Uint8Array | 'close'
@@ -9,15 +8,7 @@ export type ToEngine = Uint8Array | 'close'
 export type FromEngine = Uint8Array | 'open' | { readonly ended: string }
 
 /** A thread in which an engine has opened a directory. */
-export interface EngineThread {
-  readonly exchange: Exchange
-  /** Resolves with the reason when the thread ends, or is made to end, before {@link EngineThread.close} was called. */
-  readonly lost: Promise<Error>
-  /** Resolves when the thread is gone and no longer uses the directory. */
-  readonly gone: Promise<void>
-  /** Asks the engine to close the directory; ends the thread as it is if that takes too long. */
-  close(): void
-}
+export type EngineThread = Awaited<ReturnType<typeof startEngineThread>>
 
 export interface EngineThreadOptions {
   readonly dataDir: string
@@ -39,7 +30,7 @@ const CLOSE_WITHIN_MS = 5_000
  *
  * @throws Error if the directory cannot be opened
  */
-export async function startEngineThread(options: EngineThreadOptions): Promise<EngineThread> {
+export async function startEngineThread(options: EngineThreadOptions) {
   const { dataDir, openWithinMs, answerWithinMs, signal, entry = ENTRY } = options
   // Options of the process, such as `--eval`, would be taken for the thread's own.
   const worker = new Worker(entry, { workerData: { dataDir }, execArgv: [] })
@@ -105,14 +96,17 @@ export async function startEngineThread(options: EngineThreadOptions): Promise<E
   }
 
   return {
+    /** Resolves with the reason when the thread ends, or is made to end, before {@link EngineThread.close} was called. */
     lost: lost.promise,
+    /** Resolves when the thread is gone and no longer uses the directory. */
     gone: gone.promise,
-    exchange(message, onAnswer) {
+    exchange(message: Uint8Array<ArrayBuffer>, onAnswer: (answer: Uint8Array) => void): void {
       waiting.push(onAnswer)
       if (waiting.length === 1) expectMessage(answerWithinMs())
       worker.postMessage(message satisfies ToEngine, [message.buffer])
     },
-    close() {
+    /** Asks the engine to close the directory; ends the thread as it is if that takes too long. */
+    close(): void {
       worker.postMessage('close' satisfies ToEngine)
       expectMessage(CLOSE_WITHIN_MS)
     },

@@ -5,13 +5,7 @@ import { EngineSocket, EngineUnreachable } from './engine-socket.ts'
 import { type EngineThread, startEngineThread } from './engine-thread.ts'
 
 /** PostgreSQL inside this process. It has a single session, so it serves one connection at a time. */
-export interface Engine {
-  /** Returns a socket for pg. The session still has whatever the previous connection left in it. */
-  connect(): Duplex
-  /** Gives statements more time while this work runs: those of migrations and exports may take minutes. */
-  patiently<Result>(work: () => Promise<Result>): Promise<Result>
-  close(): Promise<void>
-}
+export type Engine = Awaited<ReturnType<typeof openEngine>>
 
 export interface EngineObserver {
   /** The engine has crashed or does not answer, and is being opened again. */
@@ -55,7 +49,7 @@ export async function openEngine({
   observer,
   answerWithinMs = ANSWER_WITHIN_MS,
   entry,
-}: EngineOptions): Promise<Engine> {
+}: EngineOptions) {
   const closing = new AbortController()
   const { signal } = closing
   const sockets = new Set<EngineSocket>()
@@ -108,13 +102,15 @@ export async function openEngine({
 
   use(await start(OPEN_WITHIN_MS))
   return {
-    connect() {
+    /** Returns a socket for pg. The session still has whatever the previous connection left in it. */
+    connect(): Duplex {
       const socket = new EngineSocket(isOpen ? thread.exchange : undefined)
       sockets.add(socket)
       socket.once('close', () => sockets.delete(socket))
       return socket
     },
-    async patiently(work) {
+    /** Gives statements more time while this work runs: those of migrations and exports may take minutes. */
+    async patiently<Result>(work: () => Promise<Result>): Promise<Result> {
       patient += 1
       try {
         return await work()
@@ -122,7 +118,7 @@ export async function openEngine({
         patient -= 1
       }
     },
-    async close() {
+    async close(): Promise<void> {
       closing.abort()
       await Promise.race([reopening, sleep(GONE_WITHIN_MS)])
       if (isOpen) thread.close()

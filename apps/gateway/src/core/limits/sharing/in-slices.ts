@@ -28,7 +28,7 @@ export async function* inSlices<Place, Result>(
 export interface Ranges<Key> {
   /** The key at which the first range begins; without it, that of the first row. */
   readonly start?: Key | undefined
-  /** The key that is `rowsMax` rows further; undefined if there are no more as many. */
+  /** The key that is `rowsMax` rows further; undefined if fewer rows are left. */
   next(from: Key | undefined, rowsMax: number): Promise<Key | undefined>
 }
 

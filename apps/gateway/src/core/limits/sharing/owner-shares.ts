@@ -1,7 +1,7 @@
 /** What is left of the whole for owners that hold little of it. */
 const RESERVED_SHARE = 0.1
 
-/** Why an owner may take no more: all is taken, or the rest is for others. */
+/** Why an owner may not take one more: all are taken, or those that are left are for other owners. */
 export type ShareRefusal = 'all' | 'share'
 
 /**

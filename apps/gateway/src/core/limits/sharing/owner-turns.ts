@@ -8,7 +8,7 @@ export interface WaitingPlaces {
   readonly perOwner: number
 }
 
-/** What waits takes seconds, so a client behind more than these would have given up before its turn. */
+/** Each of the requests takes seconds, so a client with more of them before it would have given up before its turn. */
 export const WAITING_PLACES: WaitingPlaces = { inAll: 50, perOwner: 10 }
 
 export interface TurnRules {

@@ -40,7 +40,7 @@ export interface Slices {
 
 const READS_AT_ONCE = { embedded: 1, server: 2 } as const
 
-/** What waits for the turn would wait in vain behind a read that takes longer, such as a search of a very large ledger. */
+/** Behind a read that takes longer, such as a search of a very large ledger, the requests that wait for their turn would time out. */
 export const READ_MS_MAX = 20_000
 const TOO_LONG = {
   detail: 'The search or report takes too long. Where it has a range of time, a shorter one takes less.',

@@ -6,24 +6,9 @@ import { type EndTurn, OwnerTurns } from './owner-turns.ts'
 /**
  * Reads of a few short statements, such as a page of keys or a GraphQL operation. One of them is quick, and a client may
  * have hundreds of them in flight; so each credential has a limit, and an owner that sends many at once gets them answered a
- * few at a time, so that the others of its own wait and not those of everybody.
+ * few at a time, so that its own other requests wait, and not those of other owners.
  */
-export interface SmallReads {
-  /**
-   * Takes a point of the caller's limit and waits for its turn. What is returned ends the turn, and must be called.
-   *
-   * @param signal - aborts when the client is gone
-   * @throws Problem `rate_limited`, `unavailable`
-   */
-  begin(caller: Principal, onLimit?: OnLimit, signal?: AbortSignal): Promise<EndTurn>
-  /**
-   * Waits for the turn of a request that keeps the event loop busy, whose reads have turns beside this one. It takes no
-   * point. The next one of the same owner begins a while after the end, in which others are served.
-   *
-   * @throws Problem `rate_limited`, `unavailable`
-   */
-  beginLarge(caller: Principal, signal?: AbortSignal): Promise<EndTurn>
-}
+export type SmallReads = ReturnType<typeof createSmallReads>
 
 /** Enough for one owner to keep the database busy, and few enough to leave it connections for the calls of others. */
 const PER_OWNER = 4
@@ -39,7 +24,7 @@ export interface SmallReadsDeps {
   readonly runtime: Pick<Runtime, 'elapsedMs'>
 }
 
-export function createSmallReads({ limits, runtime }: SmallReadsDeps): SmallReads {
+export function createSmallReads({ limits, runtime }: SmallReadsDeps) {
   const turns = new OwnerTurns({
     atOnce: Number.POSITIVE_INFINITY,
     perOwner: PER_OWNER,
@@ -53,11 +38,23 @@ export function createSmallReads({ limits, runtime }: SmallReadsDeps): SmallRead
     what: 'large requests',
   })
   return {
-    async begin(caller, onLimit, signal) {
+    /**
+     * Takes a point of the caller's limit and waits for its turn. What is returned ends the turn, and must be called.
+     *
+     * @param signal - aborts when the client is gone
+     * @throws Problem `rate_limited`, `unavailable`
+     */
+    async begin(caller: Principal, onLimit?: OnLimit, signal?: AbortSignal): Promise<EndTurn> {
       await requirePoint(limits.reads, credentialId(caller), onLimit)
       return turns.take({ owner: caller.userId, signal })
     },
-    async beginLarge(caller, signal) {
+    /**
+     * Waits for the turn of a request that keeps the event loop busy, whose reads have turns beside this one. It takes no
+     * point. The next one of the same owner begins a while after the end, in which others are served.
+     *
+     * @throws Problem `rate_limited`, `unavailable`
+     */
+    async beginLarge(caller: Principal, signal?: AbortSignal): Promise<EndTurn> {
       const end = await large.take({ owner: caller.userId, signal })
       const startedMs = runtime.elapsedMs()
       return () => {

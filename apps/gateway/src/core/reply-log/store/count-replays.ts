@@ -1,9 +1,12 @@
 import type { Sql } from '#core/database/database.ts'
 import { inPortions } from './given-calls.ts'
-import type { ReplyStore } from './reply-store.ts'
 
-/** Counts in the ledger how often the reply of an earlier call was sent again. */
-export function createReplayCount(sql: Sql): Pick<ReplyStore, 'countReplays'> {
+export interface ReplayCount {
+  /** Counts in the ledger how often the replies of ended calls were sent again. What failed may have been counted. */
+  countReplays(counts: ReadonlyMap<string, number>): Promise<void>
+}
+
+export function createReplayCount(sql: Sql): ReplayCount {
   return {
     async countReplays(counts) {
       await inPortions([...counts], (some) =>

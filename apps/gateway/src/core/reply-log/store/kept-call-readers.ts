@@ -1,16 +1,17 @@
 import type { Sql } from '#core/database/database.ts'
 import { GIVEN, inPortions } from './given-calls.ts'
-import type { ReplyStore } from './reply-store.ts'
 
 /** Which kept calls have readers in some process. One that nobody reads any more may be ended by the process that runs it. */
-export type KeptCallReaders = Pick<ReplyStore, 'holdReading' | 'haveReaders'>
+export type KeptCallReaders = ReturnType<typeof createKeptCallReaders>
 
-export function createKeptCallReaders(sql: Sql): KeptCallReaders {
+export function createKeptCallReaders(sql: Sql) {
   return {
-    async holdReading(callIds, forMs) {
+    /** Notes that these calls have readers, for so long from now by the database's clock. */
+    async holdReading(callIds: readonly string[], forMs: number): Promise<void> {
       await inPortions(callIds, (ids) => sql.query(HOLD_READING, [ids, forMs]))
     },
-    async haveReaders(callIds) {
+    /** Those of these calls that have readers in some process. */
+    async haveReaders(callIds: readonly string[]): Promise<readonly string[]> {
       const rows = await inPortions(callIds, (ids) =>
         sql.query<{ readonly call_id: string }>(HAVE_READERS, [ids]),
       )

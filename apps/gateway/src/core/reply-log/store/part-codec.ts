@@ -15,11 +15,7 @@ import type { Runtime } from '#core/base/runtime.ts'
  * costs. Each text begins with a block, so that it can be decrypted alone. There is no authentication: the encryption protects
  * from those who can read the database or its backups, and not from those who can write to it.
  */
-export interface PartCodec {
-  seal(texts: readonly string[]): Promise<readonly Buffer[]>
-  /** Undefined if the bytes were encrypted with a key that is not known any more, or are damaged. */
-  open(bytes: Uint8Array): Promise<string | undefined>
-}
+export type PartCodec = ReturnType<typeof createPartCodec>
 
 /** The bits of the format byte. */
 const ENCRYPTED = 1
@@ -66,13 +62,13 @@ interface Body {
 export function createPartCodec(
   { secretKey, secretKeyPrevious }: SecretKeys,
   { randomBytes }: Pick<Runtime, 'randomBytes'>,
-): PartCodec {
+) {
   const current = replyKeyOf(secretKey)
   const previous = replyKeyOf(secretKeyPrevious)
   const keys = [current, previous].filter((key) => key !== undefined)
 
   return {
-    async seal(texts) {
+    async seal(texts: readonly string[]): Promise<readonly Buffer[]> {
       const pause = createEventLoopYield()
       const bodies: Body[] = []
       for (const text of texts) {
@@ -86,7 +82,8 @@ export function createPartCodec(
       }
       return current === undefined ? bodies.map(plain) : encrypt(bodies, current, randomBytes(NONCE_BYTES))
     },
-    async open(stored) {
+    /** Undefined if the bytes were encrypted with a key that is not known any more, or are damaged. */
+    async open(stored: Uint8Array): Promise<string | undefined> {
       const bytes = Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength)
       const format = bytes[0] ?? FORMATS + 1
       if (format > FORMATS) return undefined

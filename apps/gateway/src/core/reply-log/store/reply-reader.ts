@@ -4,12 +4,30 @@ import { isObject, parseJson } from '#core/base/values/json.ts'
 import type { Sql } from '#core/database/database.ts'
 import { ERRORS } from '#core/errors/errors.ts'
 import type { CallFace, CallOutcome } from '#core/ledger/call-kinds.ts'
-import type { KeptCall, KeptEnd, KeptProblem } from '../kept-call.ts'
+import type { KeptCall, KeptCallRef, KeptEnd, KeptProblem } from '../kept-call.ts'
 import { int4Array, uuidArray } from './binary-arrays.ts'
 import type { PartCodec } from './part-codec.ts'
-import type { ReadRequest, ReadResult, ReplyStore, StoredPart } from './reply-store.ts'
+import type { StoredPart } from './reply-writer.ts'
 
-export type ReplyReader = Pick<ReplyStore, 'find' | 'read' | 'reply'>
+/** The request of a reader: the events of a call after that number. */
+export interface ReadRequest {
+  readonly callId: string
+  readonly after: number
+}
+
+/** What is stored of a call. */
+export interface ReadResult {
+  /**
+   * In their order and without a gap, at most some 256 KiB; none if nothing more is stored yet. The first one has the event after
+   * the requested number, and may begin before it.
+   */
+  readonly parts: readonly StoredPart[]
+  /** It is gone as well if what comes next is missing, or was encrypted with a key that is not known any more. */
+  readonly call: KeptCall
+}
+
+/** What is stored of calls and their replies. */
+export type ReplyReader = ReturnType<typeof createReplyReader>
 
 const REQUESTS_AT_ONCE = 1_000
 /** The texts that are returned for one request, and for all requests together while there are many. */
@@ -21,7 +39,7 @@ const COMPRESSION = 4
 /** Numbers of events are int4 in the database, and one is added to this. */
 const EVENT_MAX = 2 ** 31 - 2
 
-export function createReplyReader(sql: Sql, codec: PartCodec): ReplyReader {
+export function createReplyReader(sql: Sql, codec: PartCodec) {
   /** What is read for one request of the rows that were found for it. */
   async function resultOf(
     rows: readonly ReadRow[],
@@ -69,7 +87,8 @@ export function createReplyReader(sql: Sql, codec: PartCodec): ReplyReader {
   }
 
   return {
-    async find(keyId, ref) {
+    /** The kept call of this API key; undefined if there is none, or only another key's. */
+    async find(keyId: string, ref: KeptCallRef): Promise<KeptCall | undefined> {
       if (ref.kind === 'call' && !validate(ref.callId)) return undefined
       const [row] =
         ref.kind === 'call'
@@ -77,13 +96,15 @@ export function createReplyReader(sql: Sql, codec: PartCodec): ReplyReader {
           : await sql.query<CallRow>(FIND_BY_KEY, [keyId, Buffer.from(ref.hash, 'hex')])
       return row === undefined ? undefined : keptCallOf(row)
     },
-    async read(requests) {
+    /** Reads for up to a thousand readers in one statement. The results are in the order of the requests, undefined without a call. */
+    async read(requests: readonly ReadRequest[]): Promise<readonly (ReadResult | undefined)[]> {
       const results: (ReadResult | undefined)[] = []
       for (let at = 0; at < requests.length; at += REQUESTS_AT_ONCE)
         results.push(...(await readSome(requests.slice(at, at + REQUESTS_AT_ONCE))))
       return results
     },
-    async reply(callId) {
+    /** The JSON reply of a call that has ended; undefined if it has none or is gone. */
+    async reply(callId: string): Promise<string | undefined> {
       const [row] = await sql.query<{ readonly reply: Buffer | null }>(REPLY, [callId])
       return row?.reply ? codec.open(row.reply) : undefined
     },

@@ -7,8 +7,9 @@ import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import type { Database, Sql } from '#core/database/database.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
 import { liveReaper } from '#core/ledger/ledger.test-support.ts'
-import { createReplyStore } from './create-reply-store.ts'
-import type { EndOfReply, KeptBounds, ReplyStore, StoredPart } from './reply-store.ts'
+import { createReplyStore, type ReplyStore } from './reply-store.ts'
+import type { KeptBounds } from './reply-upkeep.ts'
+import type { EndOfReply, StoredPart } from './reply-writer.ts'
 
 const serverUrl = process.env.E2E_DATABASE_URL
 const kind = serverUrl === undefined ? 'embedded' : 'server'

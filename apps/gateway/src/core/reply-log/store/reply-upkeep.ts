@@ -1,10 +1,17 @@
 import type { Sql } from '#core/database/database.ts'
+import type { Reaper } from '#core/ledger/instances.ts'
 import { isOfDeadInstance } from '#core/ledger/settle-dead-instances-sql.ts'
 import type { KeptProblem } from '../kept-call.ts'
-import type { KeptBounds, ReplyStore } from './reply-store.ts'
+
+/** The bounds of what is kept. */
+export interface KeptBounds {
+  readonly retentionHours: number
+  readonly bytesPerOwnerMax: number
+  readonly bytesTotalMax: number
+}
 
 /** The upkeep of calls whose process has ended, and of kept replies. */
-export type ReplyUpkeep = Pick<ReplyStore, 'endDead' | 'endPredecessors' | 'sweep' | 'makeRoom'>
+export type ReplyUpkeep = ReturnType<typeof createReplyUpkeep>
 
 const ENDED_AT_ONCE = 500
 /** Fewer, because all parts of each are deleted with it. */
@@ -12,7 +19,7 @@ const DELETED_AT_ONCE = 100
 
 const INTERRUPTED: KeptProblem = { reason: 'interrupted' }
 
-export function createReplyUpkeep(sql: Sql, bounds: KeptBounds): ReplyUpkeep {
+export function createReplyUpkeep(sql: Sql, bounds: KeptBounds) {
   const { bytesPerOwnerMax, bytesTotalMax } = bounds
 
   /**
@@ -31,16 +38,24 @@ export function createReplyUpkeep(sql: Sql, bounds: KeptBounds): ReplyUpkeep {
   }
 
   return {
-    async endDead({ id, leaseMs }) {
+    /** Ends as interrupted the replies of a bounded number of calls whose process is dead, as this one sees it; returns how many. */
+    async endDead({ id, leaseMs }: Reaper): Promise<number> {
       return (await sql.query(END_DEAD, [JSON.stringify(INTERRUPTED), id, leaseMs])).length
     },
-    async endPredecessors(instanceId) {
+    /** The same for all calls of other processes, for a process that is the only one of its database. */
+    async endPredecessors(instanceId: string): Promise<number> {
       return (await sql.query(END_PREDECESSORS, [JSON.stringify(INTERRUPTED), instanceId])).length
     },
-    async sweep() {
+    /** Deletes a bounded number of calls whose retention is over, with their logs and keys; returns how many. */
+    async sweep(): Promise<number> {
       return (await sql.query(SWEEP, [bounds.retentionHours])).length
     },
-    async makeRoom() {
+    /**
+     * Deletes the oldest ended replies of owners, and of all, that take more than they may. Running calls count as well.
+     *
+     * @returns whether running and new ones leave no room, for all or for these owners
+     */
+    async makeRoom(): Promise<{ readonly isFull: boolean; readonly fullOwners: readonly string[] }> {
       const [taken] = await sql.query<TakenRow>(TAKEN, [
         Math.min(bytesPerOwnerMax, bytesTotalMax),
         bytesPerOwnerMax,

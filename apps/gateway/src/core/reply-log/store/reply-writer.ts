@@ -1,12 +1,38 @@
 import { createBatcher } from '#core/base/async/batcher.ts'
 import type { Database } from '#core/database/database.ts'
 import { isDiskFull, isLostConnection, isStatementTimeout } from '#core/errors/connection-error.ts'
+import type { CallOutcome } from '#core/ledger/call-kinds.ts'
+import type { KeptProblem } from '../kept-call.ts'
 import { byteaArray, int4Array, uuidArray } from './binary-arrays.ts'
 import type { PartCodec } from './part-codec.ts'
-import type { EndOfReply, ReplyStore, StoredPart } from './reply-store.ts'
+
+/** Consecutive events of one reply, as they are sent: each ends with an empty line. */
+export interface StoredPart {
+  readonly callId: string
+  /** The number of the first event; the first one of a reply is 1. */
+  readonly first: number
+  readonly count: number
+  readonly text: string
+}
+
+/** The end of a reply, to be written by the process that ran the call. */
+export interface EndOfReply {
+  readonly callId: string
+  readonly outcome: CallOutcome
+  /** The number of the last event; 0 if the log has none, as that of a JSON call. */
+  readonly events: number
+  readonly status: number
+  readonly problem?: KeptProblem | undefined
+  /** The JSON reply of the face as text; absent for a call that failed. */
+  readonly reply?: string | undefined
+  /** Whether the log was lost, so that nothing of it can be read. */
+  readonly isLost: boolean
+  /** Whether the `Idempotency-Key` is free again. Requests that have waited for this call still read its end. */
+  readonly freesKey: boolean
+}
 
 /** The log of running calls up to their end, and the deletion of one by its owner. */
-export type ReplyWriter = Pick<ReplyStore, 'append' | 'end' | 'lose' | 'remove'>
+export type ReplyWriter = ReturnType<typeof createReplyWriter>
 
 /** What one statement writes at most, unless a single call has more. */
 const PARTS_AT_ONCE = 2_000
@@ -24,10 +50,7 @@ interface PendingEnd {
  */
 const COMMIT_OF_APPENDS = { server: 'off', embedded: 'on' } as const
 
-export function createReplyWriter(
-  { sql, kind }: Pick<Database, 'sql' | 'kind'>,
-  codec: PartCodec,
-): ReplyWriter {
+export function createReplyWriter({ sql, kind }: Pick<Database, 'sql' | 'kind'>, codec: PartCodec) {
   /** Returns those that count. Of several ends of one call all but the first are written by a later statement. */
   async function endSome(batch: readonly PendingEnd[]): Promise<PendingEnd[]> {
     const ofCall = Map.groupBy(batch, ({ end }) => end.callId)
@@ -54,7 +77,14 @@ export function createReplyWriter(
   )
 
   return {
-    async append(parts) {
+    /**
+     * Appends parts of any number of calls in one statement, or in as few as their size allows, which commits asynchronously. Parts
+     * of calls that have ended are left out. What failed may be repeated, part by part as it was: a longer part with the same
+     * first event would be taken for one that is stored already.
+     *
+     * @returns the ids of those calls, whose owner must stop them: another process has taken it for dead
+     */
+    async append(parts: readonly StoredPart[]): Promise<readonly string[]> {
       const ended = new Set<string>()
       for (const some of portions(parts, { countMax: PARTS_AT_ONCE, charactersOf })) {
         const bytes = await codec.seal(some.map(({ text }) => text))
@@ -63,11 +93,20 @@ export function createReplyWriter(
       }
       return [...ended]
     },
-    end: (end, parts) => endAll({ end, parts }),
-    async lose(callId) {
+    /**
+     * Ends the reply, together with its last parts, unless it has ended already. Durable when it resolves. The log is lost if an
+     * event is missing then, so every {@link ReplyWriter.append} of the call must have resolved or failed before, and the parts of
+     * those that failed belong to the last ones. It may be repeated after a failure.
+     *
+     * @returns whether the end that counts is this one, or one that says the same
+     */
+    end: (end: EndOfReply, parts: readonly StoredPart[]): Promise<boolean> => endAll({ end, parts }),
+    /** Marks the log of a running call as lost, and deletes what is stored of it. */
+    async lose(callId: string): Promise<void> {
       await sql.query(LOSE, [callId])
     },
-    async remove(callId) {
+    /** Deletes what is stored of an ended reply; its `Idempotency-Key` stays in use. Does nothing for a running call. */
+    async remove(callId: string): Promise<void> {
       await sql.query(REMOVE, [callId])
     },
   }

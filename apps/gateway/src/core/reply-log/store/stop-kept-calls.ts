@@ -1,16 +1,19 @@
 import type { Sql } from '#core/database/database.ts'
 import { GIVEN, inPortions } from './given-calls.ts'
-import type { ReplyStore } from './reply-store.ts'
 
 /** How any process asks the one that runs a kept call to stop it, and how that one learns of it. */
-export type KeptCallStops = Pick<ReplyStore, 'requestStop' | 'stopped'>
+export type KeptCallStops = ReturnType<typeof createKeptCallStops>
 
-export function createKeptCallStops(sql: Sql): KeptCallStops {
+export function createKeptCallStops(sql: Sql) {
   return {
-    async requestStop(callId) {
+    /** Asks the process of a running call to stop it. Does nothing for one that has ended. */
+    async requestStop(callId: string): Promise<void> {
       await sql.query(REQUEST_STOP, [callId])
     },
-    async stopped(callIds) {
+    /** Those of these running calls whose stop was requested, and those that another process has ended. */
+    async stopped(
+      callIds: readonly string[],
+    ): Promise<readonly { readonly callId: string; readonly isEnded: boolean }[]> {
       const rows = await inPortions(callIds, (ids) => sql.query<StoppedRow>(STOPPED, [ids]))
       return rows.map(({ call_id, is_ended }) => ({ callId: call_id, isEnded: is_ended }))
     },

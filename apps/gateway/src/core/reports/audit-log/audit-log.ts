@@ -4,7 +4,7 @@ import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 import type { Database } from '#core/database/database.ts'
 import type { Limits } from '#core/limits/limits.ts'
 import type { Reads } from '#core/limits/sharing/reads.ts'
-import { createRecordList, type ForwardPage, type RecordList, readNewest } from '#core/reports/record-list.ts'
+import { createRecordList, type ForwardPage, readNewest } from '#core/reports/record-list.ts'
 import { type Principal, requireAdmin } from '#core/requests/principal.ts'
 import { type AuditInput, type AuditQuery, parseAuditQuery } from './audit-query.ts'
 import { type AuditEvent, findEvents, numberOfCursor, selectEvents } from './audit-rows.ts'
@@ -14,28 +14,13 @@ import { type AuditEvent, findEvents, numberOfCursor, selectEvents } from './aud
  *
  * Every method throws the problems `permission_denied` and `role_denied`.
  */
-export interface AuditLog extends RecordList<AuditInput, AuditEvent> {
-  /** The events with these numbers, by them, as far as they were not cut off and there are any yet. */
-  findMany(caller: Principal, ns: readonly number[]): Promise<ReadonlyMap<string, AuditEvent>>
-  /**
-   * Records that a caller, whoever it is, begins to download a list, and with which parameters: after its first rows were read,
-   * before the first byte.
-   */
-  exported(
-    caller: Principal,
-    list: ExportedList,
-    parameters: Readonly<Record<string, unknown>>,
-  ): Promise<void>
-}
+export type AuditLog = Omit<ReturnType<typeof createAuditLog>, keyof AuditTasks>
+
+/** Work on the audit log that needs no caller. */
+export type AuditTasks = Pick<ReturnType<typeof createAuditLog>, 'events'>
 
 /** The lists that can be downloaded. */
 export type ExportedList = 'usage' | 'calls' | 'refusals' | 'refusal-counts' | 'audit'
-
-/** Work on the audit log that needs no caller. */
-export interface AuditTasks {
-  /** A batch of the events that match, newest first and below a number; none after the last one. */
-  events(input: AuditInput, before: number | undefined): Promise<AuditEvent[]>
-}
 
 export interface AuditLogDeps {
   readonly database: Pick<Database, 'sql'>
@@ -47,15 +32,10 @@ export interface AuditLogDeps {
 /** A batch is written in one go, and a larger one would make calls wait. */
 const BATCH_EVENTS = 2_000
 
-/** In place of a user's id, for whom the commands read. */
+/** Stands for the id of a user where a command of the operator reads. */
 const OPERATOR = 'operator'
 
-export function createAuditLog({
-  database: { sql },
-  limits,
-  reads,
-  audit,
-}: AuditLogDeps): AuditLog & AuditTasks {
+export function createAuditLog({ database: { sql }, limits, reads, audit }: AuditLogDeps) {
   return {
     ...createRecordList<AuditInput, AuditQuery, AuditEvent, number, ForwardPage>(reads, {
       limiter: limits.calls,
@@ -67,11 +47,20 @@ export function createAuditLog({
       keyOf: ({ n }) => n,
       select: async (_caller, query, slices) => selectEvents({ sql, slices }, query),
     }),
-    async findMany(caller, ns) {
+    /** The events with these numbers, by number. Those that were cut off or do not exist yet are left out. */
+    async findMany(caller: Principal, ns: readonly number[]): Promise<ReadonlyMap<string, AuditEvent>> {
       requireAdmin(caller)
       return findEvents(sql, ns)
     },
-    exported(caller, list, { format: _format, limit: _limit, cursor: _cursor, ...parameters }) {
+    /**
+     * Records that a caller, whoever it is, begins to download a list, and with which parameters: after its first rows were read,
+     * before the first byte.
+     */
+    exported(
+      caller: Principal,
+      list: ExportedList,
+      { format: _format, limit: _limit, cursor: _cursor, ...parameters }: Readonly<Record<string, unknown>>,
+    ): Promise<void> {
       const given = omitUndefined(parameters)
       const after = Object.keys(given).length > 0 ? given : undefined
       const event: NewEvent = { operation: 'export', target: 'export', targetId: list, after }
@@ -81,7 +70,8 @@ export function createAuditLog({
         ? audit.append(who, event)
         : audit.appendBounded(who, event, [{ kind: 'user', id: caller.userId }])
     },
-    async events(input, before) {
+    /** A batch of the events that match, newest first and below a number; none after the last one. */
+    async events(input: AuditInput, before: number | undefined): Promise<AuditEvent[]> {
       const query = parseAuditQuery(input)
       return reads.inTurn({ owner: OPERATOR, isContinued: true }, (slices) =>
         readNewest(selectEvents({ sql, slices }, query), before, BATCH_EVENTS),

@@ -4,9 +4,8 @@ import { NAME_LENGTH_MAX, oneOf, REQUEST_ID_LENGTH_MAX, textOf } from '#core/rep
 import { orderedRangeOf, type RangeInput } from '#core/reports/range/range-input.ts'
 import { allOf, ifGiven } from '#core/requests/input/all-of.ts'
 
-/** How what an event is about ended. */
+/** What came of the operation that an event records. */
 export const AUDIT_RESULTS = ['done', 'refused', 'failed'] as const
-export type AuditResult = (typeof AUDIT_RESULTS)[number]
 
 /** A query for events of the audit log as the faces receive it, before any check. All conditions must hold. */
 export interface AuditInput extends RangeInput {
@@ -21,14 +20,10 @@ export interface AuditInput extends RangeInput {
   readonly requestId?: string | undefined
 }
 
-export interface AuditQuery extends Omit<AuditInput, keyof RangeInput | 'result'> {
-  readonly result?: AuditResult | undefined
-  readonly from?: Date | undefined
-  readonly to?: Date | undefined
-}
+export type AuditQuery = Partial<ReturnType<typeof parseAuditQuery>>
 
 /** @throws Problem `invalid_request` with all mistakes */
-export function parseAuditQuery(input: AuditInput): AuditQuery {
+export function parseAuditQuery(input: AuditInput) {
   const { userId, keyId, operation, result, target, targetId, requestId } = input
   const { range, ...conditions } = allOf({
     range: () => orderedRangeOf(input),

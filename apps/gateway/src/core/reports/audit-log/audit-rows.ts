@@ -1,3 +1,4 @@
+import type { StoredEvent } from '#core/audit/event-hash.ts'
 import { isObject, type JsonObject, parseJson } from '#core/base/values/json.ts'
 import type { Sql } from '#core/database/database.ts'
 import { inSlices } from '#core/limits/sharing/in-slices.ts'
@@ -6,29 +7,11 @@ import type { Selection } from '#core/reports/record-list.ts'
 import { refuseCursor } from '#core/requests/input/pagination.ts'
 import type { AuditQuery } from './audit-query.ts'
 
-/** An event of the audit log, with its place in the list. */
-export interface AuditEvent {
+/** An event of the audit log, with its place in the list. {@link stateOf} reads the texts of its states. */
+export interface AuditEvent extends Omit<StoredEvent, 'n' | 'atMicros'> {
   readonly n: number
-  /** Which form `hash` is computed of. */
-  readonly format: number
   /** ISO 8601 with the microseconds of the database, which are part of what is hashed. */
   readonly at: string
-  readonly operation: string
-  readonly result: string
-  readonly actor: string
-  readonly userId: string | null
-  readonly keyId: string | null
-  readonly tokenId: string | null
-  readonly name: string | null
-  readonly address: string | null
-  readonly requestId: string | null
-  readonly target: string | null
-  readonly targetId: string | null
-  /** The texts that are hashed; {@link stateOf} reads them. */
-  readonly before: string | null
-  readonly after: string | null
-  readonly reason: string | null
-  readonly count: number
   /** In hex. */
   readonly hash: string
   readonly cursor: string

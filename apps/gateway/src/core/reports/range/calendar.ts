@@ -37,7 +37,7 @@ export function timeZone(name: string): Zone {
 /**
  * A time zone that refuses moments at which its offset is not a whole number of hours.
  *
- * @throws Problem `invalid_request`, also when the offset is asked for
+ * @throws Problem `invalid_request`, also thrown by the zone that is returned
  */
 export function timeZoneOfWholeHours(name: string): Zone {
   const zone = timeZone(name)

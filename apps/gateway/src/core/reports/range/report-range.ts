@@ -75,7 +75,7 @@ function endOfHour(at: Date): Date {
 
 type Piece = Omit<Segment, 'start'>
 
-/** What a range differs in from the whole months nearest to it is days, and what it differs in from whole days is hours. */
+/** The difference between a range and the whole months nearest to it consists of days, and that between a range and whole days of hours. */
 const FINER = { month: 'day', day: 'hour' } as const
 
 /**

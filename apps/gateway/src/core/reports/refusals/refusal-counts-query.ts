@@ -16,7 +16,7 @@ export interface RefusalCountsInput extends RefusalConditionsInput, RangeInput {
 
 /** The minutes of one bucket that lie in the range. */
 export interface Bucket {
-  /** By which they are added up. */
+  /** The start of the bucket, under which the counts of its minutes are added up. */
   readonly start: Date
   readonly from: Date
   readonly to: Date

@@ -23,14 +23,10 @@ export interface RefusalsInput extends RefusalConditionsInput, RangeInput {
   readonly requestId?: string | undefined
 }
 
-export interface RefusalsQuery extends RefusalConditionsInput {
-  readonly requestId?: string | undefined
-  readonly from?: Date | undefined
-  readonly to?: Date | undefined
-}
+export type RefusalsQuery = Partial<ReturnType<typeof parseRefusalsQuery>>
 
 /** @throws Problem `invalid_request` with all mistakes */
-export function parseRefusalsQuery(input: RefusalsInput): RefusalsQuery {
+export function parseRefusalsQuery(input: RefusalsInput) {
   const { conditions, range, requestId } = allOf({
     conditions: () => parseRefusalConditions(input),
     range: () => orderedRangeOf(input),

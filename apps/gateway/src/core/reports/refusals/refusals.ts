@@ -4,12 +4,7 @@ import type { Database } from '#core/database/database.ts'
 import type { Limits, OnLimit } from '#core/limits/limits.ts'
 import type { Reads } from '#core/limits/sharing/reads.ts'
 import { idsBetween, inRangesOfIds, type RowsById } from '#core/lists/rows-by-id.ts'
-import {
-  createRecordList,
-  type ForwardPage,
-  type RecordList,
-  requireRead,
-} from '#core/reports/record-list.ts'
+import { createRecordList, type ForwardPage, requireRead } from '#core/reports/record-list.ts'
 import { createRequireKnownAgent, type RequireKnownAgent } from '#core/reports/require-known-agent.ts'
 import { ownerIn, ownScopeOf, type Scope, scopeOf } from '#core/reports/scope.ts'
 import { cursorOfId, idOfCursor } from '#core/requests/input/pagination.ts'
@@ -28,23 +23,7 @@ export interface Refusal extends RefusalRow {
  * Which requests were refused, for every face: single ones of the last day, and how many there were. A user sees the refusals
  * of its own credentials, an administrator all, and a key without `admin` only its own.
  */
-export interface Refusals extends RecordList<RefusalsInput, Refusal> {
-  /** The last refusal of each request with one of these ids, by them, as far as one is kept that the caller may see. */
-  findMany(caller: Principal, requestIds: readonly string[]): Promise<ReadonlyMap<string, Refusal>>
-  /** How many requests were refused in each bucket of a range, by key, agent, reason and limit. It takes a point like a report. */
-  counts(
-    caller: Principal,
-    input: RefusalCountsInput,
-    onLimit?: OnLimit,
-    signal?: AbortSignal,
-  ): Promise<RefusalCount[]>
-  /**
-   * Applies the rules that need no database to the query for counts.
-   *
-   * @throws Problem `invalid_request` with all mistakes
-   */
-  checkCounts(input: RefusalCountsInput): void
-}
+export type Refusals = ReturnType<typeof createRefusals>
 
 export interface RefusalsDeps {
   readonly database: Pick<Database, 'sql' | 'prisma'>
@@ -55,7 +34,7 @@ export interface RefusalsDeps {
   readonly catalog: Pick<AgentCatalog, 'knownIds'>
 }
 
-export function createRefusals({ database, runtime, limits, reads, catalog }: RefusalsDeps): Refusals {
+export function createRefusals({ database, runtime, limits, reads, catalog }: RefusalsDeps) {
   const { sql, prisma } = database
   const requireCalledAgent = createRequireKnownAgent(catalog, sql)
   const requireKnownAgent: RequireKnownAgent = async (agent, slices) => {
@@ -87,7 +66,8 @@ export function createRefusals({ database, runtime, limits, reads, catalog }: Re
         }
       },
     }),
-    async findMany(caller, requestIds) {
+    /** The last refusal of each request with one of these ids, by request id. Refusals that are gone or that the caller may not see are left out. */
+    async findMany(caller: Principal, requestIds: readonly string[]): Promise<ReadonlyMap<string, Refusal>> {
       const owner = ownerIn(ownScopeOf(caller))
       const last = await sql.query<{ id: string }>(lastOfRequests(owner?.column), [
         requestIds,
@@ -97,7 +77,13 @@ export function createRefusals({ database, runtime, limits, reads, catalog }: Re
       const rows = await prisma.refusal.findMany({ where: { id: { in: last.map(({ id }) => id) } } })
       return new Map(rows.map((row) => [row.requestId, listed(row)]))
     },
-    async counts(caller, input, onLimit, signal) {
+    /** How many requests were refused in each bucket of a range, by key, agent, reason and limit. It takes a point like a report. */
+    async counts(
+      caller: Principal,
+      input: RefusalCountsInput,
+      onLimit?: OnLimit,
+      signal?: AbortSignal,
+    ): Promise<RefusalCount[]> {
       const query = parseRefusalCountsQuery(input, runtime.now())
       await requireRead(reads, limits.reports, caller, onLimit, signal)
       return reads.inTurn({ owner: caller.userId, signal }, async (slices) => {
@@ -106,7 +92,12 @@ export function createRefusals({ database, runtime, limits, reads, catalog }: Re
         return readRefusalCounts({ sql, slices }, scope, query)
       })
     },
-    checkCounts(input) {
+    /**
+     * Applies the rules that need no database to the query for counts.
+     *
+     * @throws Problem `invalid_request` with all mistakes
+     */
+    checkCounts(input: RefusalCountsInput): void {
       parseRefusalCountsQuery(input, runtime.now())
     },
   }

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { fail, refuseField } from '#core/errors/errors.ts'
 import type { TextCheck } from '#core/uploads/content/text-check.ts'
-import type { FilePart } from '#core/uploads/upload-request.ts'
 import { freeUsedChunks } from './free-used-chunks.ts'
 import type { UploadWaits } from './upload-waits.ts'
 
@@ -12,12 +11,19 @@ export interface SizeBound {
   readonly detail: string
 }
 
+/** Where the bytes of a file come from. */
+export interface FileSource {
+  readonly body: AsyncIterable<Buffer>
+  /** Converts an error of `body`. */
+  problemOf(error: unknown): Error
+}
+
 /**
  * A file as it arrives. It is read in two steps: first a sample, by which its type is decided, and then the whole content,
  * which passes through to the storage while it is hashed and counted. No more than the sample is held in memory.
  */
 export class IncomingFile {
-  readonly #part: FilePart
+  readonly #source: FileSource
   readonly #chunks: AsyncIterator<Buffer>
   readonly #waits: UploadWaits
   readonly #hash = createHash('sha256')
@@ -26,9 +32,9 @@ export class IncomingFile {
   #hasEnded = false
   #bytes = 0
 
-  constructor(part: FilePart, waits: UploadWaits) {
-    this.#part = part
-    this.#chunks = part.body[Symbol.asyncIterator]()
+  constructor(source: FileSource, waits: UploadWaits) {
+    this.#source = source
+    this.#chunks = source.body[Symbol.asyncIterator]()
     this.#waits = waits
   }
 
@@ -92,7 +98,7 @@ export class IncomingFile {
 
   async #read(): Promise<Buffer | undefined> {
     if (this.#hasEnded) return undefined
-    const next = this.#chunks.next().catch((error: unknown) => Promise.reject(this.#part.problemOf(error)))
+    const next = this.#chunks.next().catch((error: unknown) => Promise.reject(this.#source.problemOf(error)))
     const { done, value } = await this.#waits.forClient(next)
     this.#hasEnded = done === true
     if (done === true) return undefined
