@@ -64,15 +64,18 @@ test('the command line reads the reports and calls of REST, with the same filter
   expect(await json('calls', 'list', ...october, '--outcome', 'failed')).toEqual(
     await restData(`/api/v1/calls?${conditions}`),
   )
-  await gateway.query(
-    `INSERT INTO calls (id, request_id, key_id, owner_id, kind, face, agent, instance, admitted_at, paused)
-     SELECT gen_random_uuid(), 'inserted', gen_random_uuid(), gen_random_uuid(), 'chat', 'rest', 'dify', gen_random_uuid(),
-       now(), paused FROM unnest(ARRAY[true, false]) AS paused`,
-  )
-  const paused = await json('calls', 'list', '--paused')
+  const api = apiOf(gateway)
+  const { full_key } = await api.createKey(token)
+  const asking = await api.chat(full_key, 'fastgpt', { query: 'sandbox:interactive', chat_id: 'paused' })
+  await asking.text()
+  await (await api.chat(full_key, 'fastgpt', { query: 'Hello', chat_id: 'other' })).text()
+  const list = async () => (await json('calls', 'list', '--paused')) as { items: unknown[] }
+  await expect.poll(async () => (await list()).items).toHaveLength(1)
+  const paused = await list()
   expect(paused).toEqual(await restData('/api/v1/calls?paused=true'))
-  expect(paused.items).toEqual([expect.objectContaining({ request_id: 'inserted', paused: true })])
-  await gateway.query(`DELETE FROM calls WHERE request_id = 'inserted'`)
+  expect(paused.items).toEqual([
+    expect.objectContaining({ id: asking.headers.get('x-call-id'), paused: true, answered_by: null }),
+  ])
   const { code, output: refusal } = await gateway.trunkline('calls', 'list', '--outcome', 'lost')
   expect([code, refusal]).toEqual([1, expect.stringContaining('--outcome: expected a list of')])
   expect(await output('usage', 'report', ...october)).toMatch(

@@ -1,4 +1,4 @@
-import type { PauseAnswer } from './pages/playground/chats/turn.ts'
+import type { PauseAnswer } from '@trunkline/sdk'
 
 /** A chat as it is shown for other programs. */
 export interface SnippetChat {

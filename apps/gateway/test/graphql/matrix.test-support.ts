@@ -315,6 +315,18 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
     within: ({ all }) => `{ call(id: "${all.callId}") { $FIELD } }`,
   }),
   'Call.agent': row(ONE_CALL, 'agent', { within: ({ all }) => `{ call(id: "${all.callId}") { $FIELD } }` }),
+  // A call that leads to itself, since who sees the other call is decided by the same rule.
+  ...Object.fromEntries(
+    (['answers', 'answeredBy'] as const).map((name) => [
+      `Call.${name}`,
+      row(ONE_CALL, name, {
+        within: async ({ all: { gateway, callId } }) => {
+          await gateway.prisma.call.update({ where: { id: callId }, data: { [name]: callId } })
+          return `{ call(id: "${callId}") { $FIELD } }`
+        },
+      }),
+    ]),
+  ),
   'ApiKey.usageReport': row(
     { ...KEY_READERS },
     'usageReport(from: null, to: null, agentId: null, appId: null, model: null, endUser: null, outcome: null, granularity: DAY, groupBy: [], timezone: "UTC")',

@@ -38,10 +38,14 @@ export function callsSearch(search: Record<string, unknown>) {
     ...textsOrEmptyIn(search, ['app', 'deployment', 'model', 'endUser']),
     // The least that the first text of a call took, that a call took, and that it cost.
     ...leastIn(search, ['firstMs', 'ms', 'tokens']),
-    // Whether the reply ended with a question to the user.
-    ...(typeof search.paused === 'boolean' && { paused: search.paused }),
+    ...pausedIn(search),
     ...timesIn(search),
   }
+}
+
+/** Whether the reply ended with a question to the user. */
+function pausedIn({ paused }: Record<string, unknown>): { readonly paused?: boolean | undefined } {
+  return typeof paused === 'boolean' ? { paused } : {}
 }
 
 /** An empty text stands for calls without one. */

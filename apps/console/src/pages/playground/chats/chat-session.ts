@@ -1,10 +1,16 @@
-import { type ChatChunk, type ServerChatStream, Trunkline, TrunklineError } from '@trunkline/sdk'
+import {
+  type ChatChunk,
+  type PauseAnswer,
+  type ServerChatStream,
+  Trunkline,
+  TrunklineError,
+} from '@trunkline/sdk'
 import type { Exchange } from '../frames/exchange.ts'
 import { recordedFetch } from '../frames/recorded-fetch.ts'
 import { carriedMessages } from './carried-messages.ts'
 import { isOver, isRefusedAnswer, pausedTurn } from './paused-turn.ts'
 import type { PlaygroundKey } from './playground-key.ts'
-import { EMPTY_TURN, type PauseAnswer, type SentFile, sentQuery, type Turn } from './turn.ts'
+import { EMPTY_TURN, type SentFile, sentQuery, type Turn } from './turn.ts'
 import { failedTurn, isConnectionLost, keepsNoReplies } from './turn-failure.ts'
 
 interface ChatSessionOptions {

@@ -1,10 +1,5 @@
-import type { ChatChunk, DetailEvent, TokenUsage, Trunkline } from '@trunkline/sdk'
+import type { DetailEvent, Pause, PauseAnswer, TokenUsage } from '@trunkline/sdk'
 import type { Exchange } from '../frames/exchange.ts'
-
-/** The question at which a run waits for its user. */
-export type Pause = NonNullable<ChatChunk['pause']>
-/** What a message says to such a question. */
-export type PauseAnswer = NonNullable<Parameters<Trunkline['chat']['stream']>[0]['answer']>
 
 export interface SentFile {
   readonly id: string

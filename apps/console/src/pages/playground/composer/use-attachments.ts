@@ -84,7 +84,8 @@ export function useAttachments(agent: string, key: PlaygroundKey, chats: ChatsOf
       setList([])
       return list.flatMap(({ upload }) => upload ?? [])
     },
-    giveBack(files) {
+    /** Gives back the files of a message that was not sent. */
+    giveBack(files: readonly SentFile[]) {
       setList((all) => [...files.map((file) => uploaded(file, lastNumber.current++)), ...all])
     },
   }

@@ -1,4 +1,4 @@
-import type { Pause } from '../chats/turn.ts'
+import type { Pause } from '@trunkline/sdk'
 
 export type PauseField = Pause['fields'][number]
 type PauseOption = Pause['options'][number]
