@@ -13,19 +13,15 @@ import { UploadEnded, type UploadTimes, UploadWaits } from '#core/uploads/incomi
 import { insertUpload } from '#core/uploads/upload-rows.ts'
 import { addressOf } from '#core/uploads/uploads.ts'
 import type { Upload } from '#generated/prisma/client.ts'
-import { requireExpectedType } from './expected-type.ts'
+import { type NamedFile, requireExpectedType } from './expected-type.ts'
 import type { FetchingAgent, FileFetcher } from './fetch-file.ts'
 import { NotKept, notKept } from './not-kept.ts'
 
 /** A file as a platform has named it. */
-export interface AgentMadeFile {
+export interface AgentMadeFile extends NamedFile {
   /** Absolute. It is not used where the bytes are given. */
   readonly url?: string | undefined
   readonly bytes?: Uint8Array | undefined
-  readonly type?: 'image' | 'document' | 'audio' | 'video' | undefined
-  readonly name?: string | undefined
-  /** The platform's word: a content of another kind is not kept, and otherwise the content decides. */
-  readonly mediaType?: string | undefined
 }
 
 export interface KeepingCall {
