@@ -84,6 +84,7 @@ export type ChatSubscription = { chat:
     | { __typename: 'ChatStarted', conversationId: string }
     | { __typename: 'ChatText', text: string }
     | { __typename: 'ChatTextReplaced', text: string }
+    | { __typename: 'FileDetail' }
     | { __typename: 'Interaction' }
     | { __typename: 'NodeFinished' }
     | { __typename: 'NodeStarted' }

@@ -7,6 +7,7 @@
       const result: PossibleTypesResultData = {
   "possibleTypes": {
     "ChatDetail": [
+      "FileDetail",
       "Interaction",
       "NodeFinished",
       "NodeStarted",
@@ -24,6 +25,7 @@
       "ChatStarted",
       "ChatText",
       "ChatTextReplaced",
+      "FileDetail",
       "Interaction",
       "NodeFinished",
       "NodeStarted",
@@ -37,6 +39,7 @@
       "Variables"
     ],
     "Detail": [
+      "FileDetail",
       "Interaction",
       "NodeFinished",
       "NodeStarted",

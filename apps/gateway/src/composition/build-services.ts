@@ -1,7 +1,7 @@
 import { eachOf, settleCalls } from '#core/calls/settle-calls.ts'
 import { createServices, type ServicesDeps } from '#core/services/create-services.ts'
 import type { ProcessTasks, Services } from '#core/services/services.ts'
-import { logCalls } from '#ops/call-log.ts'
+import { logCalls, logFilesNotKept } from '#ops/call-log.ts'
 import { logChanges } from '#ops/log-changes.ts'
 import type { Surroundings } from './surroundings.ts'
 
@@ -37,8 +37,7 @@ export function buildServices(
       'the keys of running calls can be checked again',
       'the keys of running calls cannot be checked, so the calls go on',
     ),
-    onFileNotKept: ({ callId: call, agentId: agent, cause: err, ...why }) =>
-      log.warn({ call, agent, err, ...why }, 'a file of the agent could not be kept'),
+    onFileNotKept: logFilesNotKept(log),
     sweepObserver: { swept: metrics.uploadsSwept },
     // Each listens to every call.
     observe: eachOf([

@@ -126,6 +126,21 @@ describe('a list of deployments', () => {
     })
   })
 
+  test('a deployment replaces where its files are and whether they are kept, and otherwise has both of the agent', () => {
+    const { deployments } = served({
+      ...dify,
+      filesUrl: 'https://files.example.com',
+      keepFiles: true,
+      deployments: [{ id: 'main' }, { ...us, filesUrl: 'http://10.0.0.1:8080/below', keepFiles: false }],
+    })
+    expect(deployments.map(({ agent: { filesUrl, keepFiles } }) => [filesUrl, keepFiles])).toEqual([
+      ['https://files.example.com', true],
+      ['http://10.0.0.1:8080/below', false],
+    ])
+    const { filesUrl, keepFiles } = served(dify)
+    expect([filesUrl, keepFiles]).toEqual([undefined, false])
+  })
+
   test('a deployment replaces keys and bots of apps, which keep their names and their order', () => {
     const { deployments } = served({
       ...coze,
@@ -292,6 +307,11 @@ test.each<[string, object, readonly string[]]>([
     'an address with a password',
     { deployments: [{ ...eu, baseUrl: 'https://me:hunter2@eu.example.com' }] },
     [`deployments[0].baseUrl: expected ${A_URL}, got "https://…@eu.example.com"`],
+  ],
+  [
+    'an address of files with a password',
+    { filesUrl: 'https://me:hunter2@files.example.com', deployments: [eu] },
+    [`filesUrl: expected ${A_URL}, got "https://…@files.example.com"`],
   ],
   [
     'what belongs to the agent',

@@ -2,21 +2,26 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import type { Failure } from '#core/agents/events.ts'
 import type { CallEvent, CallRecord, Settled } from '#core/calls/call-events.ts'
-import { logCalls } from './call-log.ts'
+import { logCalls, logFilesNotKept } from './call-log.ts'
 
 const CALL: CallRecord = { callId: 'c-1', requestId: 'r-1', kind: 'chat', face: 'rest', agent: 'dify' }
 
 /** The lines that the events of a call become. */
 function linesOf(events: readonly CallEvent[], level: 'debug' | 'info' = 'info') {
+  const { log, lines } = openLog(level)
+  const observe = logCalls(log)
+  for (const event of events) observe(event)
+  return lines
+}
+
+function openLog(level: 'debug' | 'info') {
   const lines: object[] = []
   const formatters = { level: (label: string) => ({ level: label }) }
   const log = pino(
     { level, base: null, timestamp: false, formatters },
     { write: (line) => lines.push(JSON.parse(line)) },
   )
-  const observe = logCalls(log)
-  for (const event of events) observe(event)
-  return lines
+  return { log, lines }
 }
 
 const attemptEnded = (attempt: number, deployment: string, failure?: Failure): CallEvent => {
@@ -114,4 +119,23 @@ test('the line of a failed call says where it went, how often it was sent and ho
   })
   const [unsent] = linesOf([settled(failed)])
   for (const name of ['deployment', 'attempts', 'queuedMs']) expect(unsent).not.toHaveProperty(name)
+})
+
+test('a file that was not kept is told with the origin of its URL', () => {
+  const { log, lines } = openLog('info')
+  const file = { callId: 'c-1', agentId: 'dify', origin: 'https://cdn.example.com', detail: 'it is empty' }
+  logFilesNotKept(log)({ ...file, reason: 'empty', cause: undefined })
+  logFilesNotKept(log)({ ...file, reason: 'unavailable', cause: new Error('broken') })
+  expect(lines).toMatchObject([
+    {
+      level: 'warn',
+      call: 'c-1',
+      agent: 'dify',
+      reason: 'empty',
+      origin: 'https://cdn.example.com',
+      msg: 'a file of the agent was not kept: it is empty',
+    },
+    { reason: 'unavailable', err: { message: 'broken' } },
+  ])
+  expect(lines[0]).not.toHaveProperty('err')
 })

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { CallEvent, CallObserver, CallRecord, Settled } from '#core/calls/call-events.ts'
+import type { FileNotKept } from '#core/uploads/kept-files/call-files.ts'
 
 type CallLog = Pick<Logger, 'debug' | 'info' | 'isLevelEnabled' | 'warn'>
 type AttemptEnded = Extract<CallEvent, { type: 'attempt_ended' }>
@@ -19,6 +20,15 @@ export function logCalls(log: CallLog): CallObserver {
         log.warn(callLine(call, settled), 'call failed')
     } else if (settled.outcome === 'upstream_error') log.warn(callLine(call, settled), 'upload failed')
   }
+}
+
+/** Logs the files of agents that keep the URLs of their platforms although they were to be stored. */
+export function logFilesNotKept(log: Pick<Logger, 'warn'>): (file: FileNotKept) => void {
+  return ({ callId, agentId, reason, origin, detail, cause }) =>
+    log.warn(
+      { call: callId, agent: agentId, reason, origin, ...(cause !== undefined && { err: cause }) },
+      `a file of the agent was not kept: ${detail}`,
+    )
 }
 
 /** The line of the call is the warning: a call whose attempt failed may have gone well with the next one. */

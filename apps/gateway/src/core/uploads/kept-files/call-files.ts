@@ -13,10 +13,16 @@ import { UploadEnded, type UploadTimes, UploadWaits } from '#core/uploads/incomi
 import { insertUpload } from '#core/uploads/upload-rows.ts'
 import { addressOf } from '#core/uploads/uploads.ts'
 import type { Upload } from '#generated/prisma/client.ts'
-import type { AgentMadeFile } from './agent-made-file.ts'
-import { requireExpectedType } from './expected-type.ts'
+import { type NamedFile, requireExpectedType } from './expected-type.ts'
 import type { FetchingAgent, FileFetcher } from './fetch-file.ts'
 import { NotKept, notKept } from './not-kept.ts'
+
+/** A file as a platform has named it. */
+export interface AgentMadeFile extends NamedFile {
+  /** Absolute. It is not used where the bytes are given. */
+  readonly url?: string | undefined
+  readonly bytes?: Uint8Array | undefined
+}
 
 export interface KeepingCall {
   readonly callId: string

@@ -1,5 +1,12 @@
-import type { AgentMadeFile } from './agent-made-file.ts'
 import { NotKept } from './not-kept.ts'
+
+/** What a platform says of a file. */
+export interface NamedFile {
+  readonly type?: 'image' | 'document' | 'audio' | 'video' | undefined
+  readonly name?: string | undefined
+  /** A content of another kind is not kept; otherwise the content decides. */
+  readonly mediaType?: string | undefined
+}
 
 /**
  * Refuses a content that is of another kind than the platform has said. A picture that has gone is often a page that says so, with
@@ -11,7 +18,7 @@ import { NotKept } from './not-kept.ts'
  */
 export function requireExpectedType(
   found: string,
-  { type, mediaType = '', name = '' }: AgentMadeFile,
+  { type, mediaType = '', name = '' }: NamedFile,
   servedAs: string,
 ): void {
   const kinds = [type, mediaType.toLowerCase().split('/', 1)[0]]
