@@ -1,19 +1,23 @@
+import type { PauseAnswer } from '@trunkline/sdk'
 import type { ChatStatus } from 'ai'
 import { useState } from 'react'
-import type { Message } from './message.ts'
+import { type Message, openPause } from './message.ts'
+import { PauseForm } from './pause-form.tsx'
 
 interface ChatViewProps {
   readonly messages: readonly Message[]
   readonly status: ChatStatus
   readonly error: Error | undefined
   readonly onSend: (query: string) => void
+  readonly onAnswer: (answer: PauseAnswer, title: string) => void
   readonly onStop: () => void
 }
 
 /** What the visitor sees of a chat. */
-export function ChatView({ messages, status, error, onSend, onStop }: ChatViewProps) {
+export function ChatView({ messages, status, error, onSend, onAnswer, onStop }: ChatViewProps) {
   const [query, setQuery] = useState('')
   const isBusy = status === 'submitted' || status === 'streaming'
+  const pause = isBusy ? undefined : openPause(messages)
 
   return (
     <main>
@@ -33,6 +37,7 @@ export function ChatView({ messages, status, error, onSend, onStop }: ChatViewPr
           })}
         </article>
       ))}
+      {pause !== undefined && <PauseForm key={pause.id} pause={pause} onAnswer={onAnswer} />}
       {error !== undefined && <p role="alert">{error.message}</p>}
       <form
         onSubmit={(event) => {

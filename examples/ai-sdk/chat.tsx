@@ -1,18 +1,23 @@
 import { useChat } from '@ai-sdk/react'
 import { DefaultChatTransport } from 'ai'
 import { ChatView } from './chat-view.tsx'
-import { conversationOf, type Message, textOf } from './message.ts'
+import { type Message, sentOf } from './message.ts'
 
 const transport = new DefaultChatTransport<Message>({
   api: '/api/chat',
-  // The agent remembers the conversation, so that it gets the last message alone.
-  prepareSendMessagesRequest: ({ messages }) => ({
-    body: { query: textOf(messages.at(-1)), conversationId: conversationOf(messages) },
-  }),
+  prepareSendMessagesRequest: ({ messages }) => ({ body: sentOf(messages) }),
 })
 
 export function Chat() {
   const { messages, sendMessage, status, stop, error } = useChat<Message>({ transport })
-  const send = (text: string) => void sendMessage({ text })
-  return <ChatView messages={messages} status={status} error={error} onSend={send} onStop={stop} />
+  return (
+    <ChatView
+      messages={messages}
+      status={status}
+      error={error}
+      onSend={(text) => void sendMessage({ text })}
+      onAnswer={(answer, text) => void sendMessage({ text, metadata: { answer } })}
+      onStop={stop}
+    />
+  )
 }

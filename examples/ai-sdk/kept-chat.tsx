@@ -2,7 +2,7 @@ import { useChat } from '@ai-sdk/react'
 import { DefaultChatTransport } from 'ai'
 import { useState } from 'react'
 import { ChatView } from './chat-view.tsx'
-import { conversationOf, type Message, textOf } from './message.ts'
+import { type Message, sentOf } from './message.ts'
 
 const api = '/api/kept-chat'
 
@@ -21,10 +21,7 @@ const transport = new DefaultChatTransport<Message>({
   prepareSendMessagesRequest: ({ messages }) => {
     // Before it is sent, so that a page which is loaded from now on knows what to ask for.
     save(messages)
-    const question = openQuestion(messages)
-    return {
-      body: { id: question?.id, query: textOf(question), conversationId: conversationOf(messages) },
-    }
+    return { body: { id: openQuestion(messages)?.id, ...sentOf(messages) } }
   },
   prepareReconnectToStreamRequest: () => ({ api: `${api}?id=${openQuestion(saved())?.id ?? ''}` }),
 })
@@ -44,7 +41,6 @@ export function KeptChat() {
     },
   })
 
-  const send = (text: string) => void sendMessage({ text })
   /** Leaving stops nothing, so that Stop must say so. What there is of the answer stays. */
   const stopAnswer = () => {
     const question = openQuestion(saved())
@@ -52,5 +48,14 @@ export function KeptChat() {
     save(messages)
     void fetch(`${api}?id=${question?.id}`, { method: 'DELETE', keepalive: true })
   }
-  return <ChatView messages={messages} status={status} error={error} onSend={send} onStop={stopAnswer} />
+  return (
+    <ChatView
+      messages={messages}
+      status={status}
+      error={error}
+      onSend={(text) => void sendMessage({ text })}
+      onAnswer={(answer, text) => void sendMessage({ text, metadata: { answer } })}
+      onStop={stopAnswer}
+    />
+  )
 }

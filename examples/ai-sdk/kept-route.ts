@@ -1,19 +1,23 @@
 import { Trunkline, TrunklineError } from '@trunkline/sdk'
+import type { Sent } from './message.ts'
 
 /*
  * The route of the page whose answers survive a reload (in Next.js: `app/api/kept-chat/route.ts`). The gateway goes on with a kept
  * call while nobody reads, so that the route needs no storage: it gives the call the name of its question, and asks for it by that.
  */
 
-interface Question {
+interface Question extends Sent {
   readonly id: string
-  readonly query: string
-  readonly conversationId?: string
 }
 
 export async function POST(request: Request): Promise<Response> {
-  const { id, query, conversationId = '' }: Question = await request.json()
-  const params = { query, chat_id: conversationId, conversation_id: conversationId, detail: true }
+  const { id, query, conversationId = '', answer }: Question = await request.json()
+  const ids = {
+    app_id: process.env.TRUNKLINE_APP ?? '',
+    chat_id: conversationId,
+    conversation_id: conversationId,
+  }
+  const params = { ...ids, query, answer, detail: true }
   // No `signal`: a visitor who leaves may come back.
   const stream = client().chat.stream({ ...params, idempotencyKey: nameOf(id) })
   return stream.toUIMessageStreamResponse({ messageId: answerTo(id), onError })

@@ -1,4 +1,5 @@
 import { AbortError, Trunkline } from '@trunkline/sdk'
+import type { Sent } from './message.ts'
 
 /*
  * The route of the page (in Next.js: `app/api/chat/route.ts`). It holds the API key, so that the page needs none, and passes the
@@ -6,9 +7,14 @@ import { AbortError, Trunkline } from '@trunkline/sdk'
  */
 
 export async function POST(request: Request): Promise<Response> {
-  const { query, conversationId = '' }: { query: string; conversationId?: string } = await request.json()
+  const { query, conversationId = '', answer }: Sent = await request.json()
   const client = new Trunkline({ agent: process.env.TRUNKLINE_AGENT ?? 'dify' })
-  const params = { query, chat_id: conversationId, conversation_id: conversationId, detail: true }
+  const ids = {
+    app_id: process.env.TRUNKLINE_APP ?? '',
+    chat_id: conversationId,
+    conversation_id: conversationId,
+  }
+  const params = { ...ids, query, answer, detail: true }
   // A visitor who leaves, or presses Stop, stops the agent.
   const stream = client.chat.stream(params, { signal: request.signal })
   return stream.toUIMessageStreamResponse({

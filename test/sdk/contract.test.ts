@@ -54,7 +54,8 @@ const AUDITED = {
   target_id: 't',
   request_id: 'r',
 } as const
-const CHAT = { agent: 'dify', query: 'Hello', user: 'ada', variables: { city: 'Bern' } }
+const ANSWER = { pause: 'p', option: 'approve' }
+const CHAT = { agent: 'dify', query: 'Hello', user: 'ada', variables: { city: 'Bern' }, answer: ANSWER }
 const LIMITS = { chat_per_minute: 1, upload_per_minute: 1 }
 
 /** For each operation a use of its methods with everything that they take. */

@@ -26,6 +26,7 @@ const PROGRAMS: Readonly<Record<string, RegExp>> = {
   'resume.ts': /\w.*\ntrue done\n$/s,
   'conversation.ts': /Ada.*\n[\w-]{36}\n$/s,
   'continue.ts': /Ada/,
+  'pause.ts': /确认/,
   'usage.ts': /calls: \d+/,
   'errors.ts': /^BadRequestError 400 unknown_agent\n$/,
   'options.ts': /\w/,

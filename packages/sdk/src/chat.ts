@@ -23,6 +23,8 @@ export type {
   ChatRequest,
   DetailEvent,
   ErrorReason,
+  Pause,
+  PauseAnswer,
   TokenUsage,
 } from './generated/wire.ts'
 export type { CallOptions, ChatClientOptions, ChatStreamOptions } from './options.ts'

@@ -38,6 +38,8 @@ export type {
   FullUser,
   GatewayProcess,
   LoginResponse,
+  Pause,
+  PauseAnswer,
   Refusal,
   RefusalCount,
   TokenUsage,
@@ -69,7 +71,7 @@ export type { ApiKeyFilter, ApiKeys, NewApiKey } from './resources/api-keys.ts'
 export type { Audit, AuditFilter } from './resources/audit.ts'
 export type { Calls } from './resources/calls.ts'
 export type { Chat } from './resources/chat.ts'
-export type { Conversation, ConversationParams } from './resources/conversation.ts'
+export type { Conversation, ConversationAnswer, ConversationParams } from './resources/conversation.ts'
 export type { Processes, ProcessFilter } from './resources/processes.ts'
 export type { RefusalCountQuery, RefusalFilter, Refusals } from './resources/refusals.ts'
 export type { ServerChat } from './resources/server-chat.ts'

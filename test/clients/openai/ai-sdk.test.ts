@@ -52,6 +52,15 @@ describe.each(PLATFORM_NAMES)('the AI SDK with an agent of %s', (platform) => {
   })
 })
 
+test('a question at which an agent waits is a reply like others, and the next message answers it', async () => {
+  const model = modelOf(MODELS.fastgpt, 'ai-pause')
+  const messages: ModelMessage[] = [{ role: 'user', content: 'sandbox:interactive' }]
+  const question = await generateText({ model, messages })
+  expect([question.finishReason, question.text]).toEqual(['stop', expect.stringContaining('- 确认\n- 取消')])
+  messages.push({ role: 'assistant', content: question.text }, { role: 'user', content: '确认' })
+  expect(await streamText({ model, messages }).text).toContain('你选择了“确认”')
+})
+
 test('a tool of the AI SDK is called and its result is used in the answer, both generated and streamed', async () => {
   const toolInputs: unknown[] = []
   const request = {

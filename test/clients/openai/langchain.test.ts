@@ -46,6 +46,15 @@ describe.each(PLATFORM_NAMES)('LangChain with an agent of %s', (platform) => {
   })
 })
 
+test('a question at which an agent waits is a message like others, and the next one answers it', async () => {
+  const model = modelOf(MODELS.fastgpt, 'langchain-pause')
+  const asked = 'sandbox:interactive'
+  const question = await model.invoke(asked)
+  expect(question.text).toContain('- 确认\n- 取消')
+  const chunks = await collect(await model.stream([['user', asked], question, ['user', '确认']]))
+  expect(chunks.map((chunk) => chunk.text).join('')).toContain('你选择了“确认”')
+})
+
 test('a bound tool of LangChain is called, and its result is used in the answer', async () => {
   const { name, description, parameters } = WEATHER
   const model = modelOf('openai').bindTools([

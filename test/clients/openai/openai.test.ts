@@ -127,6 +127,45 @@ describe.each(PLATFORM_NAMES)('an agent of %s, asked by the openai package,', (p
   })
 })
 
+test.each([true, false])(
+  'a question at which an agent waits is a reply like others, and the next message answers it (stream: %s)',
+  async (stream) => {
+    const talk = inConversation(`pause-${stream}`)
+    const messages: ChatCompletionMessageParam[] = []
+    const say = async (content: string) => {
+      messages.push({ role: 'user', content })
+      const params = { model: MODELS.fastgpt, messages }
+      const completion = stream
+        ? await client.chat.completions.stream(params, talk).finalChatCompletion()
+        : await client.chat.completions.create(params, talk)
+      const [choice] = completion.choices
+      expect(choice?.finish_reason).toBe('stop')
+      messages.push({ role: 'assistant', content: choice?.message.content ?? '' })
+      return choice?.message.content
+    }
+    expect(await say('sandbox:interactive')).toContain('- 确认\n- 取消')
+    expect(await say('确认')).toContain('你选择了“确认”')
+    expect(await say('Thanks.')).toContain('Thanks.')
+  },
+)
+
+test('an answer that names its pause is taken once, over the openai package as well', async () => {
+  const talk = inConversation('pause-by-id')
+  const model = MODELS.fastgpt
+  const asked = await client.chat.completions.create(
+    { model, messages: [{ role: 'user', content: 'sandbox:interactive' }] },
+    talk,
+  )
+  const { pause } = asked as unknown as { pause: { id: string; options: { id: string }[] } }
+  const answer = { pause: pause.id, option: pause.options[0]?.id }
+  // The package passes on fields that it does not know.
+  const params = { model, messages: [{ role: 'user' as const, content: '' }], answer }
+  const { choices } = await client.chat.completions.create(params, talk)
+  expect(choices[0]?.message.content).toContain('你选择了“确认”')
+  const again = client.chat.completions.create(params, talk)
+  await expect(again).rejects.toMatchObject({ constructor: ConflictError, code: 'pause_over' })
+})
+
 test('the model calls a tool, receives its result and answers with it, in JSON and streamed', async () => {
   const toolInputs: unknown[] = []
   const { name, description, parameters } = WEATHER

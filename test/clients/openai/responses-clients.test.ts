@@ -46,4 +46,15 @@ describe.each(RESPONSES_CLIENTS)('$name', (client) => {
       expect(counted.filter(({ outcome, reason }) => outcome === 'done' || reason === null)).toEqual([])
     })
   })
+
+  test('shows the question at which an agent waits, and what is written next answers it', async () => {
+    const { apiKey, calls } = await createCountedKey(system)
+    const connection = { baseURL: `${system.gateway.url}/api/v1`, apiKey }
+    const questions = ['sandbox:interactive', '确认'] as const
+    const id = `${client.name}, pause`
+    const [question, end] = await client.converse(connection, MODELS.fastgpt, id, questions)
+    expect(question).toContain('- 确认\n- 取消')
+    expect(end).toContain('你选择了“确认”')
+    expect(await calls(2)).toMatchObject([{ outcome: 'done' }, { outcome: 'done' }])
+  })
 })

@@ -1,6 +1,6 @@
 import type { WithResponse } from '../api-promise.ts'
 import { AbortError, InvalidResponseError, TrunklineError } from '../errors.ts'
-import type { ChatChunk, DetailEvent } from '../generated/wire.ts'
+import type { ChatChunk, DetailEvent, Pause } from '../generated/wire.ts'
 import { abortWith, onAbort } from '../transport/on-abort.ts'
 import { requestIdOf } from '../transport/response-fields.ts'
 import { textIn } from '../transport/text-in.ts'
@@ -38,8 +38,8 @@ export interface ChatStreamSpec {
   readonly idleTimeoutMs?: number | undefined
   /** Whether the reply has a list of details; undefined for one that has it where there are any. */
   readonly wantsDetail?: boolean | undefined
-  /** Is called with the id of the conversation, as soon as a chunk names it. */
-  readonly onId?: ((id: string) => void) | undefined
+  /** Is called for every chunk of a chat. */
+  readonly onChunk?: ((chunk: ChatChunk) => void) | undefined
   /** Is called for every comment of the stream. */
   readonly onComment?: (() => void) | undefined
 }
@@ -98,6 +98,20 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
    */
   get textStream(): AsyncIterableIterator<string, undefined> {
     return textsOf(this)
+  }
+
+  /**
+   * What the agent asks, where its run waits for the answer; undefined before the end of the stream, which tells it.
+   *
+   * @example
+   * ```ts
+   * const stream = client.chat.stream({ agent: 'fastgpt', app_id: 'demo', query: 'sandbox:interactive' })
+   * console.log(await stream.text())
+   * console.log(stream.pause?.options.map(({ title }) => title))
+   * ```
+   */
+  get pause(): Pause | undefined {
+    return this.#collector.pause()
   }
 
   /**
@@ -221,8 +235,7 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
     } catch (cause) {
       throw new InvalidResponseError('An event of the stream is not of a chat.', { cause })
     }
-    const id = textIn(chunk, 'id')
-    if (id) this.#spec.onId?.(id)
+    this.#spec.onChunk?.(chunk)
     this.#emit('text', textOf(chunk))
     this.#emit('detail', chunk.detail)
   }

@@ -1,5 +1,8 @@
 import { describe, expect, test, vi } from 'vitest'
 import {
+  BadRequestError,
+  ConflictError,
+  type Conversation,
   InvalidResponseError,
   readChatStream,
   StreamFailedError,
@@ -59,6 +62,86 @@ describe('a reply', () => {
   test('of another server that has no choices has no text', async () => {
     const reply = await clientOf(() => Response.json({})).client.chat.create({ query: 'Hi' })
     expect([reply.text, reply.callId]).toEqual(['', undefined])
+  })
+})
+
+const PAUSE = { id: 'call-1', question: 'Sure?', options: [{ id: 'yes', title: 'Yes' }], fields: [] }
+const PAUSED = { ...REPLY, pause: PAUSE }
+const paused = () => Response.json(PAUSED, { headers: HEAD })
+const PAUSED_STREAM = events(chunk('Hel'), chunk('lo'), { ...chunk(null, 'stop'), pause: PAUSE })
+
+describe('a pause', () => {
+  test('is in the reply, and in that of a stream', async () => {
+    const created = await clientOf(paused).client.chat.create({ query: 'Hi' })
+    const stream = clientOf(streaming(PAUSED_STREAM)).client.chat.stream({ query: 'Hi' })
+    expect(stream.pause).toBeUndefined()
+    expect(await stream.final()).toStrictEqual(created)
+    expect([created.pause, stream.pause]).toEqual([PAUSE, PAUSE])
+  })
+
+  test('is in the last chunk for those who read the stream alone', async () => {
+    const pauses: unknown[] = []
+    const response = new Response(PAUSED_STREAM, { headers: HEAD })
+    for await (const { pause } of readChatStream(response)) pauses.push(pause)
+    expect(pauses).toEqual([undefined, undefined, PAUSE])
+  })
+})
+
+describe('the pause of a conversation', () => {
+  const over = (status: number, reason: string) => () =>
+    Response.json({ code: status, msg: 'No', detail: 'No.', reason }, { status })
+
+  test.each([
+    ['a reply', paused, (talk: Conversation) => talk.create('Hi')],
+    ['a stream', streaming(PAUSED_STREAM), (talk: Conversation) => talk.stream('Hi').text()],
+  ])('that %s has is answered by its id, and is over then', async (_, first, ask) => {
+    const { client, bodies } = clientOf(first, json)
+    const talk = client.chat.conversation()
+    await ask(talk)
+    expect(talk.pause).toEqual(PAUSE)
+    expect((await talk.answer({ option: 'yes' })).text).toBe('Hello')
+    expect(bodies[1]).toMatchObject({
+      query: '',
+      conversation_id: 'talk-1',
+      answer: { pause: 'call-1', option: 'yes' },
+    })
+    expect(talk.pause).toBeUndefined()
+  })
+
+  test('is answered by a text, by fields, and given up for another message, also as streams', async () => {
+    const { client, bodies } = clientOf(paused, streaming(PAUSED_STREAM), streaming(PAUSED_STREAM), json)
+    const talk = client.chat.conversation()
+    await talk.create('Hi')
+    await talk.answerStream('Yes').text()
+    await talk.answerStream({ fields: { comment: 'Fine.' } }).text()
+    await talk.answer({ cancel: true, query: 'Something else' })
+    expect(bodies.slice(1)).toMatchObject([
+      { query: 'Yes', answer: { pause: 'call-1' } },
+      { query: '', answer: { pause: 'call-1', fields: { comment: 'Fine.' } } },
+      { query: 'Something else', answer: { pause: 'call-1', cancel: true } },
+    ])
+    expect(bodies[3]?.answer).not.toHaveProperty('query')
+  })
+
+  test('stays open after an answer that it does not take, and is over where the gateway says so', async () => {
+    const { client } = clientOf(paused, over(400, 'answer_required'), over(409, 'pause_over'))
+    const talk = client.chat.conversation()
+    await talk.create('Hi')
+    await expect(talk.answer('What?')).rejects.toBeInstanceOf(BadRequestError)
+    expect(talk.pause).toEqual(PAUSE)
+    await expect(talk.answer('Yes')).rejects.toMatchObject({
+      constructor: ConflictError,
+      reason: 'pause_over',
+    })
+    expect(talk.pause).toBeUndefined()
+  })
+
+  test('is missed before anything is sent', async () => {
+    const { client, fetch } = clientOf(json)
+    const talk = client.chat.conversation()
+    await expect(talk.answer({ option: 'yes' })).rejects.toThrow('No pause is open.')
+    expect(() => talk.answerStream('Yes')).toThrow('No pause is open.')
+    expect(fetch).not.toHaveBeenCalled()
   })
 })
 

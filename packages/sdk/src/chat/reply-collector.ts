@@ -1,5 +1,5 @@
 import { InvalidResponseError } from '../errors.ts'
-import type { ChatChunk, ChatReply, DetailEvent } from '../generated/wire.ts'
+import type { ChatChunk, ChatReply, DetailEvent, Pause } from '../generated/wire.ts'
 
 /** What a gateway sends at most as the text of one stream. An endless stream of another server is not held any further. */
 const HELD_LENGTH_MAX = 32 * 1024 * 1024
@@ -14,12 +14,14 @@ export interface ReplyCollector {
   text(): string
   /** @throws InvalidResponseError if there was more than can be held */
   reply(): ChatReply
+  pause(): Pause | undefined
 }
 
 export function replyCollector(wantsDetail: boolean | undefined): ReplyCollector {
   const details: DetailEvent[] = []
   let head: Partial<ChatChunk> = {}
   let usage: ChatChunk['usage']
+  let pause: Pause | undefined
   let finish_reason: ChatReply['choices'][number]['finish_reason'] = 'stop'
   let joined = ''
   let fragments: string[] = []
@@ -56,6 +58,7 @@ export function replyCollector(wantsDetail: boolean | undefined): ReplyCollector
       if (typeof content !== 'string') throw new TypeError('No text.')
       head = chunk
       usage = chunk.usage ?? usage
+      pause = chunk.pause ?? pause
       finish_reason = choice?.finish_reason || finish_reason
       if (canHold(content.length) && fragments.push(content) >= FRAGMENTS_MAX) {
         joined += fragments.join('')
@@ -73,8 +76,10 @@ export function replyCollector(wantsDetail: boolean | undefined): ReplyCollector
         model,
         ...(usage !== undefined && { usage }),
         choices: [{ index: 0, message: { role: 'assistant', content: text() }, finish_reason }],
+        ...(pause && { pause }),
         ...((wantsDetail ?? details[0]) && { detail: details }),
       }
     },
+    pause: () => pause,
   }
 }

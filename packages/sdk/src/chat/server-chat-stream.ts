@@ -10,7 +10,7 @@ import {
   type ChatStreamReaderOptions,
   type ReadChatStreamOptions,
 } from './read-chat-stream.ts'
-import { type UIMessageStreamOptions, uiMessageForm } from './ui-message-form.ts'
+import type { UIMessageStreamOptions } from './ui-message-form.ts'
 import { type VisitorErrorOptions, visitorError } from './visitor-error.ts'
 
 /** The events of {@link ServerChatStream.on}, and what a listener receives. */
@@ -159,7 +159,7 @@ export class ServerChatStream extends ChatStream {
    * ```
    */
   toReadableStream(options: VisitorErrorOptions = {}): ReadableStream<Uint8Array> {
-    return this.#passOn(CHAT_STREAM_FORM, options)
+    return this.#passOn(() => CHAT_STREAM_FORM, options)
   }
 
   /**
@@ -186,13 +186,17 @@ export class ServerChatStream extends ChatStream {
    * ```
    */
   toResponse({ onError, ...init }: ResponseInit & VisitorErrorOptions = {}): Response {
-    return responseOf(this.#passOn(CHAT_STREAM_FORM, { onError }), EVENT_STREAM, init)
+    return responseOf(
+      this.#passOn(() => CHAT_STREAM_FORM, { onError }),
+      EVENT_STREAM,
+      init,
+    )
   }
 
   /**
-   * A response for the route of `useChat`, the hook of the AI SDK: the text, the agent's reasoning if `detail` was requested, and the
-   * id of the conversation as `metadata.conversationId` of the message. Failures are shown to the visitor as by
-   * {@link ServerChatStream.toResponse}; the text so far stays.
+   * A response for the route of `useChat`, the hook of the AI SDK: the text, the agent's reasoning if `detail` was requested, the id
+   * of the conversation as `metadata.conversationId` of the message, and what the agent asks as a part `data-pause`. Failures are
+   * shown to the visitor as by {@link ServerChatStream.toResponse}; the text so far stays.
    *
    * @example
    * ```ts
@@ -209,7 +213,11 @@ export class ServerChatStream extends ChatStream {
     sendReasoning,
     ...init
   }: ResponseInit & UIMessageStreamOptions = {}): Response {
-    const bytes = this.#passOn(uiMessageForm({ onError, messageId, sendReasoning }), { onError })
+    const loadForm = async () => {
+      const { uiMessageForm } = await import('./ui-message-form.ts')
+      return uiMessageForm({ onError, messageId, sendReasoning })
+    }
+    const bytes = this.#passOn(loadForm, { onError })
     return responseOf(bytes, { ...EVENT_STREAM, 'x-vercel-ai-ui-message-stream': 'v1' }, init)
   }
 
@@ -225,7 +233,11 @@ export class ServerChatStream extends ChatStream {
    */
   toTextStreamResponse({ onError, ...init }: ResponseInit & VisitorErrorOptions = {}): Response {
     const headers = { ...EVENT_STREAM, 'content-type': 'text/plain; charset=utf-8' }
-    return responseOf(this.#passOn(TEXT_FORM, { onError }), headers, init)
+    return responseOf(
+      this.#passOn(() => TEXT_FORM, { onError }),
+      headers,
+      init,
+    )
   }
 
   #chunksOf(response: Response, options: ReadChatStreamOptions): AsyncIterable<ChatChunk> {
@@ -237,32 +249,39 @@ export class ServerChatStream extends ChatStream {
     return this.#kept?.chunks(response, read, onResumed) ?? read(response)
   }
 
-  #passOn(form: PassedOnForm, { onError }: VisitorErrorOptions): ReadableStream<Uint8Array> {
+  /** The form is loaded when something reads. */
+  #passOn(
+    loadForm: () => PassedOnForm | Promise<PassedOnForm>,
+    { onError }: VisitorErrorOptions,
+  ): ReadableStream<Uint8Array> {
     let report = onError
+    let form: PassedOnForm | undefined
     let chunks: AsyncIterator<ChatChunk, undefined> | undefined
     return new ReadableStream<Uint8Array>(
       {
         pull: async (controller) => {
+          form ??= await loadForm()
+          const { comment, begin, chunk, end, failure } = form
           const send = (frames: readonly string[]) => {
             for (const frame of frames) if (frame !== '') controller.enqueue(encoder.encode(frame))
             return frames.length > 0
           }
-          this.#passOnComment = () => send([form.comment])
+          this.#passOnComment = () => send([comment])
           try {
             if (chunks === undefined) {
               chunks = this[Symbol.asyncIterator]()
-              if (send(form.begin())) return
+              if (send(begin())) return
             }
             for (;;) {
               const { done, value } = await chunks.next()
               if (done) break
               // A chunk that writes nothing is followed by the next one, since there is no pull before something is written.
-              if (send(form.chunk(value))) return
+              if (send(chunk(value))) return
             }
-            send(form.end())
+            send(end())
           } catch (error) {
             const told = await visitorError(error, report)
-            const frames = form.failure(told)
+            const frames = failure(told)
             if (frames === undefined) {
               controller.error(new TrunklineError(`${told.error.code}: ${told.error.message}`))
               return

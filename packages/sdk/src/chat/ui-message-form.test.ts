@@ -50,6 +50,19 @@ test('text and reasoning are parts that begin and end', () => {
   ])
 })
 
+test('a pause is a part of its own, after the text of the question', () => {
+  const pause = { id: 'call-1', question: 'Sure?', options: [{ id: 'yes', title: 'Yes' }], fields: [] }
+  expect(partsOf([chunk('Sure?'), chunk('', { pause }, 'stop')])).toEqual([
+    { type: 'start' },
+    METADATA,
+    { type: 'text-start', id: '0' },
+    { type: 'text-delta', id: '0', delta: 'Sure?' },
+    { type: 'text-end', id: '0' },
+    { type: 'data-pause', id: 'call-1', data: pause },
+    { type: 'finish', finishReason: 'stop' },
+  ])
+})
+
 test('reasoning can be kept back', () => {
   expect(partsOf([thought('Hm'), chunk('Hi', {}, 'stop')], { sendReasoning: false })).toEqual([
     { type: 'start' },

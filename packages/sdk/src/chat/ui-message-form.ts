@@ -19,7 +19,12 @@ const FINISH_REASONS: Readonly<Record<string, string>> = {
 
 const frameOf = (part: object): string => `data: ${JSON.stringify(part)}\n\n`
 
-/** The parts of a message as the AI SDK reads them. A part of a type that it does not know would end its chat. */
+/**
+ * The parts of a message as the AI SDK reads them. A part of a type that it does not know would end its chat.
+ *
+ * This module imports nothing but types, as that of kept calls: it is loaded with the first stream that is passed on in this form, and
+ * what a bundler found both here and in the rest of the package would become a file that every page loads.
+ */
 export function uiMessageForm({
   messageId,
   sendReasoning = true,
@@ -65,6 +70,9 @@ export function uiMessageForm({
         ...metadataOf(chunk),
         ...(thought ? pieceOf('reasoning', thought) : []),
         ...(typeof text === 'string' && text !== '' ? pieceOf('text', text) : []),
+        ...(chunk.pause
+          ? [...closing(), frameOf({ type: 'data-pause', id: chunk.pause.id, data: chunk.pause })]
+          : []),
       ]
     },
     end: () => [...closing(), frameOf({ type: 'finish', finishReason }), 'data: [DONE]\n\n'],

@@ -41,6 +41,8 @@ describe('of the reasons of the gateway, the visitor is told', () => {
     ['content_filtered', 400, 'invalid_request_error'],
     ['agent_rejected_input', 400, 'invalid_request_error'],
     ['conversation_busy', 409, 'invalid_request_error'],
+    ['answer_required', 400, 'invalid_request_error'],
+    ['pause_over', 409, 'invalid_request_error'],
     ['rate_limited', 429, 'rate_limit_error'],
     ['agent_rate_limited', 429, 'rate_limit_error'],
     ['agent_timeout', 504, 'server_error'],

@@ -64,8 +64,8 @@ export class Chat<Stream extends ChatStream = ChatStream, Params extends ChatPar
     open: ChatStreamSpec['open'],
     params: ChatParams | undefined,
     { signal, idleTimeoutMs = this.#options.idleTimeoutMs }: ChatStreamOptions = {},
-    onId?: (id: string) => void,
+    onChunk?: ChatStreamSpec['onChunk'],
   ): Stream {
-    return this.#streamOf({ open, signal, idleTimeoutMs, wantsDetail: params?.detail, onId })
+    return this.#streamOf({ open, signal, idleTimeoutMs, wantsDetail: params?.detail, onChunk })
   }
 }

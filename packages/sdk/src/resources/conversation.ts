@@ -2,8 +2,10 @@ import { type ApiPromise, apiPromise } from '../api-promise.ts'
 import type { ServerChatParams } from '../chat/chat-request.ts'
 import type { Reply } from '../chat/reply.ts'
 import type { OpenOptions, ServerChatStream, ServerChatStreamSpec } from '../chat/server-chat-stream.ts'
+import { TrunklineError } from '../errors.ts'
+import type { ChatReply, Pause, PauseAnswer } from '../generated/wire.ts'
 import type { CallOptions, ChatStreamOptions } from '../options.ts'
-import { BadRequestError } from '../status-errors.ts'
+import { textIn } from '../transport/text-in.ts'
 import type { Chat } from './chat.ts'
 
 /** What holds for every message of a conversation, and the id of one that exists already. */
@@ -13,6 +15,12 @@ export type ConversationParams = Omit<
 > & {
   /** The conversation to continue. Without it the first reply names a new one. */
   id?: string | undefined
+}
+
+/** The answer to the open pause of a conversation, and the text beside it. */
+export type ConversationAnswer = Omit<PauseAnswer, 'pause'> & {
+  /** The text of the answer, or beside `cancel` an ordinary message. */
+  query?: string | undefined
 }
 
 /**
@@ -30,6 +38,7 @@ export class Conversation {
   readonly #chats: Chat<ServerChatStream, ServerChatParams>
   readonly #params: Omit<ServerChatParams, 'query'>
   #id: string | undefined
+  #pause: Pause | undefined
 
   constructor(chats: Chat<ServerChatStream, ServerChatParams>, { id, ...params }: ConversationParams) {
     this.#chats = chats
@@ -40,6 +49,14 @@ export class Conversation {
   /** The id of the conversation; undefined before the first reply has named it. */
   get id(): string | undefined {
     return this.#id
+  }
+
+  /**
+   * What the agent has asked in its last reply, until that is answered or over; {@link Conversation.answer} answers it. Of the replies
+   * that another program has received, it knows nothing.
+   */
+  get pause(): Pause | undefined {
+    return this.#pause
   }
 
   /**
@@ -56,7 +73,7 @@ export class Conversation {
     const reply = this.#send(message, (params) => this.#chats.reply(params, options))
     return apiPromise(
       reply.then((received) => {
-        this.#keep(received.data.id)
+        this.#keep(received.data)
         return received
       }),
     )
@@ -77,7 +94,42 @@ export class Conversation {
       const opening: OpenOptions = { ...options, signal, onKept }
       return this.#send(message, (params) => this.#chats.open(params, opening))
     }
-    return this.#chats.streamOf(open, this.#paramsOf(message), options, (id) => this.#keep(id))
+    return this.#chats.streamOf(open, this.#paramsOf(message), options, (chunk) => this.#keep(chunk))
+  }
+
+  /**
+   * Answers the open pause by a text, an option or the fields of a form, and resolves with the whole reply. `cancel` gives the pause
+   * up, and the `query` beside it, if there is one, is an ordinary message. The answer names its pause, so that a second click, and
+   * what comes too late, are refused with the reason `pause_over`.
+   *
+   * @example
+   * ```ts
+   * const talk = client.chat.conversation({ agent: 'fastgpt', app_id: 'demo' })
+   * await talk.create('sandbox:interactive')
+   * const [option] = talk.pause?.options ?? []
+   * if (option) console.log((await talk.answer({ option: option.id })).text)
+   * ```
+   *
+   * @throws TrunklineError before anything is sent, if no pause is open
+   */
+  answer(answer: string | ConversationAnswer, options?: CallOptions): ApiPromise<Reply> {
+    return this.create(this.#answering(answer), options)
+  }
+
+  /**
+   * Answers the open pause as {@link Conversation.answer} does, and returns the reply as a stream.
+   *
+   * @example
+   * ```ts
+   * const talk = client.chat.conversation({ agent: 'fastgpt', app_id: 'demo' })
+   * await talk.create('sandbox:interactive')
+   * if (talk.pause) console.log(await talk.answerStream('确认').text())
+   * ```
+   *
+   * @throws TrunklineError before anything is sent, if no pause is open
+   */
+  answerStream(answer: string | ConversationAnswer, options?: ChatStreamOptions): ServerChatStream {
+    return this.stream(this.#answering(answer), options)
   }
 
   /** Sends a message, and once more if the agent leaves it to its callers to name a conversation, which a refusal shows. */
@@ -87,12 +139,16 @@ export class Conversation {
   ): Promise<T> {
     const params = this.#paramsOf(message)
     try {
-      return await attempt(params)
+      const received = await attempt(params)
+      // What was sent is the answer, or an ordinary message because it was too late for one.
+      this.#pause = undefined
+      return received
     } catch (error) {
-      const needsId = error instanceof BadRequestError && error.reason === 'conversation_id_required'
-      if (params.conversation_id || !needsId) throw error
+      const reason = textIn(error, 'reason')
+      if (reason === 'pause_over') this.#pause = undefined
+      if (params.conversation_id || reason !== 'conversation_id_required') throw error
       // Two first messages at once are of one conversation. The refused one was not counted.
-      this.#keep(crypto.getRandomValues(new Uint32Array(4)).join('-'))
+      this.#keep({ id: crypto.getRandomValues(new Uint32Array(4)).join('-') })
       return await attempt(this.#paramsOf(message))
     }
   }
@@ -100,10 +156,22 @@ export class Conversation {
   #paramsOf(message: string | ServerChatParams): ServerChatParams {
     // Each agent reads the one of the two that is its own.
     const ids = this.#id ? { chat_id: this.#id, conversation_id: this.#id } : {}
-    return { ...this.#params, ...(typeof message === 'string' ? { query: message } : message), ...ids }
+    const params = {
+      ...this.#params,
+      ...(typeof message === 'string' ? { query: message } : message),
+      ...ids,
+    }
+    if (params.answer?.pause === '') throw new TrunklineError('No pause is open.')
+    return params
   }
 
-  #keep(id: string): void {
-    if (id !== '') this.#id ??= id
+  #answering(answer: string | ConversationAnswer): ServerChatParams {
+    const { query = '', ...given } = typeof answer === 'string' ? { query: answer } : answer
+    return { query, answer: { ...given, pause: this.#pause?.id ?? '' } }
+  }
+
+  #keep(received: Pick<ChatReply, 'id' | 'pause'>): void {
+    this.#id ??= textIn(received, 'id') || undefined
+    this.#pause = received.pause ?? this.#pause
   }
 }

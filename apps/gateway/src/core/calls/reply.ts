@@ -287,9 +287,13 @@ export class Reply implements ChatEvents, RunningCall {
     this.#ending = { outcome, leftNoTurn: attempt.turnState === 'none' }
     const finished = markRejectionHandled(attempt.finish(outcome === 'done', failure))
     const isOpenAgain = attempt.turnState === 'none' && failure?.reason !== 'pause_over'
-    const unclaimed = paused === true ? undefined : this.#pause.endClaim(isOpenAgain ? 'open' : 'over')
+    const unclaimed = markRejectionHandled(
+      paused === true ? undefined : this.#pause.endClaim(isOpenAgain ? 'open' : 'over'),
+    )
     this.#released =
-      unclaimed === undefined ? finished : Promise.all([finished, unclaimed]).then(() => undefined)
+      unclaimed === undefined
+        ? finished
+        : markRejectionHandled(Promise.all([finished, unclaimed]).then(() => undefined))
     this.#place.leave()
     this.#route.leave()
     this.#attemptEnded(outcome, failure)

@@ -55,6 +55,7 @@ describe('a text', () => {
     (query) => {
       expect(said(choice, query)).toMatchObject({ option: 'approve', fields: {} })
       expect(isOption(choice, query)).toBe(true)
+      expect(said(choice, query, {})).toMatchObject({ option: 'approve', fields: {} })
     },
   )
 

@@ -25,13 +25,16 @@ export interface Asked {
 export function matchAnswer(pause: Pause, asked: Asked): Said {
   const { query, answer } = asked
   if (answer?.cancel === true) return 'cancel'
+  // A text that only names its pause is read as any other text.
+  const isText = answer?.option === undefined && answer?.fields === undefined && query.trim() !== ''
+  const given = isText ? undefined : answer
   const told =
-    answer ?? (pause.fields.length > 0 || pause.options.length > 0 ? answerInJson(query, pause) : undefined)
+    given ?? (pause.fields.length > 0 || pause.options.length > 0 ? answerInJson(query, pause) : undefined)
   if (told?.cancel === true) return 'cancel'
   if (pause.unanswerable !== undefined) return fail('pause_over', { detail: pause.unanswerable })
-  const place: FieldPath = answer === undefined ? asked.queryField : ['answer']
-  if (told !== undefined && (told.option !== undefined || told.fields !== undefined || answer !== undefined))
-    return fromObject(pause, told, asked, place, answer !== undefined)
+  const place: FieldPath = given === undefined ? asked.queryField : ['answer']
+  if (told !== undefined && (told.option !== undefined || told.fields !== undefined || given !== undefined))
+    return fromObject(pause, told, asked, place, given !== undefined)
   return fromText(pause, query, asked)
 }
 
