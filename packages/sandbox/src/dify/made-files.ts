@@ -6,6 +6,30 @@ export function messageFile({ type, url, isOfUser }: MadeFile): object {
   return { id: randomUUID(), type, belongs_to: isOfUser ? 'user' : 'assistant', url }
 }
 
+/**
+ * The files of a message at its end, as later releases have them: also those of the user, which only the way in which they came
+ * shows. Null if there are none.
+ */
+export function filesOfMessage({ files }: MadeFiles): readonly object[] | null {
+  if (files.length === 0) return null
+  return files.map(({ type, url, name, mediaType, size, isOfUser }) => ({
+    related_id: randomUUID(),
+    extension: extensionOf(name),
+    filename: name,
+    size,
+    mime_type: mediaType,
+    transfer_method: isOfUser ? 'local_file' : 'tool_file',
+    type,
+    url,
+    upload_file_id: randomUUID(),
+    remote_url: '',
+  }))
+}
+
+function extensionOf(name: string): string {
+  return `.${name.split('.').at(-1)}`
+}
+
 /** The files of a workflow, as its outputs and the ends of runs and messages have them. It has none of the user's. */
 export function flowFiles({ files }: MadeFiles): readonly object[] {
   return files
@@ -19,7 +43,7 @@ export function flowFiles({ files }: MadeFiles): readonly object[] {
       remote_url: null,
       related_id: randomUUID(),
       filename: name,
-      extension: `.${name.split('.').at(-1)}`,
+      extension: extensionOf(name),
       mime_type: mediaType,
       size,
       url,

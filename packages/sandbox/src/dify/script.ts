@@ -3,7 +3,7 @@ import type { MadeFiles } from '../replies/made-files.ts'
 import type { Script } from '../replies/player.ts'
 import { frame } from '../replies/sse.ts'
 import { difyErrors, difyJson } from './errors.ts'
-import { messageFile } from './made-files.ts'
+import { filesOfMessage, messageFile } from './made-files.ts'
 
 export interface DifyRun {
   readonly taskId: string
@@ -44,7 +44,7 @@ export function difyScript(kind: DifyMessageKind, run: DifyRun): Script {
         kind === 'agent' ? emit('message', { id, answer, from_variable_selector: null }) : '',
         replacement ? emit('message_replace', { answer: replacement, reason: 'output_moderation' }) : '',
         ...made.files.map((file) => emit('message_file', messageFile(file))),
-        emit('message_end', { id, metadata: difyMetadata(run, answer), files: null }),
+        emit('message_end', { id, metadata: difyMetadata(run, answer), files: filesOfMessage(made) }),
       ].join(''),
     blocking: (answer) =>
       difyJson(200, {

@@ -3,7 +3,7 @@ import type { Script } from '../replies/player.ts'
 import { frame } from '../replies/sse.ts'
 import { difyError, difyJson } from './errors.ts'
 import { describeForm, type Form } from './human-input.ts'
-import { flowFiles, messageFile, workflowOutputs } from './made-files.ts'
+import { flowFiles, workflowOutputs } from './made-files.ts'
 import { type DifyRun, difyCommon, difyFrames, difyMetadata, type Emit } from './script.ts'
 import { finishedNode, LLM, NODE_ERROR, node, type Place, START, type Status } from './workflow-nodes.ts'
 
@@ -48,7 +48,6 @@ export function difyChatflowScript(
     closing(answer, end) {
       if (part?.waiting.length && end === 'finished') return paused(flow, part.waiting)
       const finished = workflowFinished(flow, answer, statusOf(flow, end), { answer })
-      const told = run.made.files.map((file) => message('message_file', messageFile(file))).join('')
       // Since 2026 only the workflow's status reports a failed node.
       if (nodeFails) return finished + (year === 2026 ? '' : message('error', RUN_FAILED))
       const replaced = replacement
@@ -56,7 +55,7 @@ export function difyChatflowScript(
         : ''
       const files = flowFiles(run.made)
       const messageEnd = message('message_end', { id, metadata: difyMetadata(run, answer), files })
-      return told + replaced + (year === 2026 ? messageEnd + finished : finished + messageEnd)
+      return replaced + (year === 2026 ? messageEnd + finished : finished + messageEnd)
     },
     blocking: (answer) =>
       part
