@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Sandbox, startSandbox } from '@trunkline/sandbox'
+import { type Sandbox, type SandboxPlatform, startSandbox } from '@trunkline/sandbox'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, apiOf } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
@@ -17,9 +17,13 @@ const SETUPS = ['plain', 'located', 'keeping', 'guarded'] as const
 type Setup = (typeof SETUPS)[number]
 
 const PLATFORMS = {
-  ...{ chat: 'dify', chatflow: 'dify', workflow: 'dify' },
-  ...{ coze: 'coze', fastgpt: 'fastgpt', openai: 'openai' },
-} as const satisfies Record<Agent, string>
+  chat: 'dify',
+  chatflow: 'dify',
+  workflow: 'dify',
+  coze: 'coze',
+  fastgpt: 'fastgpt',
+  openai: 'openai',
+} as const satisfies Record<Agent, SandboxPlatform>
 
 let sandbox: Sandbox
 let gateway: TestGateway
@@ -163,25 +167,30 @@ async function readResponse(response: Response): Promise<Told> {
   return { status: response.status, text, files: undefined, reason: body?.error?.code }
 }
 
-const withoutNulls = (files: readonly Any[]): readonly File[] =>
-  files.map((file) => Object.fromEntries(Object.entries(file).filter(([, value]) => value !== null)) as Any)
+/** As the other faces have them. */
+const plainFiles = (files: readonly Any[]): readonly File[] =>
+  files.map(({ url, type, name }) => ({
+    ...(url && { url }),
+    type: type.toLowerCase(),
+    ...(name && { name }),
+  }))
 
 function graphqlError(errors: readonly Any[] | undefined): Pick<Told, 'status' | 'reason'> {
-  const { status, reason } = errors?.[0]?.extensions ?? { status: 200 }
-  return { status, reason }
+  const { status = 200, code } = errors?.[0]?.extensions ?? {}
+  return { status, reason: code }
 }
 
 async function readGraphql(response: Response): Promise<Told> {
   const { data, errors } = JSON.parse(await response.text())
   const { text = '', files = [] } = data?.chat ?? {}
-  return { ...graphqlError(errors), text, files: withoutNulls(files) }
+  return { ...graphqlError(errors), text, files: plainFiles(files) }
 }
 
 async function readItems(response: Response): Promise<Told> {
   const results = framesOf((await response.text()).replaceAll(/^data: ?$/gm, ''))
   const items = results.flatMap(({ data }) => data?.chat ?? [])
   const text = items.map((item) => item.text ?? '').join('')
-  const files = withoutNulls(items.find((item) => item.files)?.files ?? [])
+  const files = plainFiles(items.find((item) => item.files)?.files ?? [])
   const failed = results.find(({ errors }) => errors !== undefined)
   return { ...graphqlError(failed?.errors), text, files }
 }
@@ -309,8 +318,7 @@ describe('files that the gateway keeps', () => {
       expect(await contentAt(url)).toEqual(await contentAt(`${originOf(agent)}/made-files/chart.png`))
       const { body } = await api.call('GET', '/api/v1/uploads?limit=1', { token: key.full_key })
       const [newest] = body.data.items
-      expect(newest).toMatchObject({ created_by: `agent:${id}`, media_type: 'image/png' })
-      expect(url).toContain(newest.id)
+      expect(newest).toMatchObject({ url, created_by: `agent:${id}`, content_type: 'image/png' })
     },
   )
 

@@ -172,6 +172,8 @@ export class ReplyContent {
         break
       case 'text':
       case 'replace':
+        if (event.type === 'text' && this.#files.mustSeparate(event.text))
+          this.#keep({ type: 'text', text: '\n\n' }, batch)
         this.#files.saw(event.text)
         this.#firstTextAtMs ??= this.#deps.runtime.elapsedMs()
         this.#hasContent = true

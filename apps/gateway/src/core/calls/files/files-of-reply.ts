@@ -13,6 +13,7 @@ export class FilesOfReply {
   readonly #seen = new SeenUrls()
   #files: readonly { readonly made: MadeFile; readonly offered: OfferedFile }[] = NONE
   #hasText = false
+  #endsWithFile = false
 
   constructor(agent: Pick<Agent, 'baseUrl' | 'filesUrl'>) {
     this.#agent = agent
@@ -42,7 +43,13 @@ export class FilesOfReply {
   /** Notes a piece of the text of the reply. */
   saw(text: string): void {
     this.#hasText = true
+    this.#endsWithFile = false
     this.#seen.add(text)
+  }
+
+  /** Whether a piece of text would share the line of the file before it. */
+  mustSeparate(text: string): boolean {
+    return this.#endsWithFile && !/^[\r\n]/.test(text)
   }
 
   /** Takes a file that has come; undefined for one that has come before. */
@@ -62,6 +69,7 @@ export class FilesOfReply {
     const separator = this.#hasText ? '\n\n' : ''
     const text = separator + fileText(offered)
     this.saw(text)
+    this.#endsWithFile = true
     return text
   }
 }
