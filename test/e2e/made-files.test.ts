@@ -18,12 +18,13 @@ type Setup = (typeof SETUPS)[number]
 
 const PLATFORMS = {
   chat: 'dify',
+  agent: 'dify',
   chatflow: 'dify',
   workflow: 'dify',
   coze: 'coze',
   fastgpt: 'fastgpt',
   openai: 'openai',
-} as const satisfies Record<Agent, SandboxPlatform>
+} as const satisfies Record<Agent | 'agent', SandboxPlatform>
 
 let sandbox: Sandbox
 let gateway: TestGateway
@@ -31,10 +32,10 @@ let api: Api
 let key: { full_key: string; owner_id: string }
 
 /** Where the emulator serves the files that it makes. */
-const originOf = (agent: Agent) => new URL(sandbox.agents[PLATFORMS[agent]].baseUrl).origin
-const entryId = (agent: Agent, setup: Setup) => `${agent}-${setup}`
+const originOf = (agent: keyof typeof PLATFORMS) => new URL(sandbox.agents[PLATFORMS[agent]].baseUrl).origin
+const entryId = (agent: keyof typeof PLATFORMS, setup: Setup) => `${agent}-${setup}`
 
-function entryOf(agent: Agent, setup: Setup): object {
+function entryOf(agent: keyof typeof PLATFORMS, setup: Setup): object {
   const platform = PLATFORMS[agent]
   const { baseUrl, apiKey, options, keys, appId } = sandbox.agents[platform]
   return {
@@ -50,7 +51,9 @@ function entryOf(agent: Agent, setup: Setup): object {
 beforeAll(async () => {
   sandbox = await startSandbox({ delayMs: 0 })
   const agents = Object.fromEntries(
-    AGENTS.flatMap((agent) => SETUPS.map((setup) => [entryId(agent, setup), entryOf(agent, setup)])),
+    ([...AGENTS, 'agent'] as const).flatMap((agent) =>
+      SETUPS.map((setup) => [entryId(agent, setup), entryOf(agent, setup)]),
+    ),
   )
   const plenty = { points: 100_000 }
   gateway = await startGateway({
@@ -270,6 +273,23 @@ describe.each(FACES.flatMap((face) => MODES.map((mode) => ({ face, mode }))))('$
       expect(told.text).toBe('')
     },
   )
+
+  test('a text that follows a picture begins on a line of its own', async () => {
+    const query = 'sandbox:file sandbox:echo And so on.'
+    const { text, files } = await send(entryId('agent', 'plain'), way.face, way.mode, query)
+    const url = `${originOf('agent')}/made-files/chart.png`
+    expect(text).toBe(`![](${url})\n\nAnd so on.`)
+    if (files !== undefined) expect(files).toMatchObject([{ type: 'image', url }])
+  })
+
+  test('ten files that are kept are ten uploads', async () => {
+    const query = 'sandbox:file=ten sandbox:echo Ten.'
+    const { text } = await send(entryId('openai', 'keeping'), way.face, way.mode, query)
+    const urls = [...text.matchAll(/\]\(([^)]*)\)/g)].map(([, url = '']) => url)
+    expect(new Set(urls).size).toBe(10)
+    const { body } = await api.call('GET', '/api/v1/uploads?limit=10', { token: key.full_key })
+    expect(body.data.items.map(({ url }: Any) => url).toSorted()).toEqual(urls.toSorted())
+  })
 
   test('bytes are named without a URL where files are not kept', async () => {
     const { text, files } = await send(

@@ -30,11 +30,14 @@ export function difyScript(kind: DifyMessageKind, run: DifyRun): Script {
   const emit = difyFrames(run)
   const { messageId: id, taskId, conversationId, createdAt, replacement, made } = run
   const thinks = kind === 'agent-chat'
+  const told = made.files.map((file) => emit('message_file', messageFile(file))).join('')
   const text = thinks || kind === 'agent' ? 'agent_message' : 'message'
 
   return {
     ...difyCommon(emit),
-    opening: () => (thinks ? toolThoughts.map((thought) => emit('agent_thought', thought)).join('') : ''),
+    // The tools of an agent make files before it answers.
+    opening: () =>
+      thinks ? toolThoughts.map((thought) => emit('agent_thought', thought)).join('') + told : '',
     fragment: (answer) =>
       emit(text, { id, answer, ...(text === 'message' && { from_variable_selector: null }) }),
     closing: (answer) =>
@@ -43,7 +46,7 @@ export function difyScript(kind: DifyMessageKind, run: DifyRun): Script {
         // The newest agents repeat the whole answer in one message.
         kind === 'agent' ? emit('message', { id, answer, from_variable_selector: null }) : '',
         replacement ? emit('message_replace', { answer: replacement, reason: 'output_moderation' }) : '',
-        ...made.files.map((file) => emit('message_file', messageFile(file))),
+        thinks ? '' : told,
         emit('message_end', { id, metadata: difyMetadata(run, answer), files: filesOfMessage(made) }),
       ].join(''),
     blocking: (answer) =>
