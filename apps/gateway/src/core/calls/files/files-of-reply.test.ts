@@ -56,7 +56,7 @@ describe('the URLs in a text', () => {
 describe('a file of a reply', () => {
   test.each([
     ['goes on', '\n\ngoes on'],
-    ['\ngoes on', '\ngoes on'],
+    ['\ngoes on', '\n\ngoes on'],
   ])('is on a line of its own also where the text %j follows it', (text, shown) => {
     const content = new ReplyContent(
       { runtime: { elapsedMs: () => 0 }, streamBytesMax: 10_000 },
