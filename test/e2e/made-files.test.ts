@@ -317,6 +317,18 @@ async function contentAt(url: string): Promise<Buffer> {
   return Buffer.from(await response.arrayBuffer())
 }
 
+test.each(AGENTS)('%s: a file is a step of the progress as it comes', async (agent) => {
+  const response = await api.chat(key.full_key, entryId(agent, 'plain'), {
+    ...{ app_id: '', chat_id: '', conversation_id: `c-${randomUUID()}` },
+    ...{ stream: true, detail: true, query: 'sandbox:file sandbox:echo Here.' },
+  })
+  const steps = framesOf(await response.text()).flatMap(({ detail }) =>
+    detail?.type === 'file' ? [detail] : [],
+  )
+  const url = `${originOf(agent)}/made-files/chart.png`
+  expect(steps).toMatchObject([{ type: 'file', data: { type: 'image', url } }])
+})
+
 describe('files that the gateway keeps', () => {
   test.each(WAYS)(
     '$agent, $face, $mode: the URL is the gateway’s, and an upload of the owner',

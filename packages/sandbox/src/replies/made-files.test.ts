@@ -49,3 +49,15 @@ test('Coze has the files among the messages of a chat that is polled', async () 
   const messages = JSON.parse(await list.text()).data
   expect(messages).toMatchObject([{ type: 'answer', content_type: 'object_string' }])
 })
+
+test('a body has files as values of FastGPT, and as parts of a server of OpenAI’s kind', async () => {
+  const contentOf = async (platform: 'fastgpt' | 'openai') => {
+    const query = 'sandbox:file=alone'
+    const response = await ask[platform](sandbox.agents[platform], query, { stream: false })
+    return JSON.parse(await response.text()).choices[0].message.content
+  }
+  expect(await contentOf('fastgpt')).toEqual([
+    { type: 'file', file: { type: 'image', name: 'chart.png', url: expect.any(String) } },
+  ])
+  expect(await contentOf('openai')).toEqual([{ type: 'image_url', image_url: { url: expect.any(String) } }])
+})
