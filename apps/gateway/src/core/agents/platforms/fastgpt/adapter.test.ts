@@ -232,6 +232,19 @@ test('parts of a blocking reply are recognized by their keys, and each answer is
   ])
 })
 
+test('a blocking reply has files among its parts, with their names', () => {
+  const picture = { type: 'image', url: 'https://x.example/a.png', name: 'a.png' }
+  const report = { type: 'file', url: '/api/file/b.pdf', name: 'b.pdf' }
+  const content = [{ text: { content: 'one' } }, { file: picture }, { type: 'file', file: report }]
+  const body = { choices: [{ message: { content }, finish_reason: 'stop' }] }
+  expect(fastgpt.translateBody(body, fastgpt.start(callOf(agent)))).toEqual([
+    { type: 'text', text: 'one' },
+    { type: 'file', file: picture },
+    { type: 'file', file: { ...report, type: 'document' } },
+    { type: 'end', reason: 'stop' },
+  ])
+})
+
 test.each([
   [403, 'agent_credentials'],
   [514, 'agent_credentials'],
