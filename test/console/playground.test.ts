@@ -34,6 +34,12 @@ const b = 2
 
 ![a picture](https://tracker.example/pixel.png)`
 
+/** One pixel. */
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+
 describe.runIf(HAS_BROWSER)('agents and the playground', () => {
   let console: ConsoleInBrowser
 
@@ -215,6 +221,26 @@ describe.runIf(HAS_BROWSER)('agents and the playground', () => {
     await page.reload()
     await page.getByText('Ask Dify something').waitFor()
     expect((await keysOf('dify')).map((key) => key.is_active)).toEqual([true])
+    expect(problems).toEqual([])
+  })
+
+  test('a picture that this gateway has is shown in the reply, and one of another server is a link', async () => {
+    const { page, logIn, problems, violations } = await console.visit('/agents/openai')
+    await logIn()
+    await page.getByLabel('Attach files').setInputFiles({ name: 'chart.png', mimeType: 'image/png', buffer: PNG })
+    await ask(page, 'What is this?')
+    await ended(page, 0)
+    const url = (await management('/uploads?limit=1')).items[0].url
+    await ask(page, `sandbox:echo ![A chart](${url}) and ![Other](https://other.example/chart.png)`)
+    await ended(page, 1)
+    const answer = reply(page, 1)
+    const picture = answer.getByRole('img', { name: 'A chart' })
+    await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1)
+    expect(await answer.getByRole('img').count()).toBe(1)
+    expect(await answer.getByRole('link', { name: 'Other' }).getAttribute('href')).toBe(
+      'https://other.example/chart.png',
+    )
+    expect(await violations()).toEqual([])
     expect(problems).toEqual([])
   })
 

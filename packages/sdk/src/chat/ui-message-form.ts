@@ -1,4 +1,4 @@
-import type { ChatChunk } from '../generated/wire.ts'
+import type { ChatChunk, ReplyFile } from '../generated/wire.ts'
 import type { PassedOnForm } from './passed-on-form.ts'
 import type { VisitorErrorOptions } from './visitor-error.ts'
 
@@ -55,6 +55,12 @@ export function uiMessageForm({
     return [frameOf({ type: 'message-metadata', messageMetadata: { conversationId } })]
   }
 
+  function fileOf({ url, type, media_type }: ReplyFile): string[] {
+    if (url === undefined) return []
+    const mediaType = media_type ?? (type === 'document' ? 'application/octet-stream' : `${type}/*`)
+    return [frameOf({ type: 'file', url, mediaType })]
+  }
+
   return {
     comment: ': keep-alive\n\n',
     begin: () => [frameOf({ type: 'start', ...(messageId !== undefined && { messageId }) })],
@@ -70,6 +76,7 @@ export function uiMessageForm({
         ...metadataOf(chunk),
         ...(thought ? pieceOf('reasoning', thought) : []),
         ...(typeof text === 'string' && text !== '' ? pieceOf('text', text) : []),
+        ...(chunk.files ? [...closing(), ...chunk.files.flatMap(fileOf)] : []),
         ...(chunk.pause
           ? [...closing(), frameOf({ type: 'data-pause', id: chunk.pause.id, data: chunk.pause })]
           : []),
