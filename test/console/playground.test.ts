@@ -1,4 +1,4 @@
-import type { ApiKey } from '@trunkline/sdk'
+import type { ApiKey, Upload } from '@trunkline/sdk'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../support/browser.ts'
@@ -227,15 +227,17 @@ describe.runIf(HAS_BROWSER)('agents and the playground', () => {
   test('a picture that this gateway has is shown in the reply, and one of another server is a link', async () => {
     const { page, logIn, problems, violations } = await console.visit('/agents/openai')
     await logIn()
-    await page.getByLabel('Attach files').setInputFiles({ name: 'chart.png', mimeType: 'image/png', buffer: PNG })
-    await ask(page, 'What is this?')
-    await ended(page, 0)
-    const url = (await management('/uploads?limit=1')).items[0].url
+    const picture = { name: 'chart.png', mimeType: 'image/png', buffer: PNG }
+    await page.locator('input[type=file]').setInputFiles(picture)
+    const urls = async () => (await management('/uploads?limit=1')).items.map(({ url }: Upload) => url)
+    await expect.poll(urls).toHaveLength(1)
+    const [url] = await urls()
+    await page.getByRole('button', { name: 'Remove chart.png' }).waitFor()
     await ask(page, `sandbox:echo ![A chart](${url}) and ![Other](https://other.example/chart.png)`)
-    await ended(page, 1)
-    const answer = reply(page, 1)
-    const picture = answer.getByRole('img', { name: 'A chart' })
-    await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1)
+    await ended(page, 0)
+    const answer = reply(page, 0)
+    const shown = answer.getByRole('img', { name: 'A chart' })
+    await expect.poll(() => shown.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1)
     expect(await answer.getByRole('img').count()).toBe(1)
     expect(await answer.getByRole('link', { name: 'Other' }).getAttribute('href')).toBe(
       'https://other.example/chart.png',
