@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
 import { generate as generateDocuments } from '@graphql-codegen/cli'
 import { writeValidators } from '../apps/console/scripts/write-validators.ts'
-import codegen from './codegen.ts'
+import codegen from '../codegen.ts'
 
 /*
  * Writes the generated sources, which are committed so that the gateway and its console start without the generators: the

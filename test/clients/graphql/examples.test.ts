@@ -124,7 +124,7 @@ test.each([
   [
     'graphql-clients.md',
     [
-      'scripts/codegen.ts',
+      'codegen.ts',
       'examples/documents.ts',
       'examples/reply.ts',
       ...EXAMPLES.map(({ file }) => `examples/${file}`),

@@ -15,7 +15,8 @@ export async function startSandboxAgents(): Promise<SandboxAgents> {
   const { startSandbox } = await import('@trunkline/sandbox/src/index.ts')
   const sandbox = await startSandbox()
   const entries = Object.entries(sandbox.agents).map(([platform, { baseUrl, apiKey, options }]) => {
-    return [platform, { platform, baseUrl, apiKey, ...options }]
+    // Their files are on this machine, as they are themselves.
+    return [platform, { platform, baseUrl, apiKey, filesUrl: new URL(baseUrl).origin, ...options }]
   })
   return { entries: Object.fromEntries(entries), close: () => sandbox.close() }
 }

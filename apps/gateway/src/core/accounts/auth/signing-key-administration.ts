@@ -1,7 +1,8 @@
-import { recorded, sayWho, type Who } from '#core/audit/actor.ts'
-import type { Prisma, SigningKey } from '#generated/prisma/client.ts'
+import { sayWho, type Who } from '#core/audit/actor.ts'
+import type { SigningKey } from '#generated/prisma/client.ts'
+import { type RewrittenSecrets, rewriteSecrets } from './rewrite-secrets.ts'
 import { isAccepted, newSigningKey, type SigningKeysDeps } from './signing-keys.ts'
-import { createStoredSecrets, pauseContext, type StoredSecret } from './stored-secrets.ts'
+import { createStoredSecrets } from './stored-secrets.ts'
 
 /** What operators do with the signing keys. Replicas read the keys from the database, so they notice it by themselves. */
 export interface SigningKeyAdministration {
@@ -28,21 +29,6 @@ export interface SigningKeyState {
   /** Whether the private key is encrypted; null if it has been deleted. */
   readonly encrypted: boolean | null
 }
-
-export interface RewrittenSecrets {
-  readonly rewritten: number
-  /** The number of secrets that were stored like that already. */
-  readonly unchanged: number
-  /** The ids of signing keys and pauses that none of the configured keys reads. */
-  readonly unreadable: readonly string[]
-  /** Whether the secrets are encrypted now. */
-  readonly encrypted: boolean
-}
-
-/** Replaces a stored secret, unless it has changed. */
-type Store = (data: StoredSecret) => Prisma.PrismaPromise<{ readonly count: number }>
-
-const PAUSES_AT_ONCE = 500
 
 /** A login may sign with the old key a moment after it was replaced, and the clocks of processes differ a little. */
 const ACCEPTED_LONGER_MS = 60_000
@@ -80,55 +66,7 @@ export function createSigningKeyAdministration(
       ])
       return list()
     },
-    async rewriteSecrets(by) {
-      const done = { rewritten: 0, unchanged: 0, unreadable: [] as string[] }
-      const rewrite = async (id: string, stored: StoredSecret, context: string, store: Store) => {
-        const opened = openOrUndefined(stored, context)
-        if (opened === undefined) done.unreadable.push(id)
-        else if (opened.isCurrent) done.unchanged += 1
-        else {
-          // Another process may have rewritten or replaced it in the meantime, and its version stands.
-          const { count } = await recorded(
-            prisma,
-            by,
-            'secrets.rewrite',
-            store(secrets.seal(opened.text, context)),
-          )
-          done.rewritten += count
-          done.unchanged += 1 - Math.min(count, 1)
-        }
-      }
-      for (const { id, sealed, secret } of await prisma.signingKey.findMany({
-        where: { secret: { not: '' } },
-      }))
-        await rewrite(id, { sealed, secret }, id, (data) =>
-          prisma.signingKey.updateMany({ where: { id, secret }, data }),
-        )
-      for (let after = ''; ; ) {
-        const pauses = await prisma.pause.findMany({
-          ...(after !== '' && { where: { id: { gt: after } } }),
-          orderBy: { id: 'asc' },
-          take: PAUSES_AT_ONCE,
-        })
-        for (const { id, sealed, content } of pauses) {
-          await rewrite(id, { sealed, secret: content }, pauseContext(id), ({ sealed: isSealed, secret }) =>
-            prisma.pause.updateMany({ where: { id, content }, data: { sealed: isSealed, content: secret } }),
-          )
-        }
-        const last = pauses.at(-1)
-        if (last === undefined) break
-        after = last.id
-      }
-      return { ...done, encrypted: secrets.encrypts }
-    },
-  }
-
-  function openOrUndefined(stored: StoredSecret, context: string) {
-    try {
-      return secrets.open(stored, context)
-    } catch {
-      return undefined
-    }
+    rewriteSecrets: (by) => rewriteSecrets({ prisma, secrets }, by),
   }
 }
 

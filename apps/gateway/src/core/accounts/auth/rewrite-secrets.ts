@@ -1,0 +1,72 @@
+import { recorded, type Who } from '#core/audit/actor.ts'
+import type { Prisma, PrismaClient } from '#generated/prisma/client.ts'
+import { pauseContext, type StoredSecret, type StoredSecrets } from './stored-secrets.ts'
+
+export interface RewrittenSecrets {
+  readonly rewritten: number
+  /** The number of secrets that were stored like that already. */
+  readonly unchanged: number
+  /** The ids of signing keys and pauses that none of the configured keys reads. */
+  readonly unreadable: readonly string[]
+  /** Whether the secrets are encrypted now. */
+  readonly encrypted: boolean
+}
+
+/** Replaces a stored secret, unless it has changed. */
+type Store = (data: StoredSecret) => Prisma.PrismaPromise<{ readonly count: number }>
+
+const PAUSES_AT_ONCE = 500
+
+/** Stores every secret as `SECRET_KEY` asks for now: those of the signing keys, and what pauses keep. */
+export async function rewriteSecrets(
+  { prisma, secrets }: { readonly prisma: PrismaClient; readonly secrets: StoredSecrets },
+  by: Who,
+): Promise<RewrittenSecrets> {
+  const done = { rewritten: 0, unchanged: 0, unreadable: [] as string[] }
+  const rewrite = async (id: string, stored: StoredSecret, context: string, store: Store) => {
+    const opened = openOrUndefined(secrets, stored, context)
+    if (opened === undefined) done.unreadable.push(id)
+    else if (opened.isCurrent) done.unchanged += 1
+    else {
+      // Another process may have rewritten or replaced it in the meantime, and its version stands.
+      const { count } = await recorded(
+        prisma,
+        by,
+        'secrets.rewrite',
+        store(secrets.seal(opened.text, context)),
+      )
+      done.rewritten += count
+      done.unchanged += 1 - Math.min(count, 1)
+    }
+  }
+  for (const { id, sealed, secret } of await prisma.signingKey.findMany({
+    where: { secret: { not: '' } },
+  }))
+    await rewrite(id, { sealed, secret }, id, (data) =>
+      prisma.signingKey.updateMany({ where: { id, secret }, data }),
+    )
+  for (let after = ''; ; ) {
+    const pauses = await prisma.pause.findMany({
+      ...(after !== '' && { where: { id: { gt: after } } }),
+      orderBy: { id: 'asc' },
+      take: PAUSES_AT_ONCE,
+    })
+    for (const { id, sealed, content } of pauses) {
+      await rewrite(id, { sealed, secret: content }, pauseContext(id), ({ sealed: isSealed, secret }) =>
+        prisma.pause.updateMany({ where: { id, content }, data: { sealed: isSealed, content: secret } }),
+      )
+    }
+    const last = pauses.at(-1)
+    if (last === undefined) break
+    after = last.id
+  }
+  return { ...done, encrypted: secrets.encrypts }
+}
+
+function openOrUndefined(secrets: StoredSecrets, stored: StoredSecret, context: string) {
+  try {
+    return secrets.open(stored, context)
+  } catch {
+    return undefined
+  }
+}
