@@ -243,6 +243,32 @@ describe.runIf(HAS_BROWSER)('agents and the playground', () => {
       'https://other.example/chart.png',
     )
     expect(await violations()).toEqual([])
+
+    // What the text does not show is below it, under the same rule.
+    const files = [
+      { type: 'image', url: `${url}?own`, name: 'Own' },
+      { type: 'image', url: 'https://other.example/chart.png', name: 'Shown' },
+      { type: 'document', url: 'https://other.example/%E8%A1%A8.pdf' },
+      { type: 'audio', name: 'Out of reach' },
+    ]
+    const choice = {
+      index: 0,
+      delta: { content: 'See https://other.example/chart.png' },
+      finish_reason: 'stop',
+    }
+    await page.route('**/api/v1/chat', (route) =>
+      route.fulfill({
+        contentType: 'text/event-stream',
+        body: `data: ${JSON.stringify({ id: 'c1', choices: [choice], files })}\n\ndata: [DONE]\n\n`,
+      }),
+    )
+    await ask(page, 'More')
+    await ended(page, 1)
+    const list = reply(page, 1).getByRole('list', { name: 'Files of the agent' })
+    expect(await list.getByRole('listitem').count()).toBe(2)
+    await list.getByRole('img', { name: 'Own' }).waitFor()
+    await list.getByRole('link', { name: '表.pdf' }).waitFor()
+    expect(await violations()).toEqual([])
     expect(problems).toEqual([])
   })
 
