@@ -1,4 +1,4 @@
-import type { ApiKey } from '@trunkline/sdk'
+import type { ApiKey, Upload } from '@trunkline/sdk'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../support/browser.ts'
@@ -33,6 +33,12 @@ const b = 2
 [press me](javascript:alert(1)), [logout](/console/account), [https://bank.example](https://evil.example)
 
 ![a picture](https://tracker.example/pixel.png)`
+
+/** One pixel. */
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
 
 describe.runIf(HAS_BROWSER)('agents and the playground', () => {
   let console: ConsoleInBrowser
@@ -215,6 +221,54 @@ describe.runIf(HAS_BROWSER)('agents and the playground', () => {
     await page.reload()
     await page.getByText('Ask Dify something').waitFor()
     expect((await keysOf('dify')).map((key) => key.is_active)).toEqual([true])
+    expect(problems).toEqual([])
+  })
+
+  test('a picture that this gateway has is shown in the reply, and one of another server is a link', async () => {
+    const { page, logIn, problems, violations } = await console.visit('/agents/openai')
+    await logIn()
+    const picture = { name: 'chart.png', mimeType: 'image/png', buffer: PNG }
+    await page.locator('input[type=file]').setInputFiles(picture)
+    const urls = async () => (await management('/uploads?limit=1')).items.map(({ url }: Upload) => url)
+    await expect.poll(urls).toHaveLength(1)
+    const [url] = await urls()
+    await page.getByRole('button', { name: 'Remove chart.png' }).waitFor()
+    await ask(page, `sandbox:echo ![A chart](${url}) and ![Other](https://other.example/chart.png)`)
+    await ended(page, 0)
+    const answer = reply(page, 0)
+    const shown = answer.getByRole('img', { name: 'A chart' })
+    await expect.poll(() => shown.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1)
+    expect(await answer.getByRole('img').count()).toBe(1)
+    expect(await answer.getByRole('link', { name: 'Other' }).getAttribute('href')).toBe(
+      'https://other.example/chart.png',
+    )
+    expect(await violations()).toEqual([])
+
+    // What the text does not show is below it, under the same rule.
+    const files = [
+      { type: 'image', url: `${url}?own`, name: 'Own' },
+      { type: 'image', url: 'https://other.example/chart.png', name: 'Shown' },
+      { type: 'document', url: 'https://other.example/%E8%A1%A8.pdf' },
+      { type: 'audio', name: 'Out of reach' },
+    ]
+    const choice = {
+      index: 0,
+      delta: { content: 'See https://other.example/chart.png' },
+      finish_reason: 'stop',
+    }
+    await page.route('**/api/v1/chat', (route) =>
+      route.fulfill({
+        contentType: 'text/event-stream',
+        body: `data: ${JSON.stringify({ id: 'c1', choices: [choice], files })}\n\ndata: [DONE]\n\n`,
+      }),
+    )
+    await ask(page, 'More')
+    await ended(page, 1)
+    const list = reply(page, 1).getByRole('list', { name: 'Files of the agent' })
+    expect(await list.getByRole('listitem').count()).toBe(2)
+    await list.getByRole('img', { name: 'Own' }).waitFor()
+    await list.getByRole('link', { name: '表.pdf' }).waitFor()
+    expect(await violations()).toEqual([])
     expect(problems).toEqual([])
   })
 

@@ -25,6 +25,7 @@ export type {
   ErrorReason,
   Pause,
   PauseAnswer,
+  ReplyFile,
   TokenUsage,
 } from './generated/wire.ts'
 export type { CallOptions, ChatClientOptions, ChatStreamOptions } from './options.ts'

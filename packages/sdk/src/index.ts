@@ -42,6 +42,7 @@ export type {
   PauseAnswer,
   Refusal,
   RefusalCount,
+  ReplyFile,
   TokenUsage,
   UpdateApiKey,
   UpdateUser,

@@ -87,6 +87,17 @@ describe('a pause', () => {
   })
 })
 
+test('the files that the agent has made are in the reply, and in that of a stream', async () => {
+  const files = [{ type: 'image', url: 'https://files.test/1.png', name: '1.png' }]
+  const answer = () => Response.json({ ...REPLY, files }, { headers: HEAD })
+  const created = await clientOf(answer).client.chat.create({ query: 'Hi' })
+  const streamed = events(chunk('Hel'), chunk('lo'), { ...chunk(null, 'stop'), files })
+  expect(await clientOf(streaming(streamed)).client.chat.stream({ query: 'Hi' }).final()).toStrictEqual(
+    created,
+  )
+  expect(created.files).toEqual(files)
+})
+
 describe('the pause of a conversation', () => {
   const over = (status: number, reason: string) => () =>
     Response.json({ code: status, msg: 'No', detail: 'No.', reason }, { status })

@@ -22,6 +22,7 @@ export function replyCollector(wantsDetail: boolean | undefined): ReplyCollector
   let head: Partial<ChatChunk> = {}
   let usage: ChatChunk['usage']
   let pause: Pause | undefined
+  let files: ChatReply['files']
   let finish_reason: ChatReply['choices'][number]['finish_reason'] = 'stop'
   let joined = ''
   let fragments: string[] = []
@@ -59,6 +60,7 @@ export function replyCollector(wantsDetail: boolean | undefined): ReplyCollector
       head = chunk
       usage = chunk.usage ?? usage
       pause = chunk.pause ?? pause
+      files = chunk.files ?? files
       finish_reason = choice?.finish_reason || finish_reason
       if (canHold(content.length) && fragments.push(content) >= FRAGMENTS_MAX) {
         joined += fragments.join('')
@@ -77,6 +79,7 @@ export function replyCollector(wantsDetail: boolean | undefined): ReplyCollector
         ...(usage !== undefined && { usage }),
         choices: [{ index: 0, message: { role: 'assistant', content: text() }, finish_reason }],
         ...(pause && { pause }),
+        ...(files && { files }),
         ...((wantsDetail ?? details[0]) && { detail: details }),
       }
     },

@@ -195,8 +195,8 @@ export class ServerChatStream extends ChatStream {
 
   /**
    * A response for the route of `useChat`, the hook of the AI SDK: the text, the agent's reasoning if `detail` was requested, the id
-   * of the conversation as `metadata.conversationId` of the message, and what the agent asks as a part `data-pause`. Failures are
-   * shown to the visitor as by {@link ServerChatStream.toResponse}; the text so far stays.
+   * of the conversation as `metadata.conversationId` of the message, the files that the agent has made as parts `file`, and what it
+   * asks as a part `data-pause`. Failures are shown to the visitor as by {@link ServerChatStream.toResponse}; the text so far stays.
    *
    * @example
    * ```ts

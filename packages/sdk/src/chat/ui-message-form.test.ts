@@ -63,6 +63,26 @@ test('a pause is a part of its own, after the text of the question', () => {
   ])
 })
 
+test('files are parts of their own where they have a URL, with a media type also where the platform has none', () => {
+  const files = [
+    { type: 'image', url: 'https://files.test/1.png', name: '1.png', media_type: 'image/png' },
+    { type: 'image', url: 'https://files.test/2' },
+    { type: 'document', url: 'https://files.test/3' },
+    { type: 'audio' },
+  ]
+  expect(partsOf([chunk('Here.'), chunk('', { files }, 'stop')])).toEqual([
+    { type: 'start' },
+    METADATA,
+    { type: 'text-start', id: '0' },
+    { type: 'text-delta', id: '0', delta: 'Here.' },
+    { type: 'text-end', id: '0' },
+    { type: 'file', url: 'https://files.test/1.png', mediaType: 'image/png' },
+    { type: 'file', url: 'https://files.test/2', mediaType: 'image/*' },
+    { type: 'file', url: 'https://files.test/3', mediaType: 'application/octet-stream' },
+    { type: 'finish', finishReason: 'stop' },
+  ])
+})
+
 test('reasoning can be kept back', () => {
   expect(partsOf([thought('Hm'), chunk('Hi', {}, 'stop')], { sendReasoning: false })).toEqual([
     { type: 'start' },

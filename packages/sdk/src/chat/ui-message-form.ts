@@ -1,4 +1,4 @@
-import type { ChatChunk } from '../generated/wire.ts'
+import type { ChatChunk, ReplyFile } from '../generated/wire.ts'
 import type { PassedOnForm } from './passed-on-form.ts'
 import type { VisitorErrorOptions } from './visitor-error.ts'
 
@@ -10,14 +10,7 @@ export interface UIMessageStreamOptions extends VisitorErrorOptions {
   readonly sendReasoning?: boolean | undefined
 }
 
-const FINISH_REASONS: Readonly<Record<string, string>> = {
-  stop: 'stop',
-  length: 'length',
-  content_filter: 'content-filter',
-  tool_calls: 'tool-calls',
-}
-
-const frameOf = (part: object): string => `data: ${JSON.stringify(part)}\n\n`
+const FINISH_REASON = /^(stop|length|content_filter|tool_calls)$/
 
 /**
  * The parts of a message as the AI SDK reads them. A part of a type that it does not know would end its chat.
@@ -34,52 +27,66 @@ export function uiMessageForm({
   let parts = 0
   let conversationId = ''
   let finishReason = 'stop'
+  const frames: string[] = []
 
-  function closing(): string[] {
-    if (open === undefined) return []
-    const frame = frameOf({ type: `${open}-end`, id: `${parts}` })
-    open = undefined
-    parts++
-    return [frame]
+  function write(part: object): void {
+    frames.push(`data: ${JSON.stringify(part)}\n\n`)
   }
 
-  function pieceOf(kind: 'text' | 'reasoning', delta: string): string[] {
-    const frames = kind === open ? [] : [...closing(), frameOf({ type: `${kind}-start`, id: `${parts}` })]
+  function writeOfOpen(what: string, delta?: string): void {
+    if (open) write({ type: `${open}-${what}`, id: `${parts}`, delta })
+  }
+
+  /** Goes on with a part of another kind, or with none, after the one that is open. */
+  function goOnWith(kind?: typeof open): void {
+    if (kind === open) return
+    writeOfOpen('end')
+    if (open) parts++
     open = kind
-    return [...frames, frameOf({ type: `${kind}-delta`, id: `${parts}`, delta })]
+    writeOfOpen('start')
   }
 
-  function metadataOf({ id }: ChatChunk): string[] {
-    if (typeof id !== 'string' || id === '' || id === conversationId) return []
-    conversationId = id
-    return [frameOf({ type: 'message-metadata', messageMetadata: { conversationId } })]
+  function writePiece(kind: typeof open, delta: unknown): void {
+    if (typeof delta !== 'string' || !delta) return
+    goOnWith(kind)
+    writeOfOpen('delta', delta)
+  }
+
+  function writeFile({ url, type, media_type }: ReplyFile): void {
+    const mediaType = media_type ?? (type === 'document' ? 'application/octet-stream' : `${type}/*`)
+    if (url) write({ type: 'file', url, mediaType })
+  }
+
+  function endWith(part: object): string[] {
+    goOnWith()
+    write(part)
+    return [...frames.splice(0), 'data: [DONE]\n\n']
   }
 
   return {
     comment: ': keep-alive\n\n',
-    begin: () => [frameOf({ type: 'start', ...(messageId !== undefined && { messageId }) })],
-    chunk(chunk) {
-      if (!Array.isArray(chunk?.choices)) return []
-      const { detail } = chunk
-      const choice = chunk.choices[0]
-      finishReason =
-        FINISH_REASONS[choice?.finish_reason ?? ''] ?? (choice?.finish_reason ? 'other' : finishReason)
-      const text: unknown = choice?.delta?.content
-      const thought = sendReasoning && detail?.type === 'reasoning' ? detail.data.text : ''
-      return [
-        ...metadataOf(chunk),
-        ...(thought ? pieceOf('reasoning', thought) : []),
-        ...(typeof text === 'string' && text !== '' ? pieceOf('text', text) : []),
-        ...(chunk.pause
-          ? [...closing(), frameOf({ type: 'data-pause', id: chunk.pause.id, data: chunk.pause })]
-          : []),
-      ]
+    begin() {
+      write({ type: 'start', messageId })
+      return frames.splice(0)
     },
-    end: () => [...closing(), frameOf({ type: 'finish', finishReason }), 'data: [DONE]\n\n'],
-    failure: ({ error: { code, message } }) => [
-      ...closing(),
-      frameOf({ type: 'error', errorText: onError ? message : `${code}: ${message}` }),
-      'data: [DONE]\n\n',
-    ],
+    chunk(chunk) {
+      const { id, choices, detail, files, pause }: Partial<ChatChunk> = Object(chunk)
+      const choice = choices?.[0]
+      const reason = choice?.finish_reason
+      if (reason) finishReason = FINISH_REASON.test(reason) ? reason.replace('_', '-') : 'other'
+      if (typeof id === 'string' && id && id !== conversationId) {
+        conversationId = id
+        write({ type: 'message-metadata', messageMetadata: { conversationId } })
+      }
+      if (sendReasoning && detail?.type === 'reasoning') writePiece('reasoning', detail.data.text)
+      writePiece('text', choice?.delta?.content)
+      if (files ?? pause) goOnWith()
+      files?.forEach(writeFile)
+      if (pause) write({ type: 'data-pause', id: pause.id, data: pause })
+      return frames.splice(0)
+    },
+    end: () => endWith({ type: 'finish', finishReason }),
+    failure: ({ error: { code, message } }) =>
+      endWith({ type: 'error', errorText: onError ? message : `${code}: ${message}` }),
   }
 }

@@ -375,3 +375,16 @@ test.each([undefined, null, 1, '', {}, { id: 'a', query: 1, text: '' }])(
     expect(restoredTurn(stored)).toBeUndefined()
   },
 )
+
+test('the files that the agent has made are those of the last chunk, also after a reload', async () => {
+  const files = [{ type: 'image', url: 'https://files.example.com/chart.png', name: 'chart.png' }]
+  const last = event(
+    { id: 'c1', choices: [{ index: 0, delta: { content: null }, finish_reason: 'stop' }], files },
+    2,
+  )
+  const { open } = chatWith(stream(`${textEvent('Here.', 1) + last}data: [DONE]\nid: 3\n\n`))
+  const session = open()
+  await session.send('Draw it', [])
+  expect(session.turns[0]?.madeFiles).toEqual(files)
+  expect(open().turns[0]?.madeFiles).toEqual(files)
+})

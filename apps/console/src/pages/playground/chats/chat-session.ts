@@ -47,6 +47,8 @@ const DRAWN_EVERY_MS = 40
 /** What has come since is lost if the browser dies. */
 const SAVED_EVERY_MS = 1_000
 const EXCHANGES_MAX = 5
+/** What is read of a reply, before its first event. */
+const NOTHING_READ = { text: '', details: [], usage: undefined, madeFiles: [], pause: undefined }
 /** With the waits between them, these last for half a minute, which a restart of the gateway rarely takes. */
 const RESUME_RETRIES = 8
 
@@ -367,7 +369,7 @@ export class ChatSession {
     // What was read before stays in sight until it comes again.
     let isFirst = true
     for await (const chunk of stream) {
-      if (isFirst) this.#change(turnId, { text: '', details: [], usage: undefined, pause: undefined })
+      if (isFirst) this.#change(turnId, NOTHING_READ)
       isFirst = false
       this.#take(turnId, chunk)
       if (Date.now() - this.#savedAtMs >= SAVED_EVERY_MS) this.save()
@@ -377,7 +379,7 @@ export class ChatSession {
     this.#change(turnId, { text: choices[0]?.message.content ?? '' })
   }
 
-  #take(id: string, { choices, usage, detail, pause }: ChatChunk): void {
+  #take(id: string, { choices, usage, detail, files, pause }: ChatChunk): void {
     const turn = this.#turn(id)
     const text = choices[0]?.delta.content ?? ''
     const elapsedMs = turn.wasAway ? undefined : Date.now() - turn.startedAtMs
@@ -385,6 +387,7 @@ export class ChatSession {
       ...(text !== '' && { text: turn.text + text, firstTextMs: turn.firstTextMs ?? elapsedMs }),
       ...(usage !== undefined && { usage }),
       ...(detail !== undefined && { details: [...turn.details, detail] }),
+      ...(files !== undefined && { madeFiles: files }),
       ...(pause !== undefined && { pause }),
     })
   }

@@ -1,4 +1,4 @@
-import type { DetailEvent, Pause, PauseAnswer, TokenUsage } from '@trunkline/sdk'
+import type { DetailEvent, Pause, PauseAnswer, ReplyFile, TokenUsage } from '@trunkline/sdk'
 import type { Exchange } from '../frames/exchange.ts'
 
 export interface SentFile {
@@ -56,6 +56,8 @@ export interface Turn {
   readonly requestId: string | undefined
   readonly callId: string | undefined
   readonly usage: TokenUsage | undefined
+  /** The files that the agent has made. */
+  readonly madeFiles: readonly ReplyFile[]
   /** The question with which the reply has ended, if the run waits for the user. */
   readonly pause: Pause | undefined
   /** Whether the gateway has said that the question cannot be answered any more. */
@@ -89,6 +91,7 @@ export const EMPTY_TURN: Turn = {
   requestId: undefined,
   callId: undefined,
   usage: undefined,
+  madeFiles: [],
   pause: undefined,
   isPauseOver: false,
   answerError: undefined,

@@ -6,6 +6,8 @@ import { Snippet } from '../../../ui/copy/copy.tsx'
 import { linkParts } from './link-parts.ts'
 import styles from './markdown.module.css'
 import { markdownBlocks } from './markdown-blocks.ts'
+import { Picture } from './picture.tsx'
+import { isOwnFile } from './reply-files.ts'
 
 /** The last block of a growing text is rendered again with every fragment, which Markdown makes too slow for longer ones. */
 const GROWING_CHARACTERS_MAX = 20_000
@@ -18,7 +20,7 @@ interface MarkdownProps {
 
 /**
  * A reply of an agent as Markdown. HTML in it is shown as text, links lead only to web and mail addresses, and images are
- * links, because loading them would tell another server who reads the reply.
+ * links unless this gateway has them, because loading them would tell another server who reads the reply.
  */
 export default function Markdown({ text, isGrowing }: MarkdownProps) {
   const blocks = markdownBlocks(text)
@@ -72,7 +74,7 @@ const COMPONENTS: Components = {
   h5: heading,
   h6: heading,
   a: ({ href, children }) => <Link href={href}>{children}</Link>,
-  img: ({ src, alt }) => <Link href={String(src ?? '')}>{alt === '' ? String(src ?? '') : alt}</Link>,
+  img: ({ src, alt }) => <Image url={String(src ?? '')} name={alt ?? ''} />,
   input: ({ checked }) => <span>{checked === true ? '☑' : '☐'}</span>,
   pre: ({ node }) => <CodeBlock code={textOf(node).replace(/\n$/, '')} />,
   table: ({ children }) => <Table>{children}</Table>,
@@ -86,6 +88,14 @@ function Link({ href = '', children }: { readonly href?: string | undefined; rea
   if (typeof children === 'string' && /^https?:/i.test(children)) return <Addresses text={children} />
   if (!/^(?:https?|mailto):/i.test(href)) return children
   return <OutsideLink href={href}>{children}</OutsideLink>
+}
+
+function Image({ url, name }: { readonly url: string; readonly name: string }) {
+  return isOwnFile(url, location.origin) ? (
+    <Picture url={url} name={name} />
+  ) : (
+    <Link href={url}>{name === '' ? url : name}</Link>
+  )
 }
 
 /** Markdown takes the punctuation of Chinese sentences for a part of the address before it. */

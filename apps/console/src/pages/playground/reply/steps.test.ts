@@ -78,17 +78,19 @@ test('fragments of reasoning are one text until something else happens', () => {
   ).toEqual(['First, think.', '', 'Again.'])
 })
 
-test('a step has the documents, the variables and the question that its event carries', () => {
+test('a step has the documents, the variables, the question and the file that its event carries', () => {
   const items = [{ title: 'a.pdf', text: 'Text' }]
   expect(
     foldSteps([
       { type: 'sources', data: { items }, raw: { score: [0.9] } },
       { type: 'variables', data: { values: { city: 'Hangzhou' } } },
       { type: 'interaction', data: { question: 'Which?', options: ['a', 'b'], form: [{ label: 'Name' }] } },
+      { type: 'file', name: 'a.png', data: { type: 'image', url: 'https://files.example.com/a.png' } },
     ]),
   ).toMatchObject([
     { kind: 'sources', sources: items, raw: [{ score: [0.9] }] },
     { kind: 'variables', values: [{ city: 'Hangzhou' }] },
     { kind: 'interaction', text: 'Which?\n- a\n- b', values: [[{ label: 'Name' }]] },
+    { kind: 'file', name: 'a.png', text: 'https://files.example.com/a.png' },
   ])
 })

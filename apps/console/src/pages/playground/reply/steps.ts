@@ -11,6 +11,7 @@ export interface Step {
     | 'variables'
     | 'interaction'
     | 'replaced'
+    | 'file'
     | 'other'
   readonly id: string | undefined
   readonly name: string | undefined
@@ -124,6 +125,8 @@ function contentOf({ type, data }: DetailEvent, before: Content): Partial<Conten
       return { text: data.text === '' ? before.text : data.text }
     case 'replaced':
       return { text: data.text }
+    case 'file':
+      return { text: data.url ?? '' }
     case 'sources':
       return { sources: data.items }
     case 'variables':
@@ -154,5 +157,6 @@ const KINDS: Readonly<Record<DetailEvent['type'], Step['kind']>> = {
   variables: 'variables',
   interaction: 'interaction',
   replaced: 'replaced',
+  file: 'file',
   other: 'other',
 }

@@ -5,6 +5,7 @@ import {
   Brain,
   CircleDot,
   CircleHelp,
+  File,
   Lightbulb,
   type LucideIcon,
   Replace,
@@ -26,6 +27,7 @@ const ICONS: Readonly<Record<Step['kind'], LucideIcon>> = {
   variables: Braces,
   interaction: CircleHelp,
   replaced: Replace,
+  file: File,
   other: CircleDot,
 }
 

@@ -5,6 +5,7 @@ import { Disclosure } from '../../../ui/disclosure.tsx'
 import type { ChatSession } from '../chats/chat-session.ts'
 import { isRunning, type Turn } from '../chats/turn.ts'
 import { PauseForm } from '../pause/pause-form.tsx'
+import { FilesOfReply } from '../reply/files-of-reply.tsx'
 import { ReplyText } from '../reply/reply-text.tsx'
 import { TimeLine } from '../reply/time-line.tsx'
 import styles from './turn.module.css'
@@ -44,6 +45,7 @@ export const TurnView = memo((props: TurnViewProps) => {
         {turn.earlierAnswers.length > 0 && <EarlierAnswers answers={turn.earlierAnswers} />}
         {turn.details.length > 0 && <TimeLine details={turn.details} isRunning={runs} />}
         {turn.text !== '' && <ReplyText text={turn.text} isRunning={runs} />}
+        <FilesOfReply files={turn.madeFiles} text={turn.text} />
         {runs ? (
           <Progress turn={turn} />
         ) : (
