@@ -78,8 +78,7 @@ interface File {
 interface Told {
   readonly status: number
   readonly text: string
-  /** Undefined on a face that shows files in the text alone. */
-  readonly files: readonly File[] | undefined
+  readonly files: readonly File[]
   readonly reason: string | undefined
 }
 
@@ -167,7 +166,7 @@ async function readResponse(response: Response): Promise<Told> {
   const text = (body?.output ?? [])
     .flatMap(({ content = [] }: Any) => content.map((part: Any) => part.text))
     .join('')
-  return { status: response.status, text, files: undefined, reason: body?.error?.code }
+  return { status: response.status, text, files: body?.files ?? [], reason: body?.error?.code }
 }
 
 /** As the other faces have them. */
@@ -212,17 +211,15 @@ describe.each(WAYS)('$agent, $face, $mode', ({ agent, face, mode }) => {
     expect(status).toBe(200)
     expect(text).toMatch(/^!\[[^\]]*\]\([^)]*\)$/)
     expect(text).toContain(`](${chart()})`)
-    if (files !== undefined) {
-      expect(files).toEqual([expect.objectContaining({ type: 'image', url: chart() })])
-      expect(text).toBe(markdown(files[0]?.name, chart()))
-    }
+    expect(files).toEqual([expect.objectContaining({ type: 'image', url: chart() })])
+    expect(text).toBe(markdown(files[0]?.name, chart()))
   })
 
   test('a picture beside a text follows it on a line of its own', async () => {
     const { text, files } = await ask('sandbox:file sandbox:echo Here it is.')
     expect(text).toMatch(/^Here it is\.\n\n!\[[^\]]*\]\([^)]*\)$/)
     expect(text).toContain(`](${chart()})`)
-    if (files !== undefined) expect(files).toMatchObject([{ type: 'image', url: chart() }])
+    expect(files).toMatchObject([{ type: 'image', url: chart() }])
   })
 
   test('ten files are ten, each once', async () => {
@@ -230,37 +227,33 @@ describe.each(WAYS)('$agent, $face, $mode', ({ agent, face, mode }) => {
     const names = [1, 2, 3, 4, 5].flatMap((n) => [`chart-${n}.png`, `report-${n}.pdf`])
     for (const name of names) expect(timesIn(text, `](${originOf(agent)}/made-files/${name})`)).toBe(1)
     expect(timesIn(text, '](')).toBe(10)
-    if (files !== undefined) {
-      const urls = names.map((name) => `${originOf(agent)}/made-files/${name}`)
-      expect(files.map(({ url }) => url).toSorted()).toEqual(urls.toSorted())
-      expect(files.map(({ type }) => type).toSorted()).toEqual([
-        ...Array(5).fill('document'),
-        ...Array(5).fill('image'),
-      ])
-    }
+    const urls = names.map((name) => `${originOf(agent)}/made-files/${name}`)
+    expect(files.map(({ url }) => url).toSorted()).toEqual(urls.toSorted())
+    expect(files.map(({ type }) => type).toSorted()).toEqual([
+      ...Array(5).fill('document'),
+      ...Array(5).fill('image'),
+    ])
   })
 
   test('a relative URL gets the origin of filesUrl', async () => {
     const { text, files } = await ask('sandbox:file=relative sandbox:echo See', 'located')
     expect(timesIn(text, `](${chart()})`)).toBe(1)
-    if (files !== undefined) expect(files).toMatchObject([{ type: 'image', url: chart() }])
+    expect(files).toMatchObject([{ type: 'image', url: chart() }])
   })
 
   test('a relative URL of a private address is named without a URL', async () => {
     const { status, text, files } = await ask('sandbox:file=relative sandbox:echo See')
     expect(status).toBe(200)
     expect(text).toMatch(/^See\n\n(?:image|chart\.png)$/)
-    if (files !== undefined) {
-      expect(files).toMatchObject([{ type: 'image' }])
-      expect(files[0]).not.toHaveProperty('url')
-    }
+    expect(files).toMatchObject([{ type: 'image' }])
+    expect(files[0]).not.toHaveProperty('url')
   })
 
   test('one that the text has already is not repeated', async () => {
     const said = `Look: ![the chart](${chart()}) there`
     const { text, files } = await ask(`sandbox:file sandbox:echo ${said}`)
     expect(text).toBe(said)
-    if (files !== undefined) expect(files).toMatchObject([{ type: 'image', url: chart() }])
+    expect(files).toMatchObject([{ type: 'image', url: chart() }])
   })
 })
 
@@ -279,7 +272,7 @@ describe.each(FACES.flatMap((face) => MODES.map((mode) => ({ face, mode }))))('$
     const { text, files } = await send(entryId('agent', 'plain'), way.face, way.mode, query)
     const url = `${originOf('agent')}/made-files/chart.png`
     expect(text).toBe(`![](${url})\n\nAnd so on.`)
-    if (files !== undefined) expect(files).toMatchObject([{ type: 'image', url }])
+    expect(files).toMatchObject([{ type: 'image', url }])
   })
 
   test('ten files that are kept are ten uploads', async () => {
@@ -296,8 +289,8 @@ describe.each(FACES.flatMap((face) => MODES.map((mode) => ({ face, mode }))))('$
       ...([entryId('openai', 'located'), way.face, way.mode, 'sandbox:file=bytes sandbox:echo See'] as const),
     )
     expect(text).toBe('See\n\nimage')
-    if (files !== undefined) expect(files).toMatchObject([{ type: 'image' }])
-    if (files !== undefined) expect(files[0]).not.toHaveProperty('url')
+    expect(files).toMatchObject([{ type: 'image' }])
+    expect(files[0]).not.toHaveProperty('url')
   })
 
   test('bytes that are kept have a URL of the gateway', async () => {
@@ -341,7 +334,7 @@ describe('files that the gateway keeps', () => {
       const url = urlIn(text)
       expect(new URL(url).origin).toBe(new URL(gateway.url).origin)
       expect(text).not.toContain('/made-files/')
-      if (files !== undefined) expect(files).toMatchObject([{ type: 'image', url }])
+      expect(files).toMatchObject([{ type: 'image', url }])
       const [fetched, ...others] = requests
         .slice(before)
         .filter(({ path }) => path.startsWith('/made-files/'))
@@ -363,7 +356,7 @@ describe('files that the gateway keeps', () => {
       for (const face of FACES) {
         const { text, files } = await send(entryId(agent, 'guarded'), face, 'json', 'sandbox:file=alone')
         expect(urlIn(text)).toBe(url)
-        if (files !== undefined) expect(files).toMatchObject([{ type: 'image', url }])
+        expect(files).toMatchObject([{ type: 'image', url }])
       }
       expect(requests.slice(before).filter(({ path }) => path.startsWith('/made-files/'))).toEqual([])
       expect(
