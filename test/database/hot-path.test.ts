@@ -11,8 +11,8 @@ import {
   type ScratchDatabase,
 } from '@trunkline/gateway/src/core/database/scratch-database.test-support.ts'
 import type { Admission } from '@trunkline/gateway/src/core/ledger/admission-row.ts'
-import { createInstances } from '@trunkline/gateway/src/core/ledger/instances.ts'
 import { FREE_LATE } from '@trunkline/gateway/src/core/ledger/claiming-admission-sql.ts'
+import { createInstances } from '@trunkline/gateway/src/core/ledger/instances.ts'
 import { createClaimLookUp } from '@trunkline/gateway/src/core/ledger/kept-claims.ts'
 import { createLedger } from '@trunkline/gateway/src/core/ledger/ledger.ts'
 import { ampleLimits } from '@trunkline/gateway/src/core/limits/limits.test-support.ts'

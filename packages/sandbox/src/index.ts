@@ -3,6 +3,8 @@ export {
   type ErrorKind,
   FAULTS,
   type FaultWord,
+  FILE_KINDS,
+  type FileKind,
   PAUSE_KINDS,
   type PauseKind,
 } from './replies/faults.ts'

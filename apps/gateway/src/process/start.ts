@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from '#config/load.ts'
-import { type BuiltConsole, readBuiltConsole } from '#console/built-console.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import { sleep } from '#core/base/async/sleep.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
@@ -75,14 +74,13 @@ export async function start(settings: Config): Promise<void> {
     const waiting = createWaiting({ databaseUrl: config.databaseUrl, log, say })
     const preparation = { config, gateway, database, say }
     const prepared = await prepareIfReachable(preparation, waiting)
-    const builtConsole = config.console ? readBuiltConsole() : undefined
-    const serving = await listenForRequests({ config, gateway, database, log, builtConsole }, closers)
+    const serving = await listenForRequests({ config, gateway, database, log }, closers)
     const address = reachedAt(config, serving.app)
     gateway.reachedAt(address)
     const announce = ({ admin }: Prepared) => {
       if (admin !== undefined) log.info({ username: admin.username }, 'the first administrator was created')
       if (admin === undefined && !isPrintingWorker()) return
-      welcome({ ...config, publicUrl: address }, { admin, hasConsole: builtConsole !== undefined }, print)
+      welcome({ ...config, publicUrl: address }, { admin, hasConsole: serving.app.hasConsole }, print)
     }
     if (prepared !== undefined) announce(prepared)
     log.info({ address, agents: config.agents.map(({ id }) => id) }, 'listening')
@@ -235,11 +233,10 @@ async function createFirstAdmin(
 
 interface Listening extends Pick<Preparation, 'config' | 'gateway' | 'database'> {
   readonly log: Logger
-  readonly builtConsole: BuiltConsole | undefined
 }
 
 async function listenForRequests(
-  { config, gateway, database, log, builtConsole }: Listening,
+  { config, gateway, database, log }: Listening,
   closers: (() => Promise<unknown>)[],
 ): Promise<Serving> {
   if (config.opsPort !== undefined) {
@@ -248,7 +245,7 @@ async function listenForRequests(
     // The list is closed in reverse, so this server is closed last and reports the drain until the end.
     closers.unshift(() => closeServer(ops))
   }
-  const app = await createServer(config, gateway, log, builtConsole)
+  const app = await createServer(config, gateway, log, config.console ? 'as built' : undefined)
   const responses = new OpenResponses(app.server)
   await listen(app, config.host, config.port, 'PORT')
   closers.push(() => closeServer(app))

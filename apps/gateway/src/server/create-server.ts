@@ -2,7 +2,7 @@ import cors from '@fastify/cors'
 import Fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from '#config/load.ts'
-import type { BuiltConsole } from '#console/built-console.ts'
+import { type BuiltConsole, readBuiltConsole } from '#console/built-console.ts'
 import { consoleRoutes } from '#console/routes.ts'
 import { Problem } from '#core/errors/errors.ts'
 import { graphqlRoutes } from '#graphql/routes.ts'
@@ -41,13 +41,18 @@ import { usageRoutes } from '#rest/usage.ts'
 import { userRoutes } from '#rest/users.ts'
 import type { Gateway } from '../composition/gateway.ts'
 
-/** Creates the HTTP server with all its hooks and routes. It serves the console if it gets one. */
+/**
+ * Creates the HTTP server with all its hooks and routes.
+ *
+ * @param served - the console that it serves; `as built`: the one that belongs to this gateway, if it has been built
+ */
 export async function createServer(
   config: Config,
   gateway: Gateway,
   log: Logger,
-  builtConsole?: BuiltConsole,
+  served?: BuiltConsole | 'as built',
 ): Promise<FastifyInstance> {
+  const builtConsole = served === 'as built' ? readBuiltConsole() : served
   const { metrics, tracing, health } = gateway
   const refusing = refusingOf(gateway)
   const app = createApp(config, log, refusing)
@@ -79,6 +84,7 @@ export async function createServer(
   refuseBeyondBound(app)
   refuseUntilPrepared(app, health)
   await mountRoutes(app, config, gateway, builtConsole)
+  app.decorate('hasConsole', builtConsole !== undefined)
   return app
 }
 
@@ -266,4 +272,11 @@ function createApp(config: Config, log: Logger, refusing: Refusing): FastifyInst
   app.decorateRequest('apiKey', '')
   app.decorateRequest('isKeyJudgedByCall', false)
   return app as unknown as FastifyInstance
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Whether the server has the built files of the console. */
+    hasConsole: boolean
+  }
 }

@@ -1,5 +1,6 @@
 import { composeReply } from '../replies/compose-reply.ts'
 import { type ErrorKind, type Faults, parseFaults } from '../replies/faults.ts'
+import { MADE_FILE_ROUTES, madeFiles } from '../replies/made-files.ts'
 import { generate, play } from '../replies/player.ts'
 import { type Answer, json, Refusal } from '../serving/answer.ts'
 import { type Conversation, Conversations } from '../serving/conversations.ts'
@@ -45,7 +46,8 @@ export function coze(deps: EmulatorDeps): Emulator {
     if (deps.runs.inConversation(conversation.id)) throw refusal(dialect, 'busy')
 
     const earlier = [...conversation.questions, ...sent]
-    const reply = composeReply({ real: REAL, faults, earlier, files: lines })
+    const made = madeFiles(faults, context)
+    const reply = composeReply({ real: REAL, faults, earlier, files: lines, isSilent: made.isAlone })
     conversation.questions.push(text)
     const end = endOf(faults)
     const fragments = end === 'requires_action' ? [] : reply.fragments
@@ -58,6 +60,7 @@ export function coze(deps: EmulatorDeps): Emulator {
       promptTokens: reply.promptTokens,
       fragments,
       answers: shareOut(fragments.length, faults),
+      files: made.files.length > 0 ? { id: snowflake(), files: made.files } : undefined,
       end,
     }
     remember(record)
@@ -149,6 +152,7 @@ export function coze(deps: EmulatorDeps): Emulator {
     appId: BOT_ID,
     options: { botId: BOT_ID },
     routes: {
+      ...MADE_FILE_ROUTES,
       'POST /v3/chat': chat,
       'GET /v3/chat/retrieve': (context) => cozeData(cozeChatData(pollChat(context))),
       'GET /v3/chat/message/list': (context) => cozeData(cozeMessages(pollChat(context))),

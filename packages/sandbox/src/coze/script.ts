@@ -1,4 +1,5 @@
 import { countTokens } from '../replies/compose-reply.ts'
+import type { MadeFile } from '../replies/made-files.ts'
 import type { Script } from '../replies/player.ts'
 import { tightFrame } from '../replies/sse.ts'
 import type { SeenRun } from '../serving/seen.ts'
@@ -16,6 +17,8 @@ export interface CozeChat {
   readonly fragments: readonly string[]
   /** The answers of the run; `from` is the index of an answer's first fragment. */
   readonly answers: readonly { readonly id: string; readonly from: number }[]
+  /** The answer that consists of files, which comes whole. */
+  readonly files: { readonly id: string; readonly files: readonly MadeFile[] } | undefined
   /** How the chat ends unless it is cancelled. */
   readonly end: 'completed' | 'failed' | 'requires_action'
 }
@@ -48,6 +51,9 @@ export function cozeScript(chat: CozeChat): Script {
       const last = chat.fragments.length > 0 ? answers.at(-1) : undefined
       return (
         (last ? message('completed', last.id, answerText(chat, answers.length - 1)) : '') +
+        filesMessages(chat)
+          .map((each) => emit('conversation.message.completed', each))
+          .join('') +
         (studio ? '' : message('completed', '7433357037570146342', FINISHED, 'verbose')) +
         (studio ? '' : message('completed', '7382159494123470860', '还有别的吗？', 'follow_up')) +
         state('completed') +
@@ -80,9 +86,19 @@ export function cozeChatData(chat: CozeChat): object {
 /** Returns the chat's messages, or none until it is complete. */
 export function cozeMessages(chat: CozeChat): readonly object[] {
   if (chat.run.state !== 'finished' || chat.end !== 'completed') return []
-  return chat.answers.map(({ id }, at) =>
+  const hasText = chat.files === undefined || chat.fragments.length > 0
+  const texts = chat.answers.map(({ id }, at) =>
     messageObject(chat, { id, type: 'answer', content: answerText(chat, at) }),
   )
+  return [...(hasText ? texts : []), ...filesMessages(chat)]
+}
+
+function filesMessages(chat: CozeChat): readonly object[] {
+  if (chat.files === undefined) return []
+  const { id, files } = chat.files
+  const items = files.map(({ type, url }) => ({ type: type === 'image' ? type : 'file', file_url: url }))
+  const message = { id, type: 'answer', content: JSON.stringify(items) }
+  return [{ ...messageObject(chat, message), content_type: 'object_string' }]
 }
 
 function answerText({ answers, fragments }: CozeChat, at: number): string {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { composeReply } from '../replies/compose-reply.ts'
 import { type Faults, parseFaults } from '../replies/faults.ts'
+import { MADE_FILE_ROUTES, madeFiles } from '../replies/made-files.ts'
 import { type Playback, play, type Script } from '../replies/player.ts'
 import { type Answer, json, Refusal } from '../serving/answer.ts'
 import { type Conversation, Conversations } from '../serving/conversations.ts'
@@ -52,7 +53,8 @@ export function dify(deps: EmulatorDeps): Emulator {
     const lines = await listFiles(sent, response)
 
     const earlier = conversation?.questions.slice() ?? []
-    const reply = composeReply({ real: REAL, faults, earlier, files: lines })
+    const made = madeFiles(faults, context, ['mine'])
+    const reply = composeReply({ real: REAL, faults, earlier, files: lines, isSilent: made.isAlone })
     conversation?.questions.push(query)
     const difyRun: DifyRun = {
       taskId: randomUUID(),
@@ -65,6 +67,7 @@ export function dify(deps: EmulatorDeps): Emulator {
       turn: earlier.length + 1,
       promptTokens: reply.promptTokens,
       finish: reply.finish,
+      made,
       replacement: faults.has('sandbox:replace')
         ? '抱歉，我不能回答。Sorry, I cannot answer that.'
         : undefined,
@@ -160,6 +163,7 @@ export function dify(deps: EmulatorDeps): Emulator {
       'POST /v1/completion-messages/:task/stop': stop,
       'POST /v1/workflows/tasks/:task/stop': stop,
       ...humanInputRoutes(flows, files),
+      ...MADE_FILE_ROUTES,
       'GET /v1/messages': listMessages,
       'POST /v1/files/upload': (context) => {
         const { body } = context

@@ -1,7 +1,9 @@
 import { countTokens } from '../replies/compose-reply.ts'
+import type { MadeFiles } from '../replies/made-files.ts'
 import type { Script } from '../replies/player.ts'
 import { frame } from '../replies/sse.ts'
 import { difyErrors, difyJson } from './errors.ts'
+import { filesOfMessage, messageFile } from './made-files.ts'
 
 export interface DifyRun {
   readonly taskId: string
@@ -16,6 +18,7 @@ export interface DifyRun {
   readonly turn: number
   readonly promptTokens: number
   readonly finish: 'stop' | 'length'
+  readonly made: MadeFiles
   /** The text with which moderation replaces the answer. */
   readonly replacement: string | undefined
 }
@@ -25,7 +28,7 @@ export type DifyMessageKind = 'chat' | 'agent-chat' | 'agent' | 'completion'
 /** A run of an app without a workflow: the text, then `message_end`. */
 export function difyScript(kind: DifyMessageKind, run: DifyRun): Script {
   const emit = difyFrames(run)
-  const { messageId: id, taskId, conversationId, createdAt, replacement } = run
+  const { messageId: id, taskId, conversationId, createdAt, replacement, made } = run
   const thinks = kind === 'agent-chat'
   const text = thinks || kind === 'agent' ? 'agent_message' : 'message'
 
@@ -40,7 +43,8 @@ export function difyScript(kind: DifyMessageKind, run: DifyRun): Script {
         // The newest agents repeat the whole answer in one message.
         kind === 'agent' ? emit('message', { id, answer, from_variable_selector: null }) : '',
         replacement ? emit('message_replace', { answer: replacement, reason: 'output_moderation' }) : '',
-        emit('message_end', { id, metadata: difyMetadata(run, answer), files: null }),
+        ...made.files.map((file) => emit('message_file', messageFile(file))),
+        emit('message_end', { id, metadata: difyMetadata(run, answer), files: filesOfMessage(made) }),
       ].join(''),
     blocking: (answer) =>
       difyJson(200, {

@@ -3,6 +3,7 @@ import type { Script } from '../replies/player.ts'
 import { frame } from '../replies/sse.ts'
 import { difyError, difyJson } from './errors.ts'
 import { describeForm, type Form } from './human-input.ts'
+import { flowFiles, workflowOutputs } from './made-files.ts'
 import { type DifyRun, difyCommon, difyFrames, difyMetadata, type Emit } from './script.ts'
 import { finishedNode, LLM, NODE_ERROR, node, type Place, START, type Status } from './workflow-nodes.ts'
 
@@ -52,7 +53,8 @@ export function difyChatflowScript(
       const replaced = replacement
         ? message('message_replace', { answer: replacement, reason: 'output_moderation' })
         : ''
-      const messageEnd = message('message_end', { id, metadata: difyMetadata(run, answer), files: [] })
+      const files = flowFiles(run.made)
+      const messageEnd = message('message_end', { id, metadata: difyMetadata(run, answer), files })
       return replaced + (year === 2026 ? messageEnd + finished : finished + messageEnd)
     },
     blocking: (answer) =>
@@ -91,7 +93,7 @@ export function difyWorkflowScript(run: DifyRun, nodeFails: boolean, part?: Flow
       part?.waiting.length && end === 'finished'
         ? paused(flow, part.waiting)
         : (replacement ? emit('text_replace', { data: { text: replacement } }) : '') +
-          workflowFinished(flow, text, statusOf(flow, end), { text: replacement ?? text }),
+          workflowFinished(flow, text, statusOf(flow, end), workflowOutputs(replacement ?? text, run.made)),
     // A failed run also has status 200.
     blocking: (text, end) =>
       part
@@ -99,7 +101,7 @@ export function difyWorkflowScript(run: DifyRun, nodeFails: boolean, part?: Flow
         : difyJson(200, {
             task_id: run.taskId,
             workflow_run_id: run.workflowRunId,
-            data: outcome(run, text, statusOf(flow, end), { text: replacement ?? text }),
+            data: outcome(run, text, statusOf(flow, end), workflowOutputs(replacement ?? text, run.made)),
           }),
   }
 }
@@ -114,7 +116,7 @@ const PAUSES_BLOCKING = difyError(400, 'invalid_param', 'queue listening stopped
 export function endedRun(run: DifyRun, text: string, status: Status): string {
   const answer = run.replacement ?? text
   const id = run.workflowRunId
-  const data = ended(run, text, status, run.conversationId ? { answer } : { text: answer })
+  const data = ended(run, text, status, run.conversationId ? { answer } : workflowOutputs(answer, run.made))
   const { body } = difyJson(200, { event: 'workflow_finished', task_id: id, workflow_run_id: id, data })
   return frame(body)
 }
@@ -215,7 +217,7 @@ function ended(run: DifyRun, text: string, status: Status, outputs: object) {
     ...outcome(run, text, status, outputs),
     created_by: { id: 'eu-1', user: run.user },
     exceptions_count: 0,
-    files: [],
+    files: flowFiles(run.made),
   }
 }
 

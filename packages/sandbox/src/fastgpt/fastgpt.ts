@@ -3,6 +3,7 @@ import { composeReply } from '../replies/compose-reply.ts'
 import { describeAnswer } from '../replies/describe-answer.ts'
 import { type Faults, parseFaults } from '../replies/faults.ts'
 import { splitFragments } from '../replies/fragments.ts'
+import { MADE_FILE_ROUTES, madeFiles } from '../replies/made-files.ts'
 import { play } from '../replies/player.ts'
 import { type Answer, htmlPage, json, plainText, Refusal } from '../serving/answer.ts'
 import {
@@ -30,7 +31,8 @@ const REAL = { name: 'FastGPT', platform: 'fastgpt', baseUrl: 'https://api.fastg
 export function fastgpt(deps: EmulatorDeps): Emulator {
   const chats = new Conversations()
 
-  async function complete({ headers, body, response }: RequestContext, version: 'v1' | 'v2'): Promise<void> {
+  async function complete(context: RequestContext, version: 'v1' | 'v2'): Promise<void> {
+    const { headers, body, response } = context
     if (Number(headers['content-length']) > BODY_BYTES_MAX) throw new Refusal(TOO_LARGE)
     const stream = body.stream === true
     const refuse: Refuse = (error) => new Refusal(stream ? sseError(error) : jsonError(error))
@@ -53,7 +55,8 @@ export function fastgpt(deps: EmulatorDeps): Emulator {
     if (year === 2026 && deps.runs.inConversation(chat.id)) throw refuse(fastGptErrors.busy)
 
     const earlier = [...chat.questions, ...sent]
-    const reply = composeReply({ real: REAL, faults, earlier, files: lines })
+    const made = madeFiles(faults, context)
+    const reply = composeReply({ real: REAL, faults, earlier, files: lines, isSilent: made.isAlone })
     const pause = takePause(chat)
     const answer = pause && readAnswer(pause, faults.question)
     const outcome = outcomeOf(faults, pause, answer)
@@ -70,6 +73,7 @@ export function fastgpt(deps: EmulatorDeps): Emulator {
         promptTokens: reply.promptTokens,
         finish: reply.finish,
         outcome,
+        files: outcome === 'answer' ? made.files : [],
       },
     )
     // FastGPT adds the rest of a reply to the message that asked, and stores no turn for the answer.
@@ -114,6 +118,7 @@ export function fastgpt(deps: EmulatorDeps): Emulator {
     keys: KEYS,
     appId: APP_ID,
     routes: {
+      ...MADE_FILE_ROUTES,
       'POST /api/v1/chat/completions': (context) => complete(context, 'v1'),
       'POST /api/v2/chat/completions': (context) => complete(context, 'v2'),
       'POST /api/v2/chat/stop': stop,

@@ -1,4 +1,5 @@
 import { countTokens } from '../replies/compose-reply.ts'
+import type { MadeFile } from '../replies/made-files.ts'
 import type { Script } from '../replies/player.ts'
 import { frame } from '../replies/sse.ts'
 import { json } from '../serving/answer.ts'
@@ -22,6 +23,7 @@ export interface FastGptRun {
   readonly finish: 'stop' | 'length'
   /** `skipped`: no node runs after a select, since the answer was none of its options. */
   readonly outcome: 'answer' | 'node-failed' | 'skipped' | FastGptQuestion
+  readonly files: readonly MadeFile[]
 }
 
 const START_NODE = {
@@ -58,6 +60,7 @@ export function fastGptScript({ version, year, detail }: FastGptDialect, run: Fa
       ].join(''),
     fragment: (text) => answerFrame(chunk({ content: text }, null)),
     closing(text) {
+      const files = run.files.length > 0 ? answerFrame(chunk({ content: run.files.map(part) }, null)) : ''
       const stop = answerFrame(chunk({ content: null }, 'stop'))
       const done = answerFrame('[DONE]')
       // The title has an event line even if the client did not request detail.
@@ -68,6 +71,7 @@ export function fastGptScript({ version, year, detail }: FastGptDialect, run: Fa
         const [, node] = nodes(run, text)
         const finished = node ? detailFrame('flowNodeResponse', node) : ''
         return (
+          files +
           finished +
           updated +
           title +
@@ -77,13 +81,15 @@ export function fastGptScript({ version, year, detail }: FastGptDialect, run: Fa
         )
       }
       const responses = detailFrame('flowResponses', nodes(run, text))
-      return updated + title + stop + (year === 2025 ? done + responses : responses + done)
+      return files + updated + title + stop + (year === 2025 ? done + responses : responses + done)
     },
     failure: () => errorFrame({ message: 'Connection error.' }),
     heartbeat: () => answerFrame(chunk({ content: '' }, null)),
     blocking(text) {
       const content =
-        question && detail ? [{ type: 'interactive', interactive: interactive(question, run.query) }] : text
+        question && detail
+          ? [{ type: 'interactive', interactive: interactive(question, run.query) }]
+          : values(run, text)
       return json(200, {
         ...(outcome === 'node-failed' && { error: { message: NODE_ERROR } }),
         ...(detail && { responseData: nodes(run, text), newVariables: variables }),
@@ -98,9 +104,26 @@ export function fastGptScript({ version, year, detail }: FastGptDialect, run: Fa
 }
 
 /** FastGPT leaves `id`, `object`, `created` and `model` blank on every frame. */
-function chunk(delta: { content: string | null }, finishReason: 'stop' | null): string {
+function chunk(delta: { content: string | null | readonly object[] }, finishReason: 'stop' | null): string {
   const choice = { delta: { role: 'assistant', ...delta }, index: 0, finish_reason: finishReason }
   return JSON.stringify({ id: '', object: '', created: 0, model: '', choices: [choice] })
+}
+
+/** A file as FastGPT has it in messages of an API. */
+function part({ type, name, url }: MadeFile): object {
+  return type === 'image' ? { type: 'image_url', image_url: { url } } : { type: 'file_url', name, url }
+}
+
+/** The text alone, or in the list of values of which a chat keeps a message. */
+function values({ files }: FastGptRun, text: string): string | readonly object[] {
+  if (files.length === 0) return text
+  return [
+    ...(text === '' ? [] : [{ type: 'text', text: { content: text } }]),
+    ...files.map(({ type, name, url }) => ({
+      type: 'file',
+      file: { type: type === 'image' ? 'image' : 'file', name, url },
+    })),
+  ]
 }
 
 function nodes({ outcome, query, promptTokens, finish }: FastGptRun, text: string): readonly object[] {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { composeReply } from '../replies/compose-reply.ts'
 import { parseFaults } from '../replies/faults.ts'
 import { splitFragments } from '../replies/fragments.ts'
+import { MADE_FILE_ROUTES, madeFiles } from '../replies/made-files.ts'
 import { play } from '../replies/player.ts'
 import { json, Refusal } from '../serving/answer.ts'
 import type { Emulator, EmulatorDeps } from '../serving/emulator.ts'
@@ -25,7 +26,8 @@ const MODELS: Readonly<Record<string, OpenAiFlavour>> = {
 
 /** Emulates an OpenAI-compatible server, which keeps no context between requests. */
 export function openai(deps: EmulatorDeps): Emulator {
-  async function complete({ headers, body, response }: RequestContext): Promise<void> {
+  async function complete(context: RequestContext): Promise<void> {
+    const { headers, body, response } = context
     checkKey(headers.authorization)
     const model = asText(body.model)
     const flavour = MODELS[model]
@@ -36,7 +38,8 @@ export function openai(deps: EmulatorDeps): Emulator {
 
     const lines = await listFiles(files, response)
     const format = readFormat(flavour, body.response_format)
-    const reply = composeReply({ real: REAL, faults, earlier, files: lines })
+    const made = madeFiles(faults, context, ['bytes'])
+    const reply = composeReply({ real: REAL, faults, earlier, files: lines, isSilent: made.isAlone })
     const tool =
       toolResult === undefined && /use the tool|使用工具|调用工具/i.test(query) ? chooseTool(body) : undefined
     const answer = [...splitFragments(toolResult ?? ''), ...reply.fragments]
@@ -51,6 +54,7 @@ export function openai(deps: EmulatorDeps): Emulator {
         createdAt: Math.floor(Date.now() / 1_000),
         promptTokens: reply.promptTokens,
         finish: reply.finish,
+        made,
         includeUsage: asRecord(body.stream_options).include_usage === true,
         tool: tool && { id: `call_${randomBytes(8).toString('hex')}`, name: tool.name },
       }),
@@ -70,6 +74,7 @@ export function openai(deps: EmulatorDeps): Emulator {
     appId: 'sandbox',
     options: { model: 'sandbox' },
     routes: {
+      ...MADE_FILE_ROUTES,
       'POST /v1/chat/completions': complete,
       'GET /v1/models': ({ headers }) => {
         checkKey(headers.authorization)

@@ -1,4 +1,5 @@
 import { countTokens } from '../replies/compose-reply.ts'
+import type { MadeFile, MadeFiles } from '../replies/made-files.ts'
 import type { Script } from '../replies/player.ts'
 import { frame } from '../replies/sse.ts'
 import { json } from '../serving/answer.ts'
@@ -12,6 +13,7 @@ export interface OpenAiRun {
   readonly promptTokens: number
   readonly finish: 'stop' | 'length'
   readonly includeUsage: boolean
+  readonly made: MadeFiles
   /** If set, the text is the arguments of a call to this tool. */
   readonly tool: { readonly id: string; readonly name: string } | undefined
 }
@@ -59,6 +61,7 @@ export function openAiScript(run: OpenAiRun): Script {
         ? delta({ tool_calls: [{ index: 0, function: { arguments: text } }] })
         : delta({ ...role, content: text }),
     closing: (text) =>
+      (run.made.files.length > 0 ? delta({ ...role, ...filesOf(run.made, []) }) : '') +
       delta(flavour === 'ollama' ? { ...role, content: '' } : {}, finishReason) +
       (includeUsage ? emit([], usage(run, text)) : '') +
       done,
@@ -92,7 +95,7 @@ const VLLM_FAILURE = {
   code: 500,
 }
 
-function message({ flavour, tool }: OpenAiRun, text: string): object {
+function message({ flavour, tool, made }: OpenAiRun, text: string): object {
   if (tool) {
     const call = { id: tool.id, type: 'function', function: { name: tool.name, arguments: text } }
     return { role: 'assistant', content: null, refusal: null, tool_calls: [call] }
@@ -100,10 +103,32 @@ function message({ flavour, tool }: OpenAiRun, text: string): object {
   return {
     role: 'assistant',
     content: text,
+    ...(made.files.length > 0 && filesOf(made, text === '' ? [] : [{ type: 'text', text }])),
     refusal: null,
     ...(flavour === 'vllm' && { reasoning_content: REASONING }),
     ...(flavour === 'ollama' && { reasoning: REASONING }),
   }
+}
+
+/**
+ * Servers tell files as parts of the content or, for pictures, beside it. A picture alone is a part, so that a client meets both.
+ *
+ * @param texts - the parts of the content before the files
+ */
+function filesOf({ files, isAlone }: MadeFiles, texts: readonly object[]): object {
+  const isPart = ({ type }: MadeFile) => isAlone || type === 'document'
+  const parts = files.filter(isPart).map(partOf)
+  const images = files.filter((file) => !isPart(file)).map(partOf)
+  return {
+    ...(parts.length > 0 && { content: [...texts, ...parts] }),
+    ...(images.length > 0 && { images }),
+  }
+}
+
+function partOf({ type, name, url }: MadeFile): object {
+  return type === 'image'
+    ? { type: 'image_url', image_url: { url } }
+    : { type: 'file', file: { filename: name, file_data: url } }
 }
 
 function usage({ promptTokens }: OpenAiRun, text: string) {

@@ -16,6 +16,8 @@ export interface ReplyRequest {
   readonly earlier: readonly string[]
   /** One line for each attached file. */
   readonly files: readonly string[]
+  /** Whether the reply is a file alone. */
+  readonly isSilent?: boolean
 }
 
 export interface Reply {
@@ -51,7 +53,7 @@ const LONG_FRAGMENTS_MAX = 1_000_000
 
 function plan(request: ReplyRequest): readonly string[] {
   const { faults } = request
-  if (faults.has('sandbox:empty')) return []
+  if (faults.has('sandbox:empty') || request.isSilent) return []
   if (faults.echo !== undefined) return splitFragments(faults.echo)
   if (faults.has('sandbox:long')) {
     const length = Math.min(faults.number('sandbox:long', 1_000), LONG_FRAGMENTS_MAX)

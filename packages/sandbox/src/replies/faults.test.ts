@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { ERROR_KINDS, FAULTS, PAUSE_KINDS, parseFaults } from './faults.ts'
+import { ERROR_KINDS, FAULTS, FILE_KINDS, PAUSE_KINDS, parseFaults } from './faults.ts'
 
 test('fault words are separated from the question around them', () => {
   const faults = parseFaults('Tell me sandbox:slow=20 about sandbox:reset gateways')
@@ -41,11 +41,18 @@ test('a run pauses in the way of the kind, and with a choice for want of a known
   expect(parseFaults('Hello').pause).toBeUndefined()
 })
 
+test('a reply has the files of the kind, and a picture for want of a known one', () => {
+  expect(parseFaults('sandbox:file=ten Hello').file).toBe('ten')
+  expect(parseFaults('sandbox:file').file).toBe('beside')
+  expect(parseFaults('sandbox:file=toString').file).toBe('beside')
+  expect(parseFaults('Hello').file).toBeUndefined()
+})
+
 test('the README repeats all tables', async () => {
   const file = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
   // The formatter pads the columns.
   const readme = file.replaceAll(/ {2,}/g, ' ')
-  for (const [word, text] of Object.entries({ ...FAULTS, ...ERROR_KINDS, ...PAUSE_KINDS })) {
+  for (const [word, text] of Object.entries({ ...FAULTS, ...ERROR_KINDS, ...PAUSE_KINDS, ...FILE_KINDS })) {
     expect(readme).toContain(`| \`${word}\` | ${text} |`)
   }
 })

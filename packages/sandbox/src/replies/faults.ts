@@ -33,6 +33,8 @@ export const FAULTS = {
     'Dify: when a paused run is answered, generates all that follows before the response to the answer.',
   'sandbox:replace': 'Dify: replaces the whole answer at its end, as moderation does.',
   'sandbox:forget-files': 'Dify, Coze: forgets all uploads before the files of the query are looked up.',
+  'sandbox:file':
+    'All but HiAgent: makes a picture beside the text; `=<kind>`: other files. The kinds are below.',
   'sandbox:multi': 'Coze: sends two answer messages in one run.',
   'sandbox:requires-action': "Coze: ends the run with a request for a tool's output.",
 } as const satisfies Record<string, string>
@@ -72,6 +74,19 @@ export const PAUSE_KINDS = {
 /** A way in which a run pauses. */
 export type PauseKind = keyof typeof PAUSE_KINDS
 
+/** The kinds of `sandbox:file=<kind>`. The README repeats this table. */
+export const FILE_KINDS = {
+  beside: 'A picture beside the text; also without a kind, and with one that the platform does not have.',
+  alone: 'A picture and no text.',
+  ten: 'Five pictures and five PDF documents beside the text.',
+  relative: 'A picture whose URL is relative to the platform’s address.',
+  mine: "Dify: the user's own file, which the platform repeats, and no text.",
+  bytes: 'OpenAI: a picture in a `data:` URL.',
+} as const satisfies Record<string, string>
+
+/** A way in which a reply has files. */
+export type FileKind = keyof typeof FILE_KINDS
+
 /** A query, separated into its text and its fault words. */
 export interface Faults {
   /** The query without its fault words. */
@@ -81,6 +96,8 @@ export interface Faults {
   readonly error: ErrorKind | undefined
   /** How the run pauses; undefined if it does not. */
   readonly pause: PauseKind | undefined
+  /** Which files the reply has; undefined if it has none. */
+  readonly file: FileKind | undefined
   has(word: FaultWord): boolean
   /** Returns the number after `word=`, or `otherwise` if there is none. */
   number(word: FaultWord, otherwise: number): number
@@ -100,11 +117,13 @@ export function parseFaults(query: string): Faults {
   })
   const kind = values.get('sandbox:error')
   const pause = values.get('sandbox:interactive')
+  const file = values.get('sandbox:file')
   return {
     question: question.trim(),
     echo: echo ? query.slice(echo.index + echo[0].length) : undefined,
     error: kind === undefined ? undefined : isErrorKind(kind) ? kind : 'server',
     pause: pause === undefined ? undefined : isPauseKind(pause) ? pause : 'choice',
+    file: file === undefined ? undefined : isFileKind(file) ? file : 'beside',
     has: (word) => values.has(word),
     number: (word, otherwise) => {
       const value = Number.parseInt(values.get(word) ?? '', 10)
@@ -119,4 +138,8 @@ function isErrorKind(kind: string): kind is ErrorKind {
 
 function isPauseKind(kind: string): kind is PauseKind {
   return Object.hasOwn(PAUSE_KINDS, kind)
+}
+
+function isFileKind(kind: string): kind is FileKind {
+  return Object.hasOwn(FILE_KINDS, kind)
 }

@@ -45,3 +45,12 @@ function extensionOf(name: string): string {
   const path = name.split(/[?#]/, 1)[0] ?? ''
   return path.slice(path.lastIndexOf('.') + 1).toLowerCase()
 }
+
+/** The line breaks that are missing between two texts so that an empty line is between them. */
+export function paragraphBreak(before: string, after: string): string {
+  if (before === '') return ''
+  const breaks =
+    (/\n{0,2}$/.exec(before.slice(-2))?.[0] ?? '').length +
+    (/^\n{0,2}/.exec(after.slice(0, 2))?.[0] ?? '').length
+  return '\n'.repeat(Math.max(0, 2 - breaks))
+}

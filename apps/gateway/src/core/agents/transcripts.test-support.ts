@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import Type from 'typebox'
 import { Value } from 'typebox/value'
+import { paragraphBreak } from '#core/agents/made-file.ts'
 import { textOfPause } from '#core/agents/pause.ts'
 import { parseLenientJson } from '#core/base/values/lenient-json.ts'
 import type {
@@ -128,12 +129,16 @@ export function fold(
   const error = events[failed]
   let text = ''
   let streamText = ''
+  let isAfterFile = false
   for (const event of delivered) {
     if (event.type === 'replace') text = ''
     const added = paragraphOf(event)
-    text += event.type === 'pause' && text !== '' ? `\n\n${added}` : added
-    streamText +=
-      (event.type === 'pause' || event.type === 'replace') && streamText !== '' ? `\n\n${added}` : added
+    if (added === '') continue
+    const begins = event.type !== 'text' || isAfterFile
+    const breaks = (before: string) => (begins ? paragraphBreak(before, added) : '')
+    text += breaks(text) + added
+    streamText += breaks(streamText) + added
+    isAfterFile = event.type === 'file'
   }
   const ends = new ReplyEnds()
   for (const event of delivered)
@@ -161,6 +166,8 @@ function paragraphOf(event: ChatEvent): string {
     case 'text':
     case 'replace':
       return event.text
+    case 'file':
+      return `![${event.file.name ?? ''}](${event.file.url})`
     case 'pause':
       return textOfPause(event.pause)
     default:

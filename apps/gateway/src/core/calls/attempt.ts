@@ -3,14 +3,13 @@ import type { ChatEvent, Failure } from '#core/agents/events.ts'
 import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
 import type { UpstreamPart } from '#core/agents/upstream/upstream-reply.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
-import type { Runtime } from '#core/base/runtime.ts'
 import type { KeepingCall } from '#core/uploads/kept-files/call-files.ts'
-import type { FileKeeper } from '#core/uploads/kept-files/file-keeper.ts'
+import type { AttemptDeps, AttemptedCall } from './attempted-call.ts'
 import type { Exchange, TurnState } from './call-events.ts'
 import type { AdmittedChat, CallEnding, Entered } from './conversation/enter-conversation.ts'
 import { followConversation } from './conversation/follow-conversation.ts'
 import { keepFiles } from './files/keep-files.ts'
-import { ReplyContent, type ReplyContentDeps } from './reply-content.ts'
+import { ReplyContent } from './reply-content.ts'
 import { timeoutsOfAttempt } from './reply-deadlines.ts'
 import type { UnroutedCall } from './request/call.ts'
 import { deployedCall } from './request/deployed-call.ts'
@@ -18,17 +17,7 @@ import { OpeningFailed } from './request/opening-failed.ts'
 import type { FailedAttempt, Route } from './routing/route.ts'
 import { withTraceparent } from './send-traceparent.ts'
 import { type InTurn, stopRun } from './stop-run.ts'
-import { TranslatedReply, type TranslatedReplyDeps } from './translated-reply.ts'
-
-export interface AttemptDeps extends ReplyContentDeps, TranslatedReplyDeps {
-  readonly runtime: Runtime
-  /** Enters the conversation of a call; the request is sent once this has resolved. */
-  readonly enter: (chat: AdmittedChat, ending: CallEnding) => Entered | Promise<Entered>
-  /** What keeps the files that the agent makes in a call. */
-  readonly filesOf: FileKeeper['ofCall']
-  /** The derived id of the conversation, for the trace of the call. */
-  readonly conversationOf: (chat: AdmittedChat<UnroutedCall>) => string
-}
+import { type StopIds, TranslatedReply } from './translated-reply.ts'
 
 /**
  * What an attempt begins with: it enters the conversation, after the attempt before it has left it, or it goes on in the
@@ -37,14 +26,6 @@ export interface AttemptDeps extends ReplyContentDeps, TranslatedReplyDeps {
 type Beginning =
   | { readonly kind: 'enter'; readonly after?: Promise<void> }
   | { readonly kind: 'bring files anew'; readonly entered: Entered }
-
-/** What the attempts of a call have in common. */
-export interface AttemptedCall {
-  readonly chat: AdmittedChat<UnroutedCall>
-  readonly route: Route
-  /** When the call has begun, on the clock of `elapsedMs`. */
-  readonly startedMs: number
-}
 
 /** An attempt that may succeed after one that has failed. */
 export interface NextAttempt {
@@ -81,7 +62,6 @@ export class Attempt implements CallEnding {
   #isOver = false
   #isSuperseded = false
   #ended: AbortController | undefined
-
   readonly #content: ReplyContent
   #hasPassedOn = false
 
@@ -148,22 +128,12 @@ export class Attempt implements CallEnding {
     return this.#reply?.exchange(this.#deps.runtime.elapsedMs())
   }
 
-  /** By which the run can be stopped at the platform, and where its conversation is there. */
-  get stopIds(): { readonly [Id in 'runId' | 'messageId' | 'platformConversationId']: string | undefined } {
-    const {
-      runId,
-      messageId,
-      platformConversationId = this.#reply?.call.platformConversationId,
-    } = this.#reply?.state ?? {}
-    return { runId, messageId, platformConversationId }
+  get stopIds(): StopIds {
+    return this.#reply?.stopIds ?? {}
   }
 
   get turnState(): TurnState {
-    if (this.#reply === undefined) return 'none'
-    const ofStep = this.#reply.turnOfStep
-    if (ofStep !== undefined) return ofStep
-    if (this.#content.failure?.turn === 'none' && !this.#hasPassedOn) return 'none'
-    return this.#content.isComplete || this.#reply.sawTurn ? 'stored' : 'unknown'
+    return this.#reply?.turn(this.#hasPassedOn) ?? 'none'
   }
 
   /**
@@ -290,19 +260,12 @@ export class Attempt implements CallEnding {
     this.#reply?.deadlines.resumeIdle()
   }
 
-  /**
-   * Keeps the files of a complete reply, where its agent asks for that. Resolves with what shows them; undefined if there is nothing
-   * to wait for.
-   */
+  /** Keeps the files of a complete reply. Resolves with what shows them; undefined if there is nothing to wait for. */
   keepFiles(): Promise<readonly ChatEvent[]> | undefined {
     const { files } = this.#content
-    const holder = this.#files
-    if (holder === undefined || files.all.length === 0) return undefined
-    const kept = this.#deps.filesOf({ ...holder, agent: this.#agent, signal: this.signal })
-    return keepFiles(files, kept).then((events) => {
-      if (events.length > 0) this.#requireEntered().turn.saw(events)
-      return events
-    })
+    if (this.#files === undefined || files.all.length === 0) return undefined
+    const kept = this.#deps.filesOf({ ...this.#files, agent: this.#agent, signal: this.signal })
+    return keepFiles(files, kept, (events) => this.#requireEntered().turn.saw(events))
   }
 
   /** Stores the turn of a complete reply. Undefined if there is nothing to wait for. */

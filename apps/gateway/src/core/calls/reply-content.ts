@@ -171,6 +171,11 @@ export class ReplyContent {
         }
         break
       case 'text':
+        this.#separate(event.text, batch)
+        this.#files.saw(event.text)
+        this.#firstTextAtMs ??= this.#deps.runtime.elapsedMs()
+        this.#hasContent = true
+        break
       case 'replace':
         this.#files.saw(event.text)
         this.#firstTextAtMs ??= this.#deps.runtime.elapsedMs()
@@ -182,6 +187,12 @@ export class ReplyContent {
         break
     }
     if (this.#isWithinBound(event)) batch.push(event)
+  }
+
+  /** A line that shows a file ends before the text goes on. */
+  #separate(next: string, batch: ChatEvent[]): void {
+    const text = this.#files.breakBefore(next)
+    if (text !== '') batch.push({ type: 'text', text })
   }
 
   /** A file is shown as text at once, unless the gateway is to keep it first. */

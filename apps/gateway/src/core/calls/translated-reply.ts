@@ -14,9 +14,9 @@ import type { UpstreamPart, UpstreamReply } from '#core/agents/upstream/upstream
 import type { Runtime } from '#core/base/runtime.ts'
 import type { Exchange, TurnState } from './call-events.ts'
 import type { ConversationTurn } from './conversation/enter-conversation.ts'
+import { ReplySteps } from './listen-then-answer.ts'
 import type { ReplyContent } from './reply-content.ts'
 import { type ReplyDeadlines, startReplyDeadlines } from './reply-deadlines.ts'
-import { ReplySteps } from './reply-steps.ts'
 import { callWithoutTexts, type StoppableReply } from './stop-run.ts'
 
 export interface TranslatedReplyDeps {
@@ -36,6 +36,11 @@ export interface SentRequest {
   readonly turn: ConversationTurn
   /** Whether a pause is given up and nothing is asked: the reply is complete without a request. */
   readonly isSilent?: boolean
+}
+
+/** What a later request needs to find the run. */
+export type StopIds = {
+  readonly [Id in 'runId' | 'messageId' | 'platformConversationId']?: string | undefined
 }
 
 /** How often the wait after an end is doubled at most; the other deadlines bound it before. */
@@ -90,6 +95,21 @@ export class TranslatedReply implements StoppableReply {
   /** What is known of the turn from a step other than the reply itself; undefined where the reply alone says it. */
   get turnOfStep(): TurnState | undefined {
     return this.#steps?.turn
+  }
+
+  /** By which the run can be stopped at the platform, and where its conversation is there. */
+  get stopIds(): StopIds {
+    const { runId, messageId, platformConversationId = this.call.platformConversationId } = this.state
+    return { runId, messageId, platformConversationId }
+  }
+
+  /** The state of the turn. What the reader has seen shows that there is one. */
+  turn(hasPassedOn: boolean): TurnState {
+    const ofStep = this.turnOfStep
+    if (ofStep !== undefined) return ofStep
+    const { failure, isComplete } = this.#content
+    if (failure?.turn === 'none' && !hasPassedOn) return 'none'
+    return isComplete || this.sawTurn ? 'stored' : 'unknown'
   }
 
   /** The next part of the reply; rejects with an {@link UpstreamError} if there is none. */

@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { ChatEvent } from '#core/agents/events.ts'
 import type { MadeFile } from '#core/agents/made-file.ts'
+import { ReplyContent } from '../reply-content.ts'
 import { fileText } from './file-text.ts'
 import { FILES_OF_REPLY_MAX, FilesOfReply } from './files-of-reply.ts'
 import { keepFiles } from './keep-files.ts'
@@ -52,6 +54,27 @@ describe('the URLs in a text', () => {
 })
 
 describe('a file of a reply', () => {
+  test.each([
+    ['goes on', '\n\ngoes on'],
+    ['\ngoes on', '\n\ngoes on'],
+  ])('is on a line of its own also where the text %j follows it', (text, shown) => {
+    const content = new ReplyContent(
+      { runtime: { elapsedMs: () => 0 }, streamBytesMax: 10_000 },
+      { thinkTags: false, baseUrl: ORIGIN, keepFiles: false },
+    )
+    const batch: ChatEvent[] = []
+    content.sift(
+      [
+        { type: 'file', file: picture },
+        { type: 'text', text },
+        { type: 'text', text: '!' },
+      ],
+      batch,
+    )
+    const texts = batch.map((event) => (event.type === 'text' ? event.text : ''))
+    expect(texts.join('')).toBe(`![chart.png](${ORIGIN}/a/chart.png)${shown}!`)
+  })
+
   test('is shown on a line of its own, and once, however often it comes', () => {
     const files = reply()
     files.saw('Here it is:')

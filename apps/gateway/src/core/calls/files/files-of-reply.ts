@@ -1,5 +1,5 @@
 import type { Agent } from '#core/agents/adapter.ts'
-import type { MadeFile, OfferedFile } from '#core/agents/made-file.ts'
+import { type MadeFile, type OfferedFile, paragraphBreak } from '#core/agents/made-file.ts'
 import { lacksFilesUrl, resolveFileUrl } from '#core/uploads/kept-files/resolve-file-url.ts'
 import { fileText } from './file-text.ts'
 import { SeenUrls } from './seen-urls.ts'
@@ -12,7 +12,10 @@ export class FilesOfReply {
   readonly #agent: Pick<Agent, 'baseUrl' | 'filesUrl'>
   readonly #seen = new SeenUrls()
   #files: readonly { readonly made: MadeFile; readonly offered: OfferedFile }[] = NONE
-  #hasText = false
+  /** The last two characters of the text so far. */
+  #end = ''
+  /** Whether the text ends with a line that shows a file. */
+  #isAfterFile = false
 
   constructor(agent: Pick<Agent, 'baseUrl' | 'filesUrl'>) {
     this.#agent = agent
@@ -41,8 +44,14 @@ export class FilesOfReply {
 
   /** Notes a piece of the text of the reply. */
   saw(text: string): void {
-    this.#hasText = true
+    this.#end = (this.#end + text.slice(-2)).slice(-2)
+    this.#isAfterFile = false
     this.#seen.add(text)
+  }
+
+  /** What separates the next piece of the text from the line before it, if that shows a file. */
+  breakBefore(text: string): string {
+    return this.#isAfterFile ? paragraphBreak(this.#end, text) : ''
   }
 
   /** Takes a file that has come; undefined for one that has come before. */
@@ -59,9 +68,10 @@ export class FilesOfReply {
   textOf({ url: own }: Pick<MadeFile, 'url'>, offered: OfferedFile): string {
     const urls = [own, offered.url].filter((url) => url !== undefined && !isData(url)) as string[]
     if (this.#seen.hasAny(urls)) return ''
-    const separator = this.#hasText ? '\n\n' : ''
-    const text = separator + fileText(offered)
+    const line = fileText(offered)
+    const text = paragraphBreak(this.#end, line) + line
     this.saw(text)
+    this.#isAfterFile = true
     return text
   }
 }

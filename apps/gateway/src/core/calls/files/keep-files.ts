@@ -6,11 +6,13 @@ import { type FilesOfReply, isData } from './files-of-reply.ts'
 /**
  * Keeps the files of a reply, all at once. One that cannot be kept has the platform's address still, if others reach that.
  *
+ * @param saw - receives them for the conversation, before the end of the turn is stored
  * @returns the texts that show the files, in their order
  */
 export async function keepFiles(
   files: FilesOfReply,
   kept: Pick<CallFiles, 'keep'>,
+  saw: (events: readonly ChatEvent[]) => void = () => undefined,
 ): Promise<readonly ChatEvent[]> {
   await Promise.all(
     files.all.map(async ({ made, offered }) => {
@@ -23,10 +25,12 @@ export async function keepFiles(
       files.replace(made, { ...offered, url, name: made.name ?? name, media_type: mediaType })
     }),
   )
-  return files.all.flatMap(({ made, offered }) => {
+  const events = files.all.flatMap(({ made, offered }) => {
     const text = files.textOf(made, offered)
     return text === '' ? [] : [{ type: 'text' as const, text }]
   })
+  if (events.length > 0) saw(events)
+  return events
 }
 
 /** Where the content is: at an address, or within the reply. */

@@ -178,6 +178,19 @@ test('an answer in parts yields the text of its parts, and its images', () => {
   ])
 })
 
+test('a file in an answer of its own has no separator, which the reply gives it', () => {
+  const content = JSON.stringify([{ type: 'image', file_url: 'https://x' }])
+  expect(
+    replyTo([
+      ['message.delta', { type: 'answer', id: 'm1', content: 'see', content_type: 'text' }],
+      ['message.completed', { type: 'answer', id: 'm2', content, content_type: 'object_string' }],
+    ]),
+  ).toEqual([
+    { type: 'text', text: 'see' },
+    { type: 'file', file: { type: 'image', url: 'https://x' } },
+  ])
+})
+
 test('reasoning is separated from the answer', () => {
   expect(
     replyTo([['message.delta', { type: 'answer', id: 'm', content: '', reasoning_content: 'hm' }]]),

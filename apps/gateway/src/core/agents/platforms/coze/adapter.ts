@@ -353,7 +353,9 @@ function answerPiece(message: JsonObject, state: CozeState): readonly ChatEvent[
   // The bound protects memory from a run that never ends; answers beyond it may be sent twice.
   if (state.streamedAnswers.size < ANSWERS_MAX) state.streamedAnswers.add(id)
   state.lastAnswer = id
-  return [...reasoning, ...(isNext ? [{ type: 'text' as const, text: '\n\n' }] : []), ...text]
+  // A file has a line of its own anyway.
+  const separates = isNext && text[0]?.type !== 'file'
+  return [...reasoning, ...(separates ? [{ type: 'text' as const, text: '\n\n' }] : []), ...text]
 }
 
 function contentIn({ content, content_type }: JsonObject): unknown {

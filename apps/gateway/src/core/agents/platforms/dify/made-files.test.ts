@@ -47,6 +47,19 @@ test('the files of an end are read, of a message and of a workflow', () => {
   expect(filesIn(replyTo([{ event: 'workflow_finished', data: finished }], 'workflow'))).toEqual([made])
 })
 
+test('the end of a message has what the user has sent as well, which is no answer', () => {
+  const files = ['local_file', 'remote_url', 'tool_file'].map((transfer_method) => ({
+    ...{
+      transfer_method,
+      type: 'image',
+      filename: `${transfer_method}.png`,
+      url: `/files/${transfer_method}.png`,
+    },
+  }))
+  const read = filesIn(replyTo([{ event: 'message_end', metadata: {}, files }]))
+  expect(read).toEqual([{ type: 'image', url: '/files/tool_file.png', name: 'tool_file.png' }])
+})
+
 test('outputs that are files are files and no text', () => {
   const outputs = {
     chart: IMAGE,

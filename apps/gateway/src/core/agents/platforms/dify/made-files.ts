@@ -46,7 +46,11 @@ function fileEvent(file: JsonObject): readonly ChatEvent[] {
   ]
 }
 
-/** The answer of a chat that was written by nodes has files in its end; those that the user sent are not among them. */
+/** The end of a message lists all its files. Those that an app without a workflow has been sent have only the way in which they came to tell. */
 export function filesOfEnd(frame: JsonObject): readonly ChatEvent[] {
-  return listOf(frame.files).length === 0 ? [] : madeFiles(frame.files)
+  return madeFiles(listOf(frame.files).filter((file) => !(isObject(file) && wasSent(file))))
+}
+
+function wasSent(file: JsonObject): boolean {
+  return !isFile(file) && (file.transfer_method === 'local_file' || file.transfer_method === 'remote_url')
 }

@@ -4,7 +4,7 @@ import type { ChatEvent, Failure } from '#core/agents/events.ts'
 import { agentOf, callOf } from '#core/agents/transcripts.test-support.ts'
 import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
 import type { UpstreamPart, UpstreamReply } from '#core/agents/upstream/upstream-reply.ts'
-import { ReplySteps } from './reply-steps.ts'
+import { ReplySteps } from './listen-then-answer.ts'
 
 const SUBMISSION = {
   request: { method: 'POST', url: 'http://form', headers: {} },

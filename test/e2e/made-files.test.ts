@@ -1,0 +1,342 @@
+import { randomUUID } from 'node:crypto'
+import { type Sandbox, type SandboxPlatform, startSandbox } from '@trunkline/sandbox'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Api, apiOf } from '../support/api.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+
+// A process, because the gateway fetches files and serves them under its own address, and nothing may stand in for these.
+
+const AGENTS = ['chat', 'chatflow', 'workflow', 'coze', 'fastgpt', 'openai'] as const
+type Agent = (typeof AGENTS)[number]
+const FACES = ['rest', 'openai', 'responses', 'graphql'] as const
+type Face = (typeof FACES)[number]
+const MODES = ['json', 'stream', 'kept'] as const
+type Mode = (typeof MODES)[number]
+/** How an entry is set up; the plain one says nothing of files. */
+const SETUPS = ['plain', 'located', 'keeping', 'guarded'] as const
+type Setup = (typeof SETUPS)[number]
+
+const PLATFORMS = {
+  chat: 'dify',
+  chatflow: 'dify',
+  workflow: 'dify',
+  coze: 'coze',
+  fastgpt: 'fastgpt',
+  openai: 'openai',
+} as const satisfies Record<Agent, SandboxPlatform>
+
+let sandbox: Sandbox
+let gateway: TestGateway
+let api: Api
+let key: { full_key: string; owner_id: string }
+
+/** Where the emulator serves the files that it makes. */
+const originOf = (agent: Agent) => new URL(sandbox.agents[PLATFORMS[agent]].baseUrl).origin
+const entryId = (agent: Agent, setup: Setup) => `${agent}-${setup}`
+
+function entryOf(agent: Agent, setup: Setup): object {
+  const platform = PLATFORMS[agent]
+  const { baseUrl, apiKey, options, keys, appId } = sandbox.agents[platform]
+  return {
+    ...{ platform, baseUrl, ...options },
+    apiKey: platform === 'dify' ? keys[agent] : apiKey,
+    ...(agent === 'workflow' && { mode: 'workflow' }),
+    ...(agent === 'fastgpt' && { apps: { [appId ?? '']: {} } }),
+    ...((setup === 'located' || setup === 'keeping') && { filesUrl: originOf(agent) }),
+    ...((setup === 'keeping' || setup === 'guarded') && { keepFiles: true }),
+  }
+}
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ delayMs: 0 })
+  const agents = Object.fromEntries(
+    AGENTS.flatMap((agent) => SETUPS.map((setup) => [entryId(agent, setup), entryOf(agent, setup)])),
+  )
+  const plenty = { points: 100_000 }
+  gateway = await startGateway({
+    config: JSON.stringify({ limits: { chat: plenty, calls: plenty, login: plenty }, agents }),
+    isOnDisk: true,
+  })
+  api = apiOf(gateway)
+  key = await api.createKey(await api.login(), { permissions: ['chat', 'upload'] })
+})
+afterAll(async () => {
+  await gateway?.remove()
+  await sandbox?.close()
+})
+
+interface File {
+  readonly url?: string
+  readonly type: string
+  readonly name?: string
+}
+
+/** What a client keeps of a reply. */
+interface Told {
+  readonly status: number
+  readonly text: string
+  /** Undefined on a face that shows files in the text alone. */
+  readonly files: readonly File[] | undefined
+  readonly reason: string | undefined
+}
+
+async function send(agent: string, face: Face, mode: Mode, query: string): Promise<Told> {
+  const stream = mode !== 'json'
+  const post = (path: string, body: object, more: Record<string, string> = {}) =>
+    fetch(gateway.url + path, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${key.full_key}`,
+        'content-type': 'application/json',
+        ...(mode === 'kept' && face !== 'graphql' && { 'idempotency-key': randomUUID() }),
+        ...more,
+      },
+      body: JSON.stringify(body),
+    })
+  switch (face) {
+    case 'rest':
+      return readChunks(
+        await post(
+          '/api/v1/chat',
+          {
+            ...{ app_id: '', chat_id: '', conversation_id: `c-${randomUUID()}`, files: [] },
+            ...{ stream, detail: false, query },
+          },
+          { agent },
+        ),
+      )
+    case 'openai':
+      return readChunks(
+        await post('/api/v1/chat/completions', {
+          ...{ model: agent, stream, messages: [{ role: 'user', content: query }] },
+        }),
+      )
+    case 'responses':
+      return readResponse(await post('/api/v1/responses', { model: agent, stream, input: query }))
+    case 'graphql': {
+      const variables = {
+        input: {
+          ...{ agentId: agent, query, conversationId: `c-${randomUUID()}` },
+          ...(mode === 'kept' && { idempotencyKey: randomUUID() }),
+        },
+      }
+      const files = 'files { url type name }'
+      if (mode === 'stream') {
+        const document = `subscription ($input: ChatInput!) { chat(input: $input) {
+          ... on ChatText { text } ... on ChatFinished { ${files} } } }`
+        const accept = { accept: 'text/event-stream' }
+        return readItems(await post('/graphql', { query: document, variables }, accept))
+      }
+      const document = `mutation ($input: ChatInput!) { chat(input: $input) { text ${files} } }`
+      return readGraphql(await post('/graphql', { query: document, variables }))
+    }
+  }
+}
+
+const framesOf = (text: string) =>
+  text
+    .split('\n\n')
+    .flatMap((event) => /^data: (.*)$/m.exec(event)?.[1] ?? [])
+    .filter((data) => data !== '[DONE]')
+    .map((data) => JSON.parse(data))
+
+// biome-ignore lint/suspicious/noExplicitAny: as the client has parsed it
+type Any = any
+
+async function readChunks(response: Response): Promise<Told> {
+  const { status, headers } = response
+  if (headers.get('content-type')?.includes('json')) {
+    const body = JSON.parse(await response.text())
+    const text = body.choices?.[0]?.message.content ?? ''
+    return { status, text, files: body.files ?? [], reason: body.reason ?? body.error?.code }
+  }
+  const chunks = framesOf(await response.text())
+  const last = chunks.find(({ choices }) => choices?.[0]?.finish_reason != null)
+  const text = chunks.map(({ choices }) => choices?.[0]?.delta?.content ?? '').join('')
+  const failed = chunks.find(({ error }) => error !== undefined)
+  return { status, text, files: last?.files ?? [], reason: failed?.error.code }
+}
+
+async function readResponse(response: Response): Promise<Told> {
+  const whole = await response.text()
+  const isJson = response.headers.get('content-type')?.includes('json') === true
+  const body = isJson ? JSON.parse(whole) : framesOf(whole).at(-1)?.response
+  const text = (body?.output ?? [])
+    .flatMap(({ content = [] }: Any) => content.map((part: Any) => part.text))
+    .join('')
+  return { status: response.status, text, files: undefined, reason: body?.error?.code }
+}
+
+/** As the other faces have them. */
+const plainFiles = (files: readonly Any[]): readonly File[] =>
+  files.map(({ url, type, name }) => ({
+    ...(url && { url }),
+    type: type.toLowerCase(),
+    ...(name && { name }),
+  }))
+
+function graphqlError(errors: readonly Any[] | undefined): Pick<Told, 'status' | 'reason'> {
+  const { status = 200, code } = errors?.[0]?.extensions ?? {}
+  return { status, reason: code }
+}
+
+async function readGraphql(response: Response): Promise<Told> {
+  const { data, errors } = JSON.parse(await response.text())
+  const { text = '', files = [] } = data?.chat ?? {}
+  return { ...graphqlError(errors), text, files: plainFiles(files) }
+}
+
+async function readItems(response: Response): Promise<Told> {
+  const results = framesOf((await response.text()).replaceAll(/^data: ?$/gm, ''))
+  const items = results.flatMap(({ data }) => data?.chat ?? [])
+  const text = items.map((item) => item.text ?? '').join('')
+  const files = plainFiles(items.find((item) => item.files)?.files ?? [])
+  const failed = results.find(({ errors }) => errors !== undefined)
+  return { ...graphqlError(failed?.errors), text, files }
+}
+
+const markdown = (name: string | undefined, url: string) => `![${name ?? ''}](${url})`
+const timesIn = (text: string, part: string) => text.split(part).length - 1
+
+const WAYS = AGENTS.flatMap((agent) => FACES.flatMap((face) => MODES.map((mode) => ({ agent, face, mode }))))
+
+describe.each(WAYS)('$agent, $face, $mode', ({ agent, face, mode }) => {
+  const ask = (query: string, setup: Setup = 'plain') => send(entryId(agent, setup), face, mode, query)
+  const chart = () => `${originOf(agent)}/made-files/chart.png`
+
+  test('a picture alone is a success, whose text shows it', async () => {
+    const { status, text, files } = await ask('sandbox:file=alone')
+    expect(status).toBe(200)
+    expect(text).toMatch(/^!\[[^\]]*\]\([^)]*\)$/)
+    expect(text).toContain(`](${chart()})`)
+    if (files !== undefined) {
+      expect(files).toEqual([expect.objectContaining({ type: 'image', url: chart() })])
+      expect(text).toBe(markdown(files[0]?.name, chart()))
+    }
+  })
+
+  test('a picture beside a text follows it on a line of its own', async () => {
+    const { text, files } = await ask('sandbox:file sandbox:echo Here it is.')
+    expect(text).toMatch(/^Here it is\.\n\n!\[[^\]]*\]\([^)]*\)$/)
+    expect(text).toContain(`](${chart()})`)
+    if (files !== undefined) expect(files).toMatchObject([{ type: 'image', url: chart() }])
+  })
+
+  test('ten files are ten, each once', async () => {
+    const { text, files } = await ask('sandbox:file=ten sandbox:echo Ten.')
+    const names = [1, 2, 3, 4, 5].flatMap((n) => [`chart-${n}.png`, `report-${n}.pdf`])
+    for (const name of names) expect(timesIn(text, `](${originOf(agent)}/made-files/${name})`)).toBe(1)
+    expect(timesIn(text, '](')).toBe(10)
+    if (files !== undefined) {
+      const urls = names.map((name) => `${originOf(agent)}/made-files/${name}`)
+      expect(files.map(({ url }) => url).toSorted()).toEqual(urls.toSorted())
+      expect(files.map(({ type }) => type).toSorted()).toEqual([
+        ...Array(5).fill('document'),
+        ...Array(5).fill('image'),
+      ])
+    }
+  })
+
+  test('a relative URL gets the origin of filesUrl', async () => {
+    const { text, files } = await ask('sandbox:file=relative sandbox:echo See', 'located')
+    expect(timesIn(text, `](${chart()})`)).toBe(1)
+    if (files !== undefined) expect(files).toMatchObject([{ type: 'image', url: chart() }])
+  })
+
+  test('a relative URL of a private address is named without a URL', async () => {
+    const { status, text, files } = await ask('sandbox:file=relative sandbox:echo See')
+    expect(status).toBe(200)
+    expect(text).toMatch(/^See\n\n(?:image|chart\.png)$/)
+    if (files !== undefined) {
+      expect(files).toMatchObject([{ type: 'image' }])
+      expect(files[0]).not.toHaveProperty('url')
+    }
+  })
+
+  test('one that the text has already is not repeated', async () => {
+    const said = `Look: ![the chart](${chart()}) there`
+    const { text, files } = await ask(`sandbox:file sandbox:echo ${said}`)
+    expect(text).toBe(said)
+    if (files !== undefined) expect(files).toMatchObject([{ type: 'image', url: chart() }])
+  })
+})
+
+describe.each(FACES.flatMap((face) => MODES.map((mode) => ({ face, mode }))))('$face, $mode', (way) => {
+  test.each(['chat', 'chatflow', 'workflow'] as const)(
+    "%s: the user's own file is no answer",
+    async (agent) => {
+      const told = await send(entryId(agent, 'plain'), way.face, way.mode, 'sandbox:file=mine')
+      expect(told.reason).toBe('agent_empty_reply')
+      expect(told.text).toBe('')
+    },
+  )
+
+  test('bytes are named without a URL where files are not kept', async () => {
+    const { text, files } = await send(
+      ...([entryId('openai', 'located'), way.face, way.mode, 'sandbox:file=bytes sandbox:echo See'] as const),
+    )
+    expect(text).toBe('See\n\nimage')
+    if (files !== undefined) expect(files).toMatchObject([{ type: 'image' }])
+    if (files !== undefined) expect(files[0]).not.toHaveProperty('url')
+  })
+
+  test('bytes that are kept have a URL of the gateway', async () => {
+    const { text } = await send(
+      ...([entryId('openai', 'keeping'), way.face, way.mode, 'sandbox:file=bytes sandbox:echo See'] as const),
+    )
+    expect(await contentAt(urlIn(text))).toEqual(await contentAt(`${originOf('openai')}/made-files/a.png`))
+  })
+})
+
+const urlIn = (text: string) => /!\[[^\]]*\]\(([^)]*)\)$/.exec(text)?.[1] ?? ''
+
+async function contentAt(url: string): Promise<Buffer> {
+  const response = await fetch(url)
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toBe('image/png')
+  return Buffer.from(await response.arrayBuffer())
+}
+
+describe('files that the gateway keeps', () => {
+  test.each(WAYS)(
+    '$agent, $face, $mode: the URL is the gateway’s, and an upload of the owner',
+    async (way) => {
+      const { agent, face, mode } = way
+      const { requests } = sandbox.agents[PLATFORMS[agent]].seen
+      const before = requests.length
+      const id = entryId(agent, 'keeping')
+      const { text, files } = await send(id, face, mode, 'sandbox:file=relative sandbox:echo Kept.')
+      const url = urlIn(text)
+      expect(new URL(url).origin).toBe(new URL(gateway.url).origin)
+      expect(text).not.toContain('/made-files/')
+      if (files !== undefined) expect(files).toMatchObject([{ type: 'image', url }])
+      const [fetched, ...others] = requests
+        .slice(before)
+        .filter(({ path }) => path.startsWith('/made-files/'))
+      expect(others).toEqual([])
+      expect(fetched?.headers).not.toHaveProperty('authorization')
+      expect(await contentAt(url)).toEqual(await contentAt(`${originOf(agent)}/made-files/chart.png`))
+      const { body } = await api.call('GET', '/api/v1/uploads?limit=1', { token: key.full_key })
+      const [newest] = body.data.items
+      expect(newest).toMatchObject({ url, created_by: `agent:${id}`, content_type: 'image/png' })
+    },
+  )
+
+  test.each(AGENTS)(
+    '%s: a private address that is not filesUrl keeps the URL of the platform',
+    async (agent) => {
+      const { requests } = sandbox.agents[PLATFORMS[agent]].seen
+      const before = requests.length
+      const url = `${originOf(agent)}/made-files/chart.png`
+      for (const face of FACES) {
+        const { text, files } = await send(entryId(agent, 'guarded'), face, 'json', 'sandbox:file=alone')
+        expect(urlIn(text)).toBe(url)
+        if (files !== undefined) expect(files).toMatchObject([{ type: 'image', url }])
+      }
+      expect(requests.slice(before).filter(({ path }) => path.startsWith('/made-files/'))).toEqual([])
+      expect(
+        await gateway.prints(new RegExp(`"agent":"${entryId(agent, 'guarded')}".*private_address`)),
+      ).toBeTruthy()
+    },
+  )
+})
