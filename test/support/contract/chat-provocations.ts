@@ -55,6 +55,8 @@ export function responseRequest(
 /** The beginning of a Windows program, which says of itself that it is a text. */
 const PROGRAM_URL = `data:text/plain;base64,${Buffer.from([0x4d, 0x5a, 0, 0, 1, 2, 3]).toString('base64')}`
 
+const NO_PAUSE = '00000000-0000-7000-8000-000000000000'
+
 /** Statuses that the chat operations of all interfaces document. */
 export const CHAT_PROVOCATIONS: readonly Provocation[] = [
   ...(
@@ -69,6 +71,16 @@ export const CHAT_PROVOCATIONS: readonly Provocation[] = [
         requestTo(gateway, model, query),
       ),
     ),
+    only(id, 409, 'pause_over', 'an answer to a question that nobody asked', (_good, gateway) => {
+      const { body, ...request } = requestTo(gateway, 'fastgpt/app', 'Hello')
+      return { ...request, body: { ...Object(body), answer: { pause: NO_PAUSE } } }
+    }),
+    only(id, 400, 'answer_required', 'an option that the question does not have', async (_good, gateway) => {
+      const { body, ...request } = requestTo(gateway, 'fastgpt/app', 'sandbox:interactive')
+      const asked = await gateway.send(id, { ...request, body })
+      const answer = { pause: asked.body.pause.id, option: 'nothing' }
+      return { ...request, body: { ...Object(body), ...(id === 'chat' && { chat_id: '' }), answer } }
+    }),
     only(id, 401, 'api_key_required', 'an access token', (good, gateway) => ({ ...good, as: gateway.token })),
     only(id, 403, 'permission_denied', 'a key with the permission upload alone', async (good, gateway) => ({
       ...good,

@@ -300,7 +300,6 @@ function headerOf(request: FastifyRequest, name: string | undefined): string | u
 export const FAILURES_OF_CALLS = [
   'agent_rejected_input',
   'content_filtered',
-  'pause_over',
   'app_not_found',
   'conversation_not_found',
   'conversation_busy',
@@ -345,5 +344,6 @@ export const CHAT_PROBLEMS = [
   'reply_gone',
   'idempotency_mismatch',
   'answer_required',
+  'pause_over',
   'unavailable',
 ] as const satisfies ErrorReason[]
