@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Route } from '@trunkline/examples/ai-sdk/serve-route.ts'
 import { serveRoute } from '@trunkline/examples/ai-sdk/serve-route.ts'
-import { createServer } from 'vite'
+import { createServer, defaultClientConditions } from 'vite'
 import { expect } from 'vitest'
 
 /** The folder of the pages with the AI SDK. */
@@ -14,6 +14,8 @@ export async function servePages(path: string, route: Route) {
     configFile: false,
     logLevel: 'silent',
     plugins: [serveRoute(path, route)],
+    // The SDK as it is here, which nothing has to build before.
+    resolve: { conditions: ['@trunkline/source', ...defaultClientConditions] },
     server: { host: '127.0.0.1', port: 0 },
   })
   await server.listen()
