@@ -94,7 +94,9 @@ function plantedIn(json: unknown, isPrivate: boolean): unknown {
   return Object.fromEntries(
     Object.entries(json).map(([key, value]) => {
       const names = typeof value === 'string' ? PRIVATE_TEXT : PRIVATE_DATA
-      return [key, plantedIn(value, isPrivate || names.test(key))]
+      // The inputs of a node are an object. A list of them is the form of a question, which its users fill in.
+      const isForm = key === 'inputs' && Array.isArray(value)
+      return [key, plantedIn(value, isPrivate || (names.test(key) && !isForm))]
     }),
   )
 }
