@@ -85,7 +85,16 @@ function isAsyncFunction(node: Node): node is ArrowFunction | FunctionExpression
 }
 
 function isPromise(type: Type | undefined, checker: Checker): boolean {
-  return type !== undefined && /^Promise(?:Like)?<|\| Promise(?:Like)?</.test(checker.typeToString(type))
+  return (
+    type !== undefined &&
+    /^Promise(?:Like)?<|\| Promise(?:Like)?</.test(withoutMembers(checker.typeToString(type)))
+  )
+}
+
+/** The text of a type without what its object types contain: an object whose method returns a promise is none. */
+function withoutMembers(type: string): string {
+  const outer = type.replace(/\{[^{}]*\}/g, '')
+  return outer === type ? type : withoutMembers(outer)
 }
 
 /** Whether the form of the expression itself handles rejections. */
