@@ -3,6 +3,7 @@ import { type Sandbox, type SandboxPlatform, startSandbox } from '@trunkline/san
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, apiOf } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { framesOf } from '../support/stream.ts'
 
 // A process, because the gateway fetches files and serves them under its own address, and nothing may stand in for these.
 
@@ -134,13 +135,6 @@ async function send(agent: string, face: Face, mode: Mode, query: string): Promi
     }
   }
 }
-
-const framesOf = (text: string) =>
-  text
-    .split('\n\n')
-    .flatMap((event) => /^data: (.*)$/m.exec(event)?.[1] ?? [])
-    .filter((data) => data !== '[DONE]')
-    .map((data) => JSON.parse(data))
 
 // biome-ignore lint/suspicious/noExplicitAny: as the client has parsed it
 type Any = any

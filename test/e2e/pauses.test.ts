@@ -3,6 +3,7 @@ import { type Sandbox, startSandbox } from '@trunkline/sandbox'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, apiOf } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { framesOf } from '../support/stream.ts'
 
 // A process, because a pause must be answered after a kill -9, by whatever process is there then.
 
@@ -144,13 +145,6 @@ async function send(agent: Agent, face: Face, mode: Mode, message: Message): Pro
       )
   }
 }
-
-const framesOf = (text: string) =>
-  text
-    .split('\n\n')
-    .flatMap((event) => /^data: (.*)$/m.exec(event)?.[1] ?? [])
-    .filter((data) => data !== '[DONE]')
-    .map((data) => JSON.parse(data))
 
 async function readChunks(response: Response): Promise<Told> {
   const { status, headers } = response

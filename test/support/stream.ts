@@ -5,10 +5,18 @@ export function payloadsOf(stream: string): string[] {
 
 /** Joins the text of a stream's chunks, as a client does. */
 export function contentOf(stream: string): string {
-  return payloadsOf(stream)
-    .filter((payload) => payload !== '[DONE]')
-    .map((payload) => JSON.parse(payload).choices?.[0].delta.content ?? '')
+  return framesOf(stream)
+    .map(({ choices }) => choices?.[0].delta.content ?? '')
     .join('')
+}
+
+/** Returns what an event stream contains as JSON, whether its events have names or not. */
+export function framesOf(stream: string) {
+  return stream
+    .split('\n\n')
+    .flatMap((event) => /^data: (.*)$/m.exec(event)?.[1] ?? [])
+    .filter((payload) => payload !== '[DONE]')
+    .map((payload) => JSON.parse(payload))
 }
 
 /** Reads a response body step by step. */

@@ -36,7 +36,7 @@ export interface Pause {
   readonly expiresAt?: string
   /** Whether the platform takes any text as the answer. */
   readonly takesText: boolean
-  /** Why nobody can answer it by the gateway; absent where somebody can. */
+  /** Why it cannot be answered through the gateway; absent if it can. */
   readonly unanswerable?: string
   /** What the platform needs in order to go on. Never shown to a client. */
   readonly resume?: JsonObject

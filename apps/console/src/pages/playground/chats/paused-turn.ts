@@ -12,7 +12,7 @@ export function isRefusedAnswer(error: unknown): error is TrunklineError {
   return error instanceof TrunklineError && (error.reason === 'answer_required' || isOver(error))
 }
 
-/** Whether a refusal says that nobody can answer the question any more. */
+/** Whether a refusal says that the question can no longer be answered. */
 export function isOver({ reason }: TrunklineError): boolean {
   return reason === 'pause_over'
 }

@@ -166,7 +166,7 @@ describe('an answer by the id of its pause', () => {
   })
 })
 
-test('what was sent to somebody else is over for everybody here', () => {
+test('a form that was delivered by other means is over for every client of the gateway', () => {
   const elsewhere = { ...choice, options: [], unanswerable: 'it was sent by e-mail.' }
   expect(refused(elsewhere, 'approve')).toEqual(['pause_over', undefined])
   expect(refused(elsewhere, '', { option: 'approve' })).toEqual(['pause_over', undefined])

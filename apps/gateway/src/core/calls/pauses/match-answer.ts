@@ -20,12 +20,12 @@ export interface Asked {
 /**
  * Decides what a call says to the pause of its conversation.
  *
- * @throws Problem `answer_required`, which names the field and what is possible; `pause_over` for a pause that nobody can answer here
+ * @throws Problem `answer_required`, which names the field and what is possible; `pause_over` for a pause that cannot be answered through the gateway
  */
 export function matchAnswer(pause: Pause, asked: Asked): Said {
   const { query, answer } = asked
   if (answer?.cancel === true) return 'cancel'
-  // A text that only names its pause is read as any other text.
+  // An answer that only names the pause adds nothing to the text of the query, which is then read as without it.
   const isText = answer?.option === undefined && answer?.fields === undefined && query.trim() !== ''
   const given = isText ? undefined : answer
   const told =

@@ -58,7 +58,7 @@ export async function meetPause(
   try {
     said = matchAnswer(first, { query, answer, queryField: queryFieldOf(call), requireFile })
   } catch (error) {
-    // Nobody can answer it here, so that the conversation would be closed for good.
+    // It cannot be answered here, and while it is open no other message of the conversation would be admitted.
     if (first.unanswerable !== undefined) await pauses.drop(pause.id)
     throw error
   }

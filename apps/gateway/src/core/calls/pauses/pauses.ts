@@ -38,7 +38,7 @@ export interface Pauses {
   read(open: OpenPause): KeptPause | undefined
   /** Ends the claim of a call: the pause is open again, or over. */
   endClaim(callId: string, as: 'open' | 'over'): Promise<void>
-  /** Removes a pause that nobody can answer any more. */
+  /** Removes a pause that can no longer be answered. */
   drop(id: string): Promise<void>
   /** Deletes the pauses of agents that have lost their memory, such as a restarted sandbox. */
   forget(agentIds: readonly string[]): Promise<void>

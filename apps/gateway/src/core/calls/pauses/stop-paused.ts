@@ -9,7 +9,7 @@ import type { ClaimedPause } from './meet-pause.ts'
 
 const WITHIN_MS = 5_000
 
-/** Stops a run that waits, if its platform can. What is not stopped goes on waiting there until it expires, and nobody answers it. */
+/** Stops a run that waits, if its platform can. A run that is not stopped waits there until it expires, without an answer. */
 export async function stopPaused(
   deps: Pick<EnterDeps, 'derivedIds'> & { readonly upstream: Pick<Upstream, 'help'> },
   { kept, residence }: ClaimedPause,

@@ -322,7 +322,7 @@ function humanInput(frame: JsonObject, state: DifyState): readonly ChatEvent[] {
   const pause = formPause(frame)
   return pauseEvents(
     pause,
-    // Whoever has the token of the form may answer it.
+    // The token is left out, because it alone authorizes an answer to the form.
     detail({ ...data, form_token: undefined }, (step) => ({
       type: 'interaction',
       id: step.text('node_id'),

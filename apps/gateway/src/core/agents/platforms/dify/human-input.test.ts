@@ -44,7 +44,7 @@ test('a form is a pause with its actions, its fields and its end, and its token 
   expect(JSON.stringify(details)).not.toContain('secret-token')
 })
 
-test('a form without a token was sent to somebody: it is shown, and cannot be answered', () => {
+test('a form without a token, which was delivered by e-mail, is shown and cannot be answered', () => {
   const frames = [
     {
       event: 'human_input_required',

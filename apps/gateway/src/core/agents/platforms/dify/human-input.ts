@@ -11,7 +11,7 @@ import { fileInfo } from './files.ts'
 
 /** What Dify needs in order to go on after a form. */
 export interface DifyResume {
-  /** The address of the form; whoever has it may answer. */
+  /** The token in the address of the form, which alone authorizes an answer. */
   readonly token: string
   readonly workflowRunId: string
   readonly taskId: string
@@ -32,7 +32,7 @@ const FIELD_TYPES: Readonly<Record<string, PauseField['type']>> = {
   file_list: 'file-list',
 }
 
-/** The pause of a `human_input_required` event. A form without a token was sent to somebody, who alone has its address. */
+/** The pause of a `human_input_required` event. A form without a token was delivered by other means, such as e-mail. */
 export function formPause(frame: JsonObject): Pause {
   const data = objectOf(frame.data)
   const token = textOf(data.form_token)
@@ -55,7 +55,8 @@ export function formPause(frame: JsonObject): Pause {
   }
 }
 
-const ELSEWHERE = 'the form was sent to somebody, who answers it there.'
+const ELSEWHERE =
+  'the agent has sent this form by other means, such as e-mail, and it can be answered only there.'
 
 /** Dify wants a value for every field of the form. */
 function fieldOf(input: JsonObject, defaults: JsonObject): readonly PauseField[] {
