@@ -103,6 +103,8 @@ export default defineConfig({
     // A file of `test/` starts its own gateways, and waits for them as long as it works.
     maxWorkers: availableParallelism() + 1,
     reporters: ['default', new ReportSecondTries()],
+    // The SDK of the A2A agent prints each call that the agent refuses or fails.
+    onConsoleLog: (text) => !/^(?:Pre-stream error|Agent execution failed) /.test(text),
     projects: [
       {
         ssr,

@@ -11,8 +11,9 @@ import { isNodeNewEnough } from '../apps/gateway/bin/node-version.js'
  * Three sets exist, of which each contains the one before. `running` is what a gateway with its console needs, and Node where
  * the machine has none that is new enough. `testing` adds what `test`, the linters and most generators need. `everything` adds
  * the clients and runtimes of others with which the rest of the tests run, the examples, and the generator of Prisma's client:
- * three times as much. One lockfile describes all of them. A set that is installed is recorded with a hash of what it was installed from, so
- * that a later start asks neither pnpm nor the network.
+ * three times as much. One lockfile describes all of them, but for the servers of others that tests start: each is a package outside of
+ * the workspace, with a lockfile of its own. A set that is installed is recorded with a hash of what it was installed from, so that a
+ * later start asks neither pnpm nor the network.
  *
  * Run as a program, it installs the set that its argument names.
  */
@@ -26,6 +27,13 @@ const SETS = /** @type {const} */ (['running', 'testing', 'everything'])
 /** The projects that only `everything` contains. */
 const LARGE_PROJECTS = ['@trunkline/client-tests', '@trunkline/examples', '@trunkline/prisma-tools']
 
+/**
+ * The folders of servers that the tests of a set start.
+ *
+ * @type {Readonly<Record<PackageSet, readonly string[]>>}
+ */
+const SERVERS = { running: [], testing: ['test/agents/a2a'], everything: ['test/agents/a2a'] }
+
 /** @typedef {typeof SETS[number]} PackageSet */
 
 /** @param {PackageSet} wanted */
@@ -37,8 +45,9 @@ export function install(wanted) {
   // If this is interrupted, the next run must neither take the half for the whole nor forget which set it was.
   rmSync(records, { recursive: true, force: true })
   record(set, '')
-  const status = runPnpm(['install', '--frozen-lockfile', ...optionsOf(set)])
-  if (status !== 0) process.exit(status)
+  runPnpm(['install', '--frozen-lockfile', ...optionsOf(set)])
+  for (const folder of SERVERS[set])
+    runPnpm(['install', '--frozen-lockfile', '--ignore-workspace', '--dir', folder])
   // The package of Node links its program from a copy that has 67 MB of headers beside it, for compilers.
   rmSync(`${root}tools/node/node_modules/node/node_modules`, { recursive: true, force: true })
   record(set, source(set))
@@ -89,7 +98,10 @@ function wasInstalled(set) {
  */
 function source(set) {
   const hash = createHash('sha256')
-  for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml']) hash.update(readFileSync(root + file))
+  const lockfiles = ['', ...SERVERS[set].map((folder) => `${folder}/`)].map(
+    (folder) => `${folder}pnpm-lock.yaml`,
+  )
+  for (const file of [...lockfiles, 'pnpm-workspace.yaml']) hash.update(readFileSync(root + file))
   hash.update(`${process.platform} ${process.arch}`)
   hash.update(optionsOf(set).join(' '))
   return hash.digest('hex')
@@ -105,7 +117,8 @@ function read(path) {
 }
 
 /**
- * Runs the pnpm that runs this script, which may be a program or a module; without one, the version that the README names.
+ * Runs the pnpm that runs this script, which may be a program or a module; without one, the version that the README names. Ends this
+ * process if it fails.
  *
  * @param {string[]} args
  */
@@ -122,7 +135,7 @@ function runPnpm(args) {
     shell: command === 'npx' && process.platform === 'win32',
   })
   if (error !== undefined) console.error(`${command} could not be run: ${error.message}`)
-  return status ?? 1
+  if (status !== 0) process.exit(status ?? 1)
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -2,6 +2,7 @@ import type { Adapter } from '@trunkline/gateway/src/core/agents/adapter.ts'
 import type { ChatEvent } from '@trunkline/gateway/src/core/agents/events.ts'
 import { BUILT_IN } from '@trunkline/gateway/src/core/agents/registry.ts'
 import { agentOf } from '@trunkline/gateway/src/core/agents/transcripts.test-support.ts'
+import { CONFIGURED_CARDS } from '@trunkline/gateway/src/core/agents/upstream/configured-cards.test-support.ts'
 import { EventReader } from '@trunkline/gateway/src/core/agents/upstream/event-reader.ts'
 import type { Upstream } from '@trunkline/gateway/src/core/agents/upstream/upstream.ts'
 import { UpstreamError } from '@trunkline/gateway/src/core/agents/upstream/upstream-error.ts'
@@ -159,6 +160,7 @@ async function readEvents(adapter: Adapter, parts: readonly (UpstreamPart | Erro
 function upstreamOf(parts: readonly (UpstreamPart | Error)[]): Upstream {
   const left = [...parts]
   return {
+    cards: CONFIGURED_CARDS,
     open: () => ({
       status: 200,
       wasBegun: true,

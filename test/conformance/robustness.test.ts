@@ -7,6 +7,7 @@ import {
   everyOptionsOf,
   transcriptsOf,
 } from '@trunkline/gateway/src/core/agents/transcripts.test-support.ts'
+import { CONFIGURED_CARDS } from '@trunkline/gateway/src/core/agents/upstream/configured-cards.test-support.ts'
 import type { Upstream } from '@trunkline/gateway/src/core/agents/upstream/upstream.ts'
 import type { UpstreamPart } from '@trunkline/gateway/src/core/agents/upstream/upstream-reply.ts'
 import { chatOf } from '@trunkline/gateway/src/core/calls/chat.test-support.ts'
@@ -119,6 +120,7 @@ async function readEvents(
 function upstreamOf(parts: readonly UpstreamPart[]): Upstream {
   const left = [...parts]
   return {
+    cards: CONFIGURED_CARDS,
     open: () => ({
       status: 200,
       wasBegun: true,

@@ -7,8 +7,8 @@ import {
   read,
   textSent,
 } from '@trunkline/gateway/src/core/agents/transcripts.test-support.ts'
-import type { Sandbox, SandboxPlatform } from '@trunkline/sandbox'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { TestedPlatform, TestedPlatforms } from '../support/platforms.ts'
 import {
   PLATFORMS,
   startTurnFaults,
@@ -68,8 +68,8 @@ test('a fault that is proven to store nothing stores nothing', () => {
 
 /** Returns the events that the adapter makes of what the emulator sends, without a gateway between them. */
 async function askDirectly(
-  { agents }: Sandbox,
-  platform: SandboxPlatform,
+  { agents }: TestedPlatforms,
+  platform: TestedPlatform,
   query: string,
 ): Promise<readonly ChatEvent[]> {
   const { baseUrl, apiKey, options } = agents[platform]

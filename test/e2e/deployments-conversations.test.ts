@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
-import { type Sandbox, type SandboxAgent, startSandbox } from '@trunkline/sandbox'
+import type { SandboxAgent } from '@trunkline/sandbox'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, apiOf } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startPlatforms, type TestedPlatforms } from '../support/platforms.ts'
 import { until } from '../support/until.ts'
 
 // A process, because the place of a conversation must survive kill -9 and a start with another list of deployments.
 
-const PLATFORMS = ['fastgpt', 'hiagent', 'dify', 'coze'] as const
+const PLATFORMS = ['fastgpt', 'hiagent', 'dify', 'coze', 'a2a'] as const
 type Keeper = (typeof PLATFORMS)[number]
 
-let sandbox: Sandbox
+let sandbox: TestedPlatforms
 const seconds = new Map<Keeper, SandboxAgent>()
 let gateway: TestGateway
 let api: Api
@@ -61,7 +62,7 @@ function second(platform: Keeper): SandboxAgent {
 }
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ delayMs: 0 })
+  sandbox = await startPlatforms()
   for (const platform of PLATFORMS) seconds.set(platform, await sandbox.startSecond(platform))
   gateway = await startGateway({ config: configOf(TWO) })
   api = apiOf(gateway)

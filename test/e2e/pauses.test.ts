@@ -1,27 +1,27 @@
 import { randomUUID } from 'node:crypto'
-import { type Sandbox, startSandbox } from '@trunkline/sandbox'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, apiOf } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startPlatforms, type TestedPlatforms } from '../support/platforms.ts'
 import { framesOf } from '../support/stream.ts'
 
 // A process, because a pause must be answered after a kill -9, by whatever process is there then.
 
-const AGENTS = ['fastgpt', 'hiagent', 'chatflow', 'workflow'] as const
+const AGENTS = ['fastgpt', 'hiagent', 'chatflow', 'workflow', 'a2a'] as const
 type Agent = (typeof AGENTS)[number]
 const FACES = ['rest', 'openai', 'responses', 'graphql'] as const
 type Face = (typeof FACES)[number]
 const MODES = ['json', 'stream', 'kept'] as const
 type Mode = (typeof MODES)[number]
 
-let sandbox: Sandbox
+let sandbox: TestedPlatforms
 let gateway: TestGateway
 let api: Api
 let key: string
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ delayMs: 0 })
-  const { fastgpt, hiagent, dify } = sandbox.agents
+  sandbox = await startPlatforms()
+  const { fastgpt, hiagent, dify, a2a } = sandbox.agents
   const agents = {
     fastgpt: {
       platform: 'fastgpt',
@@ -31,6 +31,7 @@ beforeAll(async () => {
     },
     hiagent: { platform: 'hiagent', baseUrl: hiagent.baseUrl, apiKey: hiagent.apiKey },
     chatflow: { platform: 'dify', baseUrl: dify.baseUrl, apiKey: dify.keys.chatflow2026 },
+    a2a: { platform: 'a2a', baseUrl: a2a.baseUrl, apiKey: a2a.apiKey },
     workflow: { platform: 'dify', mode: 'workflow', baseUrl: dify.baseUrl, apiKey: dify.keys.workflow },
   }
   const plenty = { points: 100_000 }
@@ -190,7 +191,7 @@ async function readGraphql(response: Response): Promise<Told> {
 }
 
 const platformOf = (agent: Agent) =>
-  agent === 'chatflow' || agent === 'workflow' ? 'dify' : (agent satisfies 'fastgpt' | 'hiagent')
+  agent === 'chatflow' || agent === 'workflow' ? 'dify' : (agent satisfies 'fastgpt' | 'hiagent' | 'a2a')
 const runsOf = (agent: Agent, mark: string) =>
   sandbox.agents[platformOf(agent)].seen.runs.filter(({ query }) => query.includes(mark))
 
@@ -200,6 +201,7 @@ const CHOICES: Readonly<Record<Agent, string>> = {
   hiagent: 'the blue one',
   chatflow: 'Approve',
   workflow: 'approve',
+  a2a: 'the green one',
 }
 
 describe('a question is answered after a kill -9, by the process that is there then', () => {
@@ -236,6 +238,14 @@ describe('a question is answered after a kill -9, by the process that is there t
     },
   )
 })
+
+/** Cancels a task without the gateway, as another client of the agent may. */
+async function cancelTask(id: string): Promise<void> {
+  const { baseUrl, apiKey } = sandbox.agents.a2a
+  const headers = { 'a2a-version': '1.0', authorization: `Bearer ${apiKey}` }
+  const response = await fetch(`${baseUrl}/rest/tasks/${id}:cancel`, { method: 'POST', headers })
+  expect(response.status).toBe(200)
+}
 
 /** The detail of a refusal and what it names, as each face has it. */
 const refusalOf = ({ status, body }: Told) => ({
@@ -283,34 +293,38 @@ describe('an answer by the id of its pause', () => {
     expect(runsOf(agent, question.mark)).toHaveLength(1)
   })
 
-  test.each(['chatflow', 'workflow', 'fastgpt'] as const)('%s: the fields of a form', async (agent) => {
-    const { question, say } = await asks(agent, 'sandbox:interactive=form')
-    const fields = Object.fromEntries(
-      // biome-ignore lint/suspicious/noExplicitAny: as the client has parsed it
-      question.pause.fields.map(({ name, type, options }: any) => [
-        name,
-        {
-          ...{ text: 'Ada', paragraph: 'two\nlines', number: 3, select: options?.[0], checkbox: true },
-          ...{ file: 'https://files.example.com/a.png', 'file-list': ['https://files.example.com/b.pdf'] },
-        }[type as string],
-      ]),
-    )
-    expect(question.pause.fields.length).toBeGreaterThan(1)
-    const option = question.pause.options[0]?.id
-    // biome-ignore lint/suspicious/noExplicitAny: as the client has parsed it
-    const required = question.pause.fields.find((field: any) => field.required && field.default === undefined)
-    const { [required.name]: _left, ...partial } = fields
-    const before = runsOf(agent, question.mark)[0]?.answers?.length
-    for (const _try of [1, 2]) {
-      expect(refusalOf(await say({ option, fields: partial }))).toEqual({
-        ...{ status: 400, reason: 'answer_required', field: `body.answer.fields.${required.name}` },
-      })
-    }
-    expect(runsOf(agent, question.mark)[0]?.answers?.length).toBe(before)
-    const reply = await say({ option, fields })
-    expect(reply).toMatchObject({ status: 200, pause: undefined })
-    expect(reply.text).toMatch(/Ada|two\\?n?\n?lines/)
-  })
+  test.each(['chatflow', 'workflow', 'fastgpt', 'a2a'] as const)(
+    '%s: the fields of a form',
+    async (agent) => {
+      const { question, say } = await asks(agent, 'sandbox:interactive=form')
+      const fields = Object.fromEntries(
+        // biome-ignore lint/suspicious/noExplicitAny: as the client has parsed it
+        question.pause.fields.map(({ name, type, options }: any) => [
+          name,
+          {
+            ...{ text: 'Ada', paragraph: 'two\nlines', number: 3, select: options?.[0], checkbox: true },
+            ...{ file: 'https://files.example.com/a.png', 'file-list': ['https://files.example.com/b.pdf'] },
+          }[type as string],
+        ]),
+      )
+      expect(question.pause.fields.length).toBeGreaterThan(1)
+      const option = question.pause.options[0]?.id
+      const required = question.pause.fields.find(
+        (field: { required: boolean; default?: unknown }) => field.required && field.default === undefined,
+      )
+      const { [required.name]: _left, ...partial } = fields
+      const before = runsOf(agent, question.mark)[0]?.answers?.length
+      for (const _try of [1, 2]) {
+        expect(refusalOf(await say({ option, fields: partial }))).toEqual({
+          ...{ status: 400, reason: 'answer_required', field: `body.answer.fields.${required.name}` },
+        })
+      }
+      expect(runsOf(agent, question.mark)[0]?.answers?.length).toBe(before)
+      const reply = await say({ option, fields })
+      expect(reply).toMatchObject({ status: 200, pause: undefined })
+      expect(reply.text).toMatch(/Ada|two\\?n?\n?lines/)
+    },
+  )
 
   test('an unknown option, a text that is none and a wrong id are refused twice on every face, and nothing is sent or counted', async () => {
     const { question, say, calls } = await asks('chatflow')
@@ -355,7 +369,7 @@ describe('an answer by the id of its pause', () => {
     expect(await say({ option: 'approve' })).toMatchObject({ status: 200 })
   })
 
-  test.each(['chatflow', 'workflow', 'fastgpt', 'hiagent'] as const)(
+  test.each(['chatflow', 'workflow', 'fastgpt', 'hiagent', 'a2a'] as const)(
     '%s: of two at once exactly one reaches the platform',
     async (agent) => {
       for (let round = 0; round < 10; round += 1) {
@@ -422,6 +436,20 @@ describe('an answer by the id of its pause', () => {
     const other = await asks('chatflow')
     const reply = await other.say({ cancel: true }, { query: 'Hello again' })
     expect(reply).toMatchObject({ status: 200, text: expect.stringContaining('Hello again') })
+  })
+
+  test('an A2A task that is given up is cancelled, and one that is over says so', async () => {
+    const { question, say } = await asks('a2a')
+    expect(await say({ cancel: true })).toMatchObject({ status: 200, text: '', pause: undefined })
+    const [run] = runsOf('a2a', question.mark)
+    await sandbox.agents.a2a.seen.waitFor(({ stops }) => stops.some(({ runId }) => runId === run?.id))
+    const other = await asks('a2a')
+    const [waiting] = runsOf('a2a', other.question.mark)
+    await cancelTask(waiting?.id ?? '')
+    expect(refusalOf(await other.say({}, { query: 'blue' }))).toMatchObject({
+      status: 409,
+      reason: 'pause_over',
+    })
   })
 
   test('a pause whose answer was refused before it was sent is open again', async () => {

@@ -30,7 +30,8 @@ function copyManifests(): string {
   const copy = mkdtempSync(join(tmpdir(), 'trunkline-install-'))
   const manifests = globSync('{package.json,pnpm-*.yaml,{apps,packages,tools}/*/package.json}', { cwd: ROOT })
   const others = globSync('{test,test/clients,bench,examples}/package.json', { cwd: ROOT })
-  for (const file of [...manifests, ...others, 'scripts/install.mjs', 'apps/gateway/bin']) {
+  const servers = globSync('test/agents/*/{package.json,pnpm-lock.yaml}', { cwd: ROOT })
+  for (const file of [...manifests, ...others, ...servers, 'scripts/install.mjs', 'apps/gateway/bin']) {
     cpSync(join(ROOT, file), join(copy, file), { recursive: true })
   }
   return copy
@@ -70,14 +71,17 @@ describe('what `start` installs', () => {
   test('grows by less than 500 MB for `test`', async () => {
     const before = bytesIn(join(copy, 'node_modules')) + statSync(process.execPath).size
     await install(copy, { set: 'testing' })
-    expect(bytesIn(join(copy, 'node_modules')) - before).toBeLessThan(TOOLS_BYTES_MAX)
+    const servers = bytesIn(join(copy, 'test/agents/a2a/node_modules'))
+    expect(servers).toBeGreaterThan(1e6)
+    expect(bytesIn(join(copy, 'node_modules')) + servers - before).toBeLessThan(TOOLS_BYTES_MAX)
   })
 })
 
 describe('installing', () => {
   let copy: string
   let pnpm: string
-  const calls = () => readFileSync(`${pnpm}.calls`, 'utf8').split('\n').slice(0, -1)
+  const allCalls = () => readFileSync(`${pnpm}.calls`, 'utf8').split('\n').slice(0, -1)
+  const calls = () => allCalls().filter((call) => !call.includes('--ignore-workspace'))
   const full = '["install","--frozen-lockfile"]'
 
   /** pnpm is replaced by a program that notes its arguments and leaves the copy of the lockfile that pnpm leaves. */
@@ -109,6 +113,12 @@ describe('installing', () => {
   test('leaves out for `test` what only the rest of the tests needs', async () => {
     await install(copy, { pnpm, set: 'testing' })
     expect(calls().slice(2)).toEqual([expect.stringContaining('"!@trunkline/client-tests"')])
+  })
+
+  test('takes along for `test` the servers that its tests start, each by its own lockfile', () => {
+    expect(allCalls().slice(3)).toEqual([
+      '["install","--frozen-lockfile","--ignore-workspace","--dir","test/agents/a2a"]',
+    ])
   })
 
   test('adds everything for the rest of the tests, and a start keeps it', async () => {

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { ERRORS, type ErrorReason } from '@trunkline/gateway/src/core/errors/errors.ts'
-import { type Sandbox, type SandboxPlatform, startSandbox } from '@trunkline/sandbox'
 import { type Api, apiOf } from './api.ts'
 import { CLOSED_PORT } from './free-port.ts'
 import { startGateway } from './gateway.ts'
+import { startPlatforms, type TestedPlatform, type TestedPlatforms } from './platforms.ts'
 import { payloadsOf } from './stream.ts'
 import { until } from './until.ts'
 
 /** The platforms of the matrix. */
-export const PLATFORMS: readonly SandboxPlatform[] = ['fastgpt', 'hiagent', 'dify', 'coze', 'openai']
+export const PLATFORMS: readonly TestedPlatform[] = ['fastgpt', 'hiagent', 'dify', 'coze', 'openai', 'a2a']
 
 /** How the caller asks for the reply. */
 export const WAYS = ['stream', 'json'] as const
@@ -27,7 +27,7 @@ export interface TurnFault {
   /** What one request makes the platform store. */
   readonly stored: 0 | 1
   /** The platforms that are proven to store nothing: by the connection that was never used, or by a recorded refusal. */
-  readonly none: readonly SandboxPlatform[]
+  readonly none: readonly TestedPlatform[]
   /** The reasons that the caller may get. */
   readonly reasons: readonly ErrorReason[]
   /** Whether a stream begins before the fault strikes. */
@@ -35,7 +35,7 @@ export interface TurnFault {
   readonly timeouts?: Readonly<Record<string, number>>
 }
 
-const NOBODY: readonly SandboxPlatform[] = []
+const NOBODY: readonly TestedPlatform[] = []
 
 /** Every way in which a call may fail between gateway and platform. */
 export const TURN_FAULTS: readonly TurnFault[] = [
@@ -152,9 +152,9 @@ export interface FaultOutcome {
 
 /** A gateway in front of the emulators. */
 export interface TurnFaults {
-  readonly sandbox: Sandbox
+  readonly sandbox: TestedPlatforms
   /** Makes one call with an API key of its own. */
-  meet(fault: TurnFault, platform: SandboxPlatform, way: Way): Promise<FaultOutcome>
+  meet(fault: TurnFault, platform: TestedPlatform, way: Way): Promise<FaultOutcome>
   remove(): Promise<void>
 }
 
@@ -163,7 +163,7 @@ export interface TurnFaults {
  * neither opens the breaker nor rests the credential of another.
  */
 export async function startTurnFaults(): Promise<TurnFaults> {
-  const sandbox = await startSandbox({ delayMs: 0 })
+  const sandbox = await startPlatforms()
   const resetting = await startResettingPort()
   const agents: Record<string, object> = {}
   for (const fault of TURN_FAULTS) {
@@ -209,13 +209,13 @@ export function statusOf({ isMidStream }: TurnFault, way: Way, reason: ErrorReas
   return way === 'stream' && isMidStream === true ? 200 : ERRORS[reason].status
 }
 
-function agentId({ id }: TurnFault, platform: SandboxPlatform, way: Way): string {
+function agentId({ id }: TurnFault, platform: TestedPlatform, way: Way): string {
   return `${platform}-${id}-${way}`
 }
 
 function entryOf(
-  { agents }: Sandbox,
-  platform: SandboxPlatform,
+  { agents }: TestedPlatforms,
+  platform: TestedPlatform,
   { at, timeouts }: TurnFault,
   resettingPort: number,
 ): object {

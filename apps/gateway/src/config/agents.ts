@@ -44,7 +44,10 @@ export function resolveAgents(
       const agent = serve(entry, (each, place) => {
         const resolved = resolveConnection(each, path + place, cwd)
         for (const issue of resolved.issues) unread.set(issue.path, issue)
-        return toAgent(id, adapter, each, resolved.connection)
+        const made = toAgent(id, adapter, each, resolved.connection)
+        const unusable = findUnusableCard(made, path + place)
+        if (unusable !== undefined) unread.set(unusable.path, unusable)
+        return made
       })
       issues.push(...unread.values(), ...findUnequalRequirements(adapter, agent, `${path}.deployments`))
       agents.push(agent)
@@ -88,6 +91,13 @@ function toAgent(id: string, adapter: Adapter, entry: AgentEntry, connection: Co
     propagate,
     sandbox: false,
   }
+}
+
+/** A card that stands in the entry itself, by which the agent could not be reached. */
+function findUnusableCard(agent: Agent, path: string): ConfigIssue | undefined {
+  const card = agent.adapter.card?.(agent)
+  if (card === undefined || !('failure' in card)) return undefined
+  return { path: `${path}.card`, problem: `cannot be used: ${card.failure.note ?? card.failure.reason}` }
 }
 
 /** The properties that only this platform has, with their defaults. */

@@ -58,4 +58,6 @@ export interface Dialect {
   /** A reply without text is not an error. */
   readonly mayAnswerNothing?: true
   readonly ignoresVariables?: true
+  /** It takes a conversation id that it does not know for a new conversation. */
+  readonly takesAnyConversation?: true
 }

@@ -9,7 +9,11 @@ import type { PauseAnswer } from './pause.ts'
  * recorded replies alone. A new platform is one folder (an `Adapter`, its test, its transcripts) and one line
  * in the registry.
  */
-export interface Adapter<Own extends EntrySchemas = EntrySchemas, State extends ReplyState = ReplyState> {
+export interface Adapter<
+  Own extends EntrySchemas = EntrySchemas,
+  State extends ReplyState = ReplyState,
+  Card = unknown,
+> {
   /** Identifies the platform in the configuration and in records: lower-case letters and digits. */
   readonly platform: string
   /** The platform's name as its makers write it. */
@@ -34,12 +38,18 @@ export interface Adapter<Own extends EntrySchemas = EntrySchemas, State extends 
   /** Whether a reply that ends without any content may be all that the agent had to say. Absent where it never is. */
   mayBeEmpty?(state: State, reply: EmptyReply): boolean
 
-  buildRequest(call: AgentCall<Own>): UpstreamRequest
+  /**
+   * What the server of an agent says of itself, without which no request can be built: where it takes requests, and in which form.
+   * It is known from the entry, or has to be asked for. Absent on platforms whose servers are all alike.
+   */
+  card?(agent: Agent<Own>): KnownCard<Card> | HelperCall<Card>
+
+  buildRequest(call: AgentCall<Own, Card>): UpstreamRequest
   /**
    * The fields that {@link Adapter.buildRequest} adds to a call by itself, and without which it could do. Absent on platforms where
    * there are none.
    */
-  addedFields?(call: AgentCall<Own>): readonly string[]
+  addedFields?(call: AgentCall<Own, Card>): readonly string[]
   /** The model that the entry configures, if any; a reply may name a different one. */
   modelOf?(call: Pick<AgentCall<Own>, 'agent' | 'app'>): string | undefined
   /**
@@ -47,14 +57,14 @@ export interface Adapter<Own extends EntrySchemas = EntrySchemas, State extends 
    * built by {@link Adapter.buildRequest}; the answer is sent once its first event has come, and what came before is not part of the
    * reply. Absent on platforms that take the answer as the user's next message.
    */
-  submitAnswer?(call: AgentCall<Own>, answer: PauseAnswer): HelperCall<void>
+  submitAnswer?(call: AgentCall<Own, Card>, answer: PauseAnswer): HelperCall<void>
   /**
    * Asks for what a reply does not say itself, once its bytes have ended: the events are those that were missing. Returns undefined
    * if nothing is missing.
    */
-  conclude?(call: AgentCall<Own>, state: State): HelperCall<readonly ChatEvent[]> | undefined
+  conclude?(call: AgentCall<Own, Card>, state: State): HelperCall<readonly ChatEvent[]> | undefined
   /** Creates the state for one reply. */
-  start(call: AgentCall<Own>): State
+  start(call: AgentCall<Own, Card>): State
   /** Translates one server-sent event. Unparsable data becomes an `error` event. Never throws. */
   translate(event: UpstreamEvent, state: State): readonly ChatEvent[]
   /** Translates a body with status 2xx: a blocking reply, or an error with a success status. Never throws. */
@@ -63,25 +73,30 @@ export interface Adapter<Own extends EntrySchemas = EntrySchemas, State extends 
   finish(state: State): readonly ChatEvent[]
   /**
    * Maps a reply with status ≥ 400; `body` is parsed JSON, or text, of which at most the first 64 KiB are read. Never throws.
+   *
+   * @param state - of the reply to a chat; absent for other calls
    */
-  toFailure(status: number, body: unknown, header: HeaderReader): Failure
+  toFailure(status: number, body: unknown, header: HeaderReader, state?: State): Failure
 
   /**
    * Creates a conversation before its first turn; absent on platforms where the first chat call creates it.
    */
-  createConversation?(call: AgentCall<Own>): HelperCall<{ readonly platformConversationId: string }>
+  createConversation?(call: AgentCall<Own, Card>): HelperCall<{ readonly platformConversationId: string }>
   /**
    * Brings a file to the platform, for this call's credential and end user. Absent on platforms that take files by URL
    * alone. A refused file is the failure `agent_rejected_input`, whose message names the file.
    */
-  uploadFile?(call: AgentCall<Own>, file: FileToUpload): HelperCall<{ readonly platformFileId: string }>
+  uploadFile?(call: AgentCall<Own, Card>, file: FileToUpload): HelperCall<{ readonly platformFileId: string }>
   /** Whether the failure of a chat may mean that the platform does not accept the id of an uploaded file any more. */
   isFileRefusal?(failure: Failure): boolean
   /** Stops a run at the platform. Returns undefined while the ids that the call needs are unknown. */
-  stop?(call: AgentCall<Own>, state: State): HelperCall<void> | undefined
+  stop?(call: AgentCall<Own, Card>, state: State): HelperCall<void> | undefined
   /** A cheap request that checks whether the platform is reachable and accepts our credentials. */
-  probe(agent: Agent<Own>): HelperCall<'available' | 'degraded'>
+  probe(agent: Agent<Own>, card?: Card): HelperCall<'available' | 'degraded'>
 }
+
+/** What is known of a card without asking for it: what it says, or why it cannot be used. */
+export type KnownCard<Card> = { readonly ok: Card } | { readonly failure: Failure }
 
 /** The schemas of a platform's own properties. Every property must be optional or have a default. */
 export interface EntrySchemas {
@@ -203,7 +218,11 @@ export interface FileToUpload extends FileDescription {
 }
 
 /** Everything an adapter may know about one chat call. */
-export interface AgentCall<Own extends EntrySchemas = EntrySchemas> {
+export interface AgentCall<Own extends EntrySchemas = EntrySchemas, Card = unknown> {
+  /** The id of the call, by which a platform may recognize a message that is sent once more. */
+  readonly callId: string
+  /** What the server of the agent says of itself, for adapters that ask for it ({@link Adapter.card}). */
+  readonly card?: Card
   readonly agent: Agent<Own>
   /** The configured app that was chosen; undefined if the entry lists none. */
   readonly app: AgentApp<Own> | undefined
@@ -283,5 +302,9 @@ export type HeaderReader = (name: string) => string | undefined
  */
 export interface HelperCall<Result> {
   readonly request: UpstreamRequest
+  /** How long the reply is waited for, where that is less than for other calls of its kind. */
+  readonly withinMs?: number
+  /** The largest reply in bytes, where that is less than for other calls. */
+  readonly replyBytesMax?: number
   read(status: number, body: unknown, header: HeaderReader): { ok: Result } | { failure: Failure }
 }

@@ -70,6 +70,7 @@ const FAILURE = Type.Object(
     retryAfterSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 60 })),
     turn: Type.Optional(Type.Literal('none')),
     isPage: Type.Optional(Type.Literal(true)),
+    outdatesCard: Type.Optional(Type.Literal(true)),
     refusedFields: Type.Optional(Type.Array(Type.Enum(['stream_options', 'user']))),
     platformStatus: Type.Optional(count),
     platformCode: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),

@@ -8,6 +8,7 @@ import type { DeploymentLoad, ProcessLoad } from './deployments/load.ts'
 import { createAgentDirectory } from './directory.ts'
 import { type Deployment, type ServedAgent, servedBySelf } from './served-agent.ts'
 import { agentOf } from './transcripts.test-support.ts'
+import { CONFIGURED_CARDS } from './upstream/configured-cards.test-support.ts'
 
 type Probe = () => { status: number; body: unknown } | Promise<never>
 
@@ -23,6 +24,7 @@ function directoryOf(
   let elapsedMs = 0
   let now = new Date()
   const upstream = {
+    cards: CONFIGURED_CARDS,
     async help(agent: Agent, call: HelperCall<unknown>) {
       probes += 1
       const { status, body } = await probe(agent)

@@ -108,6 +108,8 @@ export interface Failure {
   readonly platformStatus?: number
   readonly platformCode?: string
   readonly platformLogId?: string
+  /** Set if the server's card may have changed since it was read ({@link Adapter.card}). The agent has not taken the turn then. */
+  readonly outdatesCard?: true
   /** What an operator should know beside the reason, in the gateway's own words. It is logged, and never reaches a client. */
   readonly note?: string
 }

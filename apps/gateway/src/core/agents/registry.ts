@@ -1,3 +1,4 @@
+import { a2a } from '#core/agents/platforms/a2a/adapter.ts'
 import { coze } from '#core/agents/platforms/coze/adapter.ts'
 import { dify } from '#core/agents/platforms/dify/adapter.ts'
 import { fastgpt } from '#core/agents/platforms/fastgpt/adapter.ts'
@@ -14,7 +15,7 @@ export interface PlatformRegistry {
 }
 
 /** The platforms that ship with the gateway. A new platform is added here. */
-export const BUILT_IN: readonly Adapter[] = [fastgpt, hiagent, dify, coze, openai]
+export const BUILT_IN: readonly Adapter[] = [fastgpt, hiagent, dify, coze, openai, a2a]
 
 export const PLATFORMS = createRegistry(BUILT_IN)
 

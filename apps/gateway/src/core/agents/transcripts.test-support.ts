@@ -167,7 +167,10 @@ function paragraphOf(event: ChatEvent): string {
     case 'replace':
       return event.text
     case 'file':
-      return `![${event.file.name ?? ''}](${event.file.url})`
+      // What is not at an address is shown by its name.
+      return event.file.url?.startsWith('data:')
+        ? (event.file.name ?? event.file.type)
+        : `![${event.file.name ?? ''}](${event.file.url})`
     case 'pause':
       return textOfPause(event.pause)
     default:
@@ -207,13 +210,23 @@ export function agentOf(platform: string, overrides: Partial<ServedAgent> = {}):
   }
 }
 
+/** What an agent of a platform cannot do without. */
+const NEEDED_OPTIONS: Readonly<Record<string, object>> = {
+  a2a: {
+    card: {
+      supportedInterfaces: [{ url: '/rpc', protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+      capabilities: { streaming: true },
+    },
+  },
+}
+
 /** Creates an agent of a given adapter, with typed options. */
 export function agentFor<Own extends EntrySchemas, State extends ReplyState>(
   adapter: Adapter<Own, State>,
   overrides: Partial<Agent<Own>> = {},
 ): Agent<Own> {
   const schema: Own['agent'] = adapter.entry.agent
-  const options = Value.Default(schema, {})
+  const options = Value.Default(schema, NEEDED_OPTIONS[adapter.platform] ?? {})
   if (!Value.Check(schema, options)) throw new Error(`${adapter.platform}: an option has no default`)
   return {
     id: adapter.platform,
@@ -247,7 +260,10 @@ export function callOf<Own extends EntrySchemas>(
   agent: Agent<Own>,
   overrides: Partial<AgentCall<Own>> = {},
 ): AgentCall<Own> {
+  const card = agent.adapter.card?.(agent)
   return {
+    callId: '0190a1b2-0000-7000-8000-000000000001',
+    ...(card !== undefined && 'ok' in card && { card: card.ok }),
     agent,
     app: undefined,
     appId: '',

@@ -1,5 +1,6 @@
 import type { Agent } from '#core/agents/adapter.ts'
 import type { ChatEvent, Failure } from '#core/agents/events.ts'
+import { OpeningFailed } from '#core/agents/upstream/opening-failed.ts'
 import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
 import type { UpstreamPart } from '#core/agents/upstream/upstream-reply.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
@@ -13,7 +14,6 @@ import { ReplyContent } from './reply-content.ts'
 import { timeoutsOfAttempt } from './reply-deadlines.ts'
 import type { UnroutedCall } from './request/call.ts'
 import { deployedCall } from './request/deployed-call.ts'
-import { OpeningFailed } from './request/opening-failed.ts'
 import type { FailedAttempt, Route } from './routing/route.ts'
 import { withTraceparent } from './send-traceparent.ts'
 import { type InTurn, stopRun } from './stop-run.ts'
@@ -53,7 +53,6 @@ export class Attempt implements CallEnding {
   #beginning: Beginning | undefined
   #agent: Agent
   #entered: Entered | undefined
-  /** Once the request has been sent. */
   #reply: TranslatedReply | undefined
   /** Fields of the request that the adapter has added, and could leave out. */
   #addedFields: readonly string[] = []
@@ -109,7 +108,6 @@ export class Attempt implements CallEnding {
     return this.#content
   }
 
-  /** The HTTP status of the platform's response. */
   get platformStatus(): number | undefined {
     return this.#reply?.upstreamReply.status
   }
@@ -140,7 +138,7 @@ export class Attempt implements CallEnding {
    * Prepares the request. Undefined if there is nothing to wait for. If the call has ended when a conversation is entered at
    * last, it is left at once.
    *
-   * @throws OpeningFailed if the platform fails to create a conversation or refuses a file
+   * @throws OpeningFailed if the platform has no card that can be used, fails to create a conversation or refuses a file
    * @throws Problem
    */
   prepare(): Promise<void> | undefined {
@@ -220,6 +218,8 @@ export class Attempt implements CallEnding {
   another(): NextAttempt | undefined {
     const failure = this.#content.failure
     const chat = this.#chat
+    // Also where this call is not sent again, for the next one.
+    const hasNewCard = failure?.outdatesCard === true && this.#deps.upstream.cards.renew(this.#agent)
     if (failure === undefined || chat === undefined || this.#hasPassedOn) return undefined
     const call = { chat, route: this.#route, startedMs: this.#startedMs }
     const entered = this.#entered
@@ -234,7 +234,7 @@ export class Attempt implements CallEnding {
       return { attempt: new Attempt(this.#deps, call, beginning, this.#ended), delayMs: 0 }
     }
     const failed = this.#failed(failure)
-    const next = this.#withoutRefused(failed) ?? this.#route.afterFailure(failed)
+    const next = this.#mended(failed, hasNewCard) ?? this.#route.afterFailure(failed)
     if (next === undefined) return undefined
     this.#supersede()
     const after = this.#entered === undefined ? undefined : this.#endTurn(failure, turn).catch(ignored)
@@ -242,11 +242,11 @@ export class Attempt implements CallEnding {
     return { ...next, attempt: new Attempt(this.#deps, call, beginning, this.#ended) }
   }
 
-  /** After a refusal of fields that the gateway has added: the same once more without them, which cannot fail so again. */
-  #withoutRefused(failed: FailedAttempt): Omit<NextAttempt, 'attempt'> | undefined {
+  /** After a refusal that cannot come again: the same once more, without fields that the gateway has added, or by a new card. */
+  #mended(failed: FailedAttempt, hasNewCard: boolean): Omit<NextAttempt, 'attempt'> | undefined {
     const { refusedFields = [] } = failed.failure
     const own = refusedFields.filter((field) => this.#addedFields.includes(field))
-    if (own.length === 0) return undefined
+    if (own.length === 0 && !hasNewCard) return undefined
     this.#route.noteFailure(failed)
     return { delayMs: 0, newlyRefused: this.#route.rememberRefused(own) }
   }
@@ -335,7 +335,10 @@ export class Attempt implements CallEnding {
     const { deployment } = this.#route
     this.#agent = deployment.agent
     this.deployment = deployment.id
-    return this.#deps.enter({ ...chat, call: deployedCall(chat.call, this.#route) }, this)
+    const enter = (card: unknown) =>
+      this.#deps.enter({ ...chat, call: deployedCall(chat.call, this.#route, card) }, this)
+    const card = this.#deps.upstream.cards.of(this.#agent)
+    return card instanceof Promise ? card.then(enter) : enter(card)
   }
 
   /** Enters the conversation, at another deployment if it turns out to live there. */

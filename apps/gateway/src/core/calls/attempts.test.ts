@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Agent, HelperCall, UpstreamRequest } from '#core/agents/adapter.ts'
 import type { ChatEvent } from '#core/agents/events.ts'
 import { callOf } from '#core/agents/transcripts.test-support.ts'
+import { CONFIGURED_CARDS } from '#core/agents/upstream/configured-cards.test-support.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
 import type { UpstreamPart, UpstreamReply } from '#core/agents/upstream/upstream-reply.ts'
@@ -49,6 +50,7 @@ const TOO_MANY =
 
 /** Platforms that answer request by request. */
 class Platforms implements Upstream {
+  readonly cards = CONFIGURED_CARDS
   readonly requests: UpstreamRequest[] = []
   readonly #answers: Answer[]
 

@@ -13,6 +13,7 @@ interface SteppedReply {
   readonly submission: HelperCall<void> | undefined
 }
 
+const END: UpstreamPart = { kind: 'end' }
 const NOTHING: UpstreamPart = { kind: 'events', events: [] }
 
 /**
@@ -42,13 +43,25 @@ export class ReplySteps {
   }
 
   async next(upstreamReply: UpstreamReply): Promise<UpstreamPart> {
-    const part = await upstreamReply.next()
+    const part = await this.#nextPart(upstreamReply)
     if (this.#submission === 'waiting' && part.kind === 'events') {
       await this.#submit()
       return NOTHING
     }
-    if (part.kind === 'end') await this.#conclude()
+    if (part.kind === 'end' && part !== END) await this.#conclude()
     return part
+  }
+
+  /** A response that has broken off is whole if the platform says what is missing of it. */
+  async #nextPart(upstreamReply: UpstreamReply): Promise<UpstreamPart> {
+    try {
+      return await upstreamReply.next()
+    } catch (error) {
+      if (!(error instanceof UpstreamError) || error.reason !== 'agent_truncated') throw error
+      await this.#conclude()
+      if (this.concluding.length === 0) throw error
+      return END
+    }
   }
 
   async #submit(): Promise<void> {

@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { AgentCall, HelperCall, UpstreamEvent, UpstreamRequest } from '#core/agents/adapter.ts'
 import type { ChatEvent, Failure } from '#core/agents/events.ts'
 import { agentOf, callOf, textSent } from '#core/agents/transcripts.test-support.ts'
+import { CONFIGURED_CARDS } from '#core/agents/upstream/configured-cards.test-support.ts'
+import { OpeningFailed } from '#core/agents/upstream/opening-failed.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
 import type { UpstreamPart, UpstreamReply } from '#core/agents/upstream/upstream-reply.ts'
@@ -12,7 +14,6 @@ import type { ConversationTurn, Entered } from './conversation/enter-conversatio
 import { type ReplyOptions, startReply, turnOf } from './reply.test-support.ts'
 import type { Reply } from './reply.ts'
 import type { KnownFiles } from './request/attach-files.ts'
-import { OpeningFailed } from './request/opening-failed.ts'
 
 const STREAM_BYTES_MAX = 1_000
 const timeouts = { connectMs: 5, firstByteMs: 300, idleMs: 100, totalMs: 1_000 }
@@ -27,6 +28,7 @@ afterEach(() => {
 
 /** A platform whose parts are sent by the test. */
 class FakePlatform implements Upstream, UpstreamReply {
+  readonly cards = CONFIGURED_CARDS
   status: number | undefined
   readonly wasBegun = true
   readonly requests: UpstreamRequest[] = []

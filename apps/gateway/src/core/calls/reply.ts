@@ -15,6 +15,7 @@ import type { Place } from './places.ts'
 import type { StopRequests } from './platform-stops.ts'
 import type { Route } from './routing/route.ts'
 import type { EndedEarly, RunningCall } from './running-call.ts'
+import type { InTurn } from './stop-run.ts'
 
 export interface ReplyDeps {
   readonly runtime: Runtime
@@ -166,8 +167,11 @@ export class Reply implements ChatEvents, RunningCall {
     this.#interruptWork?.(this.#problem)
     attempt.interrupt(this.#problem)
     const { stops } = this.#deps
-    const inTurn = outcome === 'rejected' ? stops.inTurn.bind(stops) : AT_ONCE
-    stops.add(markRejectionHandled(attempt.stop(inTurn)))
+    this.#stopRun(attempt, outcome === 'rejected' ? stops.inTurn.bind(stops) : AT_ONCE)
+  }
+
+  #stopRun(attempt: Attempt, inTurn: InTurn): void {
+    this.#deps.stops.add(markRejectionHandled(attempt.stop(inTurn)))
   }
 
   /** Rejects when the call is ended, because such work may go on for minutes. */
@@ -285,7 +289,8 @@ export class Reply implements ChatEvents, RunningCall {
     this.#problem ??= toProblem(failure, cause)
     if (!this.#isOver) {
       this.#conclude(outcomeOf(failure), { failure, cause })
-      this.#attempt.cancel(this.#problem)
+      if (mayGoOn(failure)) this.#stopRun(this.#attempt, AT_ONCE)
+      else this.#attempt.cancel(this.#problem)
     }
     return this.#problem
   }
@@ -362,6 +367,19 @@ export class Reply implements ChatEvents, RunningCall {
       exchange,
     })
   }
+}
+
+/** The failures after which the run may go on at the platform: for nobody, since its reply has been given up. */
+const MAY_GO_ON: ReadonlySet<ErrorReason> = new Set([
+  'agent_timeout',
+  'agent_truncated',
+  'agent_malformed',
+  'agent_requires_action',
+])
+
+/** A run that the platform has stopped itself is truncated too, and the platform says so by its own word. */
+function mayGoOn({ reason, platformCode }: Failure): boolean {
+  return MAY_GO_ON.has(reason) && !(reason === 'agent_truncated' && platformCode !== undefined)
 }
 
 const AT_ONCE = <Result>(send: () => Promise<Result>): Promise<Result> => send()

@@ -189,7 +189,7 @@ export class TranslatedReply implements StoppableReply {
     const content = this.#content
     const isGone = this.#steps?.turn === 'none' && (status === 404 || status === 412)
     if (isGone) content.failure = { reason: 'pause_over', turn: 'none', platformStatus: status }
-    else if (status >= 400) content.failure = adapter.toFailure(status, body, header)
+    else if (status >= 400) content.failure = adapter.toFailure(status, body, header, this.state)
     else {
       content.sift(adapter.translateBody(body, this.state), batch)
       this.sawTurn = batch.length > 0 || content.failure === undefined

@@ -2,6 +2,7 @@ import type { Config } from '#config/load.ts'
 import type { Agent } from '#core/agents/adapter.ts'
 import type { Failure } from '#core/agents/events.ts'
 import { MAIN_DEPLOYMENT, type ServedAgent } from '#core/agents/served-agent.ts'
+import { OpeningFailed } from '#core/agents/upstream/opening-failed.ts'
 import { createUpstream, type Upstream } from '#core/agents/upstream/upstream.ts'
 import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
 import { errorCode } from '#core/base/values/error-code.ts'
@@ -51,12 +52,14 @@ async function run(upstream: Upstream, { path, agent }: Probe): Promise<Finding>
   const { ok, warning, error } = findingsOf(path)
   const platform = `${path}: ${agent.adapter.displayName} at ${new URL(agent.baseUrl).host}`
   try {
-    const result = await upstream.help(agent, agent.adapter.probe(agent), PROBE_MS)
+    const card = await upstream.cards.of(agent, PROBE_MS)
+    const result = await upstream.help(agent, agent.adapter.probe(agent, card), PROBE_MS)
     if ('failure' in result) return error(`${platform} ${inWords(result.failure)}.`)
     return result.ok === 'available'
       ? ok(`${platform} answers and accepts the key.`)
       : warning(`${platform} answers, but is busy or does not know the request that checks the key.`)
   } catch (cause) {
+    if (cause instanceof OpeningFailed) return error(`${platform} ${ofCard(cause.failure)}.`)
     if (!(cause instanceof UpstreamError)) throw cause
     const code = cause.note ?? errorCode(cause.cause)
     return error(`${platform} ${UNREACHABLE[cause.reason]}${code === undefined ? '' : ` (${code})`}.`)
@@ -67,6 +70,11 @@ async function run(upstream: Upstream, { path, agent }: Probe): Promise<Finding>
 function inWords({ reason, platformStatus }: Failure): string {
   const answer = platformStatus === undefined ? reason : `${reason}, status ${platformStatus}`
   return reason === 'agent_credentials' ? `refuses the key (${answer})` : `gives a wrong answer (${answer})`
+}
+
+function ofCard({ reason, platformStatus, note }: Failure): string {
+  const answer = platformStatus === undefined ? reason : `${reason}, status ${platformStatus}`
+  return `has no card that can be used (${[answer, note].filter(Boolean).join('; ')})`
 }
 
 const UNREACHABLE: Readonly<Record<UpstreamError['reason'], string>> = {

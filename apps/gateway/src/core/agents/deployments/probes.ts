@@ -1,6 +1,8 @@
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import type { ErrorReason } from '#core/errors/errors.ts'
 import type { Agent } from '../adapter.ts'
+import type { Failure } from '../events.ts'
+import { OpeningFailed } from '../upstream/opening-failed.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { UpstreamError } from '../upstream/upstream-error.ts'
 
@@ -29,7 +31,7 @@ export function createProbes({
   upstream,
   runtime,
 }: {
-  upstream: Pick<Upstream, 'help'>
+  upstream: Pick<Upstream, 'help' | 'cards'>
   runtime: { elapsedMs(): number; now(): Date }
 }): (agent: Agent) => Promise<Probed> {
   // By the agent itself, not by its id: one that was replaced under its id is another platform.
@@ -63,17 +65,22 @@ export function createProbes({
   }
 }
 
-async function answerOf(upstream: Pick<Upstream, 'help'>, agent: Agent): Promise<Answer> {
+async function answerOf(upstream: Pick<Upstream, 'help' | 'cards'>, agent: Agent): Promise<Answer> {
   try {
-    const result = await upstream.help(agent, agent.adapter.probe(agent), PROBE_TIMEOUT_MS)
+    const card = await upstream.cards.of(agent, PROBE_TIMEOUT_MS)
+    const result = await upstream.help(agent, agent.adapter.probe(agent, card), PROBE_TIMEOUT_MS)
     if ('ok' in result) return { status: result.ok }
-    // The platform is up but rejects our credentials, which an operator has to correct.
-    const { reason } = result.failure
-    return { status: reason === 'agent_credentials' ? 'degraded' : 'unavailable', reason }
+    return statusOf(result.failure)
   } catch (error) {
+    if (error instanceof OpeningFailed) return statusOf(error.failure)
     return {
       status: 'unavailable',
       reason: error instanceof UpstreamError ? error.reason : 'agent_unreachable',
     }
   }
+}
+
+/** A platform that is up but rejects our credentials is one that an operator has to correct. */
+function statusOf({ reason }: Failure): Answer {
+  return { status: reason === 'agent_credentials' ? 'degraded' : 'unavailable', reason }
 }

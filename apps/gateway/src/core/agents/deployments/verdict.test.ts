@@ -101,7 +101,11 @@ describe.each(BUILT_IN.map((adapter) => [adapter.platform, adapter] as const))('
   test('no refusal that was recorded counts as a failure of the deployment', () => {
     const refusals = transcriptsOf(platform).flatMap((transcript) => {
       const [first] = read(adapter, callOf(agentOf(platform)), transcript)
-      return first?.type === 'error' ? [{ transcript, failure: first.failure }] : []
+      // A server that says by its status that it has failed itself refuses nothing.
+      const isOwn = transcript.http_status >= 500
+      return first?.type === 'error' && !(isOwn && first.failure.reason === 'agent_error')
+        ? [{ transcript, failure: first.failure }]
+        : []
     })
     expect(refusals).not.toEqual([])
     for (const { transcript, failure } of refusals) {

@@ -1,4 +1,5 @@
 import type { Agent, HelperCall, UpstreamRequest } from '#core/agents/adapter.ts'
+import { type Cards, createCards } from './cards.ts'
 import { Exchange, type ExchangeLimits } from './exchange.ts'
 import { createPools, type Lookups } from './pools.ts'
 import { UpstreamError } from './upstream-error.ts'
@@ -8,6 +9,8 @@ export type OpenOptions = Pick<ExchangeLimits, 'announcesStream'>
 
 /** All outbound HTTP to platforms. */
 export interface Upstream {
+  /** What the servers of agents say of themselves. */
+  readonly cards: Cards
   /** Sends a chat call. Failures, too, are reported by {@link UpstreamReply.next}. */
   open(agent: Agent, request: UpstreamRequest, options?: OpenOptions): UpstreamReply
   /**
@@ -35,26 +38,34 @@ export function createUpstream(
   const pools = createPools(lookups)
   const limits = { ...bounds, now }
 
+  const help: Upstream['help'] = async (agent, call, timeoutMs, signal) => {
+    const { withinMs = timeoutMs, replyBytesMax = limits.replyBytesMax } = call
+    const reply = new Exchange(pools.of(agent), call.request, {
+      ...limits,
+      replyBytesMax: Math.min(replyBytesMax, limits.replyBytesMax),
+      isWholeBody: true,
+    })
+    const cancel = (reason: 'agent_truncated' | 'agent_timeout') =>
+      reply.cancel(new UpstreamError(reason, { wasBegun: reply.wasBegun }))
+    const abort = () => cancel('agent_truncated')
+    if (signal?.aborted) abort()
+    else signal?.addEventListener('abort', abort)
+    const timer = setTimeout(() => cancel('agent_timeout'), Math.min(withinMs, timeoutMs))
+    try {
+      const part = await reply.next()
+      if (part.kind !== 'body') throw new UpstreamError('agent_truncated')
+      return call.read(part.status, part.body, part.header)
+    } finally {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
+    }
+  }
+
   return {
+    cards: createCards(help),
+    help,
     open: (agent, request, { announcesStream } = {}) =>
       new Exchange(pools.of(agent), request, { ...limits, isWholeBody: false, announcesStream }),
-    async help(agent, call, timeoutMs, signal) {
-      const reply = new Exchange(pools.of(agent), call.request, { ...limits, isWholeBody: true })
-      const cancel = (reason: 'agent_truncated' | 'agent_timeout') =>
-        reply.cancel(new UpstreamError(reason, { wasBegun: reply.wasBegun }))
-      const abort = () => cancel('agent_truncated')
-      if (signal?.aborted) abort()
-      else signal?.addEventListener('abort', abort)
-      const timer = setTimeout(() => cancel('agent_timeout'), timeoutMs)
-      try {
-        const part = await reply.next()
-        if (part.kind !== 'body') throw new UpstreamError('agent_truncated')
-        return call.read(part.status, part.body, part.header)
-      } finally {
-        clearTimeout(timer)
-        signal?.removeEventListener('abort', abort)
-      }
-    },
     close: () => pools.destroy(),
   }
 }

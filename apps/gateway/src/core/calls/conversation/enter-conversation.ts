@@ -4,6 +4,7 @@ import type { PauseAnswer } from '#core/agents/pause.ts'
 import { agentFile } from '#core/agents/translate/agent-file.ts'
 import { isPlatformId } from '#core/agents/translate/platform-id.ts'
 import { userMessage } from '#core/agents/translate/user-message.ts'
+import { OpeningFailed } from '#core/agents/upstream/opening-failed.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import type { TurnState } from '#core/calls/call-events.ts'
@@ -15,7 +16,6 @@ import {
 } from '#core/calls/request/attach-files.ts'
 import type { Call } from '#core/calls/request/call.ts'
 import type { DeployedCall } from '#core/calls/request/deployed-call.ts'
-import { OpeningFailed } from '#core/calls/request/opening-failed.ts'
 import { type Residence, residenceAt } from '#core/calls/routing/residence.ts'
 import type { Traced } from '#core/requests/request-trace.ts'
 import { type ContinuationDeps, continuedConversation } from './continuation.ts'
@@ -114,9 +114,13 @@ export function enterConversation(
 /** The call as its adapter gets it, apart from what is stored of its conversation. */
 export function agentCallOf(
   { derivedIds }: Pick<EnterDeps, 'derivedIds'>,
-  { call, ownerId }: Pick<AdmittedChat<Call>, 'call' | 'ownerId'>,
+  {
+    call,
+    callId,
+    ownerId,
+  }: Pick<AdmittedChat<Call & Pick<DeployedCall, 'card'>>, 'call' | 'callId' | 'ownerId'>,
 ): AgentCall {
-  return agentCall(call, derivedIds.endUserId(ownerId, call.endUser))
+  return agentCall(call, callId, derivedIds.endUserId(ownerId, call.endUser))
 }
 
 async function enterWithFiles(
@@ -164,8 +168,12 @@ function enterAlone(
   }
 }
 
-function agentCall({ agent, app, appId, stream, asks }: Call, endUser: string): AgentCall {
-  const call = { agent, app, appId, stream, platformConversationId: undefined, endUser }
+function agentCall(
+  { agent, app, appId, stream, asks, card }: Call & Pick<DeployedCall, 'card'>,
+  callId: string,
+  endUser: string,
+): AgentCall {
+  const call = { callId, agent, card, app, appId, stream, platformConversationId: undefined, endUser }
   if (asks.kind === 'messages') {
     const { messages, parameters, sentFields } = asks
     return { ...call, query: '', messages, files: [], variables: {}, parameters, sentFields }

@@ -9,27 +9,35 @@ import type { ClaimedPause } from './meet-pause.ts'
 
 const WITHIN_MS = 5_000
 
-/** Stops a run that waits, if its platform can. A run that is not stopped waits there until it expires, without an answer. */
+/**
+ * Stops a run that waits, if its platform can. A run that is not stopped waits there until it expires, without an answer, also where
+ * the platform cannot be asked how to stop it.
+ */
 export async function stopPaused(
-  deps: Pick<EnterDeps, 'derivedIds'> & { readonly upstream: Pick<Upstream, 'help'> },
+  deps: Pick<EnterDeps, 'derivedIds'> & { readonly upstream: Pick<Upstream, 'help' | 'cards'> },
   { kept, residence }: ClaimedPause,
   chat: AdmittedChat<UnroutedCall>,
 ): Promise<void> {
   const { deployments } = chat.call.agent
   const { agent } = deployments.find(({ id }) => id === residence.deployment) ?? deployments[0] ?? {}
   if (agent === undefined) return
-  const { adapter } = agent
-  const { runId, messageId, platformConversationId } = kept
-  const app = chat.call.app && agent.apps.find(({ id }) => id === chat.call.app?.id)
-  const call = {
-    ...agentCallOf(deps, { ...chat, call: { ...chat.call, agent, app } }),
-    platformConversationId,
+  try {
+    const card = await deps.upstream.cards.of(agent, WITHIN_MS)
+    const { adapter } = agent
+    const { runId, messageId, platformConversationId } = kept
+    const app = chat.call.app && agent.apps.find(({ id }) => id === chat.call.app?.id)
+    const call = {
+      ...agentCallOf(deps, { ...chat, call: { ...chat.call, agent, app, card } }),
+      platformConversationId,
+    }
+    const state = Object.assign(adapter.start(call), {
+      ...(runId !== undefined && { runId }),
+      ...(messageId !== undefined && { messageId }),
+    })
+    const stop = adapter.stop?.(call, state)
+    if (stop === undefined) return
+    await deps.upstream.help(agent, stop, WITHIN_MS)
+  } catch {
+    // It goes on waiting.
   }
-  const state = Object.assign(adapter.start(call), {
-    ...(runId !== undefined && { runId }),
-    ...(messageId !== undefined && { messageId }),
-  })
-  const stop = adapter.stop?.(call, state)
-  if (stop === undefined) return
-  await deps.upstream.help(agent, stop, WITHIN_MS).catch(() => undefined)
 }

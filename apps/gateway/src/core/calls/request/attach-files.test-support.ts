@@ -196,7 +196,7 @@ export function requestWith(
   if (deployment === undefined) throw new Error('every agent has a deployment')
   const call = resolveCall(new Map([[agentId, agent]]), raw, files.isIssued)
   return {
-    call: { ...call, deployment, isPlaced: false, canContinue: () => true },
+    call: { ...call, deployment, card: undefined, isPlaced: false, canContinue: () => true },
     agentCall: callOf(agent, more.endUser === undefined ? {} : { endUser: more.endUser }),
     ownerId: OWNER,
     signal: more.signal ?? new AbortController().signal,

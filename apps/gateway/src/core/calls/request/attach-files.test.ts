@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { PassThrough, Readable } from 'node:stream'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { OpeningFailed } from '#core/agents/upstream/opening-failed.ts'
 import { Problem } from '#core/errors/errors.ts'
 import { FileMissing, StorageError } from '#core/uploads/storage/storage.ts'
 import {
@@ -15,7 +16,6 @@ import {
 } from './attach-files.test-support.ts'
 import { attachFiles } from './attach-files.ts'
 import type { CallFile } from './messages.ts'
-import { OpeningFailed } from './opening-failed.ts'
 
 const MIB = 1024 * 1024
 const CONTENT = Buffer.from('%PDF-1.7 report')

@@ -12,6 +12,7 @@ import type {
 import type { Failure } from '#core/agents/events.ts'
 import { agentFile, describeFile } from '#core/agents/translate/agent-file.ts'
 import { agentKey } from '#core/agents/translate/agent-key.ts'
+import { OpeningFailed } from '#core/agents/upstream/opening-failed.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import type { FieldPath } from '#core/base/values/field-path.ts'
@@ -24,7 +25,6 @@ import type { Upload } from '#generated/prisma/client.ts'
 import type { DeployedCall } from './deployed-call.ts'
 import { fileUrlProblem } from './file-urls.ts'
 import { fileUrlsOf, type InlineFile, type NamedFile, withFileUrls } from './messages.ts'
-import { OpeningFailed } from './opening-failed.ts'
 
 export interface AttachDeps {
   readonly files: IssuedFiles
@@ -196,6 +196,10 @@ class Attaching implements KnownFiles {
     const name = shownName(filename)
     const { mediaType, extension } = await this.#typeOf(content, name, field)
     const description = describeFile(urlName(name, extension))
+    if (this.#adapter.uploadFile === undefined) {
+      this.#holdInline(content.length, field)
+      return { ...description, url: dataUrlOf(mediaType, content) }
+    }
     const sha256 = createHash('sha256').update(content).digest('hex')
     const body = Readable.from([content])
     const platformFileId = await this.#send({ ...description, mediaType, sha256, size: content.length, body })
@@ -220,17 +224,21 @@ class Attaching implements KnownFiles {
     const url = await files.urlOf(upload)
     const isReachable = fileUrlProblem(url) === undefined
     if (isReachable || !this.#adapter.takesDataUrls) return { ...description, url }
-    this.#inlineBytes += Number(upload.size)
-    if (this.#inlineBytes > INLINE_BYTES_MAX) {
-      const bytes = `expected files of at most ${INLINE_BYTES_MAX} bytes in all`
-      refuseField(field, `${bytes}, since this agent gets them within the request.`)
-    }
-    this.memory.add(this.#deps.inlineBytes.hold(Number(upload.size)))
+    this.#holdInline(Number(upload.size), field)
     const body = addAbortSignal(this.#request.signal, await files.read(upload))
     const content = await buffer(body).catch((error: unknown) => {
       throw problemOfRead(error)
     })
-    return { ...description, url: `data:${upload.mediaType};base64,${content.toString('base64')}` }
+    return { ...description, url: dataUrlOf(upload.mediaType, content) }
+  }
+
+  #holdInline(bytes: number, field: FieldPath): void {
+    this.#inlineBytes += bytes
+    if (this.#inlineBytes > INLINE_BYTES_MAX) {
+      const most = `expected files of at most ${INLINE_BYTES_MAX} bytes in all`
+      refuseField(field, `${most}, since this agent gets them within the request.`)
+    }
+    this.memory.add(this.#deps.inlineBytes.hold(bytes))
   }
 
   async #send(file: FileToUpload): Promise<string> {
@@ -246,6 +254,10 @@ class Attaching implements KnownFiles {
     if ('failure' in result) throw new OpeningFailed(result.failure)
     return result.ok.platformFileId
   }
+}
+
+function dataUrlOf(mediaType: string, content: Buffer): string {
+  return `data:${mediaType};base64,${content.toString('base64')}`
 }
 
 /** Where the platform's ids of files are valid: for one address and key, or in a state that several deployments share. */

@@ -188,7 +188,8 @@ function rulesOfQuestion(
 }
 
 function fileRules(agent: Agent, isIssued: FileRules['isIssued']): FileRules {
-  return { isIssued, takesInlineFiles: agent.adapter.uploadFile !== undefined }
+  const { uploadFile, takesDataUrls } = agent.adapter
+  return { isIssued, takesInlineFiles: uploadFile !== undefined || takesDataUrls }
 }
 
 function requireAppId(agent: Agent, app: AgentApp | undefined, { appId, model }: AgentName): void {

@@ -6,6 +6,8 @@ import type { Call, UnroutedCall } from './call.ts'
 /** A call as one deployment of its agent gets it. */
 export interface DeployedCall extends Call {
   readonly deployment: Deployment
+  /** What the deployment's server says of itself, if its platform needs that. */
+  readonly card: unknown
   /** Whether the conversations of the agent may live at different deployments. */
   readonly isPlaced: boolean
   /** Whether the deployment can continue a conversation that lives there. */
@@ -13,13 +15,14 @@ export interface DeployedCall extends Call {
 }
 
 /** The call as the deployment to which its route leads now gets it. */
-export function deployedCall(call: UnroutedCall, route: Route): DeployedCall {
+export function deployedCall(call: UnroutedCall, route: Route, card: unknown): DeployedCall {
   const { deployment, app } = route
   return {
     ...call,
     agent: deployment.agent,
     app,
     deployment,
+    card,
     isPlaced: hasSeveralStates(call.agent),
     canContinue: (residence) => route.canContinue(residence),
   }

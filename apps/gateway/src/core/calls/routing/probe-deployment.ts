@@ -7,7 +7,7 @@ import type { DeploymentHealth } from './deployment-health.ts'
 const PROBE_WITHIN_MS = 2_000
 
 interface ProbeDeps {
-  readonly upstream: Pick<Upstream, 'help'>
+  readonly upstream: Pick<Upstream, 'help' | 'cards'>
   readonly runtime: Pick<Runtime, 'elapsedMs'>
   readonly state: DeploymentHealth
   /** The app whose key has failed. */
@@ -19,17 +19,19 @@ interface ProbeDeps {
 /** Asks a deployment whose breaker is open whether it answers again. Any answer of the platform itself will do. */
 export function probeDeployment({ upstream, runtime, state, app, answered }: ProbeDeps): void {
   const { breaker, deployment } = state
-  const key = state.keyOf(app)
-  const agent = { ...deployment.agent, ...(key !== '' && { apiKey: key }) }
-  const { request } = agent.adapter.probe(agent)
-  const call: HelperCall<boolean> = {
-    request,
-    read: (status, body) => ({ ok: status < 500 && !isPage(body) }),
+  const { agent } = deployment
+  const apiKey = state.keyOf(app)
+  const ask = async (card: unknown): Promise<boolean> => {
+    const { request } = agent.adapter.probe({ ...agent, ...(apiKey !== '' && { apiKey }) }, card)
+    const read: HelperCall<boolean>['read'] = (status, body) => ({ ok: status < 500 && !isPage(body) })
+    const result = await upstream.help(agent, { request, read }, PROBE_WITHIN_MS)
+    return 'ok' in result && result.ok
   }
   breaker.probeBegan()
-  upstream.help(deployment.agent, call, PROBE_WITHIN_MS).then(
-    (result) => {
-      const isUp = 'ok' in result && result.ok
+  const card = upstream.cards.of(agent, PROBE_WITHIN_MS)
+  const asked = card instanceof Promise ? card.then(ask) : ask(card)
+  asked.then(
+    (isUp) => {
       breaker.probed(isUp, runtime.elapsedMs())
       if (isUp) answered()
     },

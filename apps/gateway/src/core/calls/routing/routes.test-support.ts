@@ -2,6 +2,7 @@ import type { Agent, HelperCall } from '#core/agents/adapter.ts'
 import type { Caller } from '#core/agents/deployments/caller.ts'
 import { type Deployment, type ServedAgent, servedBySelf } from '#core/agents/served-agent.ts'
 import { agentOf } from '#core/agents/transcripts.test-support.ts'
+import { CONFIGURED_CARDS } from '#core/agents/upstream/configured-cards.test-support.ts'
 import {
   createRoutes,
   type DeploymentChange,
@@ -73,6 +74,7 @@ export function routesOf(agent: ServedAgent = servedBySelf(agentOf('dify'))): Te
       catalog: { current: () => new Map([[agent.id, agent]]) },
       runtime: { elapsedMs: () => clock.ms, now: () => new Date(clock.ms) },
       upstream: {
+        cards: CONFIGURED_CARDS,
         async help<Result>(_agent: Agent, call: HelperCall<Result>) {
           probes.push(call.request.url)
           if (test.answer === undefined) throw new Error('no answer')

@@ -66,7 +66,7 @@ export interface DeploymentChange {
 
 export interface RoutesDeps {
   readonly catalog: Pick<AgentCatalog, 'current'>
-  readonly upstream: Pick<Upstream, 'help'>
+  readonly upstream: Pick<Upstream, 'help' | 'cards'>
   readonly runtime: Pick<Runtime, 'elapsedMs' | 'now'>
   readonly observer: RoutesObserver
   /** Returns numbers from 0 up to 1; defaults to `Math.random`. */

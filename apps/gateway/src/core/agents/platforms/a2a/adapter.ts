@@ -1,0 +1,244 @@
+import Type from 'typebox'
+import type { Adapter, HeaderReader, HelperCall } from '#core/agents/adapter.ts'
+import { section } from '#core/agents/entry-schema.ts'
+import type { ChatEvent, Failure } from '#core/agents/events.ts'
+import { bearer } from '#core/agents/translate/bearer.ts'
+import {
+  errorEvents,
+  failureOf,
+  MALFORMED,
+  refusalReader,
+  unreadableBody,
+} from '#core/agents/translate/failure.ts'
+import { FrameParser } from '#core/agents/translate/frame-parser.ts'
+import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
+import { isEndMarker } from '#core/agents/translate/replies/end-marker.ts'
+import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
+import { isObject, type JsonObject, textOf } from '#core/base/values/json.ts'
+import { omitUndefined } from '#core/base/values/omit-undefined.ts'
+import { type A2aCard, readCard } from './card.ts'
+import { a2aFailure, isOver, isUnknownTask } from './failures.ts'
+import { messageOf } from './parts.ts'
+import { type A2aState, readPassed, updateEvents } from './task.ts'
+import { cancelRequest, errorOf, getRequest, messageRequest, updateOf } from './wire.ts'
+
+const ENTRY = {
+  agent: section({
+    card: Type.Optional(
+      Type.Unsafe<string | JsonObject>({
+        anyOf: [{ type: 'string', pattern: '^https?://' }, { type: 'object' }],
+        expected: 'an http(s) URL, or the card itself as a mapping',
+        perDeployment: true,
+        description:
+          "Where the agent's card is, or the card itself. In a card that stands here, the URL of an interface may be relative to `baseUrl`.",
+        whenAbsent: '`.well-known/agent-card.json` below `baseUrl`',
+        examples: ['https://agents.example.com/api/.well-known/support/agent-card.json'],
+      }),
+    ),
+    origins: Type.Optional(
+      Type.Array(
+        Type.String({ pattern: '^https?://[^/?#@]+/?$', expected: 'the origin of an http(s) URL' }),
+        {
+          perDeployment: true,
+          expected: 'a list of origins',
+          description:
+            'Origins other than that of `baseUrl` at which the card may say that the agent takes requests. They get the key.',
+          whenAbsent: 'none',
+          examples: [['https://eu.agents.example.com']],
+        },
+      ),
+    ),
+  }),
+  app: section({}),
+}
+
+/** How long the gateway waits for a task to be cancelled: an agent answers when it has stopped, which may be never. */
+const CANCEL_MS = 2_000
+/** How long it waits for the task that a cut stream has left. */
+const GET_MS = 10_000
+
+/**
+ * Any agent that speaks A2A: version 1.0 by HTTP+JSON and JSON-RPC, and 0.3 by JSON-RPC, as its card says. The agent issues the ids of
+ * conversations. Most agents go on when the connection closes, so a run that is left is always cancelled. Failures come with
+ * status 200.
+ *
+ * Not supported: gRPC, push notifications, extended cards, signatures of cards, credentials other than a bearer token or a key in a
+ * header.
+ */
+export const a2a: Adapter<typeof ENTRY, A2aState, A2aCard> = {
+  platform: 'a2a',
+  displayName: 'A2A',
+  entry: ENTRY,
+  entryRequires: [],
+  requires: () => [],
+  takesAppIds: false,
+  features: () => ({ stream: true, detail: true, files: true, conversation: true, usage: false, stop: true }),
+  context: () => 'platform',
+  takesDataUrls: true,
+
+  card(agent) {
+    const { card = `${agent.baseUrl}/.well-known/agent-card.json`, origins = [] } = agent.options
+    if (typeof card !== 'string') return readCard(card, agent, origins)
+    // The key is for the agent; the card may be anywhere.
+    const isOwn = [agent.baseUrl, ...origins].some(
+      (each) => URL.parse(each)?.origin === URL.parse(card)?.origin,
+    )
+    const headers = { 'a2a-version': '1.0', accept: 'application/json', ...(isOwn && bearer({ agent })) }
+    return {
+      request: { method: 'GET', url: card, headers },
+      read: (status, body, header) =>
+        status < 400 && isObject(body)
+          ? readCard(body, agent, origins)
+          : { failure: cardFailure(status, body, header) },
+    }
+  },
+
+  buildRequest(call) {
+    const card = cardOf(call)
+    const { answer, platformConversationId } = call
+    const resume = answer?.pause.resume
+    const contextId = platformConversationId ?? textOf(resume?.contextId)
+    const ids = omitUndefined({ contextId, taskId: textOf(resume?.taskId) })
+    return messageRequest(call, card, messageOf(call, card.dialect, ids))
+  },
+
+  start: ({ answer, platformConversationId }) => ({
+    frames: new FrameParser(),
+    isAnswer: answer !== undefined,
+    askedIn: platformConversationId,
+    passed: readPassed(answer?.pause.resume),
+    artifacts: new Map(),
+    hasBegun: false,
+    hasText: false,
+    hasFile: false,
+    data: '',
+    isOver: false,
+  }),
+
+  translate({ event, data }, state) {
+    // Proxies in front of an agent add the marker.
+    if (data === '' || isEndMarker(data)) return []
+    const isWhole = !state.hasBegun
+    const json = state.frames.parse(data)
+    if (json === undefined) return event === 'error' ? failed({ message: data }, state, isWhole) : MALFORMED
+    const frame = [json].flat().find(isObject) ?? {}
+    return frameEvents(frame, state, true) ?? unknownFrame(json, event === 'error', state, isWhole)
+  },
+
+  translateBody(body, state) {
+    if (!isObject(body)) {
+      const error = errorIn(body, false)
+      return error === undefined ? unreadableBody(body) : failed(error, state, true)
+    }
+    return frameEvents(body, state, false) ?? failed(errorIn(body, false) ?? body, state, true)
+  },
+
+  finish: () => [],
+
+  toFailure: (status, body, header, state) => refusal(status, body, header, state?.isAnswer === true),
+
+  /** A stream may end without the last state of its task, which the task itself tells. One that still works is cut. */
+  conclude(call, state) {
+    const { runId, isOver } = state
+    if (isOver || runId === undefined) return undefined
+    return {
+      ...helperCall(getRequest(call, cardOf(call), runId), a2a.toFailure, (body) => {
+        const update = errorOf(body) === undefined ? updateOf(body) : undefined
+        const events = update === undefined ? [] : updateEvents(update, state, false)
+        return { ok: events.some(isEnd) ? events : [] }
+      }),
+      withinMs: GET_MS,
+    }
+  },
+
+  stop(call, { runId }) {
+    if (runId === undefined) return undefined
+    const accept = (body: JsonObject) => {
+      const error = errorOf(body)
+      return error === undefined || isOver(error) ? { ok: undefined } : undefined
+    }
+    return {
+      ...tolerant(helperCall(cancelRequest(call, cardOf(call), runId), a2a.toFailure, accept), accept),
+      withinMs: CANCEL_MS,
+    }
+  },
+
+  // No agent has such a task, and each checks the key before it says so.
+  probe(agent, card) {
+    const accept = (body: JsonObject) => {
+      const error = errorOf(body)
+      return error === undefined || isUnknownTask(error)
+    }
+    const request = getRequest({ agent }, cardOf({ card }), 'trunkline-probe')
+    const call = probeCall(request, a2a.toFailure, accept)
+    return tolerant(call, (body) => (accept(body) ? { ok: 'available' } : undefined))
+  },
+}
+
+/** Over HTTP an agent reports with an error status what is a success here. */
+function tolerant<Result>(
+  call: HelperCall<Result>,
+  accept: (body: JsonObject) => { ok: Result } | undefined,
+): HelperCall<Result> {
+  return {
+    ...call,
+    read: (status, body, header) =>
+      (isObject(body) && errorOf(body) !== undefined ? accept(body) : undefined) ??
+      call.read(status, body, header),
+  }
+}
+
+function cardOf({ card }: { readonly card?: A2aCard | undefined }): A2aCard {
+  if (card === undefined) throw new Error('the card was not read before the call')
+  return card
+}
+
+function frameEvents(
+  frame: JsonObject,
+  state: A2aState,
+  isStream: boolean,
+): readonly ChatEvent[] | undefined {
+  const isWhole = !state.hasBegun
+  const error = errorOf(frame)
+  if (error !== undefined) return failed(error, state, isWhole)
+  const update = updateOf(frame)
+  return update === undefined ? undefined : updateEvents(update, state, isStream)
+}
+
+/** Events of later versions are no failure. */
+function unknownFrame(
+  json: unknown,
+  isError: boolean,
+  state: A2aState,
+  isWhole: boolean,
+): readonly ChatEvent[] {
+  const error = errorIn(json, false) ?? (isError && isObject(json) ? json : undefined)
+  return error === undefined ? [] : failed(error, state, isWhole)
+}
+
+function failed(error: JsonObject, { isAnswer }: A2aState, isWhole: boolean): readonly ChatEvent[] {
+  return errorEvents(a2aFailure(error, { isAnswer, isWhole }))
+}
+
+function refusal(status: number, body: unknown, header: HeaderReader, isAnswer: boolean): Failure {
+  const failure = readRefusal(status, body, header, isAnswer)
+  // Where the card says that the agent is, there is nothing.
+  const isGone = (status === 404 || status === 405) && failure.turn === undefined
+  return isGone ? { ...failure, outdatesCard: true } : failure
+}
+
+function readRefusal(status: number, body: unknown, header: HeaderReader, isAnswer: boolean): Failure {
+  return refusalReader((error, reply) =>
+    a2aFailure(errorOf(error) ?? errorIn(error, false) ?? error, { ...reply, isAnswer, isWhole: true }),
+  )(status, body, header)
+}
+
+/** A page in place of a card is one of the wrong address. */
+function cardFailure(status: number, body: unknown, header: HeaderReader): Failure {
+  if (status >= 400) return refusal(status, body, header, false)
+  return { ...failureOf('agent_misconfigured', { status }), note: 'what was sent is no JSON object' }
+}
+
+function isEnd({ type }: ChatEvent): boolean {
+  return type === 'end' || type === 'error'
+}

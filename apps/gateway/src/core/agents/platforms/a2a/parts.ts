@@ -1,0 +1,93 @@
+import type { AgentCall } from '#core/agents/adapter.ts'
+import { type MadeFile, madeFileType } from '#core/agents/made-file.ts'
+import { textOfAnswer } from '#core/agents/pause.ts'
+import { filesByUrl } from '#core/agents/translate/files-by-url.ts'
+import { isObject, type JsonObject, listOf, objectOf, parseJson, textOf } from '#core/base/values/json.ts'
+import { omitUndefined } from '#core/base/values/omit-undefined.ts'
+import type { Dialect } from './card.ts'
+
+/** A part of a message that is sent, in the words of version 1.0. */
+type SentPart =
+  | { readonly text: string }
+  | { readonly data: unknown; readonly mediaType: string }
+  | { readonly url: string; readonly filename: string }
+  | { readonly raw: string; readonly filename: string; readonly mediaType: string }
+
+/** What an agent has said in parts: its text, its files and its data. */
+export interface ReadParts {
+  readonly text: string
+  readonly files: readonly MadeFile[]
+  readonly data: readonly unknown[]
+}
+
+/** The user's message as an agent takes it. */
+export function messageOf(
+  call: AgentCall,
+  dialect: Dialect,
+  ids: { contextId?: string; taskId?: string },
+): object {
+  const parts = sentParts(call)
+  const { callId: messageId } = call
+  if (dialect !== 'rpc-0.3') return { messageId, role: 'ROLE_USER', parts, ...ids }
+  return { kind: 'message', messageId, role: 'user', parts: parts.map(formerPart), ...ids }
+}
+
+function sentParts({ query, answer, files, variables }: AgentCall): readonly SentPart[] {
+  const asked: readonly SentPart[] =
+    answer === undefined ? [{ text: query }] : [answerPart(answer.fields, textOfAnswer(answer))]
+  return [
+    ...asked,
+    ...(Object.keys(variables).length > 0 ? [{ data: variables, mediaType: 'application/json' }] : []),
+    ...filesByUrl(files).map(({ url, name }) => filePart(url, name)),
+  ]
+}
+
+/** An answer with data goes as data: an agent that asks for it, as Mastra does, takes no text in its place. */
+function answerPart(fields: JsonObject, text: string): SentPart {
+  const data = Object.keys(fields).length > 0 ? fields : parseJson(text)
+  return isObject(data) ? { data, mediaType: 'application/json' } : { text }
+}
+
+const DATA_URL = /^data:([^;,]*)(?:;[^,]*)?;base64,/i
+
+function filePart(url: string, filename: string): SentPart {
+  const [head, mediaType] = DATA_URL.exec(url) ?? []
+  if (head === undefined) return { url, filename }
+  return { raw: url.slice(head.length), filename, mediaType: mediaType || 'application/octet-stream' }
+}
+
+/** The same part in the words of 0.3. */
+function formerPart(part: SentPart): object {
+  if ('text' in part) return { kind: 'text', text: part.text }
+  if ('data' in part) return { kind: 'data', data: part.data }
+  const { filename: name } = part
+  const file = 'url' in part ? { uri: part.url, name } : { bytes: part.raw, name, mimeType: part.mediaType }
+  return { kind: 'file', file }
+}
+
+/** Reads the parts of a message or an artifact, in the words of either version. */
+export function readParts(message: unknown): ReadParts {
+  const parts = listOf(objectOf(message).parts).map(objectOf)
+  return {
+    text: parts.map(({ text }) => textOf(text) ?? '').join(''),
+    files: parts.flatMap(fileIn),
+    data: parts.flatMap(({ data }) => (data === undefined || data === null ? [] : [data])),
+  }
+}
+
+/** Of others a URL with the content cannot be made. */
+const MEDIA_TYPE = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/
+
+function fileIn(part: JsonObject): readonly MadeFile[] {
+  const file = objectOf(part.file)
+  const given = textOf(part.mediaType) ?? textOf(file.mimeType)
+  const mediaType = given !== undefined && MEDIA_TYPE.test(given) ? given : undefined
+  const name = textOf(part.filename) ?? textOf(file.name)
+  const raw = textOf(part.raw) ?? textOf(file.bytes)
+  const url =
+    raw === undefined
+      ? (textOf(part.url) ?? textOf(file.uri))
+      : `data:${mediaType ?? 'application/octet-stream'};base64,${raw}`
+  if (url === undefined) return []
+  return [{ type: madeFileType(mediaType, name, url), url, ...omitUndefined({ name, mediaType }) }]
+}

@@ -1,0 +1,294 @@
+import type { ReplyState } from '#core/agents/adapter.ts'
+import type { ChatEvent } from '#core/agents/events.ts'
+import { paragraphBreak } from '#core/agents/made-file.ts'
+import type { Pause } from '#core/agents/pause.ts'
+import { detail } from '#core/agents/translate/detail-event.ts'
+import { errorEvents, failureOf } from '#core/agents/translate/failure.ts'
+import type { FrameParser } from '#core/agents/translate/frame-parser.ts'
+import { endFailure } from '#core/agents/translate/replies/finish-words.ts'
+import { pauseEvents } from '#core/agents/translate/replies/pause-events.ts'
+import { usageIn, usageOf } from '#core/agents/translate/replies/token-counts.ts'
+import {
+  countOf,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  textOf,
+  toJson,
+} from '#core/base/values/json.ts'
+import { taskFailure } from './failures.ts'
+import { formOf } from './forms.ts'
+import { readParts } from './parts.ts'
+import { stateOf, type Update } from './wire.ts'
+
+/** An artifact, as far as it has come. */
+interface ReadArtifact {
+  /** Its text in this reply. */
+  readonly text: string
+  /** Files are not repeated where an agent sends the whole task again. */
+  readonly files: number
+}
+
+/** How much of an artifact was part of the reply before a pause: characters and files. */
+type Passed = readonly [characters: number, files: number]
+
+export interface A2aState extends ReplyState {
+  readonly frames: FrameParser
+  readonly isAnswer: boolean
+  /** The conversation that the message named. */
+  readonly askedIn: string | undefined
+  /** What earlier replies of the same task have had, by the ids of artifacts. */
+  readonly passed: ReadonlyMap<string, Passed>
+  readonly artifacts: Map<string, ReadArtifact>
+  hasBegun: boolean
+  hasText: boolean
+  hasFile: boolean
+  /** The data of the answer, which are the answer if nothing else is. */
+  data: string
+  /** Whether the task has reached a state in which it stays, or a message has come in its place. */
+  isOver: boolean
+}
+
+/** How much data without a text is kept as an answer. */
+const DATA_CHARACTERS_MAX = 1024 * 1024
+
+/** The events of one update. */
+export function updateEvents(update: Update, state: A2aState, isStream: boolean): readonly ChatEvent[] {
+  const isFirst = !state.hasBegun
+  state.hasBegun = true
+  switch (update.kind) {
+    case 'message':
+      return lost(update.message, state) ?? [...message(update.message, state), ...end(state)]
+    case 'artifact': {
+      const { artifact, append } = update.update
+      learnIds(update.update, state)
+      return (
+        lost(update.update, state) ?? [
+          ...metadata(update.update),
+          ...artifactEvents(objectOf(artifact), append === true, state),
+        ]
+      )
+    }
+    case 'status':
+      learnIds(update.update, state)
+      return lost(update.update, state) ?? statusEvents(update.update, state)
+    case 'task': {
+      const { task } = update
+      learnIds({ taskId: task.id, contextId: task.contextId }, state)
+      const known = lost(task, state)
+      if (known !== undefined) return known
+      const artifacts = listOf(task.artifacts).flatMap((each) => wholeArtifact(objectOf(each), state))
+      // The stream after an answer begins with the task as it waited for it.
+      const isEcho = isStream && isFirst && state.isAnswer && isPaused(task)
+      return [...artifacts, ...(isEcho ? [] : statusEvents(task, state))]
+    }
+  }
+}
+
+function learnIds({ taskId, contextId }: JsonObject, state: A2aState): void {
+  const runId = textOf(taskId)
+  const platformConversationId = textOf(contextId)
+  if (runId !== undefined) state.runId = runId
+  if (platformConversationId !== undefined) state.platformConversationId ??= platformConversationId
+}
+
+/** An agent that answers in another conversation than it was asked in no longer knows that one. */
+function lost({ contextId }: JsonObject, { askedIn }: A2aState): readonly ChatEvent[] | undefined {
+  const told = textOf(contextId)
+  if (told === undefined || askedIn === undefined || told === askedIn) return undefined
+  return errorEvents(failureOf('conversation_not_found', { code: 'other_context' }))
+}
+
+function message(said: JsonObject, state: A2aState): readonly ChatEvent[] {
+  learnIds({ contextId: said.contextId }, state)
+  return [...metadata(said), ...partEvents(said, state)]
+}
+
+/** A piece of an artifact, or, without `append`, the whole of it, which takes the place of what has come of it. */
+function artifactEvents(artifact: JsonObject, isPiece: boolean, state: A2aState): readonly ChatEvent[] {
+  const id = textOf(artifact.artifactId) ?? ''
+  const known = state.artifacts.get(id)
+  const { text, files, data } = readParts(artifact)
+  const before = isPiece ? known : undefined
+  state.artifacts.set(id, {
+    text: (before?.text ?? '') + text,
+    files: (before?.files ?? 0) + files.length,
+  })
+  const others = [...fileEvents(files, state), ...dataEvents(data, state), ...metadata(artifact)]
+  const had = known?.text ?? ''
+  if (isPiece) return [...textEvents(text, had === '', state), ...others]
+  return [...grownText(had, text, state), ...others]
+}
+
+/** An artifact within the whole task, of which a part may have come already. */
+function wholeArtifact(artifact: JsonObject, state: A2aState): readonly ChatEvent[] {
+  const id = textOf(artifact.artifactId) ?? ''
+  const { text: whole, files, data } = readParts(artifact)
+  const [characters, fileCount] = state.passed.get(id) ?? [0, 0]
+  const known = state.artifacts.get(id)
+  const text = whole.slice(characters)
+  const newFiles = files.slice(Math.max(fileCount, known?.files ?? 0))
+  state.artifacts.set(id, { text, files: files.length })
+  const others = [...fileEvents(newFiles, state), ...(known === undefined ? dataEvents(data, state) : [])]
+  return [...grownText(known?.text ?? '', text, state), ...others]
+}
+
+/** What a text has more than the one before it, or the whole answer anew if it is another text. */
+function grownText(had: string, text: string, state: A2aState): readonly ChatEvent[] {
+  if (!text.startsWith(had)) return [{ type: 'replace', text: textOfAll(state) }]
+  return textEvents(text.slice(had.length), had === '', state)
+}
+
+/** Artifacts are answers of their own, so an empty line is between them. */
+function textOfAll({ artifacts }: A2aState): string {
+  let all = ''
+  for (const { text } of artifacts.values()) all += paragraphBreak(all, text) + text
+  return all
+}
+
+/** @param begins - whether the text is the first of its artifact */
+function textEvents(text: string, begins: boolean, state: A2aState): readonly ChatEvent[] {
+  if (text === '') return []
+  const isNext = begins && state.hasText
+  state.hasText = true
+  return [{ type: 'text', text: isNext ? `\n\n${text}` : text }]
+}
+
+function partEvents(said: unknown, state: A2aState): readonly ChatEvent[] {
+  const { text, files, data } = readParts(said)
+  return [...textEvents(text, true, state), ...fileEvents(files, state), ...dataEvents(data, state)]
+}
+
+function fileEvents(files: ReturnType<typeof readParts>['files'], state: A2aState): readonly ChatEvent[] {
+  state.hasFile ||= files.length > 0
+  return files.map((file) => ({ type: 'file', file }))
+}
+
+function dataEvents(data: readonly unknown[], state: A2aState): readonly ChatEvent[] {
+  return data.map((each) => {
+    const json = state.hasText || state.hasFile ? '' : (toJson(each) ?? '')
+    if (json !== '' && state.data.length + json.length <= DATA_CHARACTERS_MAX)
+      state.data += state.data === '' ? json : `\n\n${json}`
+    return detail({ values: isObject(each) ? each : { data: each } }, (step) => ({
+      type: 'variables',
+      data: { values: step.object('values') },
+    }))
+  })
+}
+
+/** The states that a task stays in until somebody does something. */
+function isPaused({ status }: JsonObject): boolean {
+  const state = stateOf(status)
+  return state === 'input-required' || state === 'auth-required'
+}
+
+function statusEvents(holder: JsonObject, state: A2aState): readonly ChatEvent[] {
+  const status = objectOf(holder.status)
+  const word = stateOf(status)
+  const said = status.message
+  const counted = [...metadata(holder), ...metadata(objectOf(said))]
+  switch (word) {
+    case 'completed':
+      return [...counted, ...finalMessage(said, state), ...end(state)]
+    case 'failed':
+    case 'rejected':
+      return [...counted, ...errorEvents(taskFailure(word, readParts(said).text))]
+    case 'canceled':
+    case 'cancelled':
+      return endFailure('stopped', word)
+    case 'input-required':
+      return [...counted, ...pause(said, state), ...end(state)]
+    case 'auth-required':
+      return errorEvents(failureOf('agent_requires_action', { code: word }))
+    default:
+      return [...counted, progress(word, said)]
+  }
+}
+
+/** The last message is the answer where no artifact has one; otherwise it is about the task. */
+function finalMessage(said: unknown, state: A2aState): readonly ChatEvent[] {
+  if (state.hasText || state.hasFile) return isObject(said) ? [progress('completed', said)] : []
+  return partEvents(said, state)
+}
+
+function progress(status: string, said: unknown): ChatEvent {
+  const { message_id, text } = { message_id: objectOf(said).messageId, text: readParts(said).text }
+  return detail({ message_id, text, status }, (step) => ({
+    type: 'other',
+    id: step.text('message_id'),
+    name: step.text('text'),
+    status: step.text('status'),
+    data: {},
+  }))
+}
+
+/** What is asked where the agent says nothing. */
+const UNSAID = 'The agent waits for further input.'
+
+function pause(said: unknown, state: A2aState): readonly ChatEvent[] {
+  const { text, data } = readParts(said)
+  const fields = formOf(data)
+  const pause: Pause = {
+    question: text.trim() === '' && fields.length === 0 ? UNSAID : text,
+    options: [],
+    fields,
+    takesText: fields.length === 0,
+    resume: {
+      taskId: state.runId,
+      contextId: state.platformConversationId ?? state.askedIn,
+      passed: passedSoFar(state),
+    },
+  }
+  return pauseEvents(
+    pause,
+    detail({ question: text, form: data }, (step) => ({
+      type: 'interaction',
+      data: {
+        question: step.text('question'),
+        options: [],
+        ...(data.length > 0 && { form: step.list('form') }),
+      },
+    })),
+  )
+}
+
+/** At most so many artifacts are remembered over a pause. */
+const ARTIFACTS_MAX = 100
+
+function passedSoFar({ artifacts, passed }: A2aState): readonly (readonly [string, ...Passed])[] {
+  const ids = [...new Set([...passed.keys(), ...artifacts.keys()])].slice(0, ARTIFACTS_MAX)
+  return ids.map((id) => {
+    const [characters, files] = passed.get(id) ?? [0, 0]
+    const { text = '', files: count = 0 } = artifacts.get(id) ?? {}
+    return [id, characters + text.length, Math.max(files, count)]
+  })
+}
+
+/** What an earlier reply has kept with its pause. */
+export function readPassed(resume: JsonObject | undefined): ReadonlyMap<string, Passed> {
+  return new Map(
+    listOf(resume?.passed).map((entry) => {
+      const [id, characters, files] = listOf(entry)
+      return [textOf(id) ?? '', [countOf(characters) ?? 0, countOf(files) ?? 0]]
+    }),
+  )
+}
+
+/** Data are the answer where nothing else is. */
+function end(state: A2aState): readonly ChatEvent[] {
+  state.isOver = true
+  const { data, hasText, hasFile } = state
+  const isAnswer = data !== '' && !hasText && !hasFile
+  return [...(isAnswer ? textEvents(data, true, state) : []), { type: 'end', reason: 'stop' }]
+}
+
+/**
+ * The tokens that an agent has counted. The protocol has no place for them: Mastra puts them into the metadata of a task, Google's ADK into
+ * those of an event.
+ */
+function metadata({ metadata }: JsonObject): readonly ChatEvent[] {
+  if (!isObject(metadata)) return []
+  const { execution, adk_usage_metadata: adk } = metadata
+  return isObject(adk) ? usageOf(adk) : usageIn(metadata, objectOf(execution))
+}
