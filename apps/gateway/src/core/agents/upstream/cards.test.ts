@@ -135,14 +135,26 @@ describe('a card that cannot be had is the failure of the call, of which nothing
     expect(await failureOf(cards.of(agent))).toMatchObject({ ...failure, turn: 'none' })
   })
 
-  test('an agent that has answered so is not asked again for five seconds', async () => {
-    const { cards, agent, asked, pass, urlNow } = cardsFrom({ status: 500 }, {})
+  test.each<[string, Answer]>([
+    ['by its status', { status: 500 }],
+    ['by a card that cannot be used', { body: {} }],
+    ['by a redirect', UpstreamError.redirect(302, '/', ONE)],
+  ])('an agent that has answered so %s is not asked again for five seconds', async (_name, answer) => {
+    const { cards, agent, asked, pass, urlNow } = cardsFrom(answer, {})
     await failureOf(cards.of(agent))
     pass(4)
     await failureOf(cards.of(agent))
     expect(asked).toHaveLength(1)
     pass(1)
     expect(await urlNow()).toBe(ONE)
+  })
+
+  test('the latest failure counts', async () => {
+    const { cards, agent, pass } = cardsFrom({ status: 404, body: {} }, UpstreamError.timeout(true))
+    expect(await failureOf(cards.of(agent))).toMatchObject({ reason: 'agent_misconfigured' })
+    pass(5)
+    for (const _call of [1, 2])
+      expect(await failureOf(cards.of(agent))).toMatchObject({ reason: 'agent_timeout' })
   })
 
   test('one that could not be reached is asked again by the next call', async () => {

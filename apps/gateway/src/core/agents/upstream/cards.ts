@@ -2,6 +2,7 @@ import type { Agent, HeaderReader, HelperCall } from '#core/agents/adapter.ts'
 import type { Failure } from '#core/agents/events.ts'
 import { DeadlineError, withDeadline } from '#core/base/async/deadline.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
+import type { ErrorReason } from '#core/errors/errors.ts'
 import { OpeningFailed } from './opening-failed.ts'
 import { UpstreamError } from './upstream-error.ts'
 
@@ -18,6 +19,12 @@ const KEPT_MS_MAX = 24 * 60 * MINUTE_MS
 const KEPT_MS_USUAL = 60 * MINUTE_MS
 /** How long a card that cannot be used, and one that could not be read anew, is not asked for again. */
 const REST_MS = 5_000
+
+const UNANSWERED: ReadonlySet<ErrorReason> = new Set([
+  'agent_unreachable',
+  'agent_timeout',
+  'agent_truncated',
+])
 
 /** The cards of agents, each kept for its deployment. */
 export interface Cards {
@@ -83,9 +90,10 @@ export function createCards(read: Read, elapsedMs: () => number = () => performa
       },
       (error: OpeningFailed) => {
         const readAtMs = elapsedMs()
-        // What was never read is asked for again at the next call, unless the server has answered.
-        const restMs = before?.card !== undefined || error.failure.platformStatus !== undefined ? REST_MS : 0
-        const card = before?.card ?? { failure: error.failure }
+        const usable = before?.card !== undefined && 'ok' in before.card ? before.card : undefined
+        // Where no answer came the next call may get one.
+        const restMs = usable === undefined && UNANSWERED.has(error.failure.reason) ? 0 : REST_MS
+        const card = usable ?? { failure: error.failure }
         kept.set(agent, { card, reading: undefined, readAtMs, untilMs: readAtMs + restMs })
         throw error
       },
