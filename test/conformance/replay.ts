@@ -48,6 +48,7 @@ export function replayOf(name: string, pace: Pace, marker: string): string {
 /** @param folders - the directory that contains the folders of the platforms whose transcripts are replayed */
 export async function startReplay(folders: URL): Promise<Replay> {
   const [closed, creating] = [createSignals(), createSignals()]
+  const conclusions = new Map<string, unknown>()
   const plays = new Map<string, { pieces: readonly string[]; how: Playing }>()
   const server = createServer(async (request, response) => {
     const body = await textOf(request)
@@ -55,10 +56,17 @@ export async function startReplay(folders: URL): Promise<Replay> {
     const played = plays.get(/play:(\w+)/.exec(body)?.[1] ?? '')
     if (played !== undefined) return playPieces(played.pieces, played.how, response)
     const [query, name = '', pace = ''] = /replay:([\w./-]+):(\w+):\w+/.exec(body) ?? []
-    // Other requests of the gateway, such as to stop a run.
-    if (query === undefined) return response.end('{}')
+    if (query === undefined) {
+      // Other requests of the gateway: how a reply has ended, or to stop a run.
+      const [, concluded = {}] =
+        [...conclusions].find(([about]) => (request.url + body).includes(about)) ?? []
+      return response.end(JSON.stringify(concluded))
+    }
+    const transcript = transcriptNamed(name, folders)
+    const { concluded } = transcript
+    if (concluded !== undefined) conclusions.set(concluded.about, concluded.body)
     if (pace === 'hold') response.once('close', closed(query).resolve)
-    await play(transcriptNamed(name, folders), pace as Pace, response)
+    await play(transcript, pace as Pace, response)
   })
   // Longer than the gateway keeps idle sockets, so that it never reuses one that this server is closing.
   server.keepAliveTimeout = 65_000

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { UpstreamRequest } from '@trunkline/gateway/src/core/agents/adapter.ts'
 import type { ChatEvent } from '@trunkline/gateway/src/core/agents/events.ts'
 import {
@@ -78,7 +79,8 @@ async function askDirectly(
   const call = callOf(agent, { query })
   const creation = adapter.createConversation?.(call)
   const created = creation?.read(200, await (await send(creation.request)).json(), () => undefined)
-  const platformConversationId = created && 'ok' in created ? created.ok.platformConversationId : undefined
+  const derived = adapter.context(agent) === 'client' ? randomBytes(32).toString('hex') : undefined
+  const platformConversationId = created && 'ok' in created ? created.ok.platformConversationId : derived
   const asked = { ...call, platformConversationId }
   const response = await send(adapter.buildRequest(asked))
   return read(adapter, asked, {

@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { RunningEmulator } from '@trunkline/sandbox/src/serving/start-emulator.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { startA2aAgent } from '../agents/a2a/agent.ts'
 import { type Api, apiOf } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { startPlatforms, type TestedPlatforms } from '../support/platforms.ts'
 import { readerOf } from '../support/stream.ts'
 import { until } from '../support/until.ts'
 
@@ -72,7 +73,7 @@ const HOSTILE: readonly (readonly [string, CardHost['answer']])[] = [
 const CARD_PATH = '/.well-known/agent-card.json'
 const KEY = 'a2a-sandbox'
 
-let platforms: TestedPlatforms
+let a2a: RunningEmulator
 let gateway: TestGateway
 let api: Api
 let key: string
@@ -81,10 +82,10 @@ let cards: CardHost
 let stranger: CardHost
 
 beforeAll(async () => {
-  platforms = await startPlatforms()
+  a2a = await startA2aAgent({ delayMs: 0 })
   cards = await startCardHost()
   stranger = await startCardHost()
-  const { baseUrl, apiKey } = platforms.agents.a2a
+  const { baseUrl, apiKey } = a2a.agent
   const plain = { platform: 'a2a', baseUrl, apiKey, breaker: false }
   const bound = ALL.map((name) => [
     name,
@@ -117,7 +118,7 @@ beforeEach(() => {
 })
 afterAll(async () => {
   await gateway?.remove()
-  await Promise.all([platforms?.close(), cards?.close(), stranger?.close()])
+  await Promise.all([a2a?.close(), cards?.close(), stranger?.close()])
 })
 
 async function ask(agent: string, query: string, more: object = {}) {
@@ -128,10 +129,10 @@ async function ask(agent: string, query: string, more: object = {}) {
 }
 
 test('an agent of which only the address and a key are known answers, by the card that it has itself', async () => {
-  const before = platforms.agents.a2a.seen.requests.length
+  const before = a2a.agent.seen.requests.length
   expect(await ask('alone', 'sandbox:echo Hello')).toMatchObject({ status: 200, text: 'Hello' })
   expect(await ask('alone', 'sandbox:echo Hello')).toMatchObject({ status: 200 })
-  const paths = platforms.agents.a2a.seen.requests.slice(before).map(({ path }) => path)
+  const paths = a2a.agent.seen.requests.slice(before).map(({ path }) => path)
   expect(paths).toEqual([CARD_PATH, '/rest/message:stream', '/rest/message:stream'])
   const { body } = await api.call('GET', '/api/v1/agents', { token: key })
   const { items } = body.data
@@ -218,10 +219,10 @@ describe.each(ALL)('%s', (binding) => {
   })
 })
 
-const runOf = (query: string) => platforms.agents.a2a.seen.runs.find((run) => run.query === query)
+const runOf = (query: string) => a2a.agent.seen.runs.find((run) => run.query === query)
 
 async function cancelled(query: string): Promise<void> {
-  await platforms.agents.a2a.seen.waitFor(({ stops }) => {
+  await a2a.agent.seen.waitFor(({ stops }) => {
     const run = runOf(query)
     return run !== undefined && stops.some(({ runId }) => runId === run.id)
   })
@@ -256,13 +257,13 @@ describe('a card is untrusted', () => {
   )
 
   test('one at another origin than the agent is read without the key', async () => {
-    cards.answer = json(cardFor(`${platforms.agents.a2a.baseUrl}/rest`))
+    cards.answer = json(cardFor(`${a2a.agent.baseUrl}/rest`))
     expect(await ask('elsewhere', 'sandbox:echo Hello')).toMatchObject({ status: 200 })
     expect(cards.seen).toEqual([{ path: '/card.json', authorization: undefined }])
   })
 
   test('one may lead to an origin that the entry lists, which gets the key', async () => {
-    cards.answer = json(cardFor(`${platforms.agents.a2a.baseUrl}/rest`))
+    cards.answer = json(cardFor(`${a2a.agent.baseUrl}/rest`))
     expect(await ask('listed', 'sandbox:echo Hello')).toMatchObject({ status: 200 })
     expect(cards.seen).toEqual([{ path: CARD_PATH, authorization: `Bearer ${KEY}` }])
   })
@@ -285,7 +286,7 @@ describe('a card is untrusted', () => {
       else response.writeHead(404).end()
     }
     expect(await ask('outdated', 'Hello')).toMatchObject({ status: 502, reason: 'agent_misconfigured' })
-    place = `${platforms.agents.a2a.baseUrl}/rest`
+    place = `${a2a.agent.baseUrl}/rest`
     await until(
       'the card is read anew',
       async () => (await ask('outdated', 'sandbox:echo Hello')).status === 200,

@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 
 // A process, because the place of a conversation must survive kill -9 and a start with another list of deployments.
 
-const PLATFORMS = ['fastgpt', 'hiagent', 'dify', 'coze', 'a2a'] as const
+const PLATFORMS = ['fastgpt', 'hiagent', 'dify', 'coze', 'a2a', 'langgraph'] as const
 type Keeper = (typeof PLATFORMS)[number]
 
 let sandbox: TestedPlatforms

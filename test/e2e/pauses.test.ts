@@ -7,7 +7,7 @@ import { framesOf } from '../support/stream.ts'
 
 // A process, because a pause must be answered after a kill -9, by whatever process is there then.
 
-const AGENTS = ['fastgpt', 'hiagent', 'chatflow', 'workflow', 'a2a'] as const
+const AGENTS = ['fastgpt', 'hiagent', 'chatflow', 'workflow', 'a2a', 'langgraph'] as const
 type Agent = (typeof AGENTS)[number]
 const FACES = ['rest', 'openai', 'responses', 'graphql'] as const
 type Face = (typeof FACES)[number]
@@ -21,7 +21,7 @@ let key: string
 
 beforeAll(async () => {
   sandbox = await startPlatforms()
-  const { fastgpt, hiagent, dify, a2a } = sandbox.agents
+  const { fastgpt, hiagent, dify, a2a, langgraph } = sandbox.agents
   const agents = {
     fastgpt: {
       platform: 'fastgpt',
@@ -32,6 +32,7 @@ beforeAll(async () => {
     hiagent: { platform: 'hiagent', baseUrl: hiagent.baseUrl, apiKey: hiagent.apiKey },
     chatflow: { platform: 'dify', baseUrl: dify.baseUrl, apiKey: dify.keys.chatflow2026 },
     a2a: { platform: 'a2a', baseUrl: a2a.baseUrl, apiKey: a2a.apiKey },
+    langgraph: { platform: 'langgraph', baseUrl: langgraph.baseUrl, apiKey: langgraph.apiKey },
     workflow: { platform: 'dify', mode: 'workflow', baseUrl: dify.baseUrl, apiKey: dify.keys.workflow },
   }
   const plenty = { points: 100_000 }
@@ -191,7 +192,9 @@ async function readGraphql(response: Response): Promise<Told> {
 }
 
 const platformOf = (agent: Agent) =>
-  agent === 'chatflow' || agent === 'workflow' ? 'dify' : (agent satisfies 'fastgpt' | 'hiagent' | 'a2a')
+  agent === 'chatflow' || agent === 'workflow'
+    ? 'dify'
+    : (agent satisfies 'fastgpt' | 'hiagent' | 'a2a' | 'langgraph')
 const runsOf = (agent: Agent, mark: string) =>
   sandbox.agents[platformOf(agent)].seen.runs.filter(({ query }) => query.includes(mark))
 
@@ -202,6 +205,7 @@ const CHOICES: Readonly<Record<Agent, string>> = {
   chatflow: 'Approve',
   workflow: 'approve',
   a2a: 'the green one',
+  langgraph: 'Approve',
 }
 
 describe('a question is answered after a kill -9, by the process that is there then', () => {
@@ -282,16 +286,19 @@ describe('an answer by the id of its pause', () => {
     return { question, say, calls }
   }
 
-  test.each(['chatflow', 'workflow', 'fastgpt'] as const)('%s: the option, once', async (agent) => {
-    const { question, say } = await asks(agent)
-    const [option] = question.pause.options
-    expect(await say({ option: option.id })).toMatchObject({
-      status: 200,
-      text: expect.stringContaining(option.title),
-    })
-    expect(refusalOf(await say({ option: option.id }))).toMatchObject({ status: 409, reason: 'pause_over' })
-    expect(runsOf(agent, question.mark)).toHaveLength(1)
-  })
+  test.each(['chatflow', 'workflow', 'fastgpt', 'langgraph'] as const)(
+    '%s: the option, once',
+    async (agent) => {
+      const { question, say } = await asks(agent)
+      const [option] = question.pause.options
+      expect(await say({ option: option.id })).toMatchObject({
+        status: 200,
+        text: expect.stringContaining(option.title),
+      })
+      expect(refusalOf(await say({ option: option.id }))).toMatchObject({ status: 409, reason: 'pause_over' })
+      expect(runsOf(agent, question.mark)).toHaveLength(1)
+    },
+  )
 
   test.each(['chatflow', 'workflow', 'fastgpt', 'a2a'] as const)(
     '%s: the fields of a form',
@@ -369,7 +376,7 @@ describe('an answer by the id of its pause', () => {
     expect(await say({ option: 'approve' })).toMatchObject({ status: 200 })
   })
 
-  test.each(['chatflow', 'workflow', 'fastgpt', 'hiagent', 'a2a'] as const)(
+  test.each(['chatflow', 'workflow', 'fastgpt', 'hiagent', 'a2a', 'langgraph'] as const)(
     '%s: of two at once exactly one reaches the platform',
     async (agent) => {
       for (let round = 0; round < 10; round += 1) {
@@ -393,17 +400,23 @@ describe('an answer by the id of its pause', () => {
     }
   })
 
-  test('a question after the answer is a pause of its own, and two that wait at once are asked one after the other', async () => {
-    for (const query of ['sandbox:interactive=twice', 'sandbox:interactive=both']) {
-      const { question, say } = await asks('chatflow', query)
-      const next = await say({ option: 'approve' })
-      expect(next.pause.id).not.toBe(question.pause.id)
-      expect(refusalOf(await say({ option: 'approve' }))).toMatchObject({ reason: 'pause_over' })
-      const last = await say({ pause: next.pause.id, option: 'reject' })
-      expect(last).toMatchObject({ status: 200, pause: undefined })
-      expect(runsOf('chatflow', question.mark)).toMatchObject([{ state: 'finished', answers: [{}, {}] }])
-    }
-  })
+  test.each([
+    ['chatflow', 'approve', 'reject'],
+    ['langgraph', 'Approve', 'Reject'],
+  ] as const)(
+    '%s: a question after the answer is a pause of its own, and two that wait at once are asked one after the other',
+    async (agent, yes, no) => {
+      for (const query of ['sandbox:interactive=twice', 'sandbox:interactive=both']) {
+        const { question, say } = await asks(agent, query)
+        const next = await say({ option: yes })
+        expect(next.pause.id).not.toBe(question.pause.id)
+        expect(refusalOf(await say({ option: yes }))).toMatchObject({ reason: 'pause_over' })
+        const last = await say({ pause: next.pause.id, option: no })
+        expect(last).toMatchObject({ status: 200, pause: undefined })
+        expect(runsOf(agent, question.mark)).toMatchObject([{ state: 'finished', answers: [{}, {}] }])
+      }
+    },
+  )
 
   test('one that has expired, that was sent by e-mail, or that is empty cannot be answered', async () => {
     const expired = await asks('chatflow', 'sandbox:interactive=expired')

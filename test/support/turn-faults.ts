@@ -10,7 +10,15 @@ import { payloadsOf } from './stream.ts'
 import { until } from './until.ts'
 
 /** The platforms of the matrix. */
-export const PLATFORMS: readonly TestedPlatform[] = ['fastgpt', 'hiagent', 'dify', 'coze', 'openai', 'a2a']
+export const PLATFORMS: readonly TestedPlatform[] = [
+  'fastgpt',
+  'hiagent',
+  'dify',
+  'coze',
+  'openai',
+  'a2a',
+  'langgraph',
+]
 
 /** How the caller asks for the reply. */
 export const WAYS = ['stream', 'json'] as const
@@ -173,7 +181,8 @@ export async function startTurnFaults(): Promise<TurnFaults> {
       }
     }
   }
-  const limits = { chat: { points: 1_000_000 } }
+  const plenty = { points: 1_000_000 }
+  const limits = { chat: plenty, calls: plenty, reads: plenty, writes: plenty, adminWrites: plenty }
   const gateway = await startGateway({ config: JSON.stringify({ limits, agents }) })
   const api = apiOf(gateway)
   const token = await api.login()

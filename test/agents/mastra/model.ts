@@ -50,11 +50,7 @@ export async function startModel(): Promise<ScriptedModel> {
   }
 }
 
-async function answer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  calls: ModelCall[],
-): Promise<void> {
+async function answer(request: IncomingMessage, response: ServerResponse, calls: ModelCall[]): Promise<void> {
   const { messages, stream } = JSON.parse(await text(request)) as { messages: Message[]; stream?: boolean }
   const questions = messages.filter(({ role }) => role === 'user').map(({ content }) => textIn(content))
   const question = questions.at(-1) ?? ''

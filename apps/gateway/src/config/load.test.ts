@@ -139,7 +139,7 @@ describe('agents', () => {
     [
       'no platform',
       { platform: undefined },
-      ['agents.a.platform: missing, expected one of fastgpt, hiagent, dify, coze, openai, a2a'],
+      ['agents.a.platform: missing, expected one of fastgpt, hiagent, dify, coze, openai, a2a, langgraph'],
     ],
     [
       'no address',
@@ -184,7 +184,9 @@ describe('agents', () => {
     [
       'an unknown platform',
       { platform: 'chatgpt' },
-      ['agents.a.platform: expected one of fastgpt, hiagent, dify, coze, openai, a2a, got "chatgpt"'],
+      [
+        'agents.a.platform: expected one of fastgpt, hiagent, dify, coze, openai, a2a, langgraph, got "chatgpt"',
+      ],
     ],
     [
       'a timeout of 0',

@@ -2093,7 +2093,7 @@ export interface components {
              * The platform on which the agent runs, such as `dify`.
              * @enum {string}
              */
-            platform: "fastgpt" | "hiagent" | "dify" | "coze" | "openai" | "a2a";
+            platform: "fastgpt" | "hiagent" | "dify" | "coze" | "openai" | "a2a" | "langgraph";
             /** What the agent does, as its operator describes it. */
             description: string;
             /**

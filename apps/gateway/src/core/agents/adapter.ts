@@ -230,6 +230,8 @@ export interface AgentCall<Own extends EntrySchemas = EntrySchemas, Card = unkno
   readonly appId: string
   /** Whether the client requested a stream. */
   readonly stream: boolean
+  /** Whether the call goes on when its client is gone, so that only a stop may end its run. */
+  readonly isKept?: boolean
   readonly query: string
   /** Present if the call continues a run that waits; then it stands for the query. */
   readonly answer?: PauseAnswer

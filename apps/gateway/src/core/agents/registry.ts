@@ -3,6 +3,7 @@ import { coze } from '#core/agents/platforms/coze/adapter.ts'
 import { dify } from '#core/agents/platforms/dify/adapter.ts'
 import { fastgpt } from '#core/agents/platforms/fastgpt/adapter.ts'
 import { hiagent } from '#core/agents/platforms/hiagent/adapter.ts'
+import { langgraph } from '#core/agents/platforms/langgraph/adapter.ts'
 import { openai } from '#core/agents/platforms/openai/adapter.ts'
 import type { Adapter } from './adapter.ts'
 
@@ -15,7 +16,7 @@ export interface PlatformRegistry {
 }
 
 /** The platforms that ship with the gateway. A new platform is added here. */
-export const BUILT_IN: readonly Adapter[] = [fastgpt, hiagent, dify, coze, openai, a2a]
+export const BUILT_IN: readonly Adapter[] = [fastgpt, hiagent, dify, coze, openai, a2a, langgraph]
 
 export const PLATFORMS = createRegistry(BUILT_IN)
 

@@ -37,6 +37,8 @@ export interface Transcript {
   readonly expect_error?: { readonly status: number; readonly reason: string }
   /** Where such a reply is documented or was reported. */
   readonly source?: string
+  /** What the platform answers when it is asked how the reply has ended, to the request that contains `about`. */
+  readonly concluded?: { readonly about: string; readonly body: unknown }
   /** `none` if the platform refuses before it stores anything. */
   readonly turn?: 'none'
 }
@@ -97,7 +99,11 @@ export function read(
   const translated = /^\s*[{<]/.test(bytes.toString())
     ? adapter.translateBody(bodyOf(transcript), state)
     : eventsOf(chunks).flatMap((event) => adapter.translate(event, state))
-  return [...translated, ...adapter.finish(state)]
+  const hasFailed = translated.some(({ type }) => type === 'error')
+  const asked = hasFailed ? undefined : adapter.conclude?.(call, state)
+  const conclusion = asked?.read(200, transcript.concluded?.body ?? {}, () => undefined)
+  const concluded = conclusion !== undefined && 'ok' in conclusion ? conclusion.ok : []
+  return [...translated, ...concluded, ...adapter.finish(state)]
 }
 
 /** Parses the server-sent events of a stream. */

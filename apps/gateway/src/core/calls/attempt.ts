@@ -314,8 +314,8 @@ export class Attempt implements CallEnding {
    */
   async stop(inTurn: InTurn): Promise<void> {
     if (this.#reply === undefined) return
-    // The run waits for an answer that was not sent, and goes on waiting.
-    if (this.#reply.turnOfStep === 'none')
+    // There is no run, or one that waits for an answer that was not sent, and goes on waiting.
+    if (this.#reply.turnOfStep === 'none' || !this.#reply.upstreamReply.wasBegun)
       return this.#reply.upstreamReply.cancel(new UpstreamError('agent_truncated'))
     await stopRun(this.#deps.upstream, this.#agent, this.#reply, inTurn)
   }

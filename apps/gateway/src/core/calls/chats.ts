@@ -198,17 +198,18 @@ export function createChatService(deps: ChatDeps): ChatService {
       const { route } = slot
       const { claimed } = answering
       const { ownerId } = admitted
+      const isKept = request.kept !== undefined
       const chat = {
         call,
         callId,
         ownerId,
+        isKept,
         keyId: admitted.keyId,
         conversationId: claimed?.conversation ?? conversationId,
         trace,
         answer: claimed?.answer,
         isSilent: claimed !== undefined && claimed.answer === undefined && asksNothing(call),
       }
-      const isKept = request.kept !== undefined
       const reply = new Reply(replyDeps, admitted.record, {
         attempts: attemptDeps,
         chat,

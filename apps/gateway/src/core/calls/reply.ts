@@ -378,8 +378,12 @@ const MAY_GO_ON: ReadonlySet<ErrorReason> = new Set([
 ])
 
 /** A run that the platform has stopped itself is truncated too, and the platform says so by its own word. */
-function mayGoOn({ reason, platformCode }: Failure): boolean {
-  return MAY_GO_ON.has(reason) && !(reason === 'agent_truncated' && platformCode !== undefined)
+function mayGoOn({ reason, platformCode, turn }: Failure): boolean {
+  return (
+    turn === undefined &&
+    MAY_GO_ON.has(reason) &&
+    !(reason === 'agent_truncated' && platformCode !== undefined)
+  )
 }
 
 const AT_ONCE = <Result>(send: () => Promise<Result>): Promise<Result> => send()

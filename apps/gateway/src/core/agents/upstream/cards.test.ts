@@ -112,6 +112,18 @@ describe('a card is kept', () => {
   })
 })
 
+test('a card that is changed to one that cannot be used takes nothing from the calls, and leads nowhere else', async () => {
+  const { asked, pass, urlNow } = cardsFrom({}, { body: { url: 'https://evil.example/' } })
+  await urlNow()
+  pass(3_600)
+  for (const _call of [1, 2, 3]) {
+    expect(await urlNow()).toBe(ONE)
+    await new Promise(setImmediate)
+    pass(5)
+  }
+  expect(asked).toHaveLength(4)
+})
+
 describe('a card that cannot be had is the failure of the call, of which nothing was sent', () => {
   test.each<[string, Answer, object]>([
     [

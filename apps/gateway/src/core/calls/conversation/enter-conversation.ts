@@ -79,6 +79,8 @@ export interface AdmittedChat<Asked extends Call = DeployedCall> extends Traced 
   readonly keyId?: string
   /** The client's id of the conversation. */
   readonly conversationId: string
+  /** Whether the call goes on when its client is gone. */
+  readonly isKept?: boolean
   /** Present if the call continues a run that waits. */
   readonly answer?: PauseAnswer | undefined
   /** Whether the call gives a pause up and asks nothing. */
@@ -98,9 +100,9 @@ export function enterConversation(
   chat: AdmittedChat,
   ending: CallEnding,
 ): Entered | Promise<Entered> {
-  const { call, callId, ownerId, answer } = chat
+  const { call, callId, ownerId, answer, isKept = false } = chat
   const asked = agentCallOf(deps, chat)
-  const baseCall = answer === undefined ? asked : { ...asked, answer }
+  const baseCall = { ...asked, isKept, ...(answer !== undefined && { answer }) }
   const enter = () =>
     call.asks.hasOwnFiles
       ? enterWithFiles(deps, chat, baseCall, ending)

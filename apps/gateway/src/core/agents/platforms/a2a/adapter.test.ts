@@ -28,7 +28,7 @@ const PAUSE = {
   options: [],
   fields: [],
   takesText: true,
-  resume: { taskId: 'task-1', contextId: 'context-1', passed: [['artifact-1', 4, 1]] },
+  resume: { taskId: 'task-1', contextId: 'context-1', passed: [['artifact-1', 4, 1, 'Wait']] },
 }
 
 describe('the message', () => {
@@ -158,8 +158,29 @@ describe('the reply', () => {
     const events = textsOf(a2a.translateBody(task('', ['Wait', ' Blue.'], asks), state))
     expect(events).toMatchObject([
       { type: 'text', text: ' Blue.' },
-      { type: 'pause', pause: { question: 'And?', resume: { passed: [['artifact-1', 10, 1]] } } },
+      {
+        type: 'pause',
+        pause: { question: 'And?', resume: { passed: [['artifact-1', 10, 1, 'Wait Blue.']] } },
+      },
       { type: 'end' },
+    ])
+  })
+
+  test('to an answer has the whole of an artifact that the agent has put in the place of the one before', () => {
+    const other = ['The tool says: ', 'done']
+    const ask = () => stateOf({ answer: { fields: {}, text: 'blue', pause: PAUSE, waiting: [] } })
+    const cutAmid = ask()
+    a2a.translate(frame(task('WORKING', ['Wait'])), cutAmid)
+    const begun = textsOf(a2a.translate(frame(piece('The tool ')), cutAmid))
+    const rest = textsOf(a2a.translateBody(task('COMPLETED', other), cutAmid))
+    expect([...begun, ...rest]).toEqual([
+      { type: 'text', text: 'The tool ' },
+      { type: 'text', text: 'says: done' },
+      { type: 'end', reason: 'stop' },
+    ])
+    expect(textsOf(a2a.translateBody(task('COMPLETED', other), ask()))).toEqual([
+      { type: 'text', text: 'The tool says: done' },
+      { type: 'end', reason: 'stop' },
     ])
   })
 
@@ -231,6 +252,27 @@ describe('what is asked beside a message', () => {
       ],
     })
     expect(a2a.conclude?.(callTo(CARDS.rpc), state)).toBeUndefined()
+  })
+
+  test.each([
+    ['has ended', { result: task('CANCELED', []).task }],
+    ['is not known', { error: { code: -32001, message: 'Task not found' } }],
+  ])('a stream that breaks off before its first frame, where the task of an answer %s', (_name, body) => {
+    const call = callTo(CARDS.former, { answer: { fields: {}, text: 'blue', pause: PAUSE, waiting: [] } })
+    expect(read(a2a.conclude?.(call, a2a.start(call)), 200, body)).toMatchObject({
+      ok: [{ type: 'error', failure: { reason: 'pause_over' } }],
+    })
+  })
+
+  test.each([
+    [-32600, 'Task t is in terminal state canceled and cannot be restarted.'],
+    [-32602, 'Task t is in terminal state: completed'],
+    [-32004, 'No.'],
+  ])('an answer that is refused with %i because its task has ended', (code, message) => {
+    const call = callTo(CARDS.former, { answer: { fields: {}, text: 'blue', pause: PAUSE, waiting: [] } })
+    expect(a2a.translateBody({ error: { code, message } }, a2a.start(call))).toMatchObject([
+      { type: 'error', failure: { reason: 'pause_over' } },
+    ])
   })
 
   test.each([

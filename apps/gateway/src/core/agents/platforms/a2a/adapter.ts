@@ -20,7 +20,7 @@ import { type A2aCard, readCard } from './card.ts'
 import { a2aFailure, isOver, isUnknownTask } from './failures.ts'
 import { messageOf } from './parts.ts'
 import { type A2aState, readPassed, updateEvents } from './task.ts'
-import { cancelRequest, errorOf, getRequest, messageRequest, updateOf } from './wire.ts'
+import { cancelRequest, errorOf, getRequest, messageRequest, stateOf, type Update, updateOf } from './wire.ts'
 
 const ENTRY = {
   agent: section({
@@ -104,6 +104,7 @@ export const a2a: Adapter<typeof ENTRY, A2aState, A2aCard> = {
 
   start: ({ answer, platformConversationId }) => ({
     frames: new FrameParser(),
+    ...omitUndefined({ runId: textOf(answer?.pause.resume?.taskId) }),
     isAnswer: answer !== undefined,
     askedIn: platformConversationId,
     passed: readPassed(answer?.pause.resume),
@@ -143,7 +144,12 @@ export const a2a: Adapter<typeof ENTRY, A2aState, A2aCard> = {
     if (isOver || runId === undefined) return undefined
     return {
       ...helperCall(getRequest(call, cardOf(call), runId), a2a.toFailure, (body) => {
-        const update = errorOf(body) === undefined ? updateOf(body) : undefined
+        const error = errorOf(body)
+        const update = error === undefined ? updateOf(body) : undefined
+        const isGone = error === undefined ? isStopped(update) : isUnknownTask(error)
+        // Mastra breaks a stream off before its first frame where the task of an answer has ended, or is not known.
+        if (state.isAnswer && !state.hasBegun && isGone)
+          return { ok: errorEvents(failureOf('pause_over', { code: 'task_over' })) }
         const events = update === undefined ? [] : updateEvents(update, state, false)
         return { ok: events.some(isEnd) ? events : [] }
       }),
@@ -231,6 +237,14 @@ function readRefusal(status: number, body: unknown, header: HeaderReader, isAnsw
   return refusalReader((error, reply) =>
     a2aFailure(errorOf(error) ?? errorIn(error, false) ?? error, { ...reply, isAnswer, isWhole: true }),
   )(status, body, header)
+}
+
+/** Whether a task has ended without an answer. */
+function isStopped(update: Update | undefined): boolean {
+  return (
+    update?.kind === 'task' &&
+    ['canceled', 'cancelled', 'failed', 'rejected'].includes(stateOf(update.task.status))
+  )
 }
 
 /** A page in place of a card is one of the wrong address. */

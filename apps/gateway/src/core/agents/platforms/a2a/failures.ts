@@ -3,7 +3,7 @@ import type { Failure } from '#core/agents/events.ts'
 import { EarlyRefusals } from '#core/agents/translate/early-refusals.ts'
 import { failureOf, reasonOfStatus, statusOfError } from '#core/agents/translate/failure.ts'
 import { messageIn } from '#core/agents/translate/refusals/error-words.ts'
-import { reasonInWords } from '#core/agents/translate/refusals/whose-fault.ts'
+import { reasonInWords, reasonOfRun } from '#core/agents/translate/refusals/whose-fault.ts'
 import { type JsonObject, listOf, objectOf, textOf } from '#core/base/values/json.ts'
 import type { ErrorReason } from '#core/errors/errors.ts'
 
@@ -64,15 +64,19 @@ const EARLY = new EarlyRefusals([
   { code: 'VERSION_NOT_SUPPORTED' },
 ])
 
+/** What Mastra (-32600) and the SDK for Python (-32602) say of a task that has ended, in place of -32004. */
+const ENDED = /\bterminal state\b/i
+
 /** Maps an error of the protocol, which JSON-RPC sends with status 200, or of whatever stands before the agent. */
 export function a2aFailure(error: JsonObject, { status, header, isAnswer, isWhole }: A2aReply): Failure {
   const word = wordOf(error)
   const facts = { status, header, error, message: messageIn(error), code: word ?? error.code }
   const turn = isWhole ? EARLY.turnOf({ status, code: word }) : undefined
-  if (isAnswer && word === 'UNSUPPORTED_OPERATION') return failureOf('pause_over', { ...facts, turn })
+  const isEnded = word === 'UNSUPPORTED_OPERATION' || ENDED.test(facts.message ?? '')
+  if (isAnswer && isEnded) return failureOf('pause_over', { ...facts, turn })
   const reason =
     REASONS[word ?? ''] ??
-    ofRun(reasonInWords(error, status), word) ??
+    (word === undefined ? reasonInWords(error, status) : reasonOfRun(error)) ??
     reasonOfStatus(statusOfError(error.code, status) ?? 500)
   const failure = failureOf(reason, { ...facts, turn })
   return turn === 'none' && OF_CARD.has(word ?? '') ? { ...failure, outdatesCard: true } : failure
@@ -80,7 +84,7 @@ export function a2aFailure(error: JsonObject, { status, header, isAnswer, isWhol
 
 /** The failure of a task that the agent reports itself, which its text explains. */
 export function taskFailure(state: 'failed' | 'rejected', text: string): Failure {
-  const reason = ofRun(reasonInWords(text, undefined), 'INTERNAL')
+  const reason = reasonOfRun(text)
   const usual = state === 'failed' ? 'agent_error' : 'agent_rejected_input'
   return failureOf(reason ?? usual, { code: state, message: text })
 }
@@ -100,10 +104,4 @@ function wordOf(error: JsonObject): string | undefined {
   const infos = [...listOf(error.data), ...listOf(error.details)].map((info) => textOf(objectOf(info).reason))
   const word = infos.find((each) => each !== undefined)
   return word ?? (typeof error.code === 'number' ? WORDS.get(error.code) : undefined)
-}
-
-/** What a run says of keys and models is about those of the agent, not about the gateway's. */
-function ofRun(reason: ErrorReason | undefined, word: string | undefined): ErrorReason | undefined {
-  const isOfAgent = reason === 'agent_credentials' || reason === 'agent_misconfigured'
-  return word !== undefined && isOfAgent ? 'agent_error' : reason
 }

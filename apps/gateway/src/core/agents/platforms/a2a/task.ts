@@ -1,9 +1,10 @@
 import type { ReplyState } from '#core/agents/adapter.ts'
 import type { ChatEvent } from '#core/agents/events.ts'
 import { paragraphBreak } from '#core/agents/made-file.ts'
-import type { Pause } from '#core/agents/pause.ts'
+import type { Pause, PauseField } from '#core/agents/pause.ts'
 import { detail } from '#core/agents/translate/detail-event.ts'
 import { errorEvents, failureOf } from '#core/agents/translate/failure.ts'
+import { formOfSchema } from '#core/agents/translate/form-of-schema.ts'
 import type { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { endFailure } from '#core/agents/translate/replies/finish-words.ts'
 import { pauseEvents } from '#core/agents/translate/replies/pause-events.ts'
@@ -18,7 +19,6 @@ import {
   toJson,
 } from '#core/base/values/json.ts'
 import { taskFailure } from './failures.ts'
-import { formOf } from './forms.ts'
 import { readParts } from './parts.ts'
 import { stateOf, type Update } from './wire.ts'
 
@@ -30,8 +30,11 @@ interface ReadArtifact {
   readonly files: number
 }
 
-/** How much of an artifact was part of the reply before a pause: characters and files. */
-type Passed = readonly [characters: number, files: number]
+/** How much of an artifact was part of the reply before a pause: characters and files, and with what the text ended. */
+type Passed = readonly [characters: number, files: number, tail: string]
+
+/** So much of a passed text is kept, to tell whether an agent has put another one in its place, as Mastra does. */
+const TAIL_CHARACTERS = 64
 
 export interface A2aState extends ReplyState {
   readonly frames: FrameParser
@@ -39,7 +42,7 @@ export interface A2aState extends ReplyState {
   /** The conversation that the message named. */
   readonly askedIn: string | undefined
   /** What earlier replies of the same task have had, by the ids of artifacts. */
-  readonly passed: ReadonlyMap<string, Passed>
+  readonly passed: Map<string, Passed>
   readonly artifacts: Map<string, ReadArtifact>
   hasBegun: boolean
   hasText: boolean
@@ -111,6 +114,7 @@ function artifactEvents(artifact: JsonObject, isPiece: boolean, state: A2aState)
   const known = state.artifacts.get(id)
   const { text, files, data } = readParts(artifact)
   const before = isPiece ? known : undefined
+  if (!isPiece) state.passed.delete(id)
   state.artifacts.set(id, {
     text: (before?.text ?? '') + text,
     files: (before?.files ?? 0) + files.length,
@@ -125,7 +129,10 @@ function artifactEvents(artifact: JsonObject, isPiece: boolean, state: A2aState)
 function wholeArtifact(artifact: JsonObject, state: A2aState): readonly ChatEvent[] {
   const id = textOf(artifact.artifactId) ?? ''
   const { text: whole, files, data } = readParts(artifact)
-  const [characters, fileCount] = state.passed.get(id) ?? [0, 0]
+  const [passed, fileCount, tail] = state.passed.get(id) ?? [0, 0, '']
+  const isSame = whole.slice(0, passed).endsWith(tail)
+  const characters = isSame ? passed : 0
+  if (!isSame) state.passed.delete(id)
   const known = state.artifacts.get(id)
   const text = whole.slice(characters)
   const newFiles = files.slice(Math.max(fileCount, known?.files ?? 0))
@@ -223,11 +230,28 @@ function progress(status: string, said: unknown): ChatEvent {
   }))
 }
 
+/** The call of a tool that a question is about: Mastra's own text is the same for all of them. */
+function toolIn(data: unknown): string {
+  const { toolName, args } = objectOf(objectOf(data).suspendPayload)
+  const name = textOf(toolName)
+  return name === undefined ? '' : `${name} ${toJson(args ?? {}) ?? ''}`
+}
+
+/** The form that the data of a question describe, as Mastra sends it; empty if they describe none. */
+function formOf(data: readonly unknown[]): readonly PauseField[] {
+  const forms = data.map((each) => {
+    const asked = objectOf(objectOf(each).suspendPayload ?? each)
+    return formOfSchema(asked.resumeSchema ?? asked.schema)
+  })
+  return forms.find((fields) => fields.length > 0) ?? []
+}
+
 /** What is asked where the agent says nothing. */
 const UNSAID = 'The agent waits for further input.'
 
 function pause(said: unknown, state: A2aState): readonly ChatEvent[] {
-  const { text, data } = readParts(said)
+  const { text: asked, data } = readParts(said)
+  const text = [asked, ...data.map(toolIn)].filter((each) => each.trim() !== '').join('\n\n')
   const fields = formOf(data)
   const pause: Pause = {
     question: text.trim() === '' && fields.length === 0 ? UNSAID : text,
@@ -259,18 +283,18 @@ const ARTIFACTS_MAX = 100
 function passedSoFar({ artifacts, passed }: A2aState): readonly (readonly [string, ...Passed])[] {
   const ids = [...new Set([...passed.keys(), ...artifacts.keys()])].slice(0, ARTIFACTS_MAX)
   return ids.map((id) => {
-    const [characters, files] = passed.get(id) ?? [0, 0]
+    const [characters, files, tail] = passed.get(id) ?? [0, 0, '']
     const { text = '', files: count = 0 } = artifacts.get(id) ?? {}
-    return [id, characters + text.length, Math.max(files, count)]
+    return [id, characters + text.length, Math.max(files, count), (tail + text).slice(-TAIL_CHARACTERS)]
   })
 }
 
 /** What an earlier reply has kept with its pause. */
-export function readPassed(resume: JsonObject | undefined): ReadonlyMap<string, Passed> {
+export function readPassed(resume: JsonObject | undefined): Map<string, Passed> {
   return new Map(
     listOf(resume?.passed).map((entry) => {
-      const [id, characters, files] = listOf(entry)
-      return [textOf(id) ?? '', [countOf(characters) ?? 0, countOf(files) ?? 0]]
+      const [id, characters, files, tail] = listOf(entry)
+      return [textOf(id) ?? '', [countOf(characters) ?? 0, countOf(files) ?? 0, textOf(tail) ?? '']]
     }),
   )
 }

@@ -25,6 +25,15 @@ export function reasonInWords(error: unknown, status: number | undefined): Error
   )
 }
 
+/**
+ * What the words of a failure within an agent's own run say. Of keys and models they say nothing about the gateway's: the agent's own
+ * are at fault then.
+ */
+export function reasonOfRun(error: unknown): ErrorReason | undefined {
+  const reason = reasonInWords(error, undefined)
+  return reason === 'agent_credentials' || reason === 'agent_misconfigured' ? 'agent_error' : reason
+}
+
 function ofVendor(
   status: number | undefined,
   isSaid: (words: VendorWords) => boolean,

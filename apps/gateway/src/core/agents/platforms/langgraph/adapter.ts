@@ -1,0 +1,297 @@
+import Type from 'typebox'
+import type { Adapter, AgentCall, HeaderReader, UpstreamRequest } from '#core/agents/adapter.ts'
+import { oneOf, section, text } from '#core/agents/entry-schema.ts'
+import type { ChatEvent, Failure } from '#core/agents/events.ts'
+import { agentKey } from '#core/agents/translate/agent-key.ts'
+import { agentUrl } from '#core/agents/translate/agent-url.ts'
+import { EarlyRefusals } from '#core/agents/translate/early-refusals.ts'
+import {
+  errorEvents,
+  failureOf,
+  isPage,
+  MALFORMED,
+  reasonOfStatus,
+  refusalReader,
+  statusOfError,
+  unreadableBody,
+} from '#core/agents/translate/failure.ts'
+import { FrameParser } from '#core/agents/translate/frame-parser.ts'
+import { helperCall } from '#core/agents/translate/helper-call.ts'
+import { jsonPost } from '#core/agents/translate/json-post.ts'
+import { messageIn } from '#core/agents/translate/refusals/error-words.ts'
+import { reasonInWords, reasonOfRun } from '#core/agents/translate/refusals/whose-fault.ts'
+import { isEndMarker } from '#core/agents/translate/replies/end-marker.ts'
+import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
+import { endFailure, finishMeaning } from '#core/agents/translate/replies/finish-words.ts'
+import { userMessage } from '#core/agents/translate/user-message.ts'
+import { isObject, type JsonObject, objectOf, textOf } from '#core/base/values/json.ts'
+import { omitUndefined } from '#core/base/values/omit-undefined.ts'
+import { type LangGraphState, missingText, OVER, pieceEvents, updateEvents, wantsTool } from './frames.ts'
+import { resumeOf } from './interrupts.ts'
+
+const ASSISTANT = {
+  perDeployment: true,
+  description: 'The assistant that runs: its id, or the name of its graph in `langgraph.json`.',
+  examples: ['agent'],
+} as const
+
+const ENTRY = {
+  agent: section({
+    assistantId: Type.Optional(text({ ...ASSISTANT, whenAbsent: '`agent`' })),
+    node: Type.Optional(
+      text({
+        description:
+          'The node of the graph whose messages are the answer. Those of others are left out then.',
+        whenAbsent: 'the last message of whatever node',
+        examples: ['write_answer'],
+      }),
+    ),
+    keyHeader: oneOf(['x-api-key', 'authorization'], {
+      default: 'x-api-key',
+      description: 'The header that takes the key; `authorization` gets it as a bearer token.',
+    }),
+  }),
+  app: section({
+    assistantId: Type.Optional(text({ ...ASSISTANT, whenAbsent: 'the id of the app' })),
+  }),
+}
+
+type Call = Pick<AgentCall<typeof ENTRY>, 'agent'> & { readonly app?: AgentCall<typeof ENTRY>['app'] }
+
+/** How long the gateway waits for the status of a run whose bytes have ended. */
+const STATUS_MS = 10_000
+
+/**
+ * LangGraph's server, which keeps the messages of each thread. A conversation is a thread whose id the gateway chooses. The stream of a run
+ * has no end but that of its bytes, so the status of the run is asked for before an end is reported: a run that was cancelled by
+ * somebody, or that has failed, ends its stream in the same way.
+ *
+ * Not supported: finish reasons, which the server does not report; graphs that do not keep their messages under `messages`.
+ */
+export const langgraph: Adapter<typeof ENTRY, LangGraphState> = {
+  platform: 'langgraph',
+  displayName: 'LangGraph',
+  entry: ENTRY,
+  entryRequires: [],
+  requires: () => [],
+  takesAppIds: false,
+  features: () => ({ stream: true, detail: true, files: true, conversation: true, usage: true, stop: true }),
+  context: () => 'client',
+  takesDataUrls: true,
+
+  buildRequest(call) {
+    const { agent, app, query, files, variables, answer, isKept } = call
+    const run = {
+      assistant_id:
+        app === undefined ? (agent.options.assistantId ?? 'agent') : (app.options.assistantId ?? app.id),
+      // The messages come last, since a variable must not take their place.
+      input: answer === undefined ? { ...variables, messages: [userMessage(query, files)] } : undefined,
+      command: answer === undefined ? undefined : { resume: resumeOf(answer) },
+      stream_mode: ['messages-tuple', 'updates'],
+      stream_subgraphs: true,
+      stream_resumable: true,
+      if_not_exists: 'create',
+      multitask_strategy: 'reject',
+      on_disconnect: isKept === true ? 'continue' : 'cancel',
+      metadata: { end_user: call.endUser },
+    }
+    return post(call, `/threads/${threadOf(call)}/runs/stream`, omitUndefined(run))
+  },
+
+  start: ({ agent, answer }) => ({
+    frames: new FrameParser(),
+    isAnswer: answer !== undefined,
+    node: agent.options.node,
+    message: undefined,
+    finishWord: undefined,
+    hasText: false,
+    hasWorked: false,
+    hasFailed: false,
+    hasFile: false,
+    last: undefined,
+    usage: new Map(),
+    openTools: new Set(),
+    reported: new Set(),
+  }),
+
+  translate({ event, data }, state) {
+    if (data === '' || isEndMarker(data)) return []
+    const [name = '', ...path] = (event ?? '').split('|')
+    const piece = name === 'messages' ? state.frames.piece(data) : undefined
+    if (piece?.type === 'text' && state.message !== undefined) {
+      state.message.text += piece.text
+      return [piece]
+    }
+    const json = state.frames.parse(data)
+    if (json === undefined) return name === 'error' ? failed({ message: data }, state) : MALFORMED
+    const frame = objectOf(json)
+    switch (name) {
+      case 'metadata': {
+        const runId = textOf(frame.run_id)
+        if (runId !== undefined) state.runId = runId
+        return []
+      }
+      case 'messages': {
+        const events = pieceEvents(json, path.join('|'), state)
+        state.frames.meant(events, PIECES)
+        return events
+      }
+      case 'updates':
+        return updateEvents(frame, path.join('|'), state)
+      case 'error':
+        return failed(isObject(json) ? json : { message: json }, state)
+      case '': {
+        const error = errorIn(json, false)
+        return error === undefined ? [] : failed(error, state)
+      }
+      default:
+        // What the graph itself sends, and modes that were not asked for.
+        return []
+    }
+  },
+
+  translateBody(body, state) {
+    const error = isObject(body)
+      ? (errorIn({ error: body.__error__ }, false) ?? errorIn(body, false))
+      : undefined
+    return error === undefined ? unreadableBody(body) : failed(error, state)
+  },
+
+  finish: () => [],
+
+  toFailure: (status, body, header) => refusal(status, body, header),
+
+  conclude(call, state) {
+    const { runId, hasFailed } = state
+    if (runId === undefined || hasFailed) return undefined
+    return {
+      ...helperCall(
+        { method: 'GET', url: runUrl(call, runId), headers: credentials(call) },
+        langgraph.toFailure,
+        (run) => ({
+          ok: endOf(textOf(run.status), state),
+        }),
+      ),
+      withinMs: STATUS_MS,
+    }
+  },
+
+  stop(call, { runId }) {
+    if (runId === undefined) return undefined
+    const request = jsonPost(`${runUrl(call, runId)}/cancel?wait=0&action=interrupt`, credentials(call), {})
+    return {
+      request,
+      // The reply is empty, also for a run that has ended.
+      read: (status, body, header) =>
+        status < 400 || status === 404 ? { ok: undefined } : { failure: refusal(status, body, header) },
+    }
+  },
+
+  // Public servers tell their state without a key, so this asks for what needs one.
+  probe(agent) {
+    return {
+      request: post({ agent }, '/assistants/search', { limit: 1 }),
+      read(status, body, header) {
+        if (Array.isArray(body) && status < 400) return { ok: 'available' }
+        const failure = refusal(status, body, header)
+        const isMissing = (status === 404 || status === 405) && !isPage(body)
+        return isMissing || failure.reason === 'agent_rate_limited' ? { ok: 'degraded' } : { failure }
+      },
+    }
+  },
+}
+
+/** The text of a message, or of its pieces, is at the same place. */
+const PIECES = { text: ['0.content'], reasoning: [] }
+
+function langgraphUrl({ agent }: Call, path: string): string {
+  return agentUrl(agent.baseUrl, /$/, path)
+}
+
+function post(call: Call, path: string, body: object): UpstreamRequest {
+  return jsonPost(langgraphUrl(call, path), credentials(call), body)
+}
+
+function credentials({ agent, app }: Call): Record<string, string> {
+  const key = agentKey(agent, app)
+  if (key === undefined) return {}
+  const { keyHeader } = agent.options
+  return { [keyHeader]: keyHeader === 'authorization' ? `Bearer ${key}` : key }
+}
+
+/** A UUID, as the server demands, of the conversation's derived id: 32 of its hexadecimal digits, marked as a UUID of its maker's own kind. */
+function threadOf({ platformConversationId: id = '' }: Pick<AgentCall, 'platformConversationId'>): string {
+  return `${id.slice(0, 8)}-${id.slice(8, 12)}-8${id.slice(13, 16)}-8${id.slice(17, 20)}-${id.slice(20, 32)}`
+}
+
+function runUrl(call: Call & Pick<AgentCall, 'platformConversationId'>, runId: string): string {
+  return langgraphUrl(call, `/threads/${threadOf(call)}/runs/${encodeURIComponent(runId)}`)
+}
+
+/** How a run has ended by its status; nothing for one that still works, whose stream was cut. */
+function endOf(status: string | undefined, state: LangGraphState): readonly ChatEvent[] {
+  switch (status) {
+    case 'success':
+      if (state.isAnswer && !state.hasWorked) return [OVER]
+      if (wantsTool(state)) return errorEvents(failureOf('agent_requires_action', { code: 'tool_calls' }))
+      return [...missingText(state), ...modelEnd(state.finishWord)]
+    case 'interrupted':
+      return endFailure('stopped', status)
+    case 'timeout':
+      return errorEvents(failureOf('agent_timeout', { code: status }))
+    case 'error':
+      return endFailure('failed', status)
+    default:
+      return []
+  }
+}
+
+/** A model that was cut gives a cut answer. The tools that it calls are run by the graph. */
+function modelEnd(word: string | undefined): readonly ChatEvent[] {
+  const meaning = word === undefined ? 'stop' : finishMeaning(word)
+  const isCut = meaning === 'length' || meaning === 'content_filter'
+  return [{ type: 'end', reason: isCut ? meaning : 'stop' }]
+}
+
+/** The errors with which the stream of a run ends that somebody has cancelled. */
+const CANCELLED: ReadonlySet<unknown> = new Set(['UserInterrupt', 'UserRollback', 'rollback'])
+
+/** A failure within the run. */
+function failed(error: JsonObject, state: LangGraphState): readonly ChatEvent[] {
+  state.hasFailed = true
+  const code = textOf(error.error) ?? error.code
+  const message = messageIn(error.message) ?? messageIn(error)
+  if (CANCELLED.has(code)) return endFailure('stopped', String(code))
+  if (code === 'TimeoutError') return errorEvents(failureOf('agent_timeout', { code }))
+  const isInput = code === 'EmptyInputError' || code === 'InvalidUpdateError'
+  const reason = isInput
+    ? 'agent_rejected_input'
+    : (reasonOfRun(message) ?? reasonOfStatus(statusOfError(error.code, undefined) ?? 500))
+  return errorEvents(failureOf(reason, { code, message }))
+}
+
+/** The server makes no run then. */
+const EARLY = new EarlyRefusals([{ status: 401 }, { status: 422, code: 'busy' }])
+
+/** Of a thread that has a run, in the text of the server; the same status has other reasons in its lists of mistakes. */
+const BUSY = /already running/i
+/** Of an assistant that does not exist, which the operator has named. */
+const NO_ASSISTANT = /\b(?:invalid assistant|(?:assistant|graph)\b.*\bnot found)\b/is
+
+function refusal(status: number, body: unknown, header: HeaderReader): Failure {
+  const said = messageIn(body) ?? ''
+  if (status === 409 || (status === 422 && BUSY.test(said))) {
+    const turn = EARLY.turnOf({ status, code: 'busy' })
+    return failureOf('conversation_busy', { status, code: 'busy', turn })
+  }
+  if (NO_ASSISTANT.test(said)) return failureOf('agent_misconfigured', { status })
+  const failure = readRefusal(status, body, header)
+  const turn = isPage(body) ? undefined : EARLY.turnOf({ status })
+  return turn === undefined ? failure : { ...failure, turn }
+}
+
+const readRefusal = refusalReader((error, { status, header }) => {
+  const reason = reasonInWords(error, status) ?? reasonOfStatus(status)
+  const code = error.code ?? textOf(error.error)
+  return failureOf(reason, { status, header, error, code, message: messageIn(error) })
+})

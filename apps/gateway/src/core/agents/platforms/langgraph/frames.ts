@@ -1,0 +1,239 @@
+import type { ReplyState } from '#core/agents/adapter.ts'
+import type { ChatEvent } from '#core/agents/events.ts'
+import { detail } from '#core/agents/translate/detail-event.ts'
+import { failureOf } from '#core/agents/translate/failure.ts'
+import type { FrameParser } from '#core/agents/translate/frame-parser.ts'
+import { finishWordIn } from '#core/agents/translate/replies/finish-words.ts'
+import { pauseEvents } from '#core/agents/translate/replies/pause-events.ts'
+import { usageOf } from '#core/agents/translate/replies/token-counts.ts'
+import { textEvent } from '#core/agents/translate/text-event.ts'
+import { isObject, type JsonObject, listOf, objectOf, textOf, toJson } from '#core/base/values/json.ts'
+import { omitUndefined } from '#core/base/values/omit-undefined.ts'
+import { pauseOf } from './interrupts.ts'
+
+export interface LangGraphState extends ReplyState {
+  readonly frames: FrameParser
+  readonly isAnswer: boolean
+  /** The node whose messages are the answer; undefined where those of all nodes are. */
+  readonly node: string | undefined
+  /** The message that is the answer so far, with its text. */
+  message: { readonly id: string; text: string } | undefined
+  /** The model's word for the end of that message, which the server in Python passes on. */
+  finishWord: string | undefined
+  hasText: boolean
+  /** Whether the graph has done anything. */
+  hasWorked: boolean
+  hasFailed: boolean
+  hasFile: boolean
+  /** The last message of the graph's state that may be the answer. */
+  last: { readonly id: string; readonly text: string } | undefined
+  /** The tokens of each message, which is sent more than once. */
+  readonly usage: Map<string, readonly [input: number, output: number]>
+  /** Tools that the model has called and that have given no result. */
+  readonly openTools: Set<string>
+  /** Tool calls, results and interrupts that were reported, since a graph repeats those of its sub-graphs. */
+  readonly reported: Set<string>
+}
+
+/** A run with more messages than this counts the tokens of the first ones, and reports no step twice among so many. */
+const REMEMBERED_MAX = 10_000
+
+/** A piece of a message, with what is known of the node that has made it: `[message, metadata]`. */
+export function pieceEvents(frame: unknown, path: string, state: LangGraphState): readonly ChatEvent[] {
+  const [chunk, metadata] = listOf(frame).map(objectOf)
+  if (chunk === undefined || !isOfModel(chunk)) return []
+  state.hasWorked = true
+  const events = isAnswering(textOf(metadata?.langgraph_node), path, state) ? answerEvents(chunk, state) : []
+  return [...events, ...usageEvents(chunk, state)]
+}
+
+/** In the form of the server in JavaScript, `ai`, or of the one in Python, `AIMessageChunk`. */
+function isOfModel({ type, role }: JsonObject): boolean {
+  const word = textOf(type) ?? textOf(role)
+  return word === 'ai' || word === 'assistant' || word?.startsWith('AIMessage') === true
+}
+
+/** A sub-graph is a node of the graph that calls it: `node:task|node:task`. */
+function isAnswering(node: string | undefined, path: string, { node: wanted }: LangGraphState): boolean {
+  if (wanted === undefined || node === wanted) return true
+  return path.split('|').some((step) => step.split(':', 1)[0] === wanted)
+}
+
+/** The last message is the answer, so another one takes the place of what has come. */
+function answerEvents(chunk: JsonObject, state: LangGraphState): readonly ChatEvent[] {
+  const { reasoning_content } = objectOf(chunk.additional_kwargs)
+  const word = finishWordIn(objectOf(chunk.response_metadata))
+  if (word !== undefined) state.finishWord = word
+  const events = [...textEvent('reasoning', reasoning_content), ...textEvent('text', contentOf(chunk))]
+  const text = events.map((event) => (event.type === 'text' ? event.text : '')).join('')
+  state.hasFile ||= events.some(({ type }) => type === 'file')
+  if (text === '') return events
+  const id = textOf(chunk.id) ?? ''
+  const { message } = state
+  if (message?.id === id) {
+    message.text += text
+    return events
+  }
+  state.message = { id, text }
+  state.finishWord = word
+  if (!state.hasText) {
+    state.hasText = true
+    return events
+  }
+  return replaced(events)
+}
+
+/** The content of a message. LangChain's own blocks have the bytes of a file apart from its type. */
+function contentOf({ content }: JsonObject): unknown {
+  if (!Array.isArray(content)) return content
+  return content.map((part) => {
+    const { data, mimeType, mime_type, metadata, ...rest } = objectOf(part)
+    const mediaType = textOf(mimeType) ?? textOf(mime_type)
+    const { filename } = objectOf(metadata)
+    const named = { ...rest, ...omitUndefined({ filename: textOf(filename), mime_type: mediaType }) }
+    if (!isObject(part) || (mediaType === undefined && data === undefined)) return part
+    return typeof data === 'string' ? { ...named, url: `data:${mediaType ?? ''};base64,${data}` } : named
+  })
+}
+
+/** The same events, of which the first text withdraws what came before. */
+function replaced(events: readonly ChatEvent[]): readonly ChatEvent[] {
+  const first = events.findIndex(({ type }) => type === 'text')
+  return events.map((event, index) =>
+    index === first && event.type === 'text' ? { type: 'replace', text: event.text } : event,
+  )
+}
+
+/** The tokens of all messages together, each of which is counted once. */
+function usageEvents(message: JsonObject, { usage }: LangGraphState): readonly ChatEvent[] {
+  const id = textOf(message.id)
+  if (id === undefined || !isObject(message.usage_metadata)) return []
+  const [counted] = usageOf(message.usage_metadata)
+  if (counted?.type !== 'usage' || (usage.size >= REMEMBERED_MAX && !usage.has(id))) return []
+  const { promptTokens, completionTokens } = counted.usage
+  const known = usage.get(id)
+  if (known?.[0] === promptTokens && known[1] === completionTokens) return []
+  usage.set(id, [promptTokens, completionTokens])
+  if (usage.size === 1) return [counted]
+  let [input, output] = [0, 0]
+  for (const [each, other] of usage.values()) {
+    input += each
+    output += other
+  }
+  return usageOf({ input_tokens: input, output_tokens: output })
+}
+
+/** What the nodes of the graph have changed, by their names; beside it the interrupts at which the run waits. */
+export function updateEvents(frame: JsonObject, path: string, state: LangGraphState): readonly ChatEvent[] {
+  state.hasWorked = true
+  return Object.entries(frame).flatMap(([node, update]) =>
+    node === '__interrupt__'
+      ? interruptEvents(listOf(update), state)
+      : // What the server says of the update itself.
+        node.startsWith('__')
+        ? []
+        : nodeEvents(node, update, path, state),
+  )
+}
+
+function nodeEvents(
+  node: string,
+  update: unknown,
+  path: string,
+  state: LangGraphState,
+): readonly ChatEvent[] {
+  const updates = (Array.isArray(update) ? update : [update]).map(objectOf)
+  const messages = updates
+    .flatMap(({ messages }) => (Array.isArray(messages) ? messages : [messages]))
+    .filter(isObject)
+  const finished = detail({ node }, (step) => ({ type: 'node_finished', name: step.text('node'), data: {} }))
+  const steps = messages.flatMap((message) => [...stepEvents(message, state), ...usageEvents(message, state)])
+  const answer = path === '' && isAnswering(node, path, state) ? messages.findLast(isOfModel) : undefined
+  return [finished, ...steps, ...(answer === undefined ? [] : finalEvents(answer, state))]
+}
+
+/** A message of the state tells what its pieces did not: that it was changed, or all of it where there were none. */
+function finalEvents(message: JsonObject, state: LangGraphState): readonly ChatEvent[] {
+  const text = textEvent('text', contentOf(message))
+    .map((event) => (event.type === 'text' ? event.text : ''))
+    .join('')
+  const id = textOf(message.id) ?? ''
+  if (text === '') return []
+  state.last = { id, text }
+  const { message: known } = state
+  if (known === undefined || known.id !== id || known.text === text) return []
+  known.text = text
+  return [{ type: 'replace', text }]
+}
+
+/** The answer of a run that has sent no piece of it. */
+export function missingText({ hasText, hasFile, last }: LangGraphState): readonly ChatEvent[] {
+  return hasText || hasFile || last === undefined ? [] : [{ type: 'text', text: last.text }]
+}
+
+function stepEvents(message: JsonObject, state: LangGraphState): readonly ChatEvent[] {
+  if (message.type === 'tool' || message.type === 'ToolMessage') return toolResult(message, state)
+  if (!isOfModel(message)) return []
+  return listOf(message.tool_calls).flatMap((each) => {
+    const call = objectOf(each)
+    const id = textOf(call.id) ?? ''
+    if (state.openTools.size < REMEMBERED_MAX) state.openTools.add(id)
+    if (isReported(`call ${textOf(call.id) ?? toJson(call)}`, state)) return []
+    return [
+      detail(call, (step) => ({
+        type: 'tool_call' as const,
+        id: step.text('id'),
+        name: step.text('name'),
+        data: { arguments: step.jsonText('args') },
+      })),
+    ]
+  })
+}
+
+function toolResult(message: JsonObject, state: LangGraphState): readonly ChatEvent[] {
+  state.openTools.delete(textOf(message.tool_call_id) ?? '')
+  if (isReported(`result ${textOf(message.tool_call_id) ?? textOf(message.id)}`, state)) return []
+  const output = textOf(message.content) ?? toJson(message.content) ?? ''
+  return [
+    detail({ ...message, output }, (step) => ({
+      type: 'tool_result' as const,
+      id: step.text('tool_call_id'),
+      name: step.text('name'),
+      status: step.text('status'),
+      data: { output: step.text('output') ?? '' },
+    })),
+  ]
+}
+
+function interruptEvents(interrupts: readonly unknown[], state: LangGraphState): readonly ChatEvent[] {
+  return interrupts.flatMap((interrupt) => {
+    const { id, interrupt_id, value } = objectOf(interrupt)
+    if (isReported(`interrupt ${textOf(id) ?? textOf(interrupt_id) ?? toJson(value)}`, state)) return []
+    const pause = pauseOf(interrupt)
+    return pauseEvents(
+      pause,
+      detail({ question: pause.question, form: value }, (step) => ({
+        type: 'interaction',
+        data: {
+          question: step.text('question'),
+          options: pause.options.map(({ title }) => title),
+          form: value,
+        },
+      })),
+    )
+  })
+}
+
+function isReported(step: string, { reported }: LangGraphState): boolean {
+  if (reported.has(step)) return true
+  if (reported.size < REMEMBERED_MAX) reported.add(step)
+  return false
+}
+
+/** A graph that ends with the call of a tool leaves it to its client to run that. */
+export function wantsTool({ hasText, hasFile, openTools }: LangGraphState): boolean {
+  return !hasText && !hasFile && openTools.size > 0
+}
+
+/** The answer to a pause that the graph has not taken: the run did nothing, because nothing waited. */
+export const OVER = { type: 'error', failure: failureOf('pause_over', { code: 'nothing_resumed' }) } as const

@@ -1,0 +1,7 @@
+import type { Language } from '@trunkline/sandbox/src/replies/compose-reply.ts'
+
+/** What a choice offers. */
+export const OPTIONS: Readonly<Record<Language, readonly string[]>> = {
+  en: ['Approve', 'Reject'],
+  zh: ['同意', '拒绝'],
+}
