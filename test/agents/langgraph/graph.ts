@@ -15,7 +15,8 @@ import { asText } from '@trunkline/sandbox/src/serving/narrow.ts'
 import { textIn } from './content.ts'
 import { filePart } from './file-part.ts'
 import { type Answer, askFor } from './interrupts.ts'
-import { askModel, type ModelPart } from './model-client.ts'
+import { askModel } from './model-client.ts'
+import type { ModelPart } from './model-part.ts'
 import { type Commands, readCommands } from './words.ts'
 
 /* The program that LangGraph runs: a model, and around it the nodes that play the commands. */

@@ -3,17 +3,7 @@ import type { LangGraphRunnableConfig } from '@langchain/langgraph'
 import { ChatOpenAI } from '@langchain/openai'
 import { asRecord, type JsonRecord } from '@trunkline/sandbox/src/serving/narrow.ts'
 import { partForModel } from './content.ts'
-
-/** What the model is to say: all, one half of it, or a plan. */
-export type ModelPart = 'answer' | 'first half' | 'second half' | 'plan'
-
-/** What the model gets in the `metadata` of a request. */
-export interface ModelMetadata {
-  readonly run: string
-  readonly part: ModelPart
-  readonly answers: readonly unknown[]
-  readonly variables: JsonRecord
-}
+import type { ModelMetadata, ModelPart } from './model-part.ts'
 
 interface Wanted {
   readonly part: ModelPart

@@ -6,7 +6,7 @@ import { splitFragments } from '@trunkline/sandbox/src/replies/fragments.ts'
 import { listFiles } from '@trunkline/sandbox/src/serving/list-files.ts'
 import { asList, asRecord, asText, type JsonRecord } from '@trunkline/sandbox/src/serving/narrow.ts'
 import { filesIn, textIn } from './content.ts'
-import type { ModelMetadata, ModelPart } from './model-client.ts'
+import type { ModelMetadata, ModelPart } from './model-part.ts'
 import { OPTIONS } from './options.ts'
 import { readCommands } from './words.ts'
 

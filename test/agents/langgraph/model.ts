@@ -8,7 +8,7 @@ import { countTokens } from '@trunkline/sandbox/src/replies/compose-reply.ts'
 import type { Faults } from '@trunkline/sandbox/src/replies/faults.ts'
 import { asRecord } from '@trunkline/sandbox/src/serving/narrow.ts'
 import type { Holds } from './holds.ts'
-import type { ModelPart } from './model-client.ts'
+import type { ModelPart } from './model-part.ts'
 import { type ModelReply, planReply } from './model-reply.ts'
 
 /**
