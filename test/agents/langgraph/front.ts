@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { IncomingMessage } from 'node:http'
 import type { Faults } from '@trunkline/sandbox/src/replies/faults.ts'
 import type { Answer } from '@trunkline/sandbox/src/serving/answer.ts'
@@ -75,6 +76,8 @@ export class Front {
     const { holds, model } = this.#options
     const { run: id, thread, query, answer, reply, left, faults, isAnswer } = begun
     const ids = { run: id, thread }
+    // The head comes when the run is stored; LangGraph works on it, and tells its id in the stream, when a worker is free.
+    await firstBytes(reply, left)
     const run = answer === undefined ? this.#runs.begin(ids, query) : this.#runs.resume(ids, answer.value)
     const end = async () => run && this.#runs.follow(ids, run)
     response.once('close', () => {
@@ -93,7 +96,8 @@ export class Front {
 
   async #cancel(context: RequestContext, id: string, left: AbortSignal): Promise<void> {
     const { path, body, response } = context
-    const run = this.#runs.active(id)
+    // LangGraph may have ended it already, because the client has left.
+    const run = this.#runs.find(id)
     this.#options.deps.seen.stop({ runId: run?.id, path, body })
     const reply = await this.#send(context, left)
     const isTaken = (reply.statusCode ?? 500) < 300
@@ -105,6 +109,14 @@ export class Front {
   #send(context: RequestContext, left: AbortSignal): Promise<IncomingMessage> {
     return this.#options.upstream.send(requestOf(context, left))
   }
+}
+
+/** Resolves when a reply has begun or ended, or when its client has left. */
+async function firstBytes(reply: IncomingMessage, left: AbortSignal): Promise<void> {
+  if (reply.readableLength > 0 || reply.readableEnded || left.aborted) return
+  const waiting = ['readable', 'end', 'close'].map((event) => once(reply, event, { signal: left }))
+  for (const each of waiting) each.catch(() => undefined)
+  await Promise.race(waiting).catch(() => undefined)
 }
 
 /** A run, and LangGraph's reply to the request that has begun it. */

@@ -30,10 +30,9 @@ export class StoredRuns {
     this.#upstream = upstream
   }
 
-  /** The run that goes on or waits under an id of LangGraph. */
-  active(id: string): Run | undefined {
-    const run = this.#byId.get(id)
-    return run?.state === 'running' || run?.state === 'paused' ? run : undefined
+  /** The run that has this id of LangGraph, whether it goes on or is over. */
+  find(id: string): Run | undefined {
+    return this.#byId.get(id)
   }
 
   paused(thread: string): Run | undefined {

@@ -48,14 +48,15 @@ export class ReplySteps {
       await this.#submit()
       return NOTHING
     }
-    if (part.kind === 'end' && part !== END) await this.#conclude()
     return part
   }
 
-  /** A response that has broken off is whole if the platform says what is missing of it. */
+  /** The next part; after the end, what is missing is asked for. A response that has broken off is whole if the platform knows it. */
   async #nextPart(upstreamReply: UpstreamReply): Promise<UpstreamPart> {
     try {
-      return await upstreamReply.next()
+      const part = await upstreamReply.next()
+      if (part.kind === 'end') await this.#conclude()
+      return part
     } catch (error) {
       if (!(error instanceof UpstreamError) || error.reason !== 'agent_truncated') throw error
       await this.#conclude()

@@ -137,8 +137,9 @@ export function createCards(read: Read, elapsedMs: () => number = () => performa
     },
     renew(agent) {
       const known = kept.get(agent)
-      if (known === undefined || known.reading !== undefined) return known !== undefined
-      // That of the configuration is never older than this.
+      if (known === undefined) return false
+      if (known.reading !== undefined) return true
+      // The time of a card in the configuration is infinite, so it is never old enough.
       if (elapsedMs() - known.readAtMs < REST_MS) return false
       kept.delete(agent)
       return true

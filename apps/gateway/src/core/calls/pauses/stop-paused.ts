@@ -1,4 +1,6 @@
+import { OpeningFailed } from '#core/agents/upstream/opening-failed.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
+import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
 import {
   type AdmittedChat,
   agentCallOf,
@@ -37,7 +39,8 @@ export async function stopPaused(
     const stop = adapter.stop?.(call, state)
     if (stop === undefined) return
     await deps.upstream.help(agent, stop, WITHIN_MS)
-  } catch {
-    // It goes on waiting.
+  } catch (error) {
+    // The run goes on waiting.
+    if (!(error instanceof UpstreamError || error instanceof OpeningFailed)) throw error
   }
 }

@@ -193,6 +193,17 @@ describe('the reply', () => {
     expect(read(piece('.', { append: true }))).toEqual([{ type: 'text', text: '.' }])
   })
 
+  test('with more artifacts than anybody reads is malformed, so that it cannot fill the memory', () => {
+    const state = stateOf()
+    const empty = (index: number) => ({
+      artifactUpdate: { taskId: 't', contextId: 'c', artifact: { artifactId: `a${index}`, parts: [] } },
+    })
+    for (let index = 0; index < 1_000; index += 1) a2a.translate(frame(empty(index)), state)
+    expect(a2a.translate(frame(empty(1_000)), state)).toMatchObject([
+      { type: 'error', failure: { reason: 'agent_malformed' } },
+    ])
+  })
+
   test('in another conversation than was asked in shows that the agent has lost that one', () => {
     for (const update of [
       task('WORKING', []),

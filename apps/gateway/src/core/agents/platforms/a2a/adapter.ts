@@ -138,7 +138,7 @@ export const a2a: Adapter<typeof ENTRY, A2aState, A2aCard> = {
 
   toFailure: (status, body, header, state) => refusal(status, body, header, state?.isAnswer === true),
 
-  /** A stream may end without the last state of its task, which the task itself tells. One that still works is cut. */
+  /** A stream may end before it has named the last state of its task. The task itself names it; while it still works, the reply is cut. */
   conclude(call, state) {
     const { runId, isOver } = state
     if (isOver || runId === undefined) return undefined

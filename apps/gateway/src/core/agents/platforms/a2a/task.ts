@@ -3,7 +3,7 @@ import type { ChatEvent } from '#core/agents/events.ts'
 import { paragraphBreak } from '#core/agents/made-file.ts'
 import type { Pause, PauseField } from '#core/agents/pause.ts'
 import { detail } from '#core/agents/translate/detail-event.ts'
-import { errorEvents, failureOf } from '#core/agents/translate/failure.ts'
+import { errorEvents, failureOf, MALFORMED } from '#core/agents/translate/failure.ts'
 import { formOfSchema } from '#core/agents/translate/form-of-schema.ts'
 import type { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { endFailure } from '#core/agents/translate/replies/finish-words.ts'
@@ -52,6 +52,9 @@ export interface A2aState extends ReplyState {
   /** Whether the task has reached a state in which it stays, or a message has come in its place. */
   isOver: boolean
 }
+
+/** A reply with more artifacts is none that anybody reads; what is known of each is kept until the end, and over a pause. */
+const ARTIFACTS_MAX = 1_000
 
 /** How much data without a text is kept as an answer. */
 const DATA_CHARACTERS_MAX = 1024 * 1024
@@ -112,6 +115,7 @@ function message(said: JsonObject, state: A2aState): readonly ChatEvent[] {
 function artifactEvents(artifact: JsonObject, isPiece: boolean, state: A2aState): readonly ChatEvent[] {
   const id = textOf(artifact.artifactId) ?? ''
   const known = state.artifacts.get(id)
+  if (known === undefined && state.artifacts.size >= ARTIFACTS_MAX) return MALFORMED
   const { text, files, data } = readParts(artifact)
   const before = isPiece ? known : undefined
   if (!isPiece) state.passed.delete(id)
@@ -134,6 +138,7 @@ function wholeArtifact(artifact: JsonObject, state: A2aState): readonly ChatEven
   const characters = isSame ? passed : 0
   if (!isSame) state.passed.delete(id)
   const known = state.artifacts.get(id)
+  if (known === undefined && state.artifacts.size >= ARTIFACTS_MAX) return MALFORMED
   const text = whole.slice(characters)
   const newFiles = files.slice(Math.max(fileCount, known?.files ?? 0))
   state.artifacts.set(id, { text, files: files.length })
@@ -184,7 +189,7 @@ function dataEvents(data: readonly unknown[], state: A2aState): readonly ChatEve
   })
 }
 
-/** The states that a task stays in until somebody does something. */
+/** Whether a task waits for its user: for an answer or for a sign-in. */
 function isPaused({ status }: JsonObject): boolean {
   const state = stateOf(status)
   return state === 'input-required' || state === 'auth-required'
@@ -220,10 +225,10 @@ function finalMessage(said: unknown, state: A2aState): readonly ChatEvent[] {
 }
 
 function progress(status: string, said: unknown): ChatEvent {
-  const { message_id, text } = { message_id: objectOf(said).messageId, text: readParts(said).text }
-  return detail({ message_id, text, status }, (step) => ({
+  const { messageId } = objectOf(said)
+  return detail({ messageId, text: readParts(said).text, status }, (step) => ({
     type: 'other',
-    id: step.text('message_id'),
+    id: step.text('messageId'),
     name: step.text('text'),
     status: step.text('status'),
     data: {},
@@ -277,11 +282,8 @@ function pause(said: unknown, state: A2aState): readonly ChatEvent[] {
   )
 }
 
-/** At most so many artifacts are remembered over a pause. */
-const ARTIFACTS_MAX = 100
-
 function passedSoFar({ artifacts, passed }: A2aState): readonly (readonly [string, ...Passed])[] {
-  const ids = [...new Set([...passed.keys(), ...artifacts.keys()])].slice(0, ARTIFACTS_MAX)
+  const ids = [...new Set([...passed.keys(), ...artifacts.keys()])]
   return ids.map((id) => {
     const [characters, files, tail] = passed.get(id) ?? [0, 0, '']
     const { text = '', files: count = 0 } = artifacts.get(id) ?? {}

@@ -173,6 +173,23 @@ describe('the answer', () => {
     ])
   })
 
+  test('is the message that began last where nodes answer at the same time', () => {
+    const { answer } = read([
+      ['messages', piece('one ', 'm1', {}, 'a')],
+      ['messages', piece('eins ', 'm2', {}, 'b')],
+      ['messages', piece('two ', 'm1', {}, 'a')],
+      ['messages', piece('zwei ', 'm2', {}, 'b')],
+      ['messages', piece('three', 'm1', {}, 'a')],
+      ['messages', piece('drei', 'm2', {}, 'b')],
+    ])
+    expect(answer).toEqual([
+      { type: 'text', text: 'one ' },
+      { type: 'replace', text: 'eins ' },
+      { type: 'text', text: 'zwei ' },
+      { type: 'text', text: 'drei' },
+    ])
+  })
+
   test('is what the named node or sub-graph says', () => {
     const frames = [
       ['messages', piece('plan', 'm1', {}, 'plan')],
@@ -306,7 +323,7 @@ describe('what is asked beside the run', () => {
     ])
   })
 
-  test('a run that ends with the call of a tool wants somebody to run it', () => {
+  test('a run that ends with a tool call and no text is agent_requires_action', () => {
     const called = { type: 'ai', id: 'm1', content: '', tool_calls: [{ id: 'c1', name: 'search', args: {} }] }
     const frames = [['updates', { model: { messages: [called] } }]] as const
     expect(conclusion('success', frames)).toMatchObject([

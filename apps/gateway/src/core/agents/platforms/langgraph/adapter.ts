@@ -3,7 +3,6 @@ import type { Adapter, AgentCall, HeaderReader, UpstreamRequest } from '#core/ag
 import { oneOf, section, text } from '#core/agents/entry-schema.ts'
 import type { ChatEvent, Failure } from '#core/agents/events.ts'
 import { agentKey } from '#core/agents/translate/agent-key.ts'
-import { agentUrl } from '#core/agents/translate/agent-url.ts'
 import { EarlyRefusals } from '#core/agents/translate/early-refusals.ts'
 import {
   errorEvents,
@@ -63,10 +62,10 @@ const STATUS_MS = 10_000
 
 /**
  * LangGraph's server, which keeps the messages of each thread. A conversation is a thread whose id the gateway chooses. The stream of a run
- * has no end but that of its bytes, so the status of the run is asked for before an end is reported: a run that was cancelled by
- * somebody, or that has failed, ends its stream in the same way.
+ * ends in the same way whether the run has succeeded, has failed or was cancelled, so the gateway asks for the status of the run before
+ * it reports an end.
  *
- * Not supported: finish reasons, which the server does not report; graphs that do not keep their messages under `messages`.
+ * Not supported: finish reasons of the server in JavaScript, which reports none; graphs that do not keep their messages under `messages`.
  */
 export const langgraph: Adapter<typeof ENTRY, LangGraphState> = {
   platform: 'langgraph',
@@ -103,6 +102,7 @@ export const langgraph: Adapter<typeof ENTRY, LangGraphState> = {
     isAnswer: answer !== undefined,
     node: agent.options.node,
     message: undefined,
+    replaced: new Set(),
     finishWord: undefined,
     hasText: false,
     hasWorked: false,
@@ -110,6 +110,7 @@ export const langgraph: Adapter<typeof ENTRY, LangGraphState> = {
     hasFile: false,
     last: undefined,
     usage: new Map(),
+    tokens: { input: 0, output: 0 },
     openTools: new Set(),
     reported: new Set(),
   }),
@@ -117,11 +118,6 @@ export const langgraph: Adapter<typeof ENTRY, LangGraphState> = {
   translate({ event, data }, state) {
     if (data === '' || isEndMarker(data)) return []
     const [name = '', ...path] = (event ?? '').split('|')
-    const piece = name === 'messages' ? state.frames.piece(data) : undefined
-    if (piece?.type === 'text' && state.message !== undefined) {
-      state.message.text += piece.text
-      return [piece]
-    }
     const json = state.frames.parse(data)
     if (json === undefined) return name === 'error' ? failed({ message: data }, state) : MALFORMED
     const frame = objectOf(json)
@@ -131,13 +127,10 @@ export const langgraph: Adapter<typeof ENTRY, LangGraphState> = {
         if (runId !== undefined) state.runId = runId
         return []
       }
-      case 'messages': {
-        const events = pieceEvents(json, path.join('|'), state)
-        state.frames.meant(events, PIECES)
-        return events
-      }
+      case 'messages':
+        return pieceEvents(json, path, state)
       case 'updates':
-        return updateEvents(frame, path.join('|'), state)
+        return updateEvents(frame, path, state)
       case 'error':
         return failed(isObject(json) ? json : { message: json }, state)
       case '': {
@@ -159,7 +152,7 @@ export const langgraph: Adapter<typeof ENTRY, LangGraphState> = {
 
   finish: () => [],
 
-  toFailure: (status, body, header) => refusal(status, body, header),
+  toFailure: refusal,
 
   conclude(call, state) {
     const { runId, hasFailed } = state
@@ -201,15 +194,8 @@ export const langgraph: Adapter<typeof ENTRY, LangGraphState> = {
   },
 }
 
-/** The text of a message, or of its pieces, is at the same place. */
-const PIECES = { text: ['0.content'], reasoning: [] }
-
-function langgraphUrl({ agent }: Call, path: string): string {
-  return agentUrl(agent.baseUrl, /$/, path)
-}
-
 function post(call: Call, path: string, body: object): UpstreamRequest {
-  return jsonPost(langgraphUrl(call, path), credentials(call), body)
+  return jsonPost(call.agent.baseUrl + path, credentials(call), body)
 }
 
 function credentials({ agent, app }: Call): Record<string, string> {
@@ -225,7 +211,7 @@ function threadOf({ platformConversationId: id = '' }: Pick<AgentCall, 'platform
 }
 
 function runUrl(call: Call & Pick<AgentCall, 'platformConversationId'>, runId: string): string {
-  return langgraphUrl(call, `/threads/${threadOf(call)}/runs/${encodeURIComponent(runId)}`)
+  return `${call.agent.baseUrl}/threads/${threadOf(call)}/runs/${encodeURIComponent(runId)}`
 }
 
 /** How a run has ended by its status; nothing for one that still works, whose stream was cut. */
@@ -253,7 +239,7 @@ function modelEnd(word: string | undefined): readonly ChatEvent[] {
   return [{ type: 'end', reason: isCut ? meaning : 'stop' }]
 }
 
-/** The errors with which the stream of a run ends that somebody has cancelled. */
+/** The errors that end the stream of a cancelled run. */
 const CANCELLED: ReadonlySet<unknown> = new Set(['UserInterrupt', 'UserRollback', 'rollback'])
 
 /** A failure within the run. */

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { ReplyState } from '#core/agents/adapter.ts'
 import type { ChatEvent } from '#core/agents/events.ts'
 import { detail } from '#core/agents/translate/detail-event.ts'
@@ -18,6 +19,8 @@ export interface LangGraphState extends ReplyState {
   readonly node: string | undefined
   /** The message that is the answer so far, with its text. */
   message: { readonly id: string; text: string } | undefined
+  /** The messages before that one. Where nodes run at the same time, their pieces may still come. */
+  readonly replaced: Set<string>
   /** The model's word for the end of that message, which the server in Python passes on. */
   finishWord: string | undefined
   hasText: boolean
@@ -25,10 +28,12 @@ export interface LangGraphState extends ReplyState {
   hasWorked: boolean
   hasFailed: boolean
   hasFile: boolean
-  /** The last message of the graph's state that may be the answer. */
-  last: { readonly id: string; readonly text: string } | undefined
+  /** The text of the last message in the graph's state that may be the answer. */
+  last: string | undefined
   /** The tokens of each message, which is sent more than once. */
   readonly usage: Map<string, readonly [input: number, output: number]>
+  /** Those of all messages together. */
+  readonly tokens: { input: number; output: number }
   /** Tools that the model has called and that have given no result. */
   readonly openTools: Set<string>
   /** Tool calls, results and interrupts that were reported, since a graph repeats those of its sub-graphs. */
@@ -39,7 +44,11 @@ export interface LangGraphState extends ReplyState {
 const REMEMBERED_MAX = 10_000
 
 /** A piece of a message, with what is known of the node that has made it: `[message, metadata]`. */
-export function pieceEvents(frame: unknown, path: string, state: LangGraphState): readonly ChatEvent[] {
+export function pieceEvents(
+  frame: unknown,
+  path: readonly string[],
+  state: LangGraphState,
+): readonly ChatEvent[] {
   const [chunk, metadata] = listOf(frame).map(objectOf)
   if (chunk === undefined || !isOfModel(chunk)) return []
   state.hasWorked = true
@@ -53,14 +62,20 @@ function isOfModel({ type, role }: JsonObject): boolean {
   return word === 'ai' || word === 'assistant' || word?.startsWith('AIMessage') === true
 }
 
-/** A sub-graph is a node of the graph that calls it: `node:task|node:task`. */
-function isAnswering(node: string | undefined, path: string, { node: wanted }: LangGraphState): boolean {
+/** A sub-graph is a node of the graph that calls it; the path to it consists of steps such as `node:task`. */
+function isAnswering(
+  node: string | undefined,
+  path: readonly string[],
+  { node: wanted }: LangGraphState,
+): boolean {
   if (wanted === undefined || node === wanted) return true
-  return path.split('|').some((step) => step.split(':', 1)[0] === wanted)
+  return path.some((step) => step.split(':', 1)[0] === wanted)
 }
 
 /** The last message is the answer, so another one takes the place of what has come. */
 function answerEvents(chunk: JsonObject, state: LangGraphState): readonly ChatEvent[] {
+  const id = textOf(chunk.id) ?? ''
+  if (state.replaced.has(id)) return []
   const { reasoning_content } = objectOf(chunk.additional_kwargs)
   const word = finishWordIn(objectOf(chunk.response_metadata))
   if (word !== undefined) state.finishWord = word
@@ -68,7 +83,6 @@ function answerEvents(chunk: JsonObject, state: LangGraphState): readonly ChatEv
   const text = events.map((event) => (event.type === 'text' ? event.text : '')).join('')
   state.hasFile ||= events.some(({ type }) => type === 'file')
   if (text === '') return events
-  const id = textOf(chunk.id) ?? ''
   const { message } = state
   if (message?.id === id) {
     message.text += text
@@ -76,10 +90,9 @@ function answerEvents(chunk: JsonObject, state: LangGraphState): readonly ChatEv
   }
   state.message = { id, text }
   state.finishWord = word
-  if (!state.hasText) {
-    state.hasText = true
-    return events
-  }
+  state.hasText = true
+  if (message === undefined) return events
+  if (state.replaced.size < REMEMBERED_MAX) state.replaced.add(message.id)
   return replaced(events)
 }
 
@@ -105,41 +118,39 @@ function replaced(events: readonly ChatEvent[]): readonly ChatEvent[] {
 }
 
 /** The tokens of all messages together, each of which is counted once. */
-function usageEvents(message: JsonObject, { usage }: LangGraphState): readonly ChatEvent[] {
+function usageEvents(message: JsonObject, { usage, tokens }: LangGraphState): readonly ChatEvent[] {
   const id = textOf(message.id)
   if (id === undefined || !isObject(message.usage_metadata)) return []
   const [counted] = usageOf(message.usage_metadata)
   if (counted?.type !== 'usage' || (usage.size >= REMEMBERED_MAX && !usage.has(id))) return []
   const { promptTokens, completionTokens } = counted.usage
-  const known = usage.get(id)
-  if (known?.[0] === promptTokens && known[1] === completionTokens) return []
+  const [input, output] = usage.get(id) ?? [0, 0]
+  if (input === promptTokens && output === completionTokens) return []
   usage.set(id, [promptTokens, completionTokens])
-  if (usage.size === 1) return [counted]
-  let [input, output] = [0, 0]
-  for (const [each, other] of usage.values()) {
-    input += each
-    output += other
-  }
-  return usageOf({ input_tokens: input, output_tokens: output })
+  tokens.input += promptTokens - input
+  tokens.output += completionTokens - output
+  // Of one message more may be known than these two counts.
+  return usage.size === 1 ? [counted] : usageOf({ input_tokens: tokens.input, output_tokens: tokens.output })
 }
 
 /** What the nodes of the graph have changed, by their names; beside it the interrupts at which the run waits. */
-export function updateEvents(frame: JsonObject, path: string, state: LangGraphState): readonly ChatEvent[] {
+export function updateEvents(
+  frame: JsonObject,
+  path: readonly string[],
+  state: LangGraphState,
+): readonly ChatEvent[] {
   state.hasWorked = true
-  return Object.entries(frame).flatMap(([node, update]) =>
-    node === '__interrupt__'
-      ? interruptEvents(listOf(update), state)
-      : // What the server says of the update itself.
-        node.startsWith('__')
-        ? []
-        : nodeEvents(node, update, path, state),
-  )
+  return Object.entries(frame).flatMap(([node, update]) => {
+    if (node === '__interrupt__') return interruptEvents(listOf(update), state)
+    // Other names of this form are what the server says of the update itself.
+    return node.startsWith('__') ? [] : nodeEvents(node, update, path, state)
+  })
 }
 
 function nodeEvents(
   node: string,
   update: unknown,
-  path: string,
+  path: readonly string[],
   state: LangGraphState,
 ): readonly ChatEvent[] {
   const updates = (Array.isArray(update) ? update : [update]).map(objectOf)
@@ -148,18 +159,22 @@ function nodeEvents(
     .filter(isObject)
   const finished = detail({ node }, (step) => ({ type: 'node_finished', name: step.text('node'), data: {} }))
   const steps = messages.flatMap((message) => [...stepEvents(message, state), ...usageEvents(message, state)])
-  const answer = path === '' && isAnswering(node, path, state) ? messages.findLast(isOfModel) : undefined
+  const answer =
+    path.length === 0 && isAnswering(node, path, state) ? messages.findLast(isOfModel) : undefined
   return [finished, ...steps, ...(answer === undefined ? [] : finalEvents(answer, state))]
 }
 
-/** A message of the state tells what its pieces did not: that it was changed, or all of it where there were none. */
+/**
+ * Reads a message of the graph's state. It shows whether a node has changed the text after its pieces were sent, and it is the only
+ * source of a text that was never sent in pieces.
+ */
 function finalEvents(message: JsonObject, state: LangGraphState): readonly ChatEvent[] {
   const text = textEvent('text', contentOf(message))
     .map((event) => (event.type === 'text' ? event.text : ''))
     .join('')
   const id = textOf(message.id) ?? ''
   if (text === '') return []
-  state.last = { id, text }
+  state.last = text
   const { message: known } = state
   if (known === undefined || known.id !== id || known.text === text) return []
   known.text = text
@@ -168,7 +183,7 @@ function finalEvents(message: JsonObject, state: LangGraphState): readonly ChatE
 
 /** The answer of a run that has sent no piece of it. */
 export function missingText({ hasText, hasFile, last }: LangGraphState): readonly ChatEvent[] {
-  return hasText || hasFile || last === undefined ? [] : [{ type: 'text', text: last.text }]
+  return hasText || hasFile || last === undefined ? [] : [{ type: 'text', text: last }]
 }
 
 function stepEvents(message: JsonObject, state: LangGraphState): readonly ChatEvent[] {
@@ -225,8 +240,10 @@ function interruptEvents(interrupts: readonly unknown[], state: LangGraphState):
 }
 
 function isReported(step: string, { reported }: LangGraphState): boolean {
-  if (reported.has(step)) return true
-  if (reported.size < REMEMBERED_MAX) reported.add(step)
+  // What has no id is known by its content, which may be long.
+  const key = step.length > 128 ? hash('sha256', step) : step
+  if (reported.has(key)) return true
+  if (reported.size < REMEMBERED_MAX) reported.add(key)
   return false
 }
 
