@@ -226,6 +226,8 @@ describe('production', () => {
     env.ADMIN_PASSWORD = gateway.admin.password
     await gateway.start()
     expect(gateway.output).toContain('the first administrator was created')
+    const { output } = await gateway.trunkline('processes', '--json')
+    expect(JSON.parse(output)).toHaveLength(1)
     expect(gateway.output).not.toMatch(new RegExp(`curl|${gateway.admin.password}`))
     expect(await gateway.stop()).toBe(0)
     env.ADMIN_PASSWORD = ''

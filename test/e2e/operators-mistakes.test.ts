@@ -83,6 +83,22 @@ test('a bucket without a region is reported in one line', async () => {
   })
 })
 
+test('a start whose port is taken leaves no lost process, and no administrator whose password nobody was told', async () => {
+  const taken = createServer()
+  taken.listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  onTestFinished(() => void taken.close())
+  const { port } = taken.address() as { port: number }
+  const env = { DATA_DIR: join(home, 'port-taken') }
+  expect(await refusal(['start'], { ...env, PORT: String(port) })).toBe(
+    `Cannot listen on 127.0.0.1:${port}: port ${port} is in use; set PORT to a free one.`,
+  )
+  const processes = await trunkline(['processes'], { cwd: home, env })
+  expect(processes).toMatchObject({ code: 0, output: 'There is no such process.\n' })
+  const users = await trunkline(['users', 'list', '--json'], { cwd: home, env })
+  expect(JSON.parse(users.output)).toEqual([])
+})
+
 test('SIGTERM ends a start that is blocked', async () => {
   const dataDir = join(home, 'hangs')
   await mkdir(dataDir)

@@ -24,7 +24,7 @@ beforeAll(async () => {
   gateway = await createGateway({ config, database, runtime: systemRuntime, log })
   app = await createServer(config, gateway, log)
   await gateway.prepare()
-  gateway.open()
+  await gateway.open()
   const { firstStart } = gateway.processTasks
   await firstStart.createFirstAdmin({ username: 'admin', password: 'correct horse' })
   const payload = { username: 'admin', password: 'correct horse' }

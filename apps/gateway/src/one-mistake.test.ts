@@ -39,7 +39,7 @@ beforeAll(async () => {
   gateway = await createGateway({ config, database, runtime: systemRuntime, log })
   app = await createServer(config, gateway, log)
   await gateway.prepare()
-  gateway.open()
+  await gateway.open()
   const { keys } = gateway.services
   await gateway.processTasks.firstStart.createFirstAdmin({ username: 'admin', password: 'correct horse' })
   const { id } = await database.prisma.user.findFirstOrThrow()

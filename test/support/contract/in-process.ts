@@ -29,7 +29,7 @@ export async function serveOn(database: Database, settings: object = {}): Promis
     url: `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`,
     async prepare() {
       await gateway.prepare()
-      gateway.open()
+      await gateway.open()
     },
     drain: () => gateway.close(),
     async close() {

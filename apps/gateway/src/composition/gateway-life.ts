@@ -61,6 +61,7 @@ export function createGatewayLife(surroundings: Surroundings, parts: LivingParts
   let isStopping = false
   let isDraining = false
   let isPrepared = false
+  let completing: Promise<unknown> = Promise.resolve()
   const pingStorage = async () => {
     // The start has not prepared it if it is still waiting for the database, which is no fault of the storage.
     if (!isPrepared) await storage.prepare()
@@ -89,6 +90,7 @@ export function createGatewayLife(surroundings: Surroundings, parts: LivingParts
   return {
     health: {
       isPrepared: () => isPrepared,
+      completing: () => completing,
       isStopping: () => isStopping,
       isDraining: () => isDraining,
       dependencies,
@@ -98,7 +100,7 @@ export function createGatewayLife(surroundings: Surroundings, parts: LivingParts
       await clock.sync()
       await secret.prepare()
     },
-    /** Does what must be done once before calls are served. May be repeated until the database is reachable. */
+    /** Does what must be done once before the process joins the others. May be repeated until the database is reachable. */
     async prepare(): Promise<void> {
       await disk.start()
       await clock.sync()
@@ -107,7 +109,6 @@ export function createGatewayLife(surroundings: Surroundings, parts: LivingParts
       await secret.prepare()
       await storage.prepare()
       if (!disk.space.isLow) await recordConfiguration(sql, describeConfig(config, secret.value))
-      await instances.join()
       await endPredecessors(surroundings, { ledger, replyStore })
       // The conversations of the emulators were lost with the previous process.
       if (config.sandbox) {
@@ -115,12 +116,20 @@ export function createGatewayLife(surroundings: Surroundings, parts: LivingParts
         await Promise.all([conversations.forget(agents), pauses.forget(agents)])
       }
     },
-    /** Marks the start as complete; calls are served from then on. */
-    open(): void {
+    /**
+     * Joins the processes that share the database and completes the start: calls are served from then on. Comes after
+     * everything that can fail, since a process that has joined and then ends without a word counts as lost.
+     */
+    async open(): Promise<void> {
+      await instances.join()
       maintenance.start()
       storageWatch.start()
       metrics.eventLoop.start()
       isPrepared = true
+    },
+    /** Lets requests that arrive before the start is complete wait until then, or until `completed` has settled. */
+    holdRequestsFor(completed: Promise<unknown>): void {
+      completing = completed
     },
     /** Reports from now on that the process is stopping. It serves calls as before. */
     stop(): void {

@@ -73,20 +73,29 @@ export async function start(settings: Config): Promise<void> {
     if (isPrintingWorker()) warnOfMisspeltVariables(config, log)
     const waiting = createWaiting({ databaseUrl: config.databaseUrl, log, say })
     const preparation = { config, gateway, database, say }
-    const prepared = await prepareIfReachable(preparation, waiting)
+    const isPrepared = await ifReachable(preparation, waiting, () => prepare(preparation))
+    const { promise: completed, resolve: endWait } = Promise.withResolvers<void>()
+    if (isPrepared) gateway.holdRequestsFor(completed)
     const serving = await listenForRequests({ config, gateway, database, log }, closers)
     const address = reachedAt(config, serving.app)
     gateway.reachedAt(address)
-    const announce = ({ admin }: Prepared) => {
+    const announce = (admin: FirstAdmin | undefined) => {
       if (admin !== undefined) log.info({ username: admin.username }, 'the first administrator was created')
       if (admin === undefined && !isPrintingWorker()) return
       welcome({ ...config, publicUrl: address }, { admin, hasConsole: serving.app.hasConsole }, print)
     }
-    if (prepared !== undefined) announce(prepared)
+    // Only now, so that a start that fails leaves neither an administrator whose password nobody was told, nor the row of a
+    // process that seems lost.
+    const complete = async () => {
+      const admin = await createFirstAdmin(config, gateway)
+      await gateway.open().finally(() => announce(admin))
+    }
+    if (isPrepared) await ifReachable(preparation, waiting, complete)
+    endWait()
     log.info({ address, agents: config.agents.map(({ id }) => id) }, 'listening')
     markStarted()
-    if (prepared === undefined)
-      markRejectionHandled(retryPreparation(preparation, { stopped, waiting, announce }))
+    if (!gateway.health.isPrepared())
+      markRejectionHandled(retryStart(preparation, { stopped, waiting, complete }))
 
     await stopServing({ ...serving, gateway, drain: config.drain, signal: await stopped, log })
   } finally {
@@ -153,30 +162,30 @@ interface Preparation {
   readonly say: Say
 }
 
-interface Prepared {
-  /** The administrator, if this start created one. */
-  readonly admin: FirstAdmin | undefined
-}
-
 /** If the database server is down, the process starts anyway, reports that it is not ready, and tries again later. */
-async function prepareIfReachable(parts: Preparation, waiting: Waiting): Promise<Prepared | undefined> {
+async function ifReachable(
+  { database }: Preparation,
+  waiting: Waiting,
+  step: () => Promise<void>,
+): Promise<boolean> {
   try {
-    return await prepare(parts)
+    await step()
+    return true
   } catch (error) {
-    if (parts.database.kind === 'embedded' || !isConnectionError(error)) throw error
+    if (database.kind === 'embedded' || !isConnectionError(error)) throw error
     waiting.failed(error)
-    return undefined
+    return false
   }
 }
 
 interface Retrying {
   readonly stopped: Promise<string>
   readonly waiting: Waiting
-  announce(prepared: Prepared): void
+  complete(): Promise<void>
 }
 
 /** Never rejects, because the operator may correct the cause while the process keeps trying. */
-async function retryPreparation(parts: Preparation, { stopped, waiting, announce }: Retrying): Promise<void> {
+async function retryStart(parts: Preparation, { stopped, waiting, complete }: Retrying): Promise<void> {
   let isStopping = false
   markRejectionHandled(
     stopped.then(() => {
@@ -186,7 +195,8 @@ async function retryPreparation(parts: Preparation, { stopped, waiting, announce
   while (!isStopping) {
     await sleep(RECONNECT_MS)
     try {
-      announce(await prepare(parts))
+      await prepare(parts)
+      await complete()
       waiting.succeeded()
       return
     } catch (error) {
@@ -196,7 +206,7 @@ async function retryPreparation(parts: Preparation, { stopped, waiting, announce
 }
 
 /** In production the operator applies migrations (`trunkline migrate`); elsewhere the gateway does. */
-async function prepare({ config, gateway, database, say }: Preparation): Promise<Prepared> {
+async function prepare({ config, gateway, database, say }: Preparation): Promise<void> {
   const pending = await readPendingMigrations(database)
   if (pending.length > 0 && config.production) {
     throw new OperatorError(
@@ -209,22 +219,19 @@ async function prepare({ config, gateway, database, say }: Preparation): Promise
   }
   await requireCurrentBuild(database.sql)
   await gateway.prepare()
-  const admin = await createFirstAdmin(config, gateway)
-  gateway.open()
-  return { admin }
+  if (!config.production || config.adminPassword !== undefined) return
+  if (await gateway.processTasks.firstStart.usersExist()) return
+  throw new OperatorError(
+    'ADMIN_PASSWORD: is required in production while there is no user; expected 8 to 256 characters.',
+  )
 }
 
 async function createFirstAdmin(
   config: Config,
   { processTasks: { firstStart } }: Gateway,
 ): Promise<FirstAdmin | undefined> {
-  const { adminUsername: username, adminPassword, production } = config
+  const { adminUsername: username, adminPassword } = config
   if (await firstStart.usersExist()) return undefined
-  if (production && adminPassword === undefined) {
-    throw new OperatorError(
-      'ADMIN_PASSWORD: is required in production while there is no user; expected 8 to 256 characters.',
-    )
-  }
   const password = adminPassword ?? randomBytes(15).toString('base64url')
   const created = await firstStart.createFirstAdmin({ username, password })
   if (created === undefined) return undefined

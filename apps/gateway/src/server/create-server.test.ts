@@ -27,7 +27,7 @@ beforeAll(async () => {
   app = await createServer(config, gateway, log)
   ops = await createOpsServer(config, gateway, log)
   await gateway.prepare()
-  gateway.open()
+  await gateway.open()
   await gateway.processTasks.firstStart.createFirstAdmin(ADMIN)
   const login = await app.inject({ method: 'POST', url: '/api/v1/login', payload: ADMIN })
   token = login.json().data.access_token

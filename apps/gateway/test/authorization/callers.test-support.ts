@@ -140,7 +140,7 @@ export async function openCallers({
     log,
   })
   await gateway.prepare()
-  gateway.open()
+  await gateway.open()
   const { users, keys, login, authentication } = gateway.services
 
   const userId = async (username: string, role: Role) =>

@@ -6,14 +6,18 @@ const STORED = ['/api/', '/graphql', '/files/', '/.well-known/']
 
 /**
  * Refuses requests that need the database until the start is complete. Before that, a database that has just become
- * reachable may lack its tables or the row of this process, so it must not be queried and no call may be counted.
+ * reachable may lack its tables or the row of this process, so it must not be queried and no call may be counted. In the
+ * moment between the listener and the end of the start requests wait: a proxy or a primary may have others to send them to, and
+ * would not have chosen this process if nobody had listened.
  */
-export function refuseUntilPrepared(app: FastifyInstance, health: { isPrepared(): boolean }): void {
+export function refuseUntilPrepared(
+  app: FastifyInstance,
+  health: { isPrepared(): boolean; completing(): Promise<unknown> },
+): void {
   app.addHook('onRequest', (request, _reply, done) => {
-    if (!health.isPrepared() && needsDatabase(request)) {
-      throw new Problem('unavailable', STARTING)
-    }
-    done()
+    if (health.isPrepared() || !needsDatabase(request)) return done()
+    const decide = () => done(health.isPrepared() ? undefined : new Problem('unavailable', STARTING))
+    health.completing().then(decide, decide)
   })
 }
 
