@@ -34,6 +34,21 @@ describe.runIf(HAS_BROWSER)('the page of the agents', () => {
     expect(problems).toEqual([])
   })
 
+  test('does not say of a deployment that it is in use without trouble while no probe is answered', async () => {
+    const { page, logIn, violations } = await console.visit('/agents')
+    await logIn()
+    const card = page.getByRole('listitem', { name: 'Away', exact: true })
+    const deployments = card.getByRole('list', { name: title, exact: true })
+    await deployments.getByText(ONE_PROCESS).click()
+    await deployments.getByRole('table').waitFor()
+    const text = await deployments.textContent()
+    expect(text).toMatch(
+      /main.*No answer.*Still gets calls.*No probe has been answered since .*Calls are still/,
+    )
+    expect(text).not.toContain('In use')
+    expect(await violations()).toEqual([])
+  })
+
   test('says since when and why an agent cannot serve calls, also to others than administrators', async () => {
     const { api, token } = console.system
     const { username, password } = await api.createUser(token, 'grace')

@@ -46,15 +46,16 @@ interface DeploymentItemProps extends Pick<DeploymentsProps, 'agent'> {
 function DeploymentItem({ agent, deployment, isOnly }: DeploymentItemProps) {
   const t = useTranslations('agents.deployments')
   const { moment } = useFormats()
-  const { deploymentId, probeMs, processes, statusSince, statusReason } = deployment
+  const { deploymentId, status, probeMs, breaker, processes, statusSince, statusReason } = deployment
+  const isAnswering = status !== 'UNAVAILABLE'
   return (
     <li className={styles.deployment}>
       <div className={styles.load}>
         <code>{deploymentId}</code>
-        <span title={t(`probe.${deployment.status}_HINT`, { ms: probeMs })}>
-          <Badge tone={STATUS_TONES[deployment.status]}>{t(`probe.${deployment.status}`)}</Badge>
+        <span title={t(`probe.${status}_HINT`, { ms: probeMs })}>
+          <Badge tone={STATUS_TONES[status]}>{t(`probe.${status}`)}</Badge>
         </span>
-        <Breaker state={deployment.breaker} />
+        <Breaker state={breaker} isAnswering={isAnswering} />
         {deployment.disabled && (
           <span title={t('disabledHint')}>
             <Badge>{t('disabled')}</Badge>
@@ -74,6 +75,10 @@ function DeploymentItem({ agent, deployment, isOnly }: DeploymentItemProps) {
           {statusReason != null && <Reason reason={statusReason} />}
         </p>
       )}
+      {!isAnswering && breaker === 'CLOSED' && statusSince != null && (
+        <p className={styles.trouble}>{t('tried', { time: moment(statusSince) })}</p>
+      )}
+      {status === 'AVAILABLE' && breaker === 'OPEN' && <p className={styles.trouble}>{t('answersOnly')}</p>}
       <dl className={styles.facts}>
         <Fact name={t('state')} value={deployment.state} />
         <Fact name={t('weight')} value={deployment.weight} />
@@ -84,6 +89,7 @@ function DeploymentItem({ agent, deployment, isOnly }: DeploymentItemProps) {
           <ProcessTable
             label={t('processesOf', { agent: agent.name, name: deploymentId })}
             processes={processes}
+            isAnswering={isAnswering}
           />
         </Disclosure>
       )}

@@ -9,10 +9,12 @@ import { Reason } from './reason.tsx'
 interface ProcessTableProps {
   readonly label: string
   readonly processes: Deployment['processes']
+  /** Whether the platform answers probes. */
+  readonly isAnswering: boolean
 }
 
 /** What each process of the gateway knows of a deployment. */
-export function ProcessTable({ label, processes }: ProcessTableProps) {
+export function ProcessTable({ label, processes, isAnswering }: ProcessTableProps) {
   const t = useTranslations('agents.deployments')
   return (
     <Table label={label}>
@@ -29,14 +31,18 @@ export function ProcessTable({ label, processes }: ProcessTableProps) {
       </thead>
       <tbody>
         {processes.map((process) => (
-          <ProcessRow key={process.instanceId} process={process} />
+          <ProcessRow key={process.instanceId} process={process} isAnswering={isAnswering} />
         ))}
       </tbody>
     </Table>
   )
 }
 
-function ProcessRow({ process }: { readonly process: Deployment['processes'][number] }) {
+interface ProcessRowProps extends Pick<ProcessTableProps, 'isAnswering'> {
+  readonly process: ProcessTableProps['processes'][number]
+}
+
+function ProcessRow({ process, isAnswering }: ProcessRowProps) {
   const t = useTranslations('agents.deployments')
   const formats = useFormats()
   const { instanceId, host, pid, version, openSince, reason } = process
@@ -50,7 +56,7 @@ function ProcessRow({ process }: { readonly process: Deployment['processes'][num
       <td>{pid ?? '–'}</td>
       <td>{version ?? '–'}</td>
       <td>
-        <Breaker state={process.breaker} />
+        <Breaker state={process.breaker} isAnswering={isAnswering} />
         {openSince != null && <div>{t('since', { time: formats.moment(openSince) })}</div>}
         {reason != null && <Reason reason={reason} />}
       </td>
