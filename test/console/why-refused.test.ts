@@ -42,7 +42,7 @@ describe.runIf(HAS_BROWSER)('why did my call fail?', () => {
     await chat('why-403', narrow.full_key, 'coze', 403, 'agent_denied')
     const limited = await newKey({ limits: { chat_per_minute: 1 } })
     await (await api.chat(limited.full_key, 'dify')).text()
-    await chat('why-chat', limited.full_key, 'dify', 429, 'Rate of chats')
+    await chat('why-chat', limited.full_key, 'dify', 429, "1 a minute, the key's own limit")
     const poor = await api.createUser(token, 'poor', { role: 'premium', max_api_calls: 0 })
     await chat('why-quota', (await newKey({ owner_id: poor.id })).full_key, 'dify', 429, 'Quota of the user')
 
@@ -67,8 +67,8 @@ describe.runIf(HAS_BROWSER)('why did my call fail?', () => {
     expect(upload.status).toBe(429)
     expected.set('why-upload', { status: 429, said: 'Rate of uploads' })
     for (const [limit, path, said] of [
-      ['agents', '/api/v1/agents', 'Rate of lists of agents'],
-      ['reports', '/api/v1/usage', 'Rate of reports'],
+      ['agents', '/api/v1/agents', "80 in 600 seconds, the gateway's limit"],
+      ['reports', '/api/v1/usage', 'limits.reports.points'],
       ['calls', '/api/v1/calls', 'Rate of lists of calls'],
       ['reads', '/api/v1/api-keys', 'Rate of reads'],
     ] as const) {
@@ -102,6 +102,12 @@ describe.runIf(HAS_BROWSER)('why did my call fail?', () => {
       await why.getByText(said).first().waitFor()
     }
     expect(expected.size).toBe(12)
+    await page.goto(`${gateway.url}/console/refusals?key=${limited.id}`)
+    const row = page.getByRole('row', { name: /rate_limited/ })
+    await row.getByText("1 a minute, the key's own limit").waitFor()
+    await row.getByRole('rowheader').getByRole('link').click()
+    await page.getByRole('region', { name: 'Why it was refused' }).getByRole('link').click()
+    await page.waitForURL((url) => url.pathname.endsWith(`/keys/${limited.id}`))
     expect(problems).toEqual([])
   })
 })

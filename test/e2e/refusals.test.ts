@@ -24,6 +24,9 @@ interface Recorded {
   readonly reason: string
   readonly status: number
   readonly limit: string
+  readonly limit_points?: number | null
+  readonly limit_window_seconds?: number | null
+  readonly limit_of?: string | null
   readonly field: string | null
 }
 
@@ -211,7 +214,8 @@ describe.each(NAMES)('on %s, refusals', (name) => {
     const limited = await newKey({ limits: { chat_per_minute: 1 } })
     await ask(name, `${name}-within`, limited.full_key)
     absent.add(`${name}-within`)
-    await refused(name, limited, { reason: 'rate_limited', status: 429, limit: 'chat' })
+    const reached = { limit_points: 1, limit_window_seconds: 60, limit_of: 'key' }
+    await refused(name, limited, { reason: 'rate_limited', status: 429, limit: 'chat', ...reached })
 
     const poor = await system.api.createUser(system.token, `poor-${name}`, {
       max_api_calls: 0,

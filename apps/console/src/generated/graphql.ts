@@ -715,7 +715,7 @@ export type ProcessesQueryVariables = Exact<{
 
 export type ProcessesQuery = { gatewayProcesses: Array<{ id: string, host: string | null, pid: number | null, version: string | null, build: string, state: GatewayProcessState, startedAt: string, lastSeenAt: string, stoppedAt: string | null, callsInFlight: number | null, breakers: Array<{ agentId: string, deploymentId: string, breaker: BreakerState, openSince: string | null, reason: string | null }> }> | null };
 
-export type RefusalFieldsFragment = { id: string, requestId: string, at: string, keyId: string | null, ownerId: string, face: CallFace, route: string, agentId: string, reason: string, status: number, limit: string, field: string | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null, agent: { id: string, name: string } | null };
+export type RefusalFieldsFragment = { id: string, requestId: string, at: string, keyId: string | null, ownerId: string, face: CallFace, route: string, agentId: string, reason: string, status: number, limit: string, limitPoints: number | null, limitWindowSeconds: number | null, limitOf: string | null, field: string | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null, agent: { id: string, name: string } | null };
 
 export type RefusalsQueryVariables = Exact<{
   filter?: RefusalFilter | null | undefined;
@@ -724,7 +724,7 @@ export type RefusalsQueryVariables = Exact<{
 }>;
 
 
-export type RefusalsQuery = { refusals: { nodes: Array<{ id: string, requestId: string, at: string, keyId: string | null, ownerId: string, face: CallFace, route: string, agentId: string, reason: string, status: number, limit: string, field: string | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null, agent: { id: string, name: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null };
+export type RefusalsQuery = { refusals: { nodes: Array<{ id: string, requestId: string, at: string, keyId: string | null, ownerId: string, face: CallFace, route: string, agentId: string, reason: string, status: number, limit: string, limitPoints: number | null, limitWindowSeconds: number | null, limitOf: string | null, field: string | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null, agent: { id: string, name: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null };
 
 export type RefusalTotalQueryVariables = Exact<{
   filter?: RefusalFilter | null | undefined;
@@ -998,6 +998,9 @@ export const RefusalFieldsFragmentDoc = new TypedDocumentString(`
   reason
   status
   limit
+  limitPoints
+  limitWindowSeconds
+  limitOf
   field
 }
     `, {"fragmentName":"RefusalFields"}) as unknown as TypedDocumentString<RefusalFieldsFragment, unknown>;
@@ -1791,8 +1794,11 @@ export const RefusalsDocument = new TypedDocumentString(`
   reason
   status
   limit
+  limitPoints
+  limitWindowSeconds
+  limitOf
   field
-}`, {"hash":"sha256:986d27ec3fd91dab4f63bf053c3f2af26a38af54bfcbb7d3433ba94f59b8ada3"}) as unknown as TypedDocumentString<RefusalsQuery, RefusalsQueryVariables>;
+}`, {"hash":"sha256:964cc1f4a94a2ea363f8a721423028f591b14198369efac729bb154e647bcece"}) as unknown as TypedDocumentString<RefusalsQuery, RefusalsQueryVariables>;
 export const RefusalTotalDocument = new TypedDocumentString(`
     query RefusalTotal($filter: RefusalFilter) {
   refusals(filter: $filter, first: 1) {

@@ -39,8 +39,12 @@ function withConditions(command: Command): Command {
     .option('--user <username>', 'requests with the API keys and access tokens of this user')
 }
 
-const LIST_COLUMNS: readonly Column<CommandResult<'refusals list'>['refusals'][number]>[] = [
-  ...columnsOf('at', 'reason', 'limit', 'status', 'face', 'route', 'agent', 'field'),
+type Refusal = CommandResult<'refusals list'>['refusals'][number]
+
+const LIST_COLUMNS: readonly Column<Refusal>[] = [
+  ...columnsOf('at', 'reason', 'limit'),
+  ['allowed', allowedBy],
+  ...columnsOf('status', 'face', 'route', 'agent', 'field'),
   ['key', (refusal) => refusal.key_id],
   ['request', (refusal) => refusal.request_id],
 ]
@@ -51,3 +55,8 @@ const COUNT_COLUMNS: readonly Column<CommandResult<'refusals counts'>[number]>[]
   ['owner', (counted) => counted.owner_id],
   ['count', (counted) => counted.count],
 ]
+
+/** What a rate limit allows and whose it is, such as `60 in 60 s (key)`. */
+function allowedBy({ limit_points, limit_window_seconds, limit_of }: Refusal): string | undefined {
+  return limit_points === null ? undefined : `${limit_points} in ${limit_window_seconds} s (${limit_of})`
+}

@@ -28,6 +28,9 @@ export const RefusalSchema = Type.Object(
     status: Type.Integer({ description: REFUSAL_DESCRIPTIONS.status }),
     limit: Type.String({ description: REFUSAL_DESCRIPTIONS.limit }),
     field: nullable(Type.String(), REFUSAL_DESCRIPTIONS.field),
+    limit_points: nullable(Type.Integer(), REFUSAL_DESCRIPTIONS.limitPoints),
+    limit_window_seconds: nullable(Type.Integer(), REFUSAL_DESCRIPTIONS.limitWindowSeconds),
+    limit_of: nullable(Type.String(), REFUSAL_DESCRIPTIONS.limitOf),
   },
   {
     $id: 'Refusal',
@@ -40,6 +43,9 @@ export const RefusalSchema = Type.Object(
         face: 'rest',
         route: '/api/v1/chat',
         status: 429,
+        limit_points: 60,
+        limit_window_seconds: 60,
+        limit_of: 'key',
         field: null,
         ...EXAMPLE,
       },
@@ -62,6 +68,9 @@ export function refusalRecord(refusal: Refusal): Static<typeof RefusalSchema> {
     status: refusal.status,
     limit: refusal.limit,
     field: refusal.field,
+    limit_points: refusal.limitPoints,
+    limit_window_seconds: refusal.limitWindowSeconds,
+    limit_of: refusal.limitOf,
   }
 }
 

@@ -19,7 +19,8 @@ const itemsOf = async (path: string, as: CallerName = 'admin'): Promise<Any[]> =
 test('refused requests have their records, and their CSV has the same in every row', async () => {
   const requestId = `=${v7()}`
   const ownerId = face.callers.premium.ownerId
-  await insertRefusal(face.database.sql, { ownerId, requestId, agent: 'other', field: 'body.query' })
+  const reached = { points: 60, windowSeconds: 10, of: 'key' } as const
+  await insertRefusal(face.database.sql, { ownerId, requestId, agent: 'other', field: 'body.query', reached })
   await insertRefusal(face.database.sql, { ownerId, requestId, reason: 'unavailable', limit: 'database' })
   const query = `request_id=${encodeURIComponent(requestId)}`
   const items = await itemsOf(`/api/v1/refusals?${query}`, 'premium')
@@ -33,6 +34,9 @@ test('refused requests have their records, and their CSV has the same in every r
     face: 'rest',
     agent: 'other',
     status: 429,
+    limit_points: 60,
+    limit_window_seconds: 10,
+    limit_of: 'key',
   })
   const { headers, body } = await face.get('premium', `/api/v1/refusals?format=csv&${query}`)
   expect(headers['content-type']).toBe('text/csv; charset=utf-8')

@@ -3296,6 +3296,9 @@ export interface components {
          *       "face": "rest",
          *       "route": "/api/v1/chat",
          *       "status": 429,
+         *       "limit_points": 60,
+         *       "limit_window_seconds": 60,
+         *       "limit_of": "key",
          *       "field": null,
          *       "key_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a11",
          *       "owner_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a12",
@@ -3350,6 +3353,12 @@ export interface components {
             limit: string;
             /** The input at fault, by the name that its interface has for it; null if it was none. */
             field: string | null;
+            /** How many requests a rate limit allows in its time, on all processes together; null for any other limit. */
+            limit_points: number | null;
+            /** The time of the rate limit, in seconds; null for any other limit. */
+            limit_window_seconds: number | null;
+            /** Whose rate limit it is: `key` or `gateway`; null for any other limit. */
+            limit_of: string | null;
         };
         /**
          * Requests that were refused for one reason in one minute, hour or day. The requests of unknown credentials are counted as well, without a key or an owner, and shown only to administrators. Counts are kept for 30 days.

@@ -1,8 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { ERRORS } from '../../../../gateway/src/core/errors/errors.ts'
 import { messages } from '../../../messages/en.ts'
 import { adviceOf } from './advice.ts'
-import { kindOf, LIMITS } from './limit-name.ts'
+import { kindOf, LIMITS, settingOf } from './limit-name.ts'
 import { REASONS } from './refusal-reasons.ts'
 
 const refused = { limit: '', field: null }
@@ -34,4 +35,11 @@ test('every reason and every limit has its texts', () => {
 
 test('the reasons to filter by are those of the gateway', () => {
   expect(REASONS.filter((reason) => !Object.hasOwn(ERRORS, reason))).toEqual([])
+})
+
+test('where a limit is changed is a setting that the gateway has', () => {
+  const settings = readFileSync(new URL('../../../../../docs/configuration.md', import.meta.url), 'utf8')
+  const named = LIMITS.flatMap((limit) => settingOf(limit) ?? [])
+  expect(named).toEqual(expect.arrayContaining(['limits.adminWrites.points', 'connectionsMax']))
+  expect(named.filter((name) => !settings.includes(`\`${name.replace('.points', '')}\``))).toEqual([])
 })

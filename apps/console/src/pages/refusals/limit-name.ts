@@ -1,4 +1,5 @@
 import { useTranslations } from 'use-intl'
+import type { RefusalFieldsFragment } from '../../generated/graphql.ts'
 
 /**
  * What refuses requests for now, by whom it waits for: `window` for requests in a time, `caller` for what one caller may have at a
@@ -54,6 +55,30 @@ export type LimitKind = (typeof KINDS)[Limit]
 
 export const LIMITS = Object.keys(KINDS) as readonly Limit[]
 
+/** The settings of limits that are not those of a window, where there is one. */
+const SETTINGS: Partial<Record<Limit, string>> = {
+  keys_a_day: 'apiKeys.createdPerDayMax',
+  upload_space: 'uploads.bytesPerOwnerMax',
+  streams_per_key: 'limits.streamsPerKey',
+  readers_of_owner: 'replies.readersPerOwnerMax',
+  readers_of_call: 'replies.readersPerCallMax',
+  replies_of_owner: 'replies.bytesPerOwnerMax',
+  waiting_of_owner: 'waitingPlaces.perOwner',
+  agent_slots: 'agents.<id>.concurrency.max',
+  calls_in_progress: 'chat.inFlightMax',
+  reply_readers: 'chat.inFlightMax',
+  reply_space: 'replies.bytesTotalMax',
+  waiting_places: 'waitingPlaces.inAll',
+  connections: 'connectionsMax',
+}
+
+/** The setting by which the operator changes a limit; undefined if there is none. */
+export function settingOf(limit: string): string | undefined {
+  const kind = kindOf(limit)
+  if (kind !== 'window') return kind && SETTINGS[limit as Limit]
+  return `limits.${limit.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())}.points`
+}
+
 /** Undefined for a limit that only a newer version of the gateway knows. */
 export function kindOf(limit: string): LimitKind | undefined {
   return Object.hasOwn(KINDS, limit) ? KINDS[limit as Limit] : undefined
@@ -63,4 +88,16 @@ export function kindOf(limit: string): LimitKind | undefined {
 export function useLimitName(): (limit: string) => string {
   const t = useTranslations('refusals.limits')
   return (limit) => (kindOf(limit) === undefined ? limit : t(limit as Limit))
+}
+
+type Reached = Pick<RefusalFieldsFragment, 'limitPoints' | 'limitWindowSeconds' | 'limitOf'>
+
+/** What a rate limit allows and whose it is; undefined for other limits. */
+export function useAllowed(): (refusal: Reached) => string | undefined {
+  const t = useTranslations('refusals')
+  return ({ limitPoints: points, limitWindowSeconds: seconds, limitOf }) => {
+    if (points === null || seconds === null) return undefined
+    const rate = t(seconds === 60 ? 'aMinute' : 'inSeconds', { points, seconds })
+    return t(limitOf === 'key' ? 'ofKey' : 'ofGateway', { rate })
+  }
 }

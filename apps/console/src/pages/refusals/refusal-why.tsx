@@ -1,10 +1,13 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../../format/use-formats.ts'
 import type { RefusalFieldsFragment } from '../../generated/graphql.ts'
+import { useSession } from '../../session/use-session.ts'
 import { Card } from '../../ui/card.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { adviceOf } from './advice.ts'
-import { useLimitName } from './limit-name.ts'
+import { settingOf, useAllowed, useLimitName } from './limit-name.ts'
 import styles from './refusals.module.css'
 import { StatusBadge } from './status-badge.tsx'
 
@@ -14,8 +17,10 @@ const KEPT_MS = 86_400_000
 export function RefusalWhy({ refusal }: { readonly refusal: RefusalFieldsFragment }) {
   const t = useTranslations('refusals')
   const reasons = useTranslations('reasons')
+  const { role } = useSession()
   const { moment } = useFormats()
   const limitName = useLimitName()
+  const allowed = useAllowed()
   const { reason, status, limit, field, at } = refusal
   const known = reason as Parameters<typeof reasons>[0]
   return (
@@ -28,6 +33,8 @@ export function RefusalWhy({ refusal }: { readonly refusal: RefusalFieldsFragmen
             t('limit'),
             limit === '' ? null : <LimitWithName key="limit" limit={limit} name={limitName(limit)} />,
           ],
+          [t('refusal.allowed'), allowed(refusal)],
+          [t('refusal.changedAt'), changedAt(refusal, role === 'admin')],
           [t('field'), field === null ? null : <code key="field">{field}</code>],
           [t('refusal.what'), t(`advice.${adviceOf(refusal)}`, { field: field ?? '' })],
         ]}
@@ -47,4 +54,25 @@ function LimitWithName({ limit, name }: { readonly limit: string; readonly name:
       <code>{limit}</code>
     </>
   )
+}
+
+/** Where the limit is raised: at the key, at the user, or by a setting. Null where it is nowhere. */
+function changedAt(
+  { limit, limitOf, keyId, key, ownerId, owner }: RefusalFieldsFragment,
+  seesUsers: boolean,
+): ReactNode {
+  if (limitOf === 'key' && keyId !== null)
+    return (
+      <Link to="/keys/$id" params={{ id: keyId }}>
+        {key?.name ?? keyId}
+      </Link>
+    )
+  if (limit === 'quota' && seesUsers)
+    return (
+      <Link to="/users/$id" params={{ id: ownerId }}>
+        {owner?.username ?? ownerId}
+      </Link>
+    )
+  const setting = settingOf(limit)
+  return setting === undefined ? null : <code>{setting}</code>
 }

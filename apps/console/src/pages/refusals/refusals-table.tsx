@@ -5,7 +5,7 @@ import type { RefusalFieldsFragment } from '../../generated/graphql.ts'
 import type { Column } from '../../lists/column.ts'
 import { ListTable, second } from '../../lists/list-table.tsx'
 import { useSession } from '../../session/use-session.ts'
-import { useLimitName } from './limit-name.ts'
+import { useAllowed, useLimitName } from './limit-name.ts'
 import { StatusBadge } from './status-badge.tsx'
 
 export function RefusalsTable({ refusals }: { readonly refusals: readonly RefusalFieldsFragment[] }) {
@@ -40,13 +40,16 @@ function useColumns(): readonly Column<RefusalFieldsFragment>[] {
   ]
 }
 
-function Reason({ refusal: { reason, limit, field } }: { readonly refusal: RefusalFieldsFragment }) {
+function Reason({ refusal }: { readonly refusal: RefusalFieldsFragment }) {
   const t = useTranslations('refusals')
   const limitName = useLimitName()
+  const allowed = useAllowed()(refusal)
+  const { reason, limit, field } = refusal
   return (
     <>
       <code>{reason}</code>
       {limit !== '' && <span className={second}>{limitName(limit)}</span>}
+      {allowed !== undefined && <span className={second}>{allowed}</span>}
       {field !== null && (
         <span className={second}>
           {t('atField')} <code>{field}</code>

@@ -1,5 +1,5 @@
 import { type FieldPath, joinPath, type NameField } from '#core/base/values/field-path.ts'
-import type { LimitName } from './limit-names.ts'
+import type { LimitName, LimitReached } from './limit-names.ts'
 
 /**
  * The one error table. REST, the OpenAI-compatible face, GraphQL, the SDK's classes and the documentation derive from it:
@@ -239,6 +239,8 @@ export interface ProblemOptions {
   readonly cost?: Cost | undefined
   /** What refuses the request; every `rate_limited` and `unavailable` names it. It is for the operator, and sent to no client. */
   readonly limit?: LimitName | undefined
+  /** What the limit allows, if it is one on requests in a time. */
+  readonly reached?: LimitReached | undefined
   readonly cause?: unknown
 }
 
@@ -273,6 +275,7 @@ export class Problem extends Error {
   readonly isFinal: boolean
   readonly cost: Cost | undefined
   readonly limit: LimitName | undefined
+  readonly reached?: LimitReached | undefined
   /** Every input that is known to be at fault, that of {@link field} first; empty if the problem is about no field. */
   readonly mistakes: readonly Mistake[]
   readonly #text: DetailText
@@ -288,6 +291,7 @@ export class Problem extends Error {
     this.isFinal = options.isFinal ?? false
     this.cost = options.cost
     this.limit = options.limit ?? OWN_LIMIT[reason]
+    this.reached = options.reached
     this.#text = options.detail ?? ERRORS[reason].text
     const { field, others = [] } = options
     this.mistakes = field === undefined ? [] : [{ field, text: this.#text }, ...others].slice(0, MISTAKES_MAX)
@@ -301,21 +305,21 @@ export class Problem extends Error {
 
   /** The same problem with these mistakes, for callers that name fields in another way. */
   replaced({ field, text }: Mistake, others: readonly Mistake[]): Problem {
-    const { reason, retryAfterSeconds, limit } = this
-    const options = { field, detail: text, others, retryAfterSeconds, limit, cause: this }
+    const { reason, retryAfterSeconds, limit, reached } = this
+    const options = { field, detail: text, others, retryAfterSeconds, limit, reached, cause: this }
     return new Problem(reason, options).refusing(this.#refused)
   }
 
   /** The same problem with mistakes in further fields; of those in the same field the first is kept. */
   with(mistakes: readonly Mistake[]): Problem {
-    const { reason, field, retryAfterSeconds, limit, cause } = this
+    const { reason, field, retryAfterSeconds, limit, reached, cause } = this
     const byField = new Map<string, Mistake>()
     for (const mistake of [...this.mistakes, ...mistakes]) {
       const name = joinPath(mistake.field)
       if (!byField.has(name)) byField.set(name, mistake)
     }
     const others = [...byField.values()].slice(1)
-    const options = { field, detail: this.#text, others, retryAfterSeconds, limit, cause }
+    const options = { field, detail: this.#text, others, retryAfterSeconds, limit, reached, cause }
     return new Problem(reason, options).refusing(this.#refused)
   }
 

@@ -52,3 +52,10 @@ export const LIMIT_NAMES = [
   'other',
 ] as const
 export type LimitName = (typeof LIMIT_NAMES)[number]
+
+/** What a rate limit allows, and whether it is the gateway's or a lower one of the key. */
+export interface LimitReached {
+  readonly points: number
+  readonly windowSeconds: number
+  readonly of: 'gateway' | 'key'
+}

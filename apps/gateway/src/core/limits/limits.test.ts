@@ -19,7 +19,8 @@ afterEach(() => {
 })
 
 test('calls within the limit pass, the next is rejected, and the verdict carries the state of the window', async () => {
-  const verdict = { policy: 'chat', limit: 'chat', points: 3, windowSeconds: 60, resetSeconds: 60 }
+  const whole = { points: 3, windowSeconds: 60, of: 'gateway' }
+  const verdict = { policy: 'chat', limit: 'chat', points: 3, windowSeconds: 60, whole, resetSeconds: 60 }
   expect(await limits.chat.take('a')).toEqual({ ...verdict, allowed: true, remaining: 2 })
   expect(await limits.chat.take('a')).toEqual({ ...verdict, allowed: true, remaining: 1 })
   expect(await limits.chat.take('a')).toEqual({ ...verdict, allowed: true, remaining: 0 })
@@ -52,6 +53,9 @@ test("a caller's own limit lowers the rule and never raises it", async () => {
     expect(await limits.chat.take('b', 100)).toMatchObject({ allowed: true, points: 3 })
   }
   expect(await limits.chat.take('b', 100)).toMatchObject({ allowed: false, points: 3 })
+  // Which of the two it was is on record for whoever wants to raise it.
+  expect((await limits.chat.take('a', 1)).whole).toEqual({ points: 1, windowSeconds: 60, of: 'key' })
+  expect((await limits.chat.take('b', 100)).whole).toEqual({ points: 3, windowSeconds: 60, of: 'gateway' })
 })
 
 test('a point that is given back may be taken again, but only in its own window', async () => {
@@ -92,7 +96,7 @@ test('processes that share a limit without Redis each have an equal part of it, 
   const shared = createLimits({ ...rulesOf(rule), refusedKeys }, { liveProcesses: () => 2, observer })
   const { chat, refusedKeys: few } = shared
   expect(await chat.take('a')).toMatchObject({ allowed: true, points: 1, remaining: 0 })
-  expect(await chat.take('a')).toMatchObject({ allowed: false, points: 1 })
+  expect(await chat.take('a')).toMatchObject({ allowed: false, points: 1, whole: { points: 3 } })
   expect(await few.take('a')).toMatchObject({ allowed: true, points: 1 })
 })
 

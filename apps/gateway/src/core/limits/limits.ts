@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import { Problem } from '#core/errors/errors.ts'
-import type { LimitName } from '#core/errors/limit-names.ts'
+import type { LimitName, LimitReached } from '#core/errors/limit-names.ts'
 import { createSharedStore, type SharedLimit, type SharedStoreObserver } from './shared-limit.ts'
 import { createWindows } from './windows.ts'
 
@@ -41,8 +41,11 @@ export interface LimitVerdict {
   readonly policy: string
   /** The name in the log and in the record of refusals. */
   readonly limit: LimitName
+  /** What this process allows of it. */
   readonly points: number
   readonly windowSeconds: number
+  /** What all processes allow together, for the record of refusals. */
+  readonly whole: LimitReached
   readonly remaining: number
   readonly resetSeconds: number
 }
@@ -111,12 +114,24 @@ function createLimiter(
   const windows = createWindows(windowSeconds)
   const shared = store?.(policy, windowSeconds, windows)
 
-  const verdict = (allowed: boolean, points: number, remaining: number, msLeft: number): LimitVerdict => ({
+  const ofGateway: LimitReached = { ...rule, of: 'gateway' }
+
+  interface Counted {
+    readonly points: number
+    readonly remaining: number
+    readonly msLeft: number
+  }
+  const verdict = (
+    allowed: boolean,
+    whole: LimitReached,
+    { points, remaining, msLeft }: Counted,
+  ): LimitVerdict => ({
     allowed,
     policy,
     limit,
     points,
     windowSeconds,
+    whole,
     remaining: Math.max(0, remaining),
     resetSeconds: Math.max(1, Math.ceil(msLeft / 1000)),
   })
@@ -125,30 +140,32 @@ function createLimiter(
    * Counts without Redis. Each live process may let an equal part of the remaining points through, so every call that is
    * let through here takes one point for each process, as if each of the others had let one through as well.
    */
-  async function takeAlone(key: string, points: number): Promise<LimitVerdict> {
+  async function takeAlone(key: string, whole: LimitReached): Promise<LimitVerdict> {
     const window = windows.open(key)
     const live = liveProcesses()
     // If there are more processes than points, each of them still lets its first call through.
-    const most = Math.max(points, live)
+    const most = Math.max(whole.points, live)
     const { consumedPoints, msBeforeNext } = await windows.counts.penalty(key, live)
     const allowed = consumedPoints <= most
     if (allowed) window.own += 1
     else await windows.counts.reward(key, live)
     const remaining = Math.floor((most - consumedPoints) / live)
-    return verdict(allowed, Math.floor(most / live), remaining, msBeforeNext)
+    return verdict(allowed, whole, { points: Math.floor(most / live), remaining, msLeft: msBeforeNext })
   }
 
-  async function takeShared(counts: SharedLimit, key: string, points: number): Promise<LimitVerdict> {
+  async function takeShared(counts: SharedLimit, key: string, whole: LimitReached): Promise<LimitVerdict> {
+    const { points } = whole
     const known = await counts.take(key, points)
-    if (known === undefined) return takeAlone(key, points)
-    return verdict(known.isAllowed, points, points - known.count, known.msLeft)
+    if (known === undefined) return takeAlone(key, whole)
+    return verdict(known.isAllowed, whole, { points, remaining: points - known.count, msLeft: known.msLeft })
   }
 
   return {
     // Not an async function: where there is no Redis, that would cost every call three promises more.
     take(key, perMinute = Infinity) {
       const points = Math.min(rule.points, Math.max(1, Math.floor((perMinute * windowSeconds) / 60)))
-      return shared === undefined ? takeAlone(key, points) : takeShared(shared, key, points)
+      const whole = points < rule.points ? ({ points, windowSeconds, of: 'key' } as const) : ofGateway
+      return shared === undefined ? takeAlone(key, whole) : takeShared(shared, key, whole)
     },
     async giveBack(key) {
       const window = windows.find(key)
@@ -171,8 +188,8 @@ export async function requirePoint(limiter: Limiter, key: string, onLimit?: OnLi
 }
 
 /** The refusal of what exceeds a limit. */
-export function exceeded({ limit, resetSeconds }: LimitVerdict, detail?: string): Problem {
-  return new Problem('rate_limited', { detail, limit, retryAfterSeconds: resetSeconds })
+export function exceeded({ limit, whole, resetSeconds }: LimitVerdict, detail?: string): Problem {
+  return new Problem('rate_limited', { detail, limit, reached: whole, retryAfterSeconds: resetSeconds })
 }
 
 /** A limit in points a minute, as the records of keys show it; at least 1, because every limit lets at least one call through. */

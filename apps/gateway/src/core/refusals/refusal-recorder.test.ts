@@ -81,6 +81,16 @@ describe('what is written', () => {
     ])
   })
 
+  test('what a rate limit allows and whose it is, also after a face has named the field', async () => {
+    const reached = { points: 60, windowSeconds: 10, of: 'key' } as const
+    const problem = new Problem('rate_limited', { limit: 'chat', reached }).at(['query']).with([])
+    recorder.record(refusal('rate_limited', { problem }))
+    await afterGathering()
+    expect(written().singles).toMatchObject([
+      { limit: 'chat', limit_points: 60, limit_window_seconds: 10, limit_of: 'key' },
+    ])
+  })
+
   test('of unknown credentials the reason is counted, and nothing else', async () => {
     recorder.record(refusal('key_unknown', { requester: { agent: 'dify' }, field: 'body.query' }))
     await afterGathering()

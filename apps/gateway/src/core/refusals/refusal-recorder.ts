@@ -20,7 +20,7 @@ export interface RefusedRequest {
   readonly requester: RefusedRequester
   /** The input at fault, as the face names it. */
   readonly field?: string | undefined
-  readonly problem: Pick<Problem, 'reason' | 'status' | 'limit'>
+  readonly problem: Pick<Problem, 'reason' | 'status' | 'limit' | 'reached'>
 }
 
 /**
@@ -221,6 +221,9 @@ class Pending {
       reason,
       status: problem.status,
       limit,
+      limit_points: problem.reached?.points,
+      limit_window_seconds: problem.reached?.windowSeconds,
+      limit_of: problem.reached?.of,
       field: plainField(field),
     })
     return true

@@ -55,7 +55,19 @@ const kept = async () => (await query<{ n: number }>('SELECT count(*)::int AS n 
 const many = <Item>(length: number, make: (n: number) => Item) => Array.from({ length }, (_, n) => make(n))
 
 test('counts add up over statements, and single ones have all that is known', async () => {
-  await write([count(), count({ key: keys[1] ?? '' })], [{ ...single(), field: 'body.query', agent: 'dify' }])
+  await write(
+    [count(), count({ key: keys[1] ?? '' })],
+    [
+      {
+        ...single(),
+        field: 'body.query',
+        agent: 'dify',
+        limit_points: 60,
+        limit_window_seconds: 60,
+        limit_of: 'key',
+      },
+    ],
+  )
   await write([count({ amount: 41 })], [])
   expect(await query('SELECT key_id, count::int FROM refusal_counts ORDER BY count DESC')).toEqual([
     { key_id: keys[0], count: 42 },
@@ -75,6 +87,9 @@ test('counts add up over statements, and single ones have all that is known', as
       status: 429,
       limit: 'chat',
       field: 'body.query',
+      limit_points: 60,
+      limit_window_seconds: 60,
+      limit_of: 'key',
     },
   ])
 })

@@ -63,6 +63,15 @@ const RefusalType = builder.objectRef<Refusal>('Refusal').implement({
     reason: t.exposeString('reason', { description: REFUSAL_DESCRIPTIONS.reason }),
     status: t.exposeInt('status', { description: REFUSAL_DESCRIPTIONS.status }),
     limit: t.exposeString('limit', { description: REFUSAL_DESCRIPTIONS.limit }),
+    limitPoints: t.exposeInt('limitPoints', {
+      nullable: true,
+      description: REFUSAL_DESCRIPTIONS.limitPoints,
+    }),
+    limitWindowSeconds: t.exposeInt('limitWindowSeconds', {
+      nullable: true,
+      description: REFUSAL_DESCRIPTIONS.limitWindowSeconds,
+    }),
+    limitOf: t.exposeString('limitOf', { nullable: true, description: REFUSAL_DESCRIPTIONS.limitOf }),
     field: t.exposeString('field', { nullable: true, description: REFUSAL_DESCRIPTIONS.field }),
   }),
 })

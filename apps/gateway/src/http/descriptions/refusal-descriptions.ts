@@ -16,6 +16,10 @@ export const REFUSAL_DESCRIPTIONS = {
   status: 'The HTTP status that belongs to the reason.',
   limit:
     'Which limit refused it, such as `chat`, or which part of the gateway was not available; empty where the reason says it all.',
+  limitPoints:
+    'How many requests a rate limit allows in its time, on all processes together; null for any other limit.',
+  limitWindowSeconds: 'The time of the rate limit, in seconds; null for any other limit.',
+  limitOf: 'Whose rate limit it is: `key` or `gateway`; null for any other limit.',
   field: 'The input at fault, by the name that its interface has for it; null if it was none.',
   count:
     'Requests that were refused for one reason in one minute, hour or day. The requests of unknown credentials are counted as well, without a key or an owner, and shown only to administrators. Counts are kept for 30 days.',

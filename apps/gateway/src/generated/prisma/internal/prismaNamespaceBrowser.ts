@@ -264,6 +264,9 @@ export const RefusalScalarFieldEnum = {
   reason: 'reason',
   status: 'status',
   limit: 'limit',
+  limitPoints: 'limitPoints',
+  limitWindowSeconds: 'limitWindowSeconds',
+  limitOf: 'limitOf',
   field: 'field'
 } as const
 

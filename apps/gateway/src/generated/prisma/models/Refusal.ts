@@ -28,10 +28,14 @@ export type AggregateRefusal = {
 
 export type RefusalAvgAggregateOutputType = {
   status: number | null
+  limitPoints: number | null
+  limitWindowSeconds: number | null
 }
 
 export type RefusalSumAggregateOutputType = {
   status: number | null
+  limitPoints: number | null
+  limitWindowSeconds: number | null
 }
 
 export type RefusalMinAggregateOutputType = {
@@ -46,6 +50,9 @@ export type RefusalMinAggregateOutputType = {
   reason: string | null
   status: number | null
   limit: string | null
+  limitPoints: number | null
+  limitWindowSeconds: number | null
+  limitOf: string | null
   field: string | null
 }
 
@@ -61,6 +68,9 @@ export type RefusalMaxAggregateOutputType = {
   reason: string | null
   status: number | null
   limit: string | null
+  limitPoints: number | null
+  limitWindowSeconds: number | null
+  limitOf: string | null
   field: string | null
 }
 
@@ -76,6 +86,9 @@ export type RefusalCountAggregateOutputType = {
   reason: number
   status: number
   limit: number
+  limitPoints: number
+  limitWindowSeconds: number
+  limitOf: number
   field: number
   _all: number
 }
@@ -83,10 +96,14 @@ export type RefusalCountAggregateOutputType = {
 
 export type RefusalAvgAggregateInputType = {
   status?: true
+  limitPoints?: true
+  limitWindowSeconds?: true
 }
 
 export type RefusalSumAggregateInputType = {
   status?: true
+  limitPoints?: true
+  limitWindowSeconds?: true
 }
 
 export type RefusalMinAggregateInputType = {
@@ -101,6 +118,9 @@ export type RefusalMinAggregateInputType = {
   reason?: true
   status?: true
   limit?: true
+  limitPoints?: true
+  limitWindowSeconds?: true
+  limitOf?: true
   field?: true
 }
 
@@ -116,6 +136,9 @@ export type RefusalMaxAggregateInputType = {
   reason?: true
   status?: true
   limit?: true
+  limitPoints?: true
+  limitWindowSeconds?: true
+  limitOf?: true
   field?: true
 }
 
@@ -131,6 +154,9 @@ export type RefusalCountAggregateInputType = {
   reason?: true
   status?: true
   limit?: true
+  limitPoints?: true
+  limitWindowSeconds?: true
+  limitOf?: true
   field?: true
   _all?: true
 }
@@ -233,6 +259,9 @@ export type RefusalGroupByOutputType = {
   reason: string
   status: number
   limit: string
+  limitPoints: number | null
+  limitWindowSeconds: number | null
+  limitOf: string | null
   field: string | null
   _count: RefusalCountAggregateOutputType | null
   _avg: RefusalAvgAggregateOutputType | null
@@ -271,6 +300,9 @@ export type RefusalWhereInput = {
   reason?: Prisma.StringFilter<"Refusal"> | string
   status?: Prisma.IntFilter<"Refusal"> | number
   limit?: Prisma.StringFilter<"Refusal"> | string
+  limitPoints?: Prisma.IntNullableFilter<"Refusal"> | number | null
+  limitWindowSeconds?: Prisma.IntNullableFilter<"Refusal"> | number | null
+  limitOf?: Prisma.StringNullableFilter<"Refusal"> | string | null
   field?: Prisma.StringNullableFilter<"Refusal"> | string | null
 }
 
@@ -286,6 +318,9 @@ export type RefusalOrderByWithRelationInput = {
   reason?: Prisma.SortOrder
   status?: Prisma.SortOrder
   limit?: Prisma.SortOrder
+  limitPoints?: Prisma.SortOrderInput | Prisma.SortOrder
+  limitWindowSeconds?: Prisma.SortOrderInput | Prisma.SortOrder
+  limitOf?: Prisma.SortOrderInput | Prisma.SortOrder
   field?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
@@ -304,6 +339,9 @@ export type RefusalWhereUniqueInput = Prisma.AtLeast<{
   reason?: Prisma.StringFilter<"Refusal"> | string
   status?: Prisma.IntFilter<"Refusal"> | number
   limit?: Prisma.StringFilter<"Refusal"> | string
+  limitPoints?: Prisma.IntNullableFilter<"Refusal"> | number | null
+  limitWindowSeconds?: Prisma.IntNullableFilter<"Refusal"> | number | null
+  limitOf?: Prisma.StringNullableFilter<"Refusal"> | string | null
   field?: Prisma.StringNullableFilter<"Refusal"> | string | null
 }, "id">
 
@@ -319,6 +357,9 @@ export type RefusalOrderByWithAggregationInput = {
   reason?: Prisma.SortOrder
   status?: Prisma.SortOrder
   limit?: Prisma.SortOrder
+  limitPoints?: Prisma.SortOrderInput | Prisma.SortOrder
+  limitWindowSeconds?: Prisma.SortOrderInput | Prisma.SortOrder
+  limitOf?: Prisma.SortOrderInput | Prisma.SortOrder
   field?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.RefusalCountOrderByAggregateInput
   _avg?: Prisma.RefusalAvgOrderByAggregateInput
@@ -342,6 +383,9 @@ export type RefusalScalarWhereWithAggregatesInput = {
   reason?: Prisma.StringWithAggregatesFilter<"Refusal"> | string
   status?: Prisma.IntWithAggregatesFilter<"Refusal"> | number
   limit?: Prisma.StringWithAggregatesFilter<"Refusal"> | string
+  limitPoints?: Prisma.IntNullableWithAggregatesFilter<"Refusal"> | number | null
+  limitWindowSeconds?: Prisma.IntNullableWithAggregatesFilter<"Refusal"> | number | null
+  limitOf?: Prisma.StringNullableWithAggregatesFilter<"Refusal"> | string | null
   field?: Prisma.StringNullableWithAggregatesFilter<"Refusal"> | string | null
 }
 
@@ -357,6 +401,9 @@ export type RefusalCreateInput = {
   reason: string
   status: number
   limit?: string
+  limitPoints?: number | null
+  limitWindowSeconds?: number | null
+  limitOf?: string | null
   field?: string | null
 }
 
@@ -372,6 +419,9 @@ export type RefusalUncheckedCreateInput = {
   reason: string
   status: number
   limit?: string
+  limitPoints?: number | null
+  limitWindowSeconds?: number | null
+  limitOf?: string | null
   field?: string | null
 }
 
@@ -387,6 +437,9 @@ export type RefusalUpdateInput = {
   reason?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.IntFieldUpdateOperationsInput | number
   limit?: Prisma.StringFieldUpdateOperationsInput | string
+  limitPoints?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  limitWindowSeconds?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  limitOf?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   field?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
@@ -402,6 +455,9 @@ export type RefusalUncheckedUpdateInput = {
   reason?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.IntFieldUpdateOperationsInput | number
   limit?: Prisma.StringFieldUpdateOperationsInput | string
+  limitPoints?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  limitWindowSeconds?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  limitOf?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   field?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
@@ -417,6 +473,9 @@ export type RefusalCreateManyInput = {
   reason: string
   status: number
   limit?: string
+  limitPoints?: number | null
+  limitWindowSeconds?: number | null
+  limitOf?: string | null
   field?: string | null
 }
 
@@ -432,6 +491,9 @@ export type RefusalUpdateManyMutationInput = {
   reason?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.IntFieldUpdateOperationsInput | number
   limit?: Prisma.StringFieldUpdateOperationsInput | string
+  limitPoints?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  limitWindowSeconds?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  limitOf?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   field?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
@@ -447,6 +509,9 @@ export type RefusalUncheckedUpdateManyInput = {
   reason?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.IntFieldUpdateOperationsInput | number
   limit?: Prisma.StringFieldUpdateOperationsInput | string
+  limitPoints?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  limitWindowSeconds?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  limitOf?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   field?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
@@ -462,11 +527,16 @@ export type RefusalCountOrderByAggregateInput = {
   reason?: Prisma.SortOrder
   status?: Prisma.SortOrder
   limit?: Prisma.SortOrder
+  limitPoints?: Prisma.SortOrder
+  limitWindowSeconds?: Prisma.SortOrder
+  limitOf?: Prisma.SortOrder
   field?: Prisma.SortOrder
 }
 
 export type RefusalAvgOrderByAggregateInput = {
   status?: Prisma.SortOrder
+  limitPoints?: Prisma.SortOrder
+  limitWindowSeconds?: Prisma.SortOrder
 }
 
 export type RefusalMaxOrderByAggregateInput = {
@@ -481,6 +551,9 @@ export type RefusalMaxOrderByAggregateInput = {
   reason?: Prisma.SortOrder
   status?: Prisma.SortOrder
   limit?: Prisma.SortOrder
+  limitPoints?: Prisma.SortOrder
+  limitWindowSeconds?: Prisma.SortOrder
+  limitOf?: Prisma.SortOrder
   field?: Prisma.SortOrder
 }
 
@@ -496,11 +569,16 @@ export type RefusalMinOrderByAggregateInput = {
   reason?: Prisma.SortOrder
   status?: Prisma.SortOrder
   limit?: Prisma.SortOrder
+  limitPoints?: Prisma.SortOrder
+  limitWindowSeconds?: Prisma.SortOrder
+  limitOf?: Prisma.SortOrder
   field?: Prisma.SortOrder
 }
 
 export type RefusalSumOrderByAggregateInput = {
   status?: Prisma.SortOrder
+  limitPoints?: Prisma.SortOrder
+  limitWindowSeconds?: Prisma.SortOrder
 }
 
 
@@ -517,6 +595,9 @@ export type RefusalSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   reason?: boolean
   status?: boolean
   limit?: boolean
+  limitPoints?: boolean
+  limitWindowSeconds?: boolean
+  limitOf?: boolean
   field?: boolean
 }, ExtArgs["result"]["refusal"]>
 
@@ -532,6 +613,9 @@ export type RefusalSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   reason?: boolean
   status?: boolean
   limit?: boolean
+  limitPoints?: boolean
+  limitWindowSeconds?: boolean
+  limitOf?: boolean
   field?: boolean
 }, ExtArgs["result"]["refusal"]>
 
@@ -547,6 +631,9 @@ export type RefusalSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   reason?: boolean
   status?: boolean
   limit?: boolean
+  limitPoints?: boolean
+  limitWindowSeconds?: boolean
+  limitOf?: boolean
   field?: boolean
 }, ExtArgs["result"]["refusal"]>
 
@@ -562,10 +649,13 @@ export type RefusalSelectScalar = {
   reason?: boolean
   status?: boolean
   limit?: boolean
+  limitPoints?: boolean
+  limitWindowSeconds?: boolean
+  limitOf?: boolean
   field?: boolean
 }
 
-export type RefusalOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "requestId" | "at" | "keyId" | "ownerId" | "face" | "route" | "agent" | "reason" | "status" | "limit" | "field", ExtArgs["result"]["refusal"]>
+export type RefusalOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "requestId" | "at" | "keyId" | "ownerId" | "face" | "route" | "agent" | "reason" | "status" | "limit" | "limitPoints" | "limitWindowSeconds" | "limitOf" | "field", ExtArgs["result"]["refusal"]>
 
 export type $RefusalPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Refusal"
@@ -588,6 +678,15 @@ export type $RefusalPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     reason: string
     status: number
     limit: string
+    /**
+     * What a limit on requests in a time allows; null for other limits, and of processes that did not record it.
+     */
+    limitPoints: number | null
+    limitWindowSeconds: number | null
+    /**
+     * `key` or `gateway`: whose limit it is.
+     */
+    limitOf: string | null
     /**
      * The input at fault, by the name that its face has for it.
      */
@@ -1026,6 +1125,9 @@ export interface RefusalFieldRefs {
   readonly reason: Prisma.FieldRef<"Refusal", 'String'>
   readonly status: Prisma.FieldRef<"Refusal", 'Int'>
   readonly limit: Prisma.FieldRef<"Refusal", 'String'>
+  readonly limitPoints: Prisma.FieldRef<"Refusal", 'Int'>
+  readonly limitWindowSeconds: Prisma.FieldRef<"Refusal", 'Int'>
+  readonly limitOf: Prisma.FieldRef<"Refusal", 'String'>
   readonly field: Prisma.FieldRef<"Refusal", 'String'>
 }
     
