@@ -33,6 +33,8 @@ describe.runIf(HAS_BROWSER)('the audit log in the console', () => {
       operation: 'users.update',
       targetId: user.id,
     })
+    const cells = await rows(page).getByRole('cell').allTextContents()
+    expect(cells).toEqual(expect.arrayContaining(['Usermei', 'role user → premium']))
     expect(await violations()).toEqual([])
 
     const downloaded = page.waitForEvent('download')

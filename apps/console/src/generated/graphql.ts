@@ -556,6 +556,13 @@ export type RequestsWithIdQueryVariables = Exact<{
 
 export type RequestsWithIdQuery = { calls: { nodes: Array<{ id: string }> } | null, refusals: { nodes: Array<{ id: string }> } | null };
 
+export type CallsOfConversationQueryVariables = Exact<{
+  filter?: CallFilter | null | undefined;
+}>;
+
+
+export type CallsOfConversationQuery = { calls: { nodes: Array<{ id: string }> } | null };
+
 export type CountedRefusalsQueryVariables = Exact<{
   filter: RefusalCountFilter;
 }>;
@@ -573,7 +580,7 @@ export type AgentListQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type AgentListQuery = { agents: Array<{ id: string, name: string, platform: string, description: string, status: AgentStatus, statusSince: string | null, statusReason: string | null, requires: Array<string>, sandbox: boolean, features: { stream: boolean, detail: boolean, files: boolean, conversation: boolean, usage: boolean, stop: boolean }, apps: Array<{ appId: string, name: string }>, deployments: Array<{ deploymentId: string, weight: number, priority: number, state: string, disabled: boolean, status: AgentStatus, statusSince: string | null, statusReason: string | null, probeMs: number, breaker: BreakerState, callsInFlight: number, processes: Array<{ instanceId: string, host: string | null, pid: number | null, version: string | null, breaker: BreakerState, callsInFlight: number, openSince: string | null, reason: string | null }> }> | null }> | null };
 
-export type AuditFieldsFragment = { n: number, at: string, operation: string, result: AuditResult, actor: string, userId: string | null, keyId: string | null, name: string | null, address: string | null, requestId: string | null, target: string | null, targetId: string | null, reason: string | null, count: number, user: { id: string, username: string } | null, key: { id: string, name: string } | null };
+export type AuditFieldsFragment = { n: number, at: string, operation: string, result: AuditResult, actor: string, userId: string | null, keyId: string | null, name: string | null, address: string | null, requestId: string | null, target: string | null, targetId: string | null, before: Record<string, unknown> | null, after: Record<string, unknown> | null, reason: string | null, count: number, user: { id: string, username: string } | null, key: { id: string, name: string } | null };
 
 export type AuditEventsQueryVariables = Exact<{
   filter?: AuditFilter | null | undefined;
@@ -582,7 +589,7 @@ export type AuditEventsQueryVariables = Exact<{
 }>;
 
 
-export type AuditEventsQuery = { auditEvents: { nodes: Array<{ n: number, at: string, operation: string, result: AuditResult, actor: string, userId: string | null, keyId: string | null, name: string | null, address: string | null, requestId: string | null, target: string | null, targetId: string | null, reason: string | null, count: number, user: { id: string, username: string } | null, key: { id: string, name: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null };
+export type AuditEventsQuery = { auditEvents: { nodes: Array<{ n: number, at: string, operation: string, result: AuditResult, actor: string, userId: string | null, keyId: string | null, name: string | null, address: string | null, requestId: string | null, target: string | null, targetId: string | null, before: Record<string, unknown> | null, after: Record<string, unknown> | null, reason: string | null, count: number, user: { id: string, username: string } | null, key: { id: string, name: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null };
 
 export type AuditTotalQueryVariables = Exact<{
   filter?: AuditFilter | null | undefined;
@@ -596,7 +603,7 @@ export type AuditEventQueryVariables = Exact<{
 }>;
 
 
-export type AuditEventQuery = { auditEvent: { before: Record<string, unknown> | null, after: Record<string, unknown> | null, tokenId: string | null, hash: string, n: number, at: string, operation: string, result: AuditResult, actor: string, userId: string | null, keyId: string | null, name: string | null, address: string | null, requestId: string | null, target: string | null, targetId: string | null, reason: string | null, count: number, user: { id: string, username: string } | null, key: { id: string, name: string } | null } | null };
+export type AuditEventQuery = { auditEvent: { tokenId: string | null, hash: string, n: number, at: string, operation: string, result: AuditResult, actor: string, userId: string | null, keyId: string | null, name: string | null, address: string | null, requestId: string | null, target: string | null, targetId: string | null, before: Record<string, unknown> | null, after: Record<string, unknown> | null, reason: string | null, count: number, user: { id: string, username: string } | null, key: { id: string, name: string } | null } | null };
 
 export type CallFieldsFragment = { id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, appId: string, model: string | null, outcome: CallOutcome | null, reason: ErrorReason | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, paused: boolean, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null };
 
@@ -877,6 +884,8 @@ export const AuditFieldsFragmentDoc = new TypedDocumentString(`
   requestId
   target
   targetId
+  before
+  after
   reason
   count
 }
@@ -1194,6 +1203,15 @@ export const RequestsWithIdDocument = new TypedDocumentString(`
   }
 }
     `, {"hash":"sha256:63afeabfac49900526f188142a7b97fa0ecca43445fc576d97032e9e18e746fd"}) as unknown as TypedDocumentString<RequestsWithIdQuery, RequestsWithIdQueryVariables>;
+export const CallsOfConversationDocument = new TypedDocumentString(`
+    query CallsOfConversation($filter: CallFilter) {
+  calls(filter: $filter, first: 1) {
+    nodes {
+      id
+    }
+  }
+}
+    `, {"hash":"sha256:c70006b1bf327e337321d7e1c1f2a71a79738f837b0a5592fd47de9faf59f54d"}) as unknown as TypedDocumentString<CallsOfConversationQuery, CallsOfConversationQueryVariables>;
 export const CountedRefusalsDocument = new TypedDocumentString(`
     query CountedRefusals($filter: RefusalCountFilter!) {
   refusalCounts(filter: $filter, per: HOUR) {
@@ -1301,9 +1319,11 @@ export const AuditEventsDocument = new TypedDocumentString(`
   requestId
   target
   targetId
+  before
+  after
   reason
   count
-}`, {"hash":"sha256:5f04d4de468b3438f649814e03bf72a673b036541623a8a01887b37ce543832d"}) as unknown as TypedDocumentString<AuditEventsQuery, AuditEventsQueryVariables>;
+}`, {"hash":"sha256:e8f667d99775503eff328747667183b7e9623d8ddd15b16faac6a267c97ba99a"}) as unknown as TypedDocumentString<AuditEventsQuery, AuditEventsQueryVariables>;
 export const AuditTotalDocument = new TypedDocumentString(`
     query AuditTotal($filter: AuditFilter) {
   auditEvents(filter: $filter, first: 1) {
@@ -1315,8 +1335,6 @@ export const AuditEventDocument = new TypedDocumentString(`
     query AuditEvent($n: SafeInt!) {
   auditEvent(n: $n) {
     ...AuditFields
-    before
-    after
     tokenId
     hash
   }
@@ -1342,9 +1360,11 @@ export const AuditEventDocument = new TypedDocumentString(`
   requestId
   target
   targetId
+  before
+  after
   reason
   count
-}`, {"hash":"sha256:a14e2e13a039204016dff649c6581cd5e06d2ec76e3e7c87cf928bf276c3898f"}) as unknown as TypedDocumentString<AuditEventQuery, AuditEventQueryVariables>;
+}`, {"hash":"sha256:75c51236f54f7a4957aaa6cb4310d76fbc173c400c7e02846c3a66c6027f6c68"}) as unknown as TypedDocumentString<AuditEventQuery, AuditEventQueryVariables>;
 export const CallsDocument = new TypedDocumentString(`
     query Calls($filter: CallFilter, $first: Int = 50, $after: String) {
   calls(filter: $filter, first: $first, after: $after) {

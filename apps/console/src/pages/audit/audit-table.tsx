@@ -5,6 +5,8 @@ import type { AuditFieldsFragment } from '../../generated/graphql.ts'
 import type { Column } from '../../lists/column.ts'
 import { ListTable, second } from '../../lists/list-table.tsx'
 import { Actor } from './actor.tsx'
+import { ChangeLine } from './change-line.tsx'
+import { changesOf } from './compare-states.ts'
 import { ResultBadge } from './result-badge.tsx'
 import { Target } from './target.tsx'
 import { useWords } from './words.ts'
@@ -48,6 +50,13 @@ function useColumns(): readonly Column<AuditFieldsFragment>[] {
     },
     { head: t('who'), cell: (event) => <Actor event={event} /> },
     { head: t('target'), cell: (event) => (event.target === null ? null : <Target event={event} />) },
+    {
+      head: t('change'),
+      cell: (event) => {
+        const changes = changesOf(event)
+        return changes.length === 0 ? null : <ChangeLine changes={changes} />
+      },
+    },
     { head: t('address'), cell: ({ address }) => address },
   ]
 }

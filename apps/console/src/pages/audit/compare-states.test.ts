@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { compareStates } from './compare-states.ts'
+import { changesOf, compareStates } from './compare-states.ts'
 
 test('states are compared field by field, first what has changed', () => {
   const before = { username: 'mei', role: 'user', limits: { chat: 5, upload: null }, agents: ['a'] }
@@ -21,4 +21,16 @@ test('what was made had nothing before, and what was removed has nothing after',
     { name: 'tags', before: '{}', after: undefined, hasChanged: true },
   ])
   expect(compareStates(null, null)).toEqual([])
+})
+
+test('what was made or removed is no change, and neither is what stayed', () => {
+  expect(changesOf({ before: null, after: { role: 'user' } })).toEqual([])
+  expect(changesOf({ before: { role: 'user' }, after: null })).toEqual([])
+  const [before, after] = [
+    { role: 'user', status: 'active', token_epoch: 0 },
+    { role: 'premium', status: 'active', token_epoch: 1 },
+  ]
+  expect(changesOf({ before, after })).toEqual([
+    { name: 'role', before: 'user', after: 'premium', hasChanged: true },
+  ])
 })

@@ -20,6 +20,15 @@ export function compareStates(before: State, after: State): readonly ComparedFie
   return [...fields.filter(({ hasChanged }) => hasChanged), ...fields.filter(({ hasChanged }) => !hasChanged)]
 }
 
+/**
+ * What an event has changed. Of what was made or removed there is only one state, which is no change, and that the sessions of a
+ * user have ended follows from what was done.
+ */
+export function changesOf({ before, after }: { readonly before: State; readonly after: State }) {
+  if (before === null || after === null) return []
+  return compareStates(before, after).filter(({ name, hasChanged }) => hasChanged && name !== 'token_epoch')
+}
+
 function fieldsOf(state: State): ReadonlyMap<string, string> {
   return new Map(state === null ? [] : flatten(state, ''))
 }

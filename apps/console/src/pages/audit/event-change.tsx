@@ -3,6 +3,7 @@ import { Card } from '../../ui/card.tsx'
 import { Table } from '../../ui/table.tsx'
 import styles from './audit.module.css'
 import type { AuditDetails } from './audit-details.ts'
+import { useAuditNames } from './audit-names.ts'
 import { type ComparedField, compareStates } from './compare-states.ts'
 
 /** What the event is about, before and after, field by field. Nothing where it has no state, as for a login. */
@@ -38,14 +39,17 @@ interface FieldRowProps {
 
 function FieldRow({ field: { name, before, after, hasChanged }, isMarked }: FieldRowProps) {
   const t = useTranslations('audit.event')
+  const names = useAuditNames()
   return (
     <tr className={hasChanged && isMarked ? styles.changed : undefined}>
       <th scope="row">
         <code>{name}</code>
         {hasChanged && isMarked && <span className="visually-hidden"> {t('hasChanged')}</span>}
       </th>
-      <td className={styles.value}>{before === undefined ? '–' : <code>{before}</code>}</td>
-      <td className={styles.value}>{after === undefined ? '–' : <code>{after}</code>}</td>
+      <td className={styles.value}>
+        {before === undefined ? '–' : <code>{names.value(name, before)}</code>}
+      </td>
+      <td className={styles.value}>{after === undefined ? '–' : <code>{names.value(name, after)}</code>}</td>
     </tr>
   )
 }

@@ -1,28 +1,37 @@
 import { Link } from '@tanstack/react-router'
 import type { AuditFieldsFragment } from '../../generated/graphql.ts'
 import styles from './audit.module.css'
+import { useAuditNames } from './audit-names.ts'
 import { useWords } from './words.ts'
 
-type Targeted = Pick<AuditFieldsFragment, 'target' | 'targetId'>
+type Targeted = Pick<AuditFieldsFragment, 'target' | 'targetId' | 'before' | 'after'>
 
 /** What it was done to, with the way there where there is one. */
-export function Target({ event: { target, targetId } }: { readonly event: Targeted }) {
+export function Target({ event }: { readonly event: Targeted }) {
   const words = useWords()
+  const names = useAuditNames()
+  const { target, targetId } = event
   if (target === null) return '–'
   return (
     <>
       {words.target(target)}
       {targetId !== null && (
         <span className={styles.id}>
-          <TargetLink target={target} id={targetId} />
+          <TargetLink target={target} id={targetId} name={names.target(event)} />
         </span>
       )}
     </>
   )
 }
 
-function TargetLink({ target, id }: { readonly target: string; readonly id: string }) {
-  const text = <code>{id}</code>
+interface TargetLinkProps {
+  readonly target: string
+  readonly id: string
+  readonly name: string | undefined
+}
+
+function TargetLink({ target, id, name }: TargetLinkProps) {
+  const text = name === undefined ? <code>{id}</code> : <span title={id}>{name}</span>
   switch (target) {
     case 'user':
       return (
