@@ -111,6 +111,29 @@ describe.runIf(HAS_BROWSER)('calls in the console', () => {
     await page.getByText('within at most 31 days').waitFor({ state: 'hidden' })
   })
 
+  test('the calls of a conversation are found by its id, by the filter and by the search of every page', async () => {
+    const { api, key } = console.system
+    const first = await api.chat(key, 'dify', { chat_id: '' })
+    await first.text()
+    const conversation = first.headers.get('x-conversation-id') ?? ''
+    await (await api.chat(key, 'dify', { chat_id: conversation })).text()
+    const { page, logIn, violations } = await console.visit('/account')
+    await logIn()
+    await title(page, 'Account')
+    const search = page.getByRole('combobox', { name: 'Search everything' })
+    await search.fill(`X-Conversation-Id: ${conversation}`)
+    await search.press('Enter')
+    await title(page, 'Calls')
+    await counted(page, '2 calls')
+    expect(new URL(page.url()).searchParams.get('conversation')).toBe(conversation)
+    await page.getByRole('button', { name: /^Conversation: / }).click()
+    await page.getByRole('button', { name: 'More filters' }).click()
+    await page.getByLabel('Conversation', { exact: true }).fill(conversation)
+    await page.getByLabel('Conversation', { exact: true }).press('Enter')
+    await counted(page, '2 calls')
+    expect(await violations()).toEqual([])
+  })
+
   test('a request whose id the gateway has made is found whatever the range, since its id carries its time', async () => {
     const { api, key } = console.system
     const response = await api.chat(key, 'dify')

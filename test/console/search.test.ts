@@ -157,7 +157,7 @@ describe.runIf(HAS_BROWSER)('the search of every page of the console', () => {
     await title(page, '账户')
     const search = page.getByRole('combobox', { name: '搜索全部内容' })
     await search.fill('admin')
-    await page.getByRole('option', { name: '查找调用或请求 admin' }).waitFor()
+    await page.getByRole('option', { name: '查找调用、请求或会话 admin' }).waitFor()
     await page.getByText('正在搜索').waitFor({ state: 'detached' })
     expect(await list(page).getByRole('option').count()).toBe(1)
     expect(await violations()).toEqual([])

@@ -7,11 +7,12 @@ import styles from './filters.module.css'
 interface SearchFilterProps {
   readonly label: string
   readonly value: string | undefined
+  readonly maxLength?: number
   onChange(value: string | undefined): void
 }
 
 /** An id to look for. It searches when Enter is pressed or the field is left, and not at each letter: each search reads a list. */
-export function SearchFilter({ label, value, onChange }: SearchFilterProps) {
+export function SearchFilter({ label, value, maxLength = 128, onChange }: SearchFilterProps) {
   const t = useTranslations('filters')
   const [text, setText] = useState(value ?? '')
   function search(event?: FormEvent) {
@@ -25,7 +26,7 @@ export function SearchFilter({ label, value, onChange }: SearchFilterProps) {
         label={label}
         type="search"
         value={text}
-        maxLength={128}
+        maxLength={maxLength}
         spellCheck={false}
         autoComplete="off"
         title={t('searchHint')}

@@ -12,6 +12,9 @@ test.each([
   `x-request-id:${ID}`,
   `"request_id": "${ID}",`,
   `requestId=${ID}`,
+  `x-conversation-id: ${ID}`,
+  `"conversation_id": "${ID}",`,
+  `"chat_id": "${ID}"`,
 ])('the id in %j is found without what stands around it', (text) => {
   expect(idIn(text)).toBe(ID)
 })

@@ -61,7 +61,7 @@ export function RefusalsPage() {
         onFind={async (requestId) => {
           const found = await findRequest(requestId)
           // An id that is found nowhere is shown on this page as not found.
-          if (found.to === '/calls') change({ requestId })
+          if (found.to === '/calls' && 'requestId' in found.search) change({ requestId })
           else void navigate(found)
         }}
       />

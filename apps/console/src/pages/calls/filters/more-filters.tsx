@@ -18,6 +18,13 @@ export function MoreFilters({ search, onChange }: MoreFiltersProps) {
   const t = useTranslations('calls')
   return (
     <>
+      <SearchFilter
+        key={`conversation ${search.conversation}`}
+        label={t('call.conversation')}
+        value={search.conversation}
+        maxLength={256}
+        onChange={(conversation) => onChange({ conversation })}
+      />
       <OptionFilter
         label={t('call.reason')}
         value={search.reason}
