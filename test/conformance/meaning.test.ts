@@ -7,6 +7,7 @@ import { EventReader } from '@trunkline/gateway/src/core/agents/upstream/event-r
 import type { Upstream } from '@trunkline/gateway/src/core/agents/upstream/upstream.ts'
 import { UpstreamError } from '@trunkline/gateway/src/core/agents/upstream/upstream-error.ts'
 import type { UpstreamPart } from '@trunkline/gateway/src/core/agents/upstream/upstream-reply.ts'
+import { parseJson } from '@trunkline/gateway/src/core/base/values/json.ts'
 import { parseLenientJson } from '@trunkline/gateway/src/core/base/values/lenient-json.ts'
 import type { Settled } from '@trunkline/gateway/src/core/calls/call-events.ts'
 import { chatOf } from '@trunkline/gateway/src/core/calls/chat.test-support.ts'
@@ -20,7 +21,7 @@ import { echoOf } from '@trunkline/gateway/src/openai/responses/response.ts'
 import { createChunkEncoder } from '@trunkline/gateway/src/rest/chat/chunks.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Dice, dice, type Ending, finishOf, type Meaning, SPELLERS } from './spellings.ts'
+import { type Dice, dice, type Ending, finishOf, type Meaning, SPELLERS, sayable } from './spellings.ts'
 
 const runs = process.env.SOAK ? { numRuns: 10_000 } : { numRuns: 150, seed: 1 }
 const SOAK_TIMEOUT_MS = 10 * 60_000
@@ -49,8 +50,8 @@ test.for(BUILT_IN)(
   async (adapter) => {
     await fc.assert(
       fc.asyncProperty(meaning, fc.constantFrom(...COMES), dice, async (meaning, coming, dice) => {
-        const { parts, expected } = wireOf(adapter, meaning, coming, dice)
-        const { events, reason, ends } = await readEvents(adapter, parts)
+        const { parts, expected, run } = wireOf(adapter, meaning, coming, dice)
+        const { events, reason, ends } = await readEvents(adapter, parts, run)
         expect(ends).toHaveLength(1)
         expect(reason).toBe(expected.reason)
         expect(ends[0]?.outcome).toBe(reason === undefined ? 'done' : 'upstream_error')
@@ -79,7 +80,7 @@ interface Expected {
 function wireOf(adapter: Adapter, meaning: Meaning, coming: Coming, dice: Dice) {
   const spell = SPELLERS[adapter.platform]
   if (spell === undefined) throw new Error(`no speller for ${adapter.platform}`)
-  const { frames, body } = spell(meaning, dice)
+  const { frames, body, run } = spell(meaning, dice)
   const finish = finishOf(adapter.platform, meaning.ending)
   const failure = {
     error: 'agent_error',
@@ -88,12 +89,16 @@ function wireOf(adapter: Adapter, meaning: Meaning, coming: Coming, dice: Dice) 
     none: 'agent_truncated',
   }
   const reasons: Readonly<Record<string, string>> = failure
-  const expected: Expected = { ...meaning, reason: reasons[meaning.ending], finish }
+  const expected: Expected = {
+    ...sayable(adapter.platform, meaning),
+    reason: reasons[meaning.ending],
+    finish,
+  }
   const end: UpstreamPart = { kind: 'end' }
   if (coming === 'body' && body !== undefined) {
-    const whole = parseLenientJson(body)
+    const whole = parseJson(body) ?? parseLenientJson(body)
     const part: UpstreamPart = { kind: 'body', status: 200, body: whole, header: () => undefined }
-    return { parts: [part, end], expected }
+    return { parts: [part, end], expected, run }
   }
   const ordinary = { text: 'x', reasoning: '', ending: 'ordinary', usage: false } as const
   if (coming === 'early end') {
@@ -103,20 +108,20 @@ function wireOf(adapter: Adapter, meaning: Meaning, coming: Coming, dice: Dice) 
     // The clean end of the bytes ends an answer that goes on after an end.
     const isWhole = early.length > 0 && meaning.ending === 'none'
     const parts = [...partsOf([...early, ...frames], dice), end]
-    return { parts, expected: isWhole ? { ...expected, reason: undefined, finish: 'stop' } : expected }
+    return { parts, expected: isWhole ? { ...expected, reason: undefined, finish: 'stop' } : expected, run }
   }
   if (coming === 'unclean close')
-    return { parts: [...partsOf(frames, dice), new UpstreamError('agent_truncated')], expected }
+    return { parts: [...partsOf(frames, dice), new UpstreamError('agent_truncated')], expected, run }
   if (coming === 'broken' || coming === 'early end, broken') {
     const early = spell(ordinary, dice).frames.filter((frame) =>
       /workflow_finished|message_end|chat\.completed|"finish_reason":"stop"|\[DONE\]/.test(frame),
     )
     const ends = coming === 'broken' ? [] : early.slice(0, 1 + dice.below(2))
-    const begun = spell({ ...meaning, ending: 'none' }, dice).frames
-    const parts = [...partsOf([...ends, ...begun], dice), new UpstreamError('agent_truncated')]
-    return { parts, expected: { ...expected, reason: 'agent_truncated' } }
+    const begun = spell({ ...meaning, ending: 'none' }, dice)
+    const parts = [...partsOf([...ends, ...begun.frames], dice), new UpstreamError('agent_truncated')]
+    return { parts, expected: { ...expected, reason: 'agent_truncated' }, run: begun.run }
   }
-  return { parts: [...partsOf(frames, dice), end], expected }
+  return { parts: [...partsOf(frames, dice), end], expected, run }
 }
 
 /** Cuts the bytes of a stream anywhere. */
@@ -140,9 +145,13 @@ function partsOf(frames: readonly string[], dice: Dice): UpstreamPart[] {
   return parts
 }
 
-async function readEvents(adapter: Adapter, parts: readonly (UpstreamPart | Error)[]) {
+async function readEvents(
+  adapter: Adapter,
+  parts: readonly (UpstreamPart | Error)[],
+  run: object | undefined,
+) {
   const agent = agentOf(adapter.platform, { timeouts, retry: { attempts: 1, firstByteMs: undefined } })
-  const { reply, ends } = startReply({ agent, upstream: upstreamOf(parts) })
+  const { reply, ends } = startReply({ agent, upstream: upstreamOf(parts, run) })
   const events: ChatEvent[] = []
   let reason: string | undefined
   try {
@@ -157,7 +166,7 @@ async function readEvents(adapter: Adapter, parts: readonly (UpstreamPart | Erro
   return { events, reason, ends: ends satisfies readonly Settled[] }
 }
 
-function upstreamOf(parts: readonly (UpstreamPart | Error)[]): Upstream {
+function upstreamOf(parts: readonly (UpstreamPart | Error)[], run: object | undefined): Upstream {
   const left = [...parts]
   return {
     cards: CONFIGURED_CARDS,
@@ -173,7 +182,10 @@ function upstreamOf(parts: readonly (UpstreamPart | Error)[]): Upstream {
       finish: () => undefined,
       cancel: () => undefined,
     }),
-    help: () => Promise.reject(new Error('a reply that is read asks for no help')),
+    async help(_agent, call) {
+      if (run === undefined) throw new Error('nothing is asked of this run')
+      return call.read(200, run, () => undefined)
+    },
     close: async () => undefined,
   }
 }

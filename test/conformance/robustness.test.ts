@@ -4,12 +4,14 @@ import { BUILT_IN } from '@trunkline/gateway/src/core/agents/registry.ts'
 import { servedBySelf } from '@trunkline/gateway/src/core/agents/served-agent.ts'
 import {
   agentFor,
+  agentOf,
   everyOptionsOf,
   transcriptsOf,
 } from '@trunkline/gateway/src/core/agents/transcripts.test-support.ts'
 import { CONFIGURED_CARDS } from '@trunkline/gateway/src/core/agents/upstream/configured-cards.test-support.ts'
 import type { Upstream } from '@trunkline/gateway/src/core/agents/upstream/upstream.ts'
 import type { UpstreamPart } from '@trunkline/gateway/src/core/agents/upstream/upstream-reply.ts'
+import { parseJson } from '@trunkline/gateway/src/core/base/values/json.ts'
 import { chatOf } from '@trunkline/gateway/src/core/calls/chat.test-support.ts'
 import {
   type CollectedParts,
@@ -97,7 +99,8 @@ async function readEvents(
 ): Promise<ReadReply> {
   const agent = servedBySelf(
     agentFor(adapter, {
-      options,
+      // An agent whose card is not in the configuration would have to be asked for it.
+      options: { ...agentOf(adapter.platform).options, ...options },
       timeouts,
       apiKey: 'sk-planted-agent',
       baseUrl: 'https://planted.internal:8443',
@@ -119,6 +122,8 @@ async function readEvents(
 
 function upstreamOf(parts: readonly UpstreamPart[]): Upstream {
   const left = [...parts]
+  const last = parts.findLast((part) => part.kind === 'events')?.events.at(-1)
+  const asked = last === undefined ? undefined : parseJson(last.data)
   return {
     cards: CONFIGURED_CARDS,
     open: () => ({
@@ -129,7 +134,8 @@ function upstreamOf(parts: readonly UpstreamPart[]): Upstream {
       finish: () => undefined,
       cancel: () => undefined,
     }),
-    help: () => Promise.reject(new Error('a reply that is read asks for no help')),
+    // What is asked after the end is answered with something of the reply, whose form is another one.
+    help: async (_agent, call) => call.read(200, asked, () => undefined),
     close: async () => undefined,
   }
 }

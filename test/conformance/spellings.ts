@@ -16,6 +16,8 @@ export interface Meaning {
 export interface Spelled {
   readonly frames: readonly string[]
   readonly body?: string | undefined
+  /** What the server says of the run when it is asked after the end of its bytes. */
+  readonly run?: object | undefined
 }
 
 /** Choices of the generator: each use of one takes the next. */
@@ -335,18 +337,119 @@ function hiagent({ text, reasoning, ending, usage }: Meaning, dice: Dice): Spell
   }
 }
 
-export const SPELLERS: Readonly<Record<string, Speller>> = { openai, fastgpt, dify, coze, hiagent }
+function a2a({ text, ending, usage }: Meaning, dice: Dice): Spelled {
+  const ids = { taskId: 't1', contextId: 'c1' }
+  const isFormer = dice.below(2) === 0
+  const wrap = dice.of<(result: object) => object>([
+    (result) => result,
+    (result) => ({ jsonrpc: '2.0', id: 1, result }),
+  ])
+  const part = (piece: string) => (isFormer ? { kind: 'text', text: piece } : { text: piece })
+  const state = (word: string) => (isFormer ? word : `TASK_STATE_${word.replace('-', '_').toUpperCase()}`)
+  const frame = (kind: 'status' | 'artifact', update: object) =>
+    data(
+      wrap(
+        isFormer
+          ? { kind: `${kind}-update`, ...ids, ...update }
+          : { [`${kind}Update`]: { ...ids, ...update } },
+      ),
+    )
+  const task = (word: string, more: object = {}) => {
+    const whole = { id: 't1', contextId: 'c1', status: { state: state(word) }, ...more }
+    return wrap(isFormer ? { kind: 'task', ...whole } : { task: whole })
+  }
+  const said = (words: string) => ({ message: { messageId: 'm2', role: 'agent', parts: [part(words)] } })
+  const status = (word: string, words?: string, more: object = {}) =>
+    frame('status', { status: { state: state(word), ...(words !== undefined && said(words)) }, ...more })
+  const artifact = (words: string) => ({ artifactId: 'a1', parts: [part(words)] })
+  const begun = [data(task('submitted')), status('working', dice.of([undefined, 'I look']))]
+  // As pieces, or each time the whole of it.
+  const texts =
+    dice.below(3) === 0
+      ? (growingOf(text, dice) ?? [text]).map((words) => frame('artifact', { artifact: artifact(words) }))
+      : piecesOf(text, dice).map((piece, index) =>
+          frame('artifact', { artifact: artifact(piece), append: index > 0 }),
+        )
+  const run = task('working')
+  if (ending === 'none') return { frames: [...begun, ...texts], run }
+  if (ending === 'error')
+    return { frames: [...begun, ...texts, data({ error: { code: -32603, message: 'x' } })], run }
+  if (ending === 'failed') return { frames: [...begun, ...texts, status('failed', 'x')], run }
+  if (ending === 'stopped') return { frames: [...begun, ...texts, status('canceled')], run }
+  const counts = { usage: { inputTokens: COUNTS.prompt, outputTokens: COUNTS.completion } }
+  const counted = usage ? { metadata: counts } : {}
+  const artifacts = [artifact(text)]
+  return {
+    frames: dice.of([
+      [...begun, ...texts, status('completed', undefined, counted)],
+      [...begun, ...texts, data(task('completed', { artifacts, ...counted }))],
+      [...begun, status('completed', text, counted)],
+    ]),
+    body: JSON.stringify(task('completed', { artifacts, ...counted })),
+    run,
+  }
+}
+
+function langgraph({ text, reasoning, ending, usage }: Meaning, dice: Dice): Spelled {
+  // The server in JavaScript, and the one in Python.
+  const type = dice.of(['ai', 'AIMessageChunk'])
+  const path = dice.of(['', '|agent:t1', '|outer:t1|inner:t2'])
+  const piece = (more: object) =>
+    data([{ id: 'm1', type, content: '', ...more }, { langgraph_node: 'agent' }], `messages${path}`)
+  const content = dice.of<(words: string) => unknown>([
+    (words) => words,
+    (words) => [{ type: 'text', text: words }],
+  ])
+  const frames = [
+    data({ run_id: 'r1', attempt: 1 }, 'metadata'),
+    ...piecesOf(reasoning, dice).map((words) => piece({ additional_kwargs: { reasoning_content: words } })),
+    ...piecesOf(text, dice).map((words) => piece({ content: content(words) })),
+  ]
+  const run = (status: string) => ({ run_id: 'r1', status })
+  if (ending === 'none') return { frames, run: run('running') }
+  if (ending === 'error' || ending === 'failed') {
+    const error = data({ error: 'Error', message: 'x' }, dice.of(['error', `error${path}`]))
+    return { frames: [...frames, ...dice.of([[error], []])], run: run('error') }
+  }
+  if (ending === 'stopped') {
+    const error = data({ error: 'UserInterrupt', message: 'User interrupted the run' }, 'error')
+    return { frames: [...frames, ...dice.of([[error], []])], run: run('interrupted') }
+  }
+  const whole = { id: 'm1', type: 'ai', content: content(text) }
+  const tokens = { input_tokens: COUNTS.prompt, output_tokens: COUNTS.completion, total_tokens: COUNTS.total }
+  const counted = usage ? { usage_metadata: tokens } : {}
+  const last = piece({ response_metadata: { stop_reason: wordOf(ending, dice) }, ...counted })
+  const update = data({ agent: { messages: dice.of<unknown>([whole, [whole]]) } }, 'updates')
+  return { frames: [...frames, last, ...dice.of([[update], []])], run: run('success') }
+}
+
+export const SPELLERS: Readonly<Record<string, Speller>> = {
+  openai,
+  fastgpt,
+  dify,
+  coze,
+  hiagent,
+  a2a,
+  langgraph,
+}
+
+/** What clients can get of a meaning where a platform has words for less. */
+export function sayable(platform: string, meaning: Meaning): Meaning {
+  return platform === 'a2a' ? { ...meaning, reasoning: '' } : meaning
+}
+
+/** The platforms that have no word for an answer that was cut or filtered. */
+const WITHOUT_FINISH_WORDS = ['coze', 'a2a']
 
 /** The finish reason that clients get; undefined for an ending that is a failure. */
 export function finishOf(platform: string, ending: Ending): string | undefined {
   switch (ending) {
     case 'ordinary':
       return 'stop'
-    // Coze has no word for these.
     case 'cut':
-      return platform === 'coze' ? 'stop' : 'length'
+      return WITHOUT_FINISH_WORDS.includes(platform) ? 'stop' : 'length'
     case 'filtered':
-      return platform === 'coze' ? 'stop' : 'content_filter'
+      return WITHOUT_FINISH_WORDS.includes(platform) ? 'stop' : 'content_filter'
     default:
       return undefined
   }

@@ -141,8 +141,9 @@ describe.each(PLATFORMS)('%s', (platform) => {
       ])
       for (const { control } of [sandbox.agents[platform], second(platform)]) await control.recover()
       const served = answers.filter(({ status }) => status === 200).length
-      // A conversation that both have entered is not moved, so that both may have failed.
-      expect(answers.map(({ status }) => status).filter((status) => ![200, 502].includes(status))).toEqual([])
+      // A conversation that both have entered is not moved, so that both may have failed. A thread of LangGraph has one run at a time.
+      const expected = platform === 'langgraph' ? [200, 409, 502] : [200, 502]
+      expect(expected).toEqual(expect.arrayContaining(answers.map(({ status }) => status)))
       const goesOn = (query: string) =>
         until('the conversation goes on', async () => {
           const answer = await ask(platform, query, conversation)

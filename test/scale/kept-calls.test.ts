@@ -3,6 +3,7 @@ import {
   type DeafProxy,
   startDeafProxy,
 } from '@trunkline/gateway/src/core/reply-log/wake-ups/deaf-proxy.test-support.ts'
+import type { SandboxPlatform } from '@trunkline/sandbox'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { halfRequest } from '../support/half-request.ts'
 import {
@@ -22,7 +23,6 @@ import { query } from '../support/query.ts'
 import { type Steps, startSteps } from '../support/stepwise-platform.ts'
 import { readerOf } from '../support/stream.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
-import { PLATFORMS } from '../support/turn-faults.ts'
 import { until } from '../support/until.ts'
 
 // A process, because replicas share nothing but a database and Redis, and one of them is killed.
@@ -39,6 +39,8 @@ const CUT_QUERIES = [
   'sandbox:slow=8 sandbox:error-midstream Hello',
   'sandbox:slow=8 sandbox:replace sandbox:echo ä€👩‍👩‍👧 \u2028 data: x',
 ]
+
+const PLATFORMS = ['fastgpt', 'hiagent', 'dify', 'coze', 'openai'] as const satisfies SandboxPlatform[]
 
 /** Breaks the connections of readers of every platform's replies at every event, at two gateways in turn. */
 async function expectCutsAreHarmless(replicas: KeptReplicas): Promise<void> {
