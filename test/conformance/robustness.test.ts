@@ -4,7 +4,6 @@ import { BUILT_IN } from '@trunkline/gateway/src/core/agents/registry.ts'
 import { servedBySelf } from '@trunkline/gateway/src/core/agents/served-agent.ts'
 import {
   agentFor,
-  agentOf,
   everyOptionsOf,
   transcriptsOf,
 } from '@trunkline/gateway/src/core/agents/transcripts.test-support.ts'
@@ -99,8 +98,7 @@ async function readEvents(
 ): Promise<ReadReply> {
   const agent = servedBySelf(
     agentFor(adapter, {
-      // An agent whose card is not in the configuration would have to be asked for it.
-      options: { ...agentOf(adapter.platform).options, ...options },
+      options,
       timeouts,
       apiKey: 'sk-planted-agent',
       baseUrl: 'https://planted.internal:8443',

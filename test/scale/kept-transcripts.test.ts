@@ -12,7 +12,16 @@ const server = process.env.E2E_DATABASE_URL ?? ''
 const FOLDERS = new URL('../../apps/gateway/src/core/agents/platforms/', import.meta.url)
 
 /** What an entry of each platform needs beside its address. */
-const OPTIONS: Readonly<Record<string, object>> = { openai: { model: 'm' }, coze: { botId: 'b' } }
+const OPTIONS: Readonly<Record<string, object>> = {
+  openai: { model: 'm' },
+  coze: { botId: 'b' },
+  a2a: {
+    card: {
+      supportedInterfaces: [{ url: 'rpc', protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+      capabilities: { streaming: true },
+    },
+  },
+}
 
 const agentOf = (platform: string) => `${platform}-replay`
 

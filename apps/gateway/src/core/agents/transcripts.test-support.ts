@@ -292,12 +292,12 @@ export function textSent({ body = '' }: Pick<UpstreamRequest, 'body'>): string {
 }
 
 /** Returns every combination of enum options that the schema of the platform's entry allows. */
-export function everyOptionsOf({ entry }: Adapter): readonly Agent['options'][] {
+export function everyOptionsOf({ entry, platform }: Adapter): readonly Agent['options'][] {
   return Object.entries(entry.agent.properties).reduce<readonly Agent['options'][]>(
     (sets, [name, property]) =>
       Type.IsEnum(property)
         ? sets.flatMap((set) => property.enum.map((value) => ({ ...set, [name]: value })))
         : sets,
-    [{}],
+    [NEEDED_OPTIONS[platform] ?? {}],
   )
 }

@@ -72,6 +72,12 @@ export class StepFields {
     return isObject(value) && isShallow(value) ? objectOf(wellFormed(value)) : (this.put(name, value) ?? {})
   }
 
+  /** Any value, but for one that is too deep. */
+  json(name: string): unknown {
+    const value = this.#take(name)
+    return isShallow(value) ? wellFormed(value) : undefined
+  }
+
   /** Has an item for each of the list; what an item of the list has beside is at the same place of the list in `raw`. */
   sources(name: string, { title, url, text, document }: SourceNames): readonly DetailSource[] {
     const rests: unknown[] = []

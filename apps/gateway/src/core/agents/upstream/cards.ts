@@ -98,7 +98,6 @@ export function createCards(read: Read, elapsedMs: () => number = () => performa
         throw error
       },
     )
-    markRejectionHandled(reading)
     kept.set(agent, { card: before?.card, reading, readAtMs: nowMs, untilMs: Number.POSITIVE_INFINITY })
     return reading
   }
@@ -130,7 +129,9 @@ export function createCards(read: Read, elapsedMs: () => number = () => performa
       if (agent.adapter.card === undefined) return undefined
       const known = kept.get(agent) ?? configured(agent)
       const reading =
-        known === undefined || known.untilMs <= elapsedMs() ? readAnew(agent, known) : known.reading
+        known === undefined || known.untilMs <= elapsedMs()
+          ? markRejectionHandled(readAnew(agent, known))
+          : known.reading
       if (known?.card !== undefined && 'ok' in known.card) return known.card.ok
       if (reading === undefined) return unusable(known?.card?.failure ?? { reason: 'agent_unreachable' })
       return withinMs === undefined ? reading : withDeadline(withinMs, reading).catch(inTime)

@@ -21,16 +21,15 @@ export function probeDeployment({ upstream, runtime, state, app, answered }: Pro
   const { breaker, deployment } = state
   const { agent } = deployment
   const apiKey = state.keyOf(app)
-  const ask = async (card: unknown): Promise<boolean> => {
+  const ask = async (): Promise<boolean> => {
+    const card = await upstream.cards.of(agent, PROBE_WITHIN_MS)
     const { request } = agent.adapter.probe({ ...agent, ...(apiKey !== '' && { apiKey }) }, card)
     const read: HelperCall<boolean>['read'] = (status, body) => ({ ok: status < 500 && !isPage(body) })
     const result = await upstream.help(agent, { request, read }, PROBE_WITHIN_MS)
     return 'ok' in result && result.ok
   }
   breaker.probeBegan()
-  const card = upstream.cards.of(agent, PROBE_WITHIN_MS)
-  const asked = card instanceof Promise ? card.then(ask) : ask(card)
-  asked.then(
+  ask().then(
     (isUp) => {
       breaker.probed(isUp, runtime.elapsedMs())
       if (isUp) answered()

@@ -232,7 +232,7 @@ function interruptEvents(interrupts: readonly unknown[], state: LangGraphState):
         data: {
           question: step.text('question'),
           options: pause.options.map(({ title }) => title),
-          form: value,
+          form: step.json('form'),
         },
       })),
     )
