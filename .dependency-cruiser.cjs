@@ -52,7 +52,7 @@ const FLOORS = [
   ['database', 'agents'],
   ['limits', 'ledger'],
   ['lists', 'audit'],
-  ['accounts', 'uploads'],
+  ['accounts', 'uploads', 'configuration'],
   ['reports', 'reply-log', 'refusals'],
   ['calls'],
   ['services'],

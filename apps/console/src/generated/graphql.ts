@@ -231,6 +231,8 @@ export type ErrorReason =
   | 'body_too_large'
   /** This call does not exist. */
   | 'call_not_found'
+  /** The configuration file of the gateway cannot be used. */
+  | 'configuration_invalid'
   /** The agent platform refused the content. */
   | 'content_filtered'
   /** Another call is running in this conversation. */

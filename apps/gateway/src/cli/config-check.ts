@@ -45,11 +45,11 @@ function show({ findings, json, settings }: Checked): void {
   if (errors > 0) process.exitCode = 1
   const agents = settings?.agents.map(({ id }) => id) ?? []
   if (json) {
-    printJson({ ok: errors === 0, source: settings?.source ?? null, agents, findings })
+    printJson({ ok: errors === 0, source: settings?.document.source ?? null, agents, findings })
     return
   }
   for (const { level, message } of findings) console.log(`${WORDS[level]}: ${message}`)
-  const from = settings?.source ?? 'no file: sandbox mode'
+  const from = settings?.document.source ?? 'no file: sandbox mode'
   const named = settings?.sandbox ? '' : ` Agents: ${agents.join(', ')}.`
   console.log(
     errors === 0

@@ -7,7 +7,7 @@ import { addConfigCommands } from './config-check.ts'
 import { addDatabaseCommands } from './database.ts'
 import { addHealthCommand } from './health.ts'
 import { addKeyCommands } from './keys.ts'
-import { addProcessesCommand } from './processes.ts'
+import { addProcessesCommands } from './processes.ts'
 import { addRefusalCommands } from './refusals.ts'
 import { addSecretCommands } from './secrets.ts'
 import { addGatewayCommands } from './start.ts'
@@ -42,7 +42,7 @@ Commands reach a running gateway through its socket in DATA_DIR, or open the dat
   addUsageCommands(program)
   addCallCommands(program)
   addRefusalCommands(program)
-  addProcessesCommand(program)
+  addProcessesCommands(program)
   addUploadCommands(program)
   addSecretCommands(program)
   addAuditCommands(program)

@@ -6,11 +6,9 @@ import { config } from './context.ts'
 export function addGatewayCommands(program: Command): void {
   program
     .command('start')
-    .description(
-      'run the gateway until SIGTERM, SIGINT or SIGHUP; this is what trunkline does without a command',
-    )
+    .description('run the gateway until SIGTERM or SIGINT; this is what trunkline does without a command')
     .action(async () => {
-      const settings = config()
+      const settings = cluster.isWorker ? await configOfPrimary() : config()
       // The gateway keeps serving even if its output is closed or its disk is full.
       process.stdout.on('error', () => undefined)
       if (settings.workers > 1 && cluster.isPrimary) process.exit(await startWorkers(settings))
@@ -19,11 +17,16 @@ export function addGatewayCommands(program: Command): void {
     })
 }
 
+async function configOfPrimary(): Promise<Config> {
+  const { configOfPrimary: ask } = await import('#process/configuration-file.ts')
+  return ask()
+}
+
 /** In sandbox mode the emulators run in the primary, because emulators of each worker would not share conversations. */
 async function startWorkers(settings: Config): Promise<number> {
   const { runWorkers } = await import('#process/workers.ts')
-  if (!settings.sandbox) return runWorkers(settings, {})
+  if (!settings.sandbox) return runWorkers(settings)
   const { startSandboxAgents } = await import('#process/sandbox-agents.ts')
   const { entries } = await startSandboxAgents()
-  return runWorkers(settings, { SANDBOX_AGENTS: JSON.stringify(entries) })
+  return runWorkers(settings, entries)
 }

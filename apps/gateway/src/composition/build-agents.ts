@@ -1,12 +1,12 @@
 import { type ChangeableCatalog, createAgentCatalog } from '#core/agents/catalog.ts'
-import { createUpstream, type Upstream } from '#core/agents/upstream/upstream.ts'
+import { type ChangeableUpstream, createUpstream } from '#core/agents/upstream/upstream.ts'
 import { createRoutes, type Routes } from '#core/calls/routing/routes.ts'
 import type { Surroundings } from './surroundings.ts'
 
 /** The agents, the connections to their platforms, and the ways to their deployments. */
 export interface AgentParts {
   readonly catalog: ChangeableCatalog
-  readonly upstream: Upstream
+  readonly upstream: ChangeableUpstream
   readonly routes: Routes
 }
 

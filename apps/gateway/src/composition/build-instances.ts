@@ -5,7 +5,7 @@ import type { ReplyStore } from '#core/reply-log/store/reply-store.ts'
 import { logChanges } from '#ops/log-changes.ts'
 import type { Surroundings } from './surroundings.ts'
 
-export interface EndedByInstances extends Pick<InstancesDeps, 'load'> {
+export interface EndedByInstances extends Pick<InstancesDeps, 'load' | 'configuration'> {
   readonly ledger: Pick<Ledger, 'settleDead'>
   readonly replyStore: Pick<ReplyStore, 'endDead'>
 }
@@ -13,7 +13,7 @@ export interface EndedByInstances extends Pick<InstancesDeps, 'load'> {
 /** The row of this process among those of others, and who ends the calls of dead ones. */
 export function buildInstances(
   { config, database, runtime, identity, build, log }: Surroundings,
-  { load, ledger, replyStore }: EndedByInstances,
+  { load, configuration, ledger, replyStore }: EndedByInstances,
 ): Instances {
   const { lanes } = database
   const { leaseMs } = config.instance
@@ -24,6 +24,7 @@ export function buildInstances(
     runtime,
     identity,
     load,
+    configuration,
     build,
     ...config.instance,
     async reap() {

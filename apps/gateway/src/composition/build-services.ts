@@ -15,7 +15,8 @@ export type ServiceParts = Omit<
   | 'onFileNotKept'
   | 'sweepObserver'
   | 'observe'
->
+  | 'configuration'
+> & { readonly configuration: Pick<ServicesDeps['configuration'], 'source' | 'tell'> }
 
 export function buildServices(
   { config, database, runtime, metrics, tracing, disk, log }: Surroundings,
@@ -38,6 +39,17 @@ export function buildServices(
       'the keys of running calls cannot be checked, so the calls go on',
     ),
     onFileNotKept: logFilesNotKept(log),
+    configuration: {
+      ...parts.configuration,
+      observer: {
+        taken: (reload) => log.info(reload, 'the configuration was reloaded'),
+        differs(differs, why) {
+          metrics.configurationDiffers(differs)
+          if (!differs) log.info('this process serves the configuration that was loaded last')
+          else log.error({ why }, 'this process serves another configuration than was loaded last')
+        },
+      },
+    },
     sweepObserver: { swept: metrics.uploadsSwept },
     // Each listens to every call.
     observe: eachOf([

@@ -1,6 +1,4 @@
 import type { Redis } from 'ioredis'
-import { describeConfig } from '#config/describe-config.ts'
-import { recordConfiguration } from '#core/audit/configuration-event.ts'
 import type { RefusedOperations } from '#core/audit/refused-operations.ts'
 import { withDeadline } from '#core/base/async/deadline.ts'
 import type { Conversations } from '#core/calls/conversation/conversations.ts'
@@ -45,7 +43,7 @@ const TRACES_WITHIN_MS = 2_000
 export function createGatewayLife(surroundings: Surroundings, parts: LivingParts) {
   const { config, database, runtime, identity, clock, metrics, tracing, disk, build, log } = surroundings
   const { ledger, instances, replyStore, conversations, pauses, storage, processTasks, secret, redis } = parts
-  const { sql, lanes } = database
+  const { lanes } = database
   const maintenance = createMaintenance({
     ...processTasks,
     conversations,
@@ -108,7 +106,6 @@ export function createGatewayLife(surroundings: Surroundings, parts: LivingParts
       await parts.tokens.prepare()
       await secret.prepare()
       await storage.prepare()
-      if (!disk.space.isLow) await recordConfiguration(sql, describeConfig(config, secret.value))
       await endPredecessors(surroundings, { ledger, replyStore })
       // The conversations of the emulators were lost with the previous process.
       if (config.sandbox) {
@@ -121,10 +118,12 @@ export function createGatewayLife(surroundings: Surroundings, parts: LivingParts
      * everything that can fail, since a process that has joined and then ends without a word counts as lost.
      */
     async open(): Promise<void> {
+      if (!disk.space.isLow) await processTasks.configuration.record()
       await instances.join()
       maintenance.start()
       storageWatch.start()
       metrics.eventLoop.start()
+      processTasks.configuration.watch()
       isPrepared = true
     },
     /** Lets requests that arrive before the start is complete wait until then, or until `completed` has settled. */
@@ -143,6 +142,7 @@ export function createGatewayLife(surroundings: Surroundings, parts: LivingParts
       await Promise.all([ledger.close(5_000), processTasks.replies.close(5_000), parts.refusals.close(5_000)])
       await withDeadline(5_000, parts.refusedOperations.settled()).catch(() => undefined)
       maintenance.stop()
+      processTasks.configuration.stop()
       clock.stop()
       disk.stop()
       storageWatch.stop()

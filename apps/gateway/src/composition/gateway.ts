@@ -7,6 +7,7 @@ import { buildRefusals } from '#composition/build-refusals.ts'
 import { buildReplyLog } from '#composition/build-reply-log.ts'
 import { buildServices } from '#composition/build-services.ts'
 import { createGatewayLife, type GatewayLife } from '#composition/gateway-life.ts'
+import { type ConfigurationFile, createLiveConfiguration } from '#composition/live-configuration.ts'
 import { buildSurroundings, type ProcessDeps } from '#composition/surroundings.ts'
 import { createStoredSecrets } from '#core/accounts/auth/stored-secrets.ts'
 import { createRefusedOperations, type RefusedOperations } from '#core/audit/refused-operations.ts'
@@ -14,6 +15,7 @@ import type { Runtime } from '#core/base/runtime.ts'
 import { createConversations } from '#core/calls/conversation/conversations.ts'
 import { createDerivedIds } from '#core/calls/conversation/derived-ids.ts'
 import { createPauses } from '#core/calls/pauses/pauses.ts'
+import { Problem } from '#core/errors/errors.ts'
 import type { ProcessIdentity } from '#core/ledger/instances.ts'
 import { createProcessLoads } from '#core/ledger/process-loads.ts'
 import type { RefusalRecorder } from '#core/refusals/refusal-recorder.ts'
@@ -47,6 +49,17 @@ export interface Gateway extends GatewayLife {
 export interface GatewayDeps extends Omit<ProcessDeps, 'identity'> {
   /** The identity that the lines of `log` have; a new one by default. */
   readonly identity?: ProcessIdentity
+  /** The file that `config` was read from; by default none, so that a reload is refused. */
+  readonly configurationFile?: ConfigurationFile
+}
+
+const WITHOUT_FILE: ConfigurationFile = {
+  read: () =>
+    Promise.reject(
+      new Problem('configuration_invalid', { detail: 'the gateway runs without a configuration file.' }),
+    ),
+  share: () => undefined,
+  onShared: () => undefined,
 }
 
 /**
@@ -57,6 +70,7 @@ export interface GatewayDeps extends Omit<ProcessDeps, 'identity'> {
  */
 export async function createGateway({
   identity = identifyProcess(),
+  configurationFile = WITHOUT_FILE,
   ...deps
 }: GatewayDeps): Promise<Gateway> {
   const surroundings = await buildSurroundings({ ...deps, identity })
@@ -70,7 +84,19 @@ export async function createGateway({
   const ledger = buildLedger(surroundings)
   const replyLog = buildReplyLog(surroundings, { redis, installation })
   const { catalog, routes: load } = agents
-  const instances = buildInstances(surroundings, { load, ledger, replyStore: replyLog.replyStore })
+  const source = createLiveConfiguration({
+    ...agents,
+    config: deps.config,
+    limits: config.limits,
+    file: configurationFile,
+    secret: () => accounts.secret.value,
+  })
+  const instances = buildInstances(surroundings, {
+    load,
+    configuration: () => processTasks.configuration.state(),
+    ledger,
+    replyStore: replyLog.replyStore,
+  })
   const refusals = buildRefusals(surroundings, { catalog, rememberedKeys: accounts.rememberedKeys })
   const conversations = createConversations({
     sql: database.lanes.conversations,
@@ -85,7 +111,14 @@ export async function createGateway({
   const storage = await openStorage(config, { runtime, publicUrl: () => publicUrl, space: disk.space })
   const parts = { ...agents, ...accounts, ...replyLog, ledger, conversations, pauses, storage }
   const loads = createProcessLoads({ instances, identity, load, runtime })
-  const { services, processTasks } = buildServices(surroundings, { ...parts, limits, derivedIds, loads })
+  const configuration = { source, tell: () => instances.tell() }
+  const { services, processTasks } = buildServices(surroundings, {
+    ...parts,
+    limits,
+    derivedIds,
+    loads,
+    configuration,
+  })
   const refusedOperations = createRefusedOperations({
     audit: processTasks.audit,
     onDropped: metrics.auditDropped,

@@ -35,7 +35,9 @@ export interface Surroundings extends Omit<ProcessDeps, 'tracing'> {
 }
 
 export async function buildSurroundings(deps: ProcessDeps): Promise<Surroundings> {
-  const { config, database, log, identity } = deps
+  const { database, log, identity } = deps
+  // The rooms read the limits at each use, and a reload changes this copy in place.
+  const config = { ...deps.config, limits: { ...deps.config.limits } }
   const clock = createDatabaseClock(database.lanes.upkeep, deps.runtime)
   const { runtime } = clock
   const metrics = createMetrics()

@@ -15,18 +15,19 @@ import {
   inherit,
   serve,
 } from './deployments.ts'
+import type { FileTexts } from './file-texts.ts'
 import { type ConfigIssue, findIssues, pathOf } from './issues.ts'
 import { AgentEntry } from './schema.ts'
 
 /**
  * The agents whose entries the schema accepts, and the issues that a schema cannot express.
  *
- * @param cwd - the folder to which the paths of files are relative
+ * @param files - reads the files that the entries name
  */
 export function resolveAgents(
   entries: unknown,
   platforms: PlatformRegistry,
-  cwd: string,
+  files: FileTexts,
 ): { agents: ServedAgent[]; issues: ConfigIssue[] } {
   const agents: ServedAgent[] = []
   const issues: ConfigIssue[] = []
@@ -42,7 +43,7 @@ export function resolveAgents(
       if (found.length > 0) continue
       const unread = new Map<string, ConfigIssue>()
       const agent = serve(entry, (each, place) => {
-        const resolved = resolveConnection(each, path + place, cwd)
+        const resolved = resolveConnection(each, path + place, files)
         for (const issue of resolved.issues) unread.set(issue.path, issue)
         const made = toAgent(id, adapter, each, resolved.connection)
         const unusable = findUnusableCard(made, path + place)

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { ServedAgent } from '#core/agents/served-agent.ts'
+import { agentText } from './changes.ts'
 import type { Config } from './load.ts'
 import { SETTINGS } from './settings.ts'
 
@@ -10,10 +11,9 @@ import { SETTINGS } from './settings.ts'
  * @param secret - keys the fingerprints, so that nobody who reads them can guess a credential by computing its fingerprint
  */
 export function describeConfig(config: Config, secret: string): object {
-  const settings = Object.keys(SETTINGS).map((name) => [name, config[name as keyof Config]])
   return {
     agents: Object.fromEntries(config.agents.map((agent) => [agent.id, describeAgent(agent, secret)])),
-    ...Object.fromEntries(settings),
+    ...Object.fromEntries(settingsOf(config)),
   }
 }
 
@@ -32,11 +32,20 @@ function describeAgent(agent: ServedAgent, secret: string): object {
     retry: agent.retry,
     breaker: agent.hasBreaker,
     concurrency: agent.concurrency,
-    fingerprint: fingerprintOf(agent, secret),
+    fingerprint: hmac(agentText(agent), secret).slice(0, 12),
   }
 }
 
-function fingerprintOf(agent: ServedAgent, secret: string): string {
-  const text = JSON.stringify(agent, (name, value) => (name === 'adapter' ? undefined : value))
-  return createHmac('sha256', secret).update(text).digest('hex').slice(0, 12)
+/** A fingerprint of all of a configuration, secrets included, by which processes see whether they serve the same one. */
+export function fingerprintOf(config: Config, secret: string): string {
+  const agents = config.agents.map((agent) => (agent.sandbox ? agent.adapter.platform : agentText(agent)))
+  return hmac(JSON.stringify([agents, settingsOf(config)]), secret).slice(0, 16)
+}
+
+function settingsOf(config: Config) {
+  return Object.keys(SETTINGS).map((name) => [name, config[name as keyof Config]])
+}
+
+function hmac(text: string, secret: string): string {
+  return createHmac('sha256', secret).update(text).digest('hex')
 }

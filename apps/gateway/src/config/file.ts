@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { type ErrorCode, LineCounter, parseDocument, type Scalar, visit, type YAMLParseError } from 'yaml'
 import { errorCode } from '#core/base/values/error-code.ts'
 import { isObject } from '#core/base/values/json.ts'
+import type { FileTexts } from './file-texts.ts'
 import { ConfigError, type ConfigIssue, pathOf } from './issues.ts'
 
 /**
@@ -14,13 +15,21 @@ export function readConfigFile(source: string): unknown {
   return text === undefined ? undefined : parseYaml(text, source)
 }
 
+/** What {@link expandVariables} reads. */
+export interface Variables {
+  readonly env: NodeJS.ProcessEnv
+  readonly files: FileTexts
+}
+
+const FILE = 'file:'
+
 /**
- * Replaces each `${NAME}` in the strings of a value by the environment variable; `$${` is an escaped `${`. Returns the names
- * as well.
+ * Replaces each `${NAME}` in the strings of a value by the environment variable, and each `${file:/path}` by the content of the
+ * file without its last line break; `$${` is an escaped `${`. Returns the names of the variables as well.
  */
 export function expandVariables(
   value: unknown,
-  env: NodeJS.ProcessEnv,
+  { env, files }: Variables,
 ): { value: unknown; issues: ConfigIssue[]; names: ReadonlySet<string> } {
   const issues: ConfigIssue[] = []
   const names = new Set<string>()
@@ -37,14 +46,29 @@ export function expandVariables(
   const expandText = (text: string, path: string): string =>
     text.replace(/(\$?)\$\{([^}]*)\}/g, (reference: string, escaped: string, name: string) => {
       if (escaped) return reference.slice(1)
-      names.add(name)
-      if (env[name]) return env[name]
-      issues.push({ path, problem: `the environment variable ${name} is not set` })
+      const found = name.startsWith(FILE) ? contentOf(name.slice(FILE.length)) : variable(name)
+      if ('text' in found) return found.text
+      issues.push({ path, problem: found.problem })
       return reference
     })
 
+  const variable = (name: string): Found => {
+    names.add(name)
+    const text = env[name]
+    return text ? { text } : { problem: `the environment variable ${name} is not set` }
+  }
+
+  const contentOf = (file: string): Found => {
+    const read = files.read(file)
+    if ('problem' in read) return read
+    const text = read.text.replace(/\r?\n$/, '')
+    return text === '' ? { problem: `the file ${file} is empty` } : { text }
+  }
+
   return { value: expand(value, ''), issues, names }
 }
+
+type Found = { readonly text: string } | { readonly problem: string }
 
 function readIfThere(source: string): string | undefined {
   try {

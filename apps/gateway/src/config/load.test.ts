@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { oneOf, section } from '#core/agents/entry-schema.ts'
 import { createRegistry, PLATFORMS } from '#core/agents/registry.ts'
 import { selfSigned } from '#core/agents/upstream/self-signed.test-support.ts'
-import { ConfigError, loadConfig, loadDatabase, parseConfig } from './load.ts'
+import { ConfigError, loadConfig, loadDatabase, parseConfig, parseDocument } from './load.ts'
 
 const dify = { platform: 'dify', baseUrl: 'https://dify.example.com/v1', apiKey: 'app-secret' }
 const folder = mkdtempSync(join(tmpdir(), 'config-'))
@@ -616,12 +616,12 @@ describe('the configuration file', () => {
 
     expect(loadConfig({}, folder)).toMatchObject({
       drain: { timeoutMs: 30_000 },
-      source: `${folder}/gateway.config.yaml`,
+      document: { source: `${folder}/gateway.config.yaml` },
     })
     expect(loadConfig({ GATEWAY_CONFIG: 'other.yaml' }, folder)).toMatchObject({
       sandbox: false,
       drain: { timeoutMs: 5 },
-      source: `${folder}/other.yaml`,
+      document: { source: `${folder}/other.yaml` },
       dataDir: `${folder}/.data`,
     })
   })
@@ -741,5 +741,64 @@ describe('a command that needs the database alone', () => {
     expect(() => loadDatabase({ DATABASE_URL: 'mysql://db' }, '/srv')).toThrow(
       'DATABASE_URL: expected a postgres:// URL',
     )
+  })
+})
+
+describe('the content of a file in the place of a value', () => {
+  const configOf = (apiKey: string) =>
+    parseConfig({ agents: { dify: { baseUrl: 'https://a.example', apiKey } } }, {}, { cwd: folder })
+  const problemOf = (apiKey: string) => {
+    try {
+      configOf(apiKey)
+      return undefined
+    } catch (error) {
+      return error instanceof ConfigError ? error.issues : error
+    }
+  }
+
+  test.each([
+    ['secret', 'secret'],
+    ['secret\n', 'secret'],
+    ['secret\r\n', 'secret'],
+    ['secret\n\n', 'secret\n'],
+  ])('%j is taken without its last line break', (content, apiKey) => {
+    writeFileSync(join(folder, 'key'), content)
+    for (const name of ['${file:key}', `\${file:${join(folder, 'key')}}`])
+      expect(configOf(name).agents[0]?.apiKey).toBe(apiKey)
+  })
+
+  test('is no variable of the environment, and an escaped one is no file', () => {
+    writeFileSync(join(folder, 'key'), 'secret')
+    expect(configOf('${file:key}').document.variables).toEqual([])
+    expect(configOf('$${file:key}').agents[0]?.apiKey).toBe('${file:key}')
+  })
+
+  test('that cannot be had is named at its place, with its path and without what it has', () => {
+    writeFileSync(join(folder, 'empty'), '\n')
+    writeFileSync(join(folder, 'large'), 'x'.repeat(1024 * 1024 + 1))
+    expect(problemOf('${file:none}')).toEqual([
+      `agents.dify.apiKey: there is no file ${join(folder, 'none')}`,
+    ])
+    expect(problemOf('${file:empty}')).toEqual(['agents.dify.apiKey: the file empty is empty'])
+    expect(problemOf('${file:large}')).toEqual([
+      `agents.dify.apiKey: the file ${join(folder, 'large')} has more than 1 MiB`,
+    ])
+    expect(problemOf(`\${file:${folder}}`)).toEqual([`agents.dify.apiKey: cannot read ${folder} (EISDIR)`])
+  })
+
+  test('goes to another process with the document, whatever the file and the variable have become', () => {
+    const ca = join(folder, 'ca.pem')
+    const { cert } = selfSigned('ca.invalid')
+    writeFileSync(ca, cert)
+    writeFileSync(join(folder, 'key'), 'before')
+    const env = { NAME: 'Support' }
+    const entry = { baseUrl: 'https://a.example', apiKey: '${file:key}', name: '${NAME} $${NAME}', ca }
+    const config = parseConfig({ agents: { dify: entry } }, env, { cwd: folder })
+    writeFileSync(join(folder, 'key'), 'after')
+    rmSync(ca)
+    const sent = JSON.parse(JSON.stringify(config.document))
+    const received = parseDocument(sent, { NAME: 'Other' }, folder)
+    expect(received.agents).toEqual(config.agents)
+    expect(received.agents[0]?.name).toBe('Support ${NAME}')
   })
 })

@@ -10,6 +10,7 @@ import type { BoundsBySender } from '#core/limits/document-bounds.ts'
 import { resolveAgents } from './agents.ts'
 import { Environment } from './environment.ts'
 import { expandVariables, readConfigFile } from './file.ts'
+import { FileTexts } from './file-texts.ts'
 import { ConfigError, type ConfigIssue, findIssues } from './issues.ts'
 import { findMisspeltVariables, type MisspeltVariable } from './misspelt-variables.ts'
 import { configFileOf, Defaults, type Settings } from './schema.ts'
@@ -32,8 +33,8 @@ export interface Config extends Omit<FileSettings, 'graphql' | 'drain'> {
   readonly isUnderNpx: boolean
   /** True if there is no configuration file. `agents` is empty then, until the emulators of the platforms have started. */
   readonly sandbox: boolean
-  /** The path of the configuration file. */
-  readonly source?: string
+  /** What it was made of, for the workers of this process. */
+  readonly document: ConfigDocument
   readonly agents: readonly ServedAgent[]
   /** The platforms that agents may be on. */
   readonly platforms: PlatformRegistry
@@ -48,8 +49,6 @@ export interface Config extends Omit<FileSettings, 'graphql' | 'drain'> {
   readonly databaseUrl?: string
   /** If absent, limits are kept in memory. */
   readonly redisUrl?: string
-  /** In a worker of a sandbox: the entries of the emulators that its primary runs. */
-  readonly sandboxAgents?: Readonly<Record<string, unknown>>
   readonly secretKey?: string
   /** While `secretKey` is changed, the other of the two keys. */
   readonly secretKeyPrevious?: string
@@ -89,6 +88,20 @@ export interface S3 {
   readonly endpoint?: string
   readonly region?: string
   readonly publicUrl?: string
+}
+
+/** A configuration file and all that it refers to. Each process that is given it resolves the same configuration. */
+export interface ConfigDocument {
+  /** The path of the file; absent if there is none. */
+  readonly source?: string
+  /** The content of the file with variables and files in their places; undefined if there is none. */
+  readonly content: unknown
+  /** The environment variables that it names. */
+  readonly variables: readonly string[]
+  /** The texts of the files that it names, by absolute path. */
+  readonly files: Readonly<Record<string, string>>
+  /** For a worker of a sandbox: the entries of the emulators that its primary runs. */
+  readonly sandboxAgents?: Readonly<Record<string, unknown>>
 }
 
 /** Where a configuration comes from. Relative paths in it are resolved against `cwd`. */
@@ -156,16 +169,48 @@ export function parseConfig(
   { cwd, source }: Origin = { cwd: process.cwd() },
   platforms: PlatformRegistry = PLATFORMS,
 ): Config {
+  const files = new FileTexts(cwd)
+  const { value, issues, names } = expandVariables(file, { env, files })
+  const document = { content: value, variables: [...names], ...omitUndefined({ source }) }
+  return resolveConfig(document, { env, cwd, platforms, files, unresolved: issues })
+}
+
+/**
+ * The configuration of a document that was read by another process with the same environment.
+ *
+ * @throws {@link ConfigError} with all issues at once
+ */
+export function parseDocument(
+  document: ConfigDocument,
+  env: NodeJS.ProcessEnv,
+  cwd: string,
+  platforms: PlatformRegistry = PLATFORMS,
+): Config {
+  return resolveConfig(document, { env, cwd, platforms, files: new FileTexts(cwd, document.files) })
+}
+
+interface Resolving {
+  readonly env: NodeJS.ProcessEnv
+  readonly cwd: string
+  readonly platforms: PlatformRegistry
+  readonly files: FileTexts
+  /** Variables and files of the document that could not be put in their places. */
+  readonly unresolved?: readonly ConfigIssue[]
+}
+
+function resolveConfig(
+  document: Omit<ConfigDocument, 'files'>,
+  { env, cwd, platforms, files, unresolved = [] }: Resolving,
+): Config {
   const production = env.NODE_ENV === 'production'
-  const sandbox = file === undefined
-  const expanded = expandVariables(sandbox ? {} : file, env)
+  const sandbox = document.content === undefined
   const schema = configFileOf(platforms)
-  const settings = Value.Default(Defaults, expanded.value)
-  const { agents, issues } = resolveAgents(isObject(settings) ? settings.agents : undefined, platforms, cwd)
+  const settings = Value.Default(Defaults, sandbox ? {} : structuredClone(document.content))
+  const { agents, issues } = resolveAgents(isObject(settings) ? settings.agents : undefined, platforms, files)
   const variables = readVariables(env)
 
   const all = [
-    ...expanded.issues,
+    ...unresolved,
     ...findIssues(schema, settings, ''),
     ...(sandbox ? findMissingFile(production) : issues),
     ...findIssues(Environment, variables, ''),
@@ -182,19 +227,14 @@ export function parseConfig(
     ...tracingIn(variables, settings),
     graphql: graphqlOf(settings.graphql, production, cwd),
     drain: { ...settings.drain, acceptMs: settings.drain.acceptMs ?? (production ? ACCEPT_MS : 0) },
-    misspeltVariables: findMisspeltVariables(env, expanded.names),
-    ...omitUndefined({ source, sandboxAgents: sandbox ? sandboxAgentsOf(env) : undefined }),
+    misspeltVariables: findMisspeltVariables(env, new Set(document.variables)),
     production,
     isUnderNpx: env.npm_command === 'exec',
     sandbox,
+    document: { ...document, files: files.all() },
     agents,
     platforms,
   }
-}
-
-/** An internal variable that the primary process sets for its workers. */
-function sandboxAgentsOf({ SANDBOX_AGENTS: json }: NodeJS.ProcessEnv): Record<string, unknown> | undefined {
-  return json ? (JSON.parse(json) as Record<string, unknown>) : undefined
 }
 
 /** The variables that are set and not empty, with numbers converted and defaults filled in, but not yet validated. */

@@ -29,7 +29,7 @@ import type { RunCommand } from '#ops/command-socket.ts'
 import { auditRecord, storedAuditRecord } from '#records/audit-record.ts'
 import { deploymentRecord } from '#records/deployment-record.ts'
 import { createdKeyRecord, keyRecord } from '#records/key-record.ts'
-import { processRecord } from '#records/process-record.ts'
+import { processRecord, reloadRecord } from '#records/process-record.ts'
 import { refusalCountRecord, refusalRecord } from '#records/refusal-record.ts'
 import { callRecorder, instancesIn, reportRecord } from '#records/usage-record.ts'
 import { fullUserRecord } from '#records/user-record.ts'
@@ -54,7 +54,7 @@ type OfUser = { readonly username?: string | undefined }
 interface CommandDeps {
   readonly services: Pick<
     Services,
-    'users' | 'keys' | 'agents' | 'usage' | 'calls' | 'refusals' | 'audit' | 'processes'
+    'users' | 'keys' | 'agents' | 'usage' | 'calls' | 'refusals' | 'audit' | 'processes' | 'configuration'
   >
   readonly processTasks: Pick<ProcessTasks, 'usage' | 'uploads' | 'signingKeys' | 'agents' | 'audit'>
   readonly database: Database
@@ -80,7 +80,7 @@ export function createCommands(deps: CommandDeps): RunCommand {
 /** @param operatorName - the account that runs a command, for the audit log */
 function commandsOf(
   {
-    services: { users, keys, agents, usage: reports, calls, refusals, audit, processes },
+    services: { users, keys, agents, usage: reports, calls, refusals, audit, processes, configuration },
     processTasks: { usage, uploads, signingKeys, agents: catalog, audit: auditTasks },
     database,
     runtime,
@@ -185,6 +185,7 @@ function commandsOf(
     },
     processes: async ({ state }: { state?: string | undefined }) =>
       (await processes.list(operator(), { state })).map(processRecord),
+    reload: async () => reloadRecord(await configuration.reload(operator())),
     async 'uploads sweep'() {
       await auditTasks.append(by, { operation: 'uploads.sweep', target: 'upload' })
       let expired = 0

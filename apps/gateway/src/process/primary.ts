@@ -1,6 +1,7 @@
 import cluster from 'node:cluster'
 import type { ProcessIdentity } from '#core/ledger/instances.ts'
-import { send } from '#ops/cluster/worker-metrics.ts'
+import { send } from '#ops/cluster/ask-primary.ts'
+import { isMessage, type PrimaryMessage } from '#ops/cluster/messages.ts'
 
 /** How long a worker without a primary may take for all that follows the drain. */
 const END_WITHIN_MS = 30_000
@@ -8,6 +9,14 @@ const END_WITHIN_MS = 30_000
 /** In a worker: sends the primary the id of its instance, for the line that the primary logs if the worker dies. */
 export function introduceToPrimary({ id }: ProcessIdentity): Promise<void> {
   return send({ kind: 'worker', instance: id })
+}
+
+/** In a worker: calls `onReload` when an operator has sent the primary the signal to reload the configuration. */
+export function whenPrimaryReloads(onReload: () => void): void {
+  if (!cluster.isWorker) return
+  process.on('message', (message: unknown) => {
+    if (isMessage<PrimaryMessage, 'reload'>('reload', message)) onReload()
+  })
 }
 
 /**

@@ -34,8 +34,15 @@ export async function runCommand<Name extends Command>(
     const { createLogger } = await import('#ops/logger.ts')
     const { createGateway } = await import('../composition/gateway.ts')
     const { createCommands } = await import('./commands.ts')
+    const { ownFile } = await import('./configuration-file.ts')
     const log = createLogger('silent')
-    const gateway = await createGateway({ config, database, runtime: systemRuntime, log })
+    const gateway = await createGateway({
+      config,
+      database,
+      runtime: systemRuntime,
+      log,
+      configurationFile: ownFile(config),
+    })
     await gateway.prepareCommands()
     return (await createCommands({ ...gateway, database })(name, args, operatorName())) as CommandResult<Name>
   })

@@ -25,7 +25,8 @@ import { createOpsServer, createServer } from '#server/create-server.ts'
 import { OpenResponses } from '#server/open-responses.ts'
 import { createGateway, type Gateway } from '../composition/gateway.ts'
 import { createCommands } from './commands.ts'
-import { introduceToPrimary, whenPrimaryEnds } from './primary.ts'
+import { ownFile, primarysFile } from './configuration-file.ts'
+import { introduceToPrimary, whenPrimaryEnds, whenPrimaryReloads } from './primary.ts'
 import { refusalLine } from './refusal-line.ts'
 import { startSandboxAgents, withSandboxAgents } from './sandbox-agents.ts'
 import { closeServer, type Serving, stopServing } from './stop-serving.ts'
@@ -38,7 +39,7 @@ const RECONNECT_MS = 1_000
 type Say = (line: string) => void
 
 /**
- * Runs the gateway until SIGTERM, SIGINT or SIGHUP, then shuts it down in order: it stops serving, writes the end of every
+ * Runs the gateway until SIGTERM or SIGINT, or until its terminal is closed, then shuts it down in order: it stops serving, writes the end of every
  * call, closes the database and releases its directory.
  *
  * @throws OperatorError if the start fails for a reason that the operator can correct
@@ -52,7 +53,7 @@ export async function start(settings: Config): Promise<void> {
   const identity = identifyProcess()
   const log = createLogger(settings.logLevel, output, identity)
   markRejectionHandled(introduceToPrimary(identity))
-  const { stopped, markStarted } = watchStop(settings)
+  const { stopped, markStarted } = watchStop(settings, log)
   const closers: (() => Promise<unknown>)[] = []
   try {
     const engine = new EngineReport(log)
@@ -65,6 +66,7 @@ export async function start(settings: Config): Promise<void> {
       log,
       identity,
       tracing: config.tracing,
+      configurationFile: cluster.isWorker ? primarysFile(config) : ownFile(config),
     })
     closers.push(() => gateway.metrics.close())
     surviveStrayRejections({ metrics: gateway.metrics, log })
@@ -93,7 +95,7 @@ export async function start(settings: Config): Promise<void> {
     if (isPrepared) await ifReachable(preparation, waiting, complete)
     endWait()
     log.info({ address, agents: config.agents.map(({ id }) => id) }, 'listening')
-    markStarted()
+    markStarted(() => reloadBySignal(gateway, log))
     if (!gateway.health.isPrepared())
       markRejectionHandled(retryStart(preparation, { stopped, waiting, complete }))
 
@@ -136,7 +138,8 @@ async function openOwned(
 /** In sandbox mode the emulators are the agents. They run in this process or, for a worker, in its primary. */
 async function withAgents(config: Config, closers: (() => Promise<unknown>)[], say: Say): Promise<Config> {
   if (!config.sandbox) return config
-  if (config.sandboxAgents !== undefined) return withSandboxAgents(config, config.sandboxAgents)
+  const { sandboxAgents } = config.document
+  if (sandboxAgents !== undefined) return withSandboxAgents(config, sandboxAgents)
   say('starting the sandbox agents')
   const { entries, close } = await startSandboxAgents()
   closers.push(close)
@@ -294,30 +297,51 @@ function reachedAt({ port, publicUrl }: Config, app: FastifyInstance): string {
  * the start waits for may never happen, and a process that is killed then loses nothing. Afterwards the first signal starts an
  * orderly shutdown and the second ends the process. A worker ignores the second, since its primary sends SIGKILL.
  */
-function watchStop({ drain, isUnderNpx }: Pick<Config, 'drain' | 'isUnderNpx'>): {
+function watchStop(
+  { drain, isUnderNpx }: Pick<Config, 'drain' | 'isUnderNpx'>,
+  log: Logger,
+): {
   stopped: Promise<string>
-  markStarted(): void
+  /** @param reload - what the signal to reload does from now on */
+  markStarted(reload: () => void): void
 } {
   const { promise: stopped, resolve } = Promise.withResolvers<string>()
-  let isStarted = false
-  const stopWatching = watchStopSignals(isUnderNpx, (signal, isSecond) => {
-    if (!isStarted) {
-      stopWatching()
-      endBy(signal)
-    }
-    if (isSecond && !cluster.isWorker) process.exit(1)
-    resolve(signal)
+  let reload: (() => void) | undefined
+  const notYet = () => log.warn('the configuration is not reloaded: the gateway has not started yet')
+  const stopWatching = watchStopSignals(isUnderNpx, {
+    stop(signal, isSecond) {
+      if (reload === undefined) {
+        stopWatching()
+        endBy(signal)
+      }
+      if (isSecond && !cluster.isWorker) process.exit(1)
+      resolve(signal)
+    },
+    reload: () => (reload ?? notYet)(),
   })
+  whenPrimaryReloads(() => (reload ?? notYet)())
   whenPrimaryEnds(drain.acceptMs + drain.timeoutMs, () => {
-    if (!isStarted) process.exit(1)
+    if (reload === undefined) process.exit(1)
     resolve('the primary ended')
   })
   return {
     stopped,
-    markStarted() {
-      isStarted = true
+    markStarted(toReload) {
+      reload = toReload
     },
   }
+}
+
+/** What it has changed is logged where it is served. */
+function reloadBySignal({ processTasks: { configuration } }: Gateway, log: Logger): void {
+  configuration.reloadBySignal().then(
+    ({ number, changed }) =>
+      log.info({ number, changed: changed.length }, 'the signal to reload was followed'),
+    (error: unknown) => {
+      const line = refusalLine(error)
+      log.error(line === undefined ? { err: error } : { why: line }, 'the configuration is not reloaded')
+    },
+  )
 }
 
 /**

@@ -1,41 +1,66 @@
 import cluster from 'node:cluster'
+import { closeSync, constants, openSync } from 'node:fs'
 
 /** A second signal within this time is the first one, which arrived in two ways. */
 const SAME_SIGNAL_MS = 500
 
+/** What a process does at a signal. */
+export interface OnSignal {
+  /** SIGTERM or SIGINT has come, or the terminal was closed. The second one asks for haste. */
+  stop(signal: NodeJS.Signals, isSecond: boolean): void
+  /** SIGHUP has come to a process without a terminal. */
+  reload(): void
+}
+
 /**
- * Calls `onSignal` at SIGTERM, SIGINT and SIGHUP, and says whether it is a second one, with which an operator asks for haste. A
- * terminal and pnpm send a signal to the process and to its launcher, which passes it on: what follows within half a second
- * is the same signal again and is not reported. The end of npx counts as SIGTERM where no signal has come.
+ * Watches the signals that stop or reload a process. A terminal and pnpm send a signal to the process and to its launcher, which
+ * passes it on: what follows within half a second is the same signal again and is not reported. The end of npx counts as SIGTERM
+ * where no signal has come. A worker ignores SIGHUP, which its primary handles for all of them.
  *
  * @param isUnderNpx whether npx has started the gateway
  * @returns a function that stops listening
  */
-export function watchStopSignals(
-  isUnderNpx: boolean,
-  onSignal: (signal: NodeJS.Signals, isSecond: boolean) => void,
-): () => void {
+export function watchStopSignals(isUnderNpx: boolean, on: OnSignal): () => void {
   let firstAt: number | undefined
-  const listener = (signal: NodeJS.Signals) => {
+  const stop = (signal: NodeJS.Signals) => {
     const now = performance.now()
     if (firstAt !== undefined && now - firstAt < SAME_SIGNAL_MS) return
-    onSignal(signal, firstAt !== undefined)
+    on.stop(signal, firstAt !== undefined)
     firstAt ??= now
   }
-  for (const name of SIGNALS) process.on(name, listener)
+  // Asked now, because a terminal that was closed is there no longer when its signal comes.
+  const withTerminal = hasTerminal()
+  const hangUp = (signal: NodeJS.Signals) => {
+    if (cluster.isWorker) return
+    if (withTerminal) stop(signal)
+    else on.reload()
+  }
+  for (const name of STOP_SIGNALS) process.on(name, stop)
+  process.on('SIGHUP', hangUp)
   const stopWatching =
     isUnderNpx && cluster.isPrimary
       ? watchNpx(() => {
-          if (firstAt === undefined) listener('SIGTERM')
+          if (firstAt === undefined) stop('SIGTERM')
         })
       : undefined
   return () => {
     stopWatching?.()
-    for (const name of SIGNALS) process.off(name, listener)
+    for (const name of STOP_SIGNALS) process.off(name, stop)
+    process.off('SIGHUP', hangUp)
   }
 }
 
-const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const
+
+/** Whether the process has a controlling terminal, which sends SIGHUP when it is closed. */
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', constants.O_RDWR | constants.O_NOCTTY))
+    return true
+  } catch {
+    return false
+  }
+}
 
 const CHECK_MS = 250
 

@@ -6,8 +6,6 @@ import { closeHandedOver } from './handed-over.ts'
 import { RestartDelay } from './restart-delay.ts'
 
 export interface WorkerSupervisorDeps {
-  /** The environment of the workers, beside that of this process. */
-  readonly env: Readonly<Record<string, string>>
   readonly log: Logger
   readonly metrics: PrimaryMetrics
 }
@@ -60,16 +58,17 @@ export class WorkerSupervisor {
     return this.#ended.promise
   }
 
-  /** Passes the signal on; the second time, kills what still runs. */
+  /** Passes the signal on, and the second time kills what still runs. A worker ignores the end of its terminal. */
   stop(signal: NodeJS.Signals): void {
     this.#stops += 1
-    for (const worker of this.#runs.keys()) worker.process.kill(this.#stops > 1 ? 'SIGKILL' : signal)
+    const passed = signal === 'SIGHUP' ? 'SIGTERM' : signal
+    for (const worker of this.#runs.keys()) worker.process.kill(this.#stops > 1 ? 'SIGKILL' : passed)
     this.#endIfDone()
   }
 
   #fork(place: number, isReplacing: boolean): void {
     if (this.#stops > 0) return
-    const worker = cluster.fork(this.#deps.env)
+    const worker = cluster.fork()
     closeHandedOver(worker)
     const startedMs = performance.now()
     this.#runs.set(worker, { worker, place, startedMs, isReplacing, instance: undefined })

@@ -2,11 +2,12 @@ import cluster from 'node:cluster'
 import type { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { Config } from '#config/load.ts'
+import type { Config, ConfigDocument } from '#config/load.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import { servePrimaryMetrics } from '#ops/cluster/primary-metrics.ts'
 import { LogOutput } from '#ops/log-output.ts'
 import { createLogger } from '#ops/logger.ts'
+import { servePrimaryConfiguration } from './primary-configuration.ts'
 import { watchStopSignals } from './stop-signals.ts'
 import { WorkerSupervisor } from './worker-supervisor.ts'
 
@@ -14,20 +15,29 @@ import { WorkerSupervisor } from './worker-supervisor.ts'
 const FORWARD_MS = 1_000
 
 /**
- * Runs several processes of the gateway on one port until SIGTERM, SIGINT or SIGHUP, and resolves with the exit code. A worker that
- * dies is replaced; only if one ends before any has listened, all of them stop, since the others would fail for the same reason.
+ * Runs several processes of the gateway on one port until SIGTERM or SIGINT, and resolves with the exit code. A worker that dies is
+ * replaced; only if one ends before any has listened, all of them stop, since the others would fail for the same reason.
+ *
+ * @param sandboxAgents - the entries of the emulators, if this process runs them
  */
 export async function runWorkers(
-  { workers: count, logLevel, isUnderNpx }: Pick<Config, 'workers' | 'logLevel' | 'isUnderNpx'>,
-  env: Readonly<Record<string, string>>,
+  config: Config,
+  sandboxAgents?: ConfigDocument['sandboxAgents'],
 ): Promise<number> {
+  const { workers: count, logLevel, isUnderNpx } = config
   const output = new LogOutput()
   const log = createLogger(logLevel, output)
   // The workers end with this process, so an unhandled rejection must not end it.
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection in the primary'))
   const forwarding = forwardOutput(output, log)
-  const supervisor = new WorkerSupervisor(count, { env, log, metrics: servePrimaryMetrics() })
-  watchStopSignals(isUnderNpx, (signal) => supervisor.stop(signal))
+  const configuration = servePrimaryConfiguration(config, sandboxAgents)
+  const supervisor = new WorkerSupervisor(count, { log, metrics: servePrimaryMetrics() })
+  watchStopSignals(isUnderNpx, {
+    stop: (signal) => supervisor.stop(signal),
+    reload() {
+      if (!configuration.reload()) log.warn('the configuration is not reloaded: no worker has started yet')
+    },
+  })
   const exitCode = await supervisor.run()
   await Promise.race([Promise.all(forwarding), pause(FORWARD_MS)])
   await output.close()

@@ -1,7 +1,9 @@
 import Type, { type Static } from 'typebox'
+import type { Reload } from '#core/configuration/configurations.ts'
+import { CONFIGURATION_STATES, type ProcessConfiguration } from '#core/ledger/process-configuration.ts'
 import { type GatewayProcess, PROCESS_STATES, type ProcessBreaker } from '#core/ledger/process-list.ts'
 import { PROCESS_DESCRIPTIONS } from '#http/descriptions/process-descriptions.ts'
-import { nullable, oneOf, Timestamp, timestamp, uuid } from '#http/response/schemas.ts'
+import { nullable, oneOf, ref, Timestamp, timestamp, uuid } from '#http/response/schemas.ts'
 
 const BREAKER_EXAMPLE = {
   agent: 'fastgpt',
@@ -18,10 +20,7 @@ export const GatewayProcessSchema = Type.Object(
     pid: nullable(Type.Integer(), PROCESS_DESCRIPTIONS.pid),
     version: nullable(Type.String(), PROCESS_DESCRIPTIONS.version),
     build: Type.String({ description: PROCESS_DESCRIPTIONS.build }),
-    state: oneOf(
-      PROCESS_STATES,
-      `${PROCESS_DESCRIPTIONS.state} \`live\`: ${uncapitalized(PROCESS_DESCRIPTIONS.live)} \`stopped\`: ${uncapitalized(PROCESS_DESCRIPTIONS.stopped)} \`lost\`: ${uncapitalized(PROCESS_DESCRIPTIONS.lost)}`,
-    ),
+    state: oneOf(PROCESS_STATES, statesOf(PROCESS_DESCRIPTIONS.state, PROCESS_STATES)),
     started_at: timestamp(PROCESS_DESCRIPTIONS.startedAt),
     last_seen_at: timestamp(PROCESS_DESCRIPTIONS.lastSeenAt),
     stopped_at: nullable(Timestamp, PROCESS_DESCRIPTIONS.stoppedAt),
@@ -38,6 +37,20 @@ export const GatewayProcessSchema = Type.Object(
         { description: PROCESS_DESCRIPTIONS.breaker },
       ),
       { description: PROCESS_DESCRIPTIONS.breakers },
+    ),
+    configuration: nullable(
+      Type.Object({
+        state: oneOf(
+          CONFIGURATION_STATES,
+          statesOf(PROCESS_DESCRIPTIONS.configurationState, CONFIGURATION_STATES),
+        ),
+        number: Type.Integer({ minimum: 0, description: PROCESS_DESCRIPTIONS.number }),
+        fingerprint: Type.String({ description: PROCESS_DESCRIPTIONS.fingerprint }),
+        since: timestamp(PROCESS_DESCRIPTIONS.since),
+        needs_restart: Type.Array(Type.String(), { description: PROCESS_DESCRIPTIONS.needsRestart }),
+        error: nullable(Type.String(), PROCESS_DESCRIPTIONS.configurationError),
+      }),
+      PROCESS_DESCRIPTIONS.configuration,
     ),
   },
   {
@@ -56,10 +69,24 @@ export const GatewayProcessSchema = Type.Object(
         stopped_at: null,
         calls_in_flight: 3,
         breakers: [BREAKER_EXAMPLE],
+        configuration: {
+          state: 'current',
+          number: 4,
+          fingerprint: '9c1f0b6f7a10e4d2',
+          since: '2026-11-20T08:20:00.000Z',
+          needs_restart: [],
+          error: null,
+        },
       },
     ],
   },
 )
+
+/** The description of a state, with that of each of its values. */
+function statesOf(what: string, states: readonly (keyof typeof PROCESS_DESCRIPTIONS)[]): string {
+  const each = states.map((state) => `\`${state}\`: ${uncapitalized(PROCESS_DESCRIPTIONS[state])}`)
+  return [what, ...each].join(' ')
+}
 
 function uncapitalized(sentence: string): string {
   return sentence.charAt(0).toLowerCase() + sentence.slice(1)
@@ -79,9 +106,64 @@ export function processRecord(process: GatewayProcess): Static<typeof GatewayPro
     stopped_at: process.stoppedAt?.toISOString() ?? null,
     calls_in_flight: process.inFlight,
     breakers: process.breakers.map(breakerRecord),
+    configuration: process.configuration === null ? null : configurationRecord(process.configuration),
   }
+}
+
+function configurationRecord({
+  state,
+  number,
+  fingerprint,
+  since,
+  needsRestart,
+  error,
+}: ProcessConfiguration) {
+  return { state, number, fingerprint, since: since.toISOString(), needs_restart: [...needsRestart], error }
 }
 
 function breakerRecord({ agent, deployment, breaker, openSince, reason }: ProcessBreaker) {
   return { agent, deployment, breaker, open_since: openSince?.toISOString() ?? null, reason }
+}
+
+export const ReloadSchema = Type.Object(
+  {
+    number: Type.Integer({ minimum: 1, description: 'The number of the reload.' }),
+    changed: Type.Array(Type.String(), {
+      description:
+        'What is different now, as places in the file: an agent as a whole, and each of the limits. Empty if the file is as before.',
+    }),
+    needs_restart: Type.Array(Type.String(), {
+      description: PROCESS_DESCRIPTIONS.needsRestart,
+    }),
+    processes: Type.Array(ref(GatewayProcessSchema), {
+      description: 'The processes that live, with what they serve now.',
+    }),
+  },
+  {
+    $id: 'Reload',
+    description: 'A reload of the configuration.',
+    examples: [
+      {
+        number: 4,
+        changed: ['agents.support', 'limits.chat.points'],
+        needs_restart: ['uploads.maxBytes'],
+        processes: [],
+      },
+    ],
+  },
+)
+
+/** A reload as REST and the command line write it. */
+export function reloadRecord({
+  number,
+  changed,
+  needsRestart,
+  processes,
+}: Reload): Static<typeof ReloadSchema> {
+  return {
+    number,
+    changed: [...changed],
+    needs_restart: [...needsRestart],
+    processes: processes.map(processRecord),
+  }
 }

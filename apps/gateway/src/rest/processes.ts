@@ -6,21 +6,42 @@ import type { Services } from '#core/services/services.ts'
 import { PROCESS_DESCRIPTIONS } from '#http/descriptions/process-descriptions.ts'
 import { callerOf, MANAGER_PROBLEMS, managerOnly } from '#http/guards/credentials.ts'
 import { smallRead } from '#http/guards/small-read.ts'
+import { showLimit } from '#http/response/limit-headers.ts'
 import { LIMIT_HEADERS } from '#http/response/response-headers.ts'
 import { envelope, listQuery, oneOf, page, problems, ref, success } from '#http/response/schemas.ts'
-import { GatewayProcessSchema, processRecord } from '#records/process-record.ts'
+import { GatewayProcessSchema, processRecord, ReloadSchema, reloadRecord } from '#records/process-record.ts'
 
 export function processRoutes(
   app: FastifyInstance,
-  services: Pick<Services, 'processes' | 'authentication' | 'reads'>,
+  services: Pick<Services, 'processes' | 'configuration' | 'authentication' | 'reads'>,
 ): void {
   app.addSchema(GatewayProcessSchema)
+  app.addSchema(ReloadSchema)
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
   const reading = { schema: listSchema, onRequest: managerOnly(services), ...smallRead(services) }
   routes.get('/api/v1/processes', reading, async (request) => {
     const processes = await services.processes.list(callerOf(request), request.query)
     return success({ items: processes.map(processRecord), next_cursor: null })
   })
+  const reloading = { schema: reloadSchema, onRequest: managerOnly(services) }
+  routes.post('/api/v1/configuration/reload', reloading, async (request, reply) => {
+    const reload = await services.configuration.reload(callerOf(request), showLimit(reply))
+    return success(reloadRecord(reload))
+  })
+}
+
+const reloadSchema = {
+  tags: ['processes'],
+  security: [{ accessToken: [] }, { apiKey: [] }],
+  operationId: 'reloadConfiguration',
+  'x-response-headers': LIMIT_HEADERS,
+  summary: 'Read the configuration file anew',
+  description:
+    'Reads the configuration file of the process that answers, serves it, and has every other process read its own; the answer waits for them, but not more than 5 seconds. Agents and limits change while calls run, each of which goes on with the agent that it began with. A mistake in the file changes nothing in any process. Only administrators may do it.',
+  response: {
+    200: envelope(ref(ReloadSchema)),
+    ...problems(...MANAGER_PROBLEMS, 'role_denied', 'configuration_invalid', 'rate_limited', 'unavailable'),
+  },
 }
 
 const listSchema = {

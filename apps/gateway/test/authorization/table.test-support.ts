@@ -561,6 +561,13 @@ export const TABLE: {
     export: forCaller(ADMINS, (caller, { services }) => services.audit.export(caller, {})),
     exported: forCaller(EVERYBODY, (caller, { services }) => services.audit.exported(caller, 'calls', {})),
   },
+  configuration: {
+    // A caller who is told that there is no file may reload it.
+    reload: forCaller(
+      { ...ADMINS, admin: 'configuration_invalid', 'admin key of an admin': 'configuration_invalid' },
+      (caller, { services }) => services.configuration.reload(caller),
+    ),
+  },
   processes: { list: forCaller(ADMINS, (caller, { services }) => services.processes.list(caller)) },
 }
 

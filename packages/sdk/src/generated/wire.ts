@@ -560,6 +560,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/configuration/reload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read the configuration file anew
+         * Reads the configuration file of the process that answers, serves it, and has every other process read its own; the answer waits for them, but not more than 5 seconds. Agents and limits change while calls run, each of which goes on with the agent that it began with. A mistake in the file changes nothing in any process. Only administrators may do it.
+         */
+        post: operations["reloadConfiguration"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/calls/{call_id}/stream": {
         parameters: {
             query?: never;
@@ -3496,7 +3516,15 @@ export interface components {
          *           "open_since": "2026-11-20T08:29:00.000Z",
          *           "reason": "agent_unreachable"
          *         }
-         *       ]
+         *       ],
+         *       "configuration": {
+         *         "state": "current",
+         *         "number": 4,
+         *         "fingerprint": "9c1f0b6f7a10e4d2",
+         *         "since": "2026-11-20T08:20:00.000Z",
+         *         "needs_restart": [],
+         *         "error": null
+         *       }
          *     }
          */
         GatewayProcess: {
@@ -3554,6 +3582,53 @@ export interface components {
                 /** Why, as the stable word of an error; null if it did not report it. */
                 reason: string | null;
             }[];
+            /** The configuration that it serves, as of its last heartbeat; null if it is not live, and for an earlier version, which did not report it. */
+            configuration: {
+                /**
+                 * Whether this is the configuration that was loaded last. `current`: it is. `pending`: it is another one, and another one was loaded less than a minute ago: the file may still be on its way to the machine of the process. `different`: it is another one. The process has another file, or cannot use it.
+                 * @enum {string}
+                 */
+                state: "current" | "pending" | "different";
+                /** The number of the last reload that the process has followed, or that came before its start; 0 before the first. */
+                number: number;
+                /** A fingerprint of all of the configuration: two processes with the same one serve the same. */
+                fingerprint: string;
+                /**
+                 * Format: date-time
+                 *
+                 * Since when the process serves it (ISO 8601, UTC).
+                 * @example 2026-11-20T08:30:00.000Z
+                 */
+                since: string;
+                /** What is different in the file since the process has started, as places in the file, and takes effect with its next start. */
+                needs_restart: string[];
+                /** What is wrong with the file of the process, if it cannot be used; else null. */
+                error: string | null;
+            } | null;
+        };
+        /**
+         * A reload of the configuration.
+         * @example {
+         *       "number": 4,
+         *       "changed": [
+         *         "agents.support",
+         *         "limits.chat.points"
+         *       ],
+         *       "needs_restart": [
+         *         "uploads.maxBytes"
+         *       ],
+         *       "processes": []
+         *     }
+         */
+        Reload: {
+            /** The number of the reload. */
+            number: number;
+            /** What is different now, as places in the file: an agent as a whole, and each of the limits. Empty if the file is as before. */
+            changed: string[];
+            /** What is different in the file since the process has started, as places in the file, and takes effect with its next start. */
+            needs_restart: string[];
+            /** The processes that live, with what they serve now. */
+            processes: components["schemas"]["GatewayProcess"][];
         };
         /**
          * The public keys that verify the signatures of access tokens (RFC 7517).
@@ -5146,6 +5221,39 @@ export interface operations {
             };
         };
     };
+    reloadConfiguration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        /** A reload of the configuration. */
+                        data: components["schemas"]["Reload"];
+                    };
+                };
+            };
+        };
+    };
     resumeCall: {
         parameters: {
             query?: {
@@ -5722,6 +5830,8 @@ export type RefusalCount = components["schemas"]["RefusalCount"];
 export type AuditEvent = components["schemas"]["AuditEvent"];
 /** A process of the gateway that shares the database, or did until it ended. It is listed until it ended more than `instance.retentionDays` ago. */
 export type GatewayProcess = components["schemas"]["GatewayProcess"];
+/** A reload of the configuration. */
+export type Reload = components["schemas"]["Reload"];
 /** The public keys that verify the signatures of access tokens (RFC 7517). */
 export type JwkSet = components["schemas"]["JwkSet"];
 /** The record of an uploaded file. */
@@ -5752,6 +5862,7 @@ export type ErrorReason =
   | "app_not_found"
   | "body_too_large"
   | "call_not_found"
+  | "configuration_invalid"
   | "content_filtered"
   | "conversation_busy"
   | "conversation_id_required"

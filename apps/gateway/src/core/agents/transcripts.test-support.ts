@@ -217,7 +217,7 @@ export function agentOf(platform: string, overrides: Partial<ServedAgent> = {}):
 }
 
 /** What an agent of a platform cannot do without. */
-const NEEDED_OPTIONS: Readonly<Record<string, object>> = {
+const NEEDED_OPTIONS: Readonly<Record<string, Agent['options']>> = {
   a2a: {
     card: {
       supportedInterfaces: [{ url: '/rpc', protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],

@@ -21,6 +21,7 @@ export const AUDIT_OPERATIONS = [
   'uploads.sweep',
   'replies.remove',
   'configuration.load',
+  'configuration.reload',
   'export',
   'database.import',
   'audit.cut',

@@ -11,7 +11,6 @@ import {
 import type { Principal } from '#core/requests/principal.ts'
 import { GATEWAY } from './actor.ts'
 import { BOUNDED_MAX } from './audit.ts'
-import { recordConfiguration } from './configuration-event.ts'
 import { createRefusedOperations } from './refused-operations.ts'
 import { verifyChain } from './verify-chain.ts'
 
@@ -222,20 +221,6 @@ describe(kind, () => {
     expect(recorded.map(({ target }) => target)).toEqual(['signing_key', 'signing_key'])
     for (const { before, after } of recorded) expect(`${before}${after}`).not.toMatch(/"d"|secret|jwk/)
     await administration.rewriteSecrets(GATEWAY)
-  })
-
-  test('a configuration is recorded when it is another one', async () => {
-    const { sql } = services.database
-    await Promise.all([
-      recordConfiguration(sql, { agents: { a: 1 } }),
-      recordConfiguration(sql, { agents: { a: 1 } }),
-    ])
-    await recordConfiguration(sql, { agents: { a: 1 } })
-    await recordConfiguration(sql, { agents: { a: 2 } })
-    expect(await events()).toMatchObject([
-      { operation: 'configuration.load', actor: 'gateway', after: '{"agents":{"a":1}}' },
-      { before: '{"agents":{"a":1}}', after: '{"agents":{"a":2}}' },
-    ])
   })
 
   test('refused operations are recorded in the background, and dropped while the database does not answer', async () => {

@@ -2,12 +2,12 @@ import { fail } from '#core/errors/errors.ts'
 
 /** Bounds the number of streams that an API key holds open at once in this process. */
 export class OpenStreams {
-  readonly #perKeyMax: number
+  readonly #perKeyMax: () => number | undefined
   readonly #counts = new Map<string, number>()
 
-  /** @param perKeyMax - undefined for no limit */
-  constructor(perKeyMax: number | undefined) {
-    this.#perKeyMax = perKeyMax ?? Number.POSITIVE_INFINITY
+  /** @param perKeyMax - undefined for no limit; it may change while streams are open */
+  constructor(perKeyMax: () => number | undefined) {
+    this.#perKeyMax = perKeyMax
   }
 
   /**
@@ -16,12 +16,11 @@ export class OpenStreams {
    * @throws Problem `rate_limited` if the key already holds the maximum
    */
   open(keyHash: string): void {
-    // Without a limit the counts are never read, so they are not maintained.
-    if (this.#perKeyMax === Number.POSITIVE_INFINITY) return
+    const perKeyMax = this.#perKeyMax()
     const count = this.#counts.get(keyHash) ?? 0
-    if (count >= this.#perKeyMax) {
+    if (perKeyMax !== undefined && count >= perKeyMax) {
       fail('rate_limited', {
-        detail: `The API key holds ${this.#perKeyMax} streams open, which is the maximum.`,
+        detail: `The API key holds ${perKeyMax} streams open, which is the maximum.`,
         limit: 'streams_per_key',
         retryAfterSeconds: 1,
       })

@@ -40,7 +40,7 @@ export class Places {
     this.#stops = stops
     this.#inFlightMax = bounds.inFlightMax
     this.shares = new OwnerShares(bounds.inFlightMax)
-    this.streams = new OpenStreams(bounds.streamsPerKey)
+    this.streams = new OpenStreams(() => bounds.streamsPerKey)
   }
 
   get isDraining(): boolean {

@@ -130,6 +130,11 @@ export const ERRORS = {
     retryable: false,
     text: 'The Idempotency-Key was used for another request.',
   },
+  configuration_invalid: {
+    status: 422,
+    retryable: false,
+    text: 'The configuration file of the gateway cannot be used.',
+  },
   headers_too_large: { status: 431, retryable: false, text: 'The request headers are too large.' },
 
   too_many_new_keys: {

@@ -4,6 +4,7 @@ import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts
 import type { Runtime } from '#core/base/runtime.ts'
 import type { Sql } from '#core/database/database.ts'
 import { isOlder, MIN_BUILD } from '#core/database/migrations/min-build.ts'
+import type { ToldConfiguration } from './process-configuration.ts'
 
 /** Who a process is, in its row of the database and in its log lines. */
 export interface ProcessIdentity {
@@ -35,6 +36,8 @@ export interface InstancesDeps {
   readonly identity: ProcessIdentity
   /** What each heartbeat reports to the other processes. */
   readonly load: LoadReader
+  /** What each heartbeat reports of the configuration that this process serves. */
+  readonly configuration?: (() => ToldConfiguration) | undefined
   /** The newest migration that this process knows. */
   readonly build: string
   readonly leaseMs: number
@@ -60,6 +63,7 @@ export function createInstances({
   runtime,
   identity,
   load,
+  configuration,
   build,
   leaseMs,
   retentionDays,
@@ -83,7 +87,8 @@ export function createInstances({
 
   async function beat(): Promise<void> {
     const told = writeLoad(load.load())
-    const [row] = await sql.query<Beat>(BEAT, [id, leaseMs, build, host, pid, version, told])
+    const served = configuration === undefined ? null : JSON.stringify(configuration())
+    const [row] = await sql.query<Beat>(BEAT, [id, leaseMs, build, host, pid, version, told, served])
     live = Math.max(1, row?.live ?? 1)
     const nowMs = runtime.elapsedMs()
     // During a gap (an outage, a hanging statement, a suspended machine) every lease may have expired. The first process that
@@ -140,6 +145,10 @@ export function createInstances({
       await beat()
       await readBuild()
       if (timer === undefined) schedule(leaseMs / BEATS)
+    },
+    /** Tells the other processes at once what they would learn with the next heartbeat. */
+    async tell(): Promise<void> {
+      if (timer !== undefined) await beat()
     },
     /** The number of live processes, including this one, as of the last heartbeat. */
     get live(): number {
@@ -224,13 +233,14 @@ interface Beat {
 
 /**
  * `$1`: this instance, `$2`: the lease in milliseconds, `$3`: its build, `$4` to `$6`: where it runs and its version, `$7`: what it
- * knows of its agents. It uses no other table, whose locks it would have to wait for.
+ * knows of its agents, `$8`: which configuration it serves. It uses no other table, whose locks it would have to wait for.
  */
 const BEAT = `
 WITH beat AS (
-  INSERT INTO instances AS i (id, started_at, lease_until, build, host, pid, version, load)
-  VALUES ($1::uuid, now(), now() + $2 * interval '1 millisecond', $3, $4, $5, $6, $7::jsonb)
-  ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, load = excluded.load
+  INSERT INTO instances AS i (id, started_at, lease_until, build, host, pid, version, load, configuration)
+  VALUES ($1::uuid, now(), now() + $2 * interval '1 millisecond', $3, $4, $5, $6, $7::jsonb, $8::jsonb)
+  ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, load = excluded.load,
+    configuration = excluded.configuration
   RETURNING id
 )
 SELECT (SELECT count(*) FROM beat)

@@ -3,6 +3,12 @@ import { readLoad } from '#core/agents/deployments/written-load.ts'
 import type { Sql } from '#core/database/database.ts'
 import { requireOneOf } from '#core/requests/input/input-rules.ts'
 import { type Principal, requireAdmin } from '#core/requests/principal.ts'
+import {
+  type ProcessConfiguration,
+  ROLLED_OUT_WITHIN_MS,
+  toldConfiguration,
+  WANTED_CONFIGURATION,
+} from './process-configuration.ts'
 
 /** Whether a process serves requests, has left, or has not renewed its lease. */
 export const PROCESS_STATES = ['live', 'stopped', 'lost'] as const
@@ -29,6 +35,8 @@ export interface GatewayProcess {
   readonly inFlight: number | null
   /** What it thought of the deployments that did not simply serve calls, as of the last heartbeat; empty if it is not live. */
   readonly breakers: readonly ProcessBreaker[]
+  /** What it serves; null if it is not live, and for a process of a version that did not write it. */
+  readonly configuration: ProcessConfiguration | null
 }
 
 export interface ProcessBreaker {
@@ -62,7 +70,13 @@ export function createProcesses({ sql, leaseMs }: ProcessesDeps): Processes {
       requireAdmin(caller)
       requireOneOf(['state'], PROCESS_FILTERS, state)
       const isLive = state === undefined ? null : state === 'live'
-      const rows = await sql.query<Row>(LIST, [leaseMs, isLive, PROCESSES_MAX])
+      const rows = await sql.query<Row>(LIST, [
+        leaseMs,
+        isLive,
+        PROCESSES_MAX,
+        WANTED_CONFIGURATION,
+        ROLLED_OUT_WITHIN_MS,
+      ])
       return rows.map(processOf)
     },
   }
@@ -71,11 +85,24 @@ export function createProcesses({ sql, leaseMs }: ProcessesDeps): Processes {
 /** The most processes that are listed: more than share a database in a month of deployments. */
 const PROCESSES_MAX = 1_000
 
-/** `$1`: the lease in milliseconds, `$2`: whether only live or only other ones are listed, `$3` rows at most. */
+/**
+ * `$1`: the lease in milliseconds, `$2`: whether only live or only other ones are listed, `$3` rows at most, `$4`: the setting that
+ * says which configuration they should serve, `$5`: how long they may take to.
+ */
 const LIST = `
-SELECT id, host, pid, version, build, started_at, stopped_at, load,
+WITH wanted AS (
+  SELECT value::jsonb ->> 'fingerprint' AS fingerprint,
+    (value::jsonb ->> 'since')::timestamptz > now() - $5 * interval '1 millisecond' AS is_new
+  FROM settings WHERE name = $4
+)
+SELECT id, host, pid, version, build, started_at, stopped_at, load, configuration,
   coalesce(stopped_at, greatest(started_at, lease_until - $1 * interval '1 millisecond')) AS last_seen_at,
-  CASE WHEN stopped_at IS NOT NULL THEN 'stopped' WHEN lease_until > now() THEN 'live' ELSE 'lost' END AS state
+  CASE WHEN stopped_at IS NOT NULL THEN 'stopped' WHEN lease_until > now() THEN 'live' ELSE 'lost' END AS state,
+  (SELECT CASE
+      WHEN wanted.fingerprint = configuration ->> 'fingerprint' THEN 'current'
+      WHEN is_new THEN 'pending'
+      ELSE 'different'
+    END FROM wanted) AS configuration_state
 FROM instances
 WHERE $2::boolean IS NULL OR $2::boolean = (stopped_at IS NULL AND lease_until > now())
 ORDER BY (stopped_at IS NULL AND lease_until > now()) DESC, started_at DESC, id
@@ -86,15 +113,26 @@ interface Row extends Pick<GatewayProcess, 'id' | 'host' | 'pid' | 'version' | '
   readonly stopped_at: Date | null
   readonly last_seen_at: Date
   readonly load: unknown
+  readonly configuration: unknown
+  readonly configuration_state: ProcessConfiguration['state'] | null
 }
 
-function processOf({ started_at, stopped_at, last_seen_at, load, ...row }: Row): GatewayProcess {
+function configurationOf({ state, configuration, configuration_state }: Row): ProcessConfiguration | null {
+  const told = state === 'live' ? toldConfiguration(configuration) : undefined
+  if (told === undefined) return null
+  const { since, error = null } = told
+  return { ...told, since: new Date(since), error, state: configuration_state ?? 'current' }
+}
+
+function processOf(stored: Row): GatewayProcess {
+  const { started_at, stopped_at, last_seen_at, load, configuration: _, configuration_state, ...row } = stored
   const agents = row.state === 'live' && load !== null ? readLoad(load) : undefined
   return {
     ...row,
     startedAt: started_at,
     stoppedAt: stopped_at,
     lastSeenAt: last_seen_at,
+    configuration: configurationOf(stored),
     inFlight: agents?.reduce((sum, { inFlight }) => sum + inFlight, 0) ?? null,
     breakers: (agents ?? []).flatMap(({ agent, deployments }) =>
       deployments.flatMap(({ id, breaker, openSince, reason }) =>

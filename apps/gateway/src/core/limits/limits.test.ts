@@ -58,6 +58,18 @@ test("a caller's own limit lowers the rule and never raises it", async () => {
   expect((await limits.chat.take('b', 100)).whole).toEqual({ points: 3, windowSeconds: 60, of: 'gateway' })
 })
 
+test('a rule that is changed holds for windows that are open, and one with another length begins anew', async () => {
+  const rules = { ...rulesOf(rule) }
+  const changing = createLimits(rules)
+  for (let call = 0; call < 3; call += 1) await changing.chat.take('a')
+  rules.chat = { points: 5, windowSeconds: 60 }
+  expect(await changing.chat.take('a')).toMatchObject({ allowed: true, points: 5, remaining: 1 })
+  rules.chat = { points: 2, windowSeconds: 60 }
+  expect(await changing.chat.take('a')).toMatchObject({ allowed: false, points: 2, remaining: 0 })
+  rules.chat = { points: 2, windowSeconds: 10 }
+  expect(await changing.chat.take('a')).toMatchObject({ allowed: true, windowSeconds: 10, remaining: 1 })
+})
+
 test('a point that is given back may be taken again, but only in its own window', async () => {
   for (let call = 0; call < 3; call += 1) await limits.login.take('a')
   await limits.login.giveBack('a')

@@ -79,24 +79,42 @@ export interface LimitSharing {
 
 const ALONE: LimitSharing = { liveProcesses: () => 1, observer: { storeAnswers: () => undefined } }
 
+/** @param rules - read at each point that is taken, since they may change; the windows of a rule whose length changes begin anew */
 export function createLimits(rules: LimitRules, sharing: LimitSharing = ALONE): Limits {
   const shared = sharing.redis && createSharedStore(sharing.redis, sharing.observer)
-  const limiter = (limit: LimitName, rule: LimitRule) => createLimiter(limit, rule, sharing, shared)
-  return {
-    chat: limiter('chat', rules.chat),
-    upload: limiter('upload', rules.upload),
-    agents: limiter('agents', rules.agents),
-    reports: limiter('reports', rules.reports),
-    calls: limiter('calls', rules.calls),
-    reads: limiter('reads', rules.reads),
-    writes: limiter('writes', rules.writes),
-    adminWrites: limiter('admin_writes', rules.adminWrites),
-    login: limiter('login', rules.login),
-    loginAddress: limiter('login_address', rules.loginAddress),
-    successfulLogins: limiter('successful_logins', rules.successfulLogins),
-    refusedKeys: limiter('refused_keys', rules.refusedKeys),
-    refusedDocuments: limiter('refused_documents', rules.refusedDocuments),
+  const limiter = (limit: LimitName, name: keyof LimitRules): Limiter => {
+    let current = createLimiter(limit, rules[name], sharing, shared)
+    const inForce = () => {
+      const rule = rules[name]
+      if (rule.windowSeconds !== current.windowSeconds) current = createLimiter(limit, rule, sharing, shared)
+      return current
+    }
+    return {
+      take: (key, perMinute) => inForce().take(key, rules[name].points, perMinute),
+      giveBack: (key) => inForce().giveBack(key),
+    }
   }
+  return {
+    chat: limiter('chat', 'chat'),
+    upload: limiter('upload', 'upload'),
+    agents: limiter('agents', 'agents'),
+    reports: limiter('reports', 'reports'),
+    calls: limiter('calls', 'calls'),
+    reads: limiter('reads', 'reads'),
+    writes: limiter('writes', 'writes'),
+    adminWrites: limiter('admin_writes', 'adminWrites'),
+    login: limiter('login', 'login'),
+    loginAddress: limiter('login_address', 'loginAddress'),
+    successfulLogins: limiter('successful_logins', 'successfulLogins'),
+    refusedKeys: limiter('refused_keys', 'refusedKeys'),
+    refusedDocuments: limiter('refused_documents', 'refusedDocuments'),
+  }
+}
+
+/** A limiter of windows of one length, whatever the number of points. */
+interface WindowLimiter extends Pick<Limiter, 'giveBack'> {
+  readonly windowSeconds: number
+  take(key: string, points: number, perMinute?: number): Promise<LimitVerdict>
 }
 
 /**
@@ -105,16 +123,13 @@ export function createLimits(rules: LimitRules, sharing: LimitSharing = ALONE): 
  */
 function createLimiter(
   limit: LimitName,
-  rule: LimitRule,
+  { windowSeconds }: Pick<LimitRule, 'windowSeconds'>,
   { liveProcesses }: LimitSharing,
   store: ReturnType<typeof createSharedStore> | undefined,
-): Limiter {
-  const { windowSeconds } = rule
+): WindowLimiter {
   const policy = limit.replaceAll('_', '-')
   const windows = createWindows(windowSeconds)
   const shared = store?.(policy, windowSeconds, windows)
-
-  const ofGateway: LimitReached = { ...rule, of: 'gateway' }
 
   interface Counted {
     readonly points: number
@@ -161,10 +176,11 @@ function createLimiter(
   }
 
   return {
+    windowSeconds,
     // Not an async function: where there is no Redis, that would cost every call three promises more.
-    take(key, perMinute = Infinity) {
-      const points = Math.min(rule.points, Math.max(1, Math.floor((perMinute * windowSeconds) / 60)))
-      const whole = points < rule.points ? ({ points, windowSeconds, of: 'key' } as const) : ofGateway
+    take(key, most, perMinute = Infinity) {
+      const points = Math.min(most, Math.max(1, Math.floor((perMinute * windowSeconds) / 60)))
+      const whole = { points, windowSeconds, of: points < most ? 'key' : 'gateway' } as const
       return shared === undefined ? takeAlone(key, whole) : takeShared(shared, key, whole)
     },
     async giveBack(key) {

@@ -54,7 +54,8 @@ export function createSharedStore(
   redis: Redis,
   observer: SharedStoreObserver,
 ): (policy: string, windowSeconds: number, windows: Windows) => SharedLimit {
-  const limits: { readonly windows: Windows; readonly limit: SharedLimit }[] = []
+  /** By their policies. One whose window has another length now replaces the one before. */
+  const limits = new Map<string, { readonly windows: Windows; readonly limit: SharedLimit }>()
   let pausedUntilMs = 0
   let answers = true
 
@@ -85,7 +86,7 @@ export function createSharedStore(
 
   /** Shares what this process has counted alone, even for callers that do not call it again. */
   async function sendAll(): Promise<void> {
-    for (const { windows, limit } of limits) {
+    for (const { windows, limit } of limits.values()) {
       const callers = windows.callers()
       while (callers.length > 0) {
         const sent = await Promise.all(callers.splice(0, SENT_AT_ONCE).map(limit.send))
@@ -151,7 +152,7 @@ export function createSharedStore(
     }
 
     const limit: SharedLimit = { take: update, send: (key) => update(key) }
-    limits.push({ windows, limit })
+    limits.set(policy, { windows, limit })
     return limit
   }
 }

@@ -18,6 +18,7 @@ import { createChainSweep } from '#core/audit/chain-sweep.ts'
 import { createAdmission } from '#core/calls/admission.ts'
 import { type ChatBounds, type ChatDeps, createChatService } from '#core/calls/chats.ts'
 import { createUploadReceiver } from '#core/calls/receiving/upload-receiver.ts'
+import { type ConfigurationsDeps, createConfigurations } from '#core/configuration/configurations.ts'
 import type { Database } from '#core/database/database.ts'
 import type { DiskSpace } from '#core/database/disk/disk-space.ts'
 import { createClaimLookUp } from '#core/ledger/kept-claims.ts'
@@ -74,6 +75,7 @@ export interface ServicesDeps extends ChatParts {
   readonly onUsageFeedAnswer: UsageFeedDeps['onAnswer']
   readonly onKeyWatchAnswer: KeyWatchDeps['onAnswer']
   readonly onFileNotKept: FileKeeperDeps['observe']
+  readonly configuration: Pick<ConfigurationsDeps, 'source' | 'tell' | 'observer'>
 }
 
 export interface ServicesConfig {
@@ -170,7 +172,13 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     checkType,
     inlineBytes: new ByteBudget(INLINE_BYTES_MAX),
     keptCharactersMax: config.conversations.maxCharacters,
-    bounds: { ...config.chat, streamsPerKey: config.limits.streamsPerKey },
+    bounds: {
+      ...config.chat,
+      // It may change while streams are open.
+      get streamsPerKey() {
+        return config.limits.streamsPerKey
+      },
+    },
   })
   const uploads = createUploads({ prisma, sql, storage, runtime, takeWrite })
   const { drain, ...receiver } = createUploadReceiver({
@@ -215,6 +223,15 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     what: 'pages of refusals and of the audit log',
   })
   const { events, ...auditLog } = createAuditLog({ database: lanes.records, limits, reads: records, audit })
+  const processes = createProcesses({ sql, leaseMs: config.instance.leaseMs })
+  const { reload, ...configuration } = createConfigurations({
+    ...deps.configuration,
+    sql: lanes.probes,
+    isShared: kind === 'server',
+    runtime,
+    processes,
+    takeWrite,
+  })
   const rules = { catalog, limits: config.limits, ...config.apiKeys }
   const keys = createKeys({ prisma, runtime, rules, reads: searches, takeWrite })
   const login = createLogin({
@@ -279,13 +296,15 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
       calls,
       refusals: createRefusals({ database: lanes.records, runtime, limits, reads: records, catalog }),
       audit: auditLog,
-      processes: createProcesses({ sql, leaseMs: config.instance.leaseMs }),
+      processes,
+      configuration: { reload: changing(reload) },
       refusedDocuments: createRefusedDocuments({ limits, runtime }),
       reads: createSmallReads({ limits, runtime }),
     },
     processTasks: {
       firstStart: { usersExist, createFirstAdmin },
       agents: catalog,
+      configuration,
       chat,
       uploads: {
         drain,

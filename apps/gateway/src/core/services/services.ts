@@ -10,6 +10,7 @@ import type { Audit } from '#core/audit/audit.ts'
 import type { ChainSweep } from '#core/audit/chain-sweep.ts'
 import type { ChatService } from '#core/calls/chats.ts'
 import type { UploadReceiver, UploadsInProgress } from '#core/calls/receiving/upload-receiver.ts'
+import type { Configurations } from '#core/configuration/configurations.ts'
 import type { Processes } from '#core/ledger/process-list.ts'
 import type { RefusedDocuments } from '#core/limits/refused-documents.ts'
 import type { SmallReads } from '#core/limits/sharing/small-reads.ts'
@@ -48,6 +49,7 @@ export interface Services {
   readonly audit: AuditLog
   /** The processes of the gateway. */
   readonly processes: Processes
+  readonly configuration: Pick<Configurations, 'reload'>
   readonly refusedDocuments: RefusedDocuments
   readonly reads: SmallReads
 }
@@ -57,6 +59,7 @@ export interface ProcessTasks {
   readonly firstStart: FirstStart
   /** The agents, which it changes while the gateway runs. */
   readonly agents: Pick<ChangeableCatalog, 'replace' | 'current'>
+  readonly configuration: Omit<Configurations, 'reload'>
   readonly chat: Pick<ChatService, 'drain' | 'inFlight'>
   readonly uploads: UploadsInProgress &
     UploadSweep & { files(after: string | undefined): Promise<UploadFiles> }

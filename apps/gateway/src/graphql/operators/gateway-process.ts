@@ -1,3 +1,4 @@
+import { CONFIGURATION_STATES, type ProcessConfiguration } from '#core/ledger/process-configuration.ts'
 import {
   type GatewayProcess,
   PROCESS_FILTERS,
@@ -36,6 +37,30 @@ const GatewayProcessBreaker = builder.objectRef<ProcessBreaker>('GatewayProcessB
   }),
 })
 
+const ProcessConfigurationState = enumOf('ProcessConfigurationState', CONFIGURATION_STATES, {
+  description: 'Whether a process serves the configuration that was loaded last.',
+  values: PROCESS_DESCRIPTIONS,
+})
+
+const ProcessConfigurationType = builder.objectRef<ProcessConfiguration>('ProcessConfiguration').implement({
+  description: 'The configuration that a process of the gateway serves.',
+  fields: (t) => ({
+    state: t.expose('state', {
+      type: ProcessConfigurationState,
+      description: PROCESS_DESCRIPTIONS.configurationState,
+    }),
+    number: t.exposeInt('number', { description: PROCESS_DESCRIPTIONS.number }),
+    fingerprint: t.exposeString('fingerprint', { description: PROCESS_DESCRIPTIONS.fingerprint }),
+    since: t.expose('since', { type: 'DateTime', description: PROCESS_DESCRIPTIONS.since }),
+    needsRestart: t.field({
+      type: ['String'],
+      description: PROCESS_DESCRIPTIONS.needsRestart,
+      resolve: ({ needsRestart }) => [...needsRestart],
+    }),
+    error: t.exposeString('error', { nullable: true, description: PROCESS_DESCRIPTIONS.configurationError }),
+  }),
+})
+
 const GatewayProcessType = builder.objectRef<GatewayProcess>('GatewayProcess').implement({
   description: PROCESS_DESCRIPTIONS.resource,
   fields: (t) => ({
@@ -57,6 +82,11 @@ const GatewayProcessType = builder.objectRef<GatewayProcess>('GatewayProcess').i
       type: [GatewayProcessBreaker],
       description: PROCESS_DESCRIPTIONS.breakers,
       resolve: ({ breakers }) => [...breakers],
+    }),
+    configuration: t.expose('configuration', {
+      type: ProcessConfigurationType,
+      nullable: true,
+      description: PROCESS_DESCRIPTIONS.configuration,
     }),
   }),
 })

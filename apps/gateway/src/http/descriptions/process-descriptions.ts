@@ -25,5 +25,19 @@ export const PROCESS_DESCRIPTIONS = {
   breakerState: '`half_open` if one call tries whether it works again, `open` if no call is sent there.',
   openSince: 'When the process stopped sending calls there; null if it did not report it.',
   reason: 'Why, as the stable word of an error; null if it did not report it.',
+  configuration:
+    'The configuration that it serves, as of its last heartbeat; null if it is not live, and for an earlier version, which did not report it.',
+  configurationState: 'Whether this is the configuration that was loaded last.',
+  current: 'It is.',
+  pending:
+    'It is another one, and another one was loaded less than a minute ago: the file may still be on its way to the machine of the process.',
+  different: 'It is another one. The process has another file, or cannot use it.',
+  number:
+    'The number of the last reload that the process has followed, or that came before its start; 0 before the first.',
+  fingerprint: 'A fingerprint of all of the configuration: two processes with the same one serve the same.',
+  since: 'Since when the process serves it.',
+  needsRestart:
+    'What is different in the file since the process has started, as places in the file, and takes effect with its next start.',
+  configurationError: 'What is wrong with the file of the process, if it cannot be used; else null.',
   inState: 'Only processes that live, or only those that do not.',
 } as const

@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster'
 import { Counter, Registry } from 'prom-client'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import { onceChannelEnded } from './channel-end.ts'
-import { isMessage, type PrimaryMessage, type WorkerMessage } from './messages.ts'
+import { isMessage, sendTo, type WorkerMessage } from './messages.ts'
 import { MetricsWithDeadWorkers } from './metrics-with-dead-workers.ts'
 
 /** How long a scrape waits for the workers. Of one that does not answer, such as a stuck one, the last report is shown. */
@@ -44,7 +44,7 @@ export function servePrimaryMetrics() {
         resolve()
       },
     })
-    for (const worker of waiting) send(worker, { kind: 'report?', id })
+    for (const worker of waiting) sendTo(worker, { kind: 'report?', id })
     return promise
   }
 
@@ -56,7 +56,7 @@ export function servePrimaryMetrics() {
 
   async function answer(worker: Worker, id: number): Promise<void> {
     await freshReports()
-    send(worker, { kind: 'metrics', id, text: await metrics.text(await own.getMetricsAsJSON()) })
+    sendTo(worker, { kind: 'metrics', answers: id, text: await metrics.text(await own.getMetricsAsJSON()) })
   }
 
   cluster.on('message', (worker, message: unknown) => {
@@ -103,9 +103,4 @@ export function countDeaths(registry: Registry): Counter<'cause'> {
 function causeOf(signal: string | null): Cause {
   if (signal === null) return 'exited'
   return signal === 'SIGKILL' ? 'killed' : 'crashed'
-}
-
-/** The worker may have ended in the meantime, so a failure is ignored: without a callback it would be an `error` event. */
-function send(worker: Worker, message: PrimaryMessage): void {
-  if (worker.isConnected()) worker.send(message, () => undefined)
 }

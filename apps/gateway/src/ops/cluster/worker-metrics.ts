@@ -2,12 +2,11 @@ import type { Registry } from 'prom-client'
 import { withDeadline } from '#core/base/async/deadline.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import { Problem } from '#core/errors/errors.ts'
-import { isMessage, type PrimaryMessage, type WorkerMessage } from './messages.ts'
+import { askPrimary, send } from './ask-primary.ts'
+import { isMessage, type PrimaryMessage } from './messages.ts'
 
 /** How often a worker reports without a request: what it counted since its last report is lost if it is killed. */
 const REPORT_MS = 1_000
-/** How long the primary may take for an answer, before it counts as stuck. */
-const ANSWER_WITHIN_MS = 5_000
 /** How long the last report may delay the end of the process. */
 const LAST_REPORT_WITHIN_MS = 1_000
 
@@ -46,36 +45,11 @@ export function reportToPrimary(registry: Registry) {
   }
 }
 
-let requests = 0
-
 async function requestText(): Promise<string> {
-  requests += 1
-  const id = requests
-  const { promise, resolve, reject } = Promise.withResolvers<string>()
-  const onMessage = (message: unknown) => {
-    if (isMessage<PrimaryMessage, 'metrics'>('metrics', message) && message.id === id) resolve(message.text)
-  }
-  const onLost = () => reject(new Error('the primary has ended'))
-  process.on('message', onMessage)
-  process.on('disconnect', onLost)
   try {
-    if (!process.connected) onLost()
-    await send({ kind: 'metrics?', id })
-    return await withDeadline(ANSWER_WITHIN_MS, promise)
+    return (await askPrimary('metrics', (id) => ({ kind: 'metrics?', id }))).text
   } catch (cause) {
     // This worker's metrics alone would look as if all counters had gone back.
     throw new Problem('unavailable', { limit: 'primary', cause })
-  } finally {
-    process.off('message', onMessage)
-    process.off('disconnect', onLost)
   }
-}
-
-/** Resolves when the message is written, also if the primary is gone. */
-export function send(message: WorkerMessage): Promise<void> {
-  return new Promise((resolve) => {
-    // Without a callback a failure would be an `error` event of the process and end it.
-    if (process.connected) process.send?.(message, undefined, undefined, () => resolve())
-    else resolve()
-  })
 }

@@ -8,6 +8,7 @@ const LATE_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1
 export function createProcessMetrics(instruments: Instruments) {
   const { counter, gauge, gauges, histogram, watchedCounter } = instruments
   let log: { readonly droppedLines: number } | undefined
+  let differs = false
   gauges(
     'trunkline_build_info',
     'The version of the gateway and the commit that it was built from; the value is always 1.',
@@ -34,6 +35,11 @@ export function createProcessMetrics(instruments: Instruments) {
     'trunkline_stray_rejections_total',
     'Unhandled rejections of promises; any value but 0 is a fault of the gateway.',
   )
+  gauge(
+    'trunkline_configuration_differs',
+    'How many processes serve another configuration than was loaded last: 1 or 0 of each.',
+    () => Number(differs),
+  )
   watchedCounter(
     'trunkline_log_lines_dropped_total',
     'Log lines that were dropped because standard output did not accept them.',
@@ -44,6 +50,9 @@ export function createProcessMetrics(instruments: Instruments) {
     eventLoop,
     /** Counts an unhandled rejection. */
     strayRejection: (): void => rejections.add(),
+    configurationDiffers(isDifferent: boolean): void {
+      differs = isDifferent
+    },
     /** Counts the log lines that were dropped by this output. */
     watchLog(output: { readonly droppedLines: number }): void {
       log = output

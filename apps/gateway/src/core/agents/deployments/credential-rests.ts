@@ -80,6 +80,12 @@ export class CredentialRests {
     return rest.owner === undefined || rest.owner === owner ? rest.untilMs : undefined
   }
 
+  /** Forgets the rests of all credentials of a deployment, whose server is another one now. */
+  forget(deployment: string): void {
+    for (const credential of this.#rests.keys())
+      if (credential.startsWith(credentialOf(deployment, ''))) this.#rests.delete(credential)
+  }
+
   #dropOldest(): void {
     for (const credential of this.#rests.keys()) {
       this.#rests.delete(credential)

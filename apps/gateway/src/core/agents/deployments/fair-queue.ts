@@ -52,7 +52,8 @@ interface OwnerLines {
  * {@link FairQueue.drain} looks at more than a few places, and nothing is kept of those whose calls wait no longer.
  */
 export class FairQueue {
-  readonly #max: number
+  /** The most calls that wait. Those that do are not shed when it is lowered. */
+  max: number
   readonly #places = new Map<Waiter, Place>()
   /** In the order of their turns. An owner that has had one goes to the end. */
   readonly #owners = new Map<string, OwnerLines>()
@@ -61,9 +62,8 @@ export class FairQueue {
   #isServing = false
   #serveAgain = false
 
-  /** @param max - the most calls that wait */
-  constructor(max: number) {
-    this.#max = max
+  constructor(max = 0) {
+    this.max = max
   }
 
   get size(): number {
@@ -77,7 +77,7 @@ export class FairQueue {
    */
   add(waiter: Waiter): boolean {
     let shed: Waiter | undefined
-    if (this.size >= this.#max) {
+    if (this.size >= this.max) {
       shed = this.#toShedFor(waiter.caller)
       if (shed === undefined) return false
       this.remove(shed)

@@ -18,6 +18,8 @@ export interface Lookups {
 
 export interface Pools {
   of(agent: PooledAgent): Dispatcher
+  /** Closes the pools that none of these agents uses, each after what is in progress there. */
+  keepFor(agents: readonly PooledAgent[]): void
   /** Closes all connections. */
   destroy(): Promise<void>
 }
@@ -54,9 +56,12 @@ export function createPools(lookups: Partial<Lookups> = {}, elapsedMs = () => pe
   const bySettings = new Map<string, PoolInUse>()
   const closing = new Set<Dispatcher>()
 
+  const keyOf = ({ timeouts, connection: { names, proxy, ca } }: PooledAgent) =>
+    JSON.stringify([timeouts.connectMs, names, proxy, ca])
+
   const poolFor = (agent: PooledAgent): PoolInUse => {
-    const { names, proxy, ca } = agent.connection
-    const key = JSON.stringify([agent.timeouts.connectMs, names, proxy, ca])
+    const { names } = agent.connection
+    const key = keyOf(agent)
     const known = bySettings.get(key)
     if (known !== undefined) return known
     closeUnused()
@@ -66,16 +71,17 @@ export function createPools(lookups: Partial<Lookups> = {}, elapsedMs = () => pe
     return made
   }
 
-  /** What is still in progress in such a pool goes on to its end. */
   const closeUnused = () => {
-    for (const [key, pool] of bySettings) {
-      if (elapsedMs() - pool.usedAtMs < UNUSED_MS) continue
-      const { dispatcher } = pool
-      bySettings.delete(key)
-      pool.isClosed = true
-      closing.add(dispatcher)
-      markRejectionHandled(dispatcher.close().finally(() => closing.delete(dispatcher)))
-    }
+    for (const [key, pool] of bySettings) if (elapsedMs() - pool.usedAtMs >= UNUSED_MS) close(key, pool)
+  }
+
+  /** What is still in progress in the pool goes on to its end. A call that needs another request opens a new one. */
+  const close = (key: string, pool: PoolInUse) => {
+    const { dispatcher } = pool
+    bySettings.delete(key)
+    pool.isClosed = true
+    closing.add(dispatcher)
+    markRejectionHandled(dispatcher.close().finally(() => closing.delete(dispatcher)))
   }
 
   return {
@@ -87,6 +93,10 @@ export function createPools(lookups: Partial<Lookups> = {}, elapsedMs = () => pe
       }
       pool.usedAtMs = elapsedMs()
       return pool.dispatcher
+    },
+    keepFor(agents) {
+      const kept = new Set(agents.map(keyOf))
+      for (const [key, pool] of bySettings) if (!kept.has(key)) close(key, pool)
     },
     async destroy() {
       const inUse = [...bySettings.values()].map(({ dispatcher }) => dispatcher)

@@ -26,6 +26,12 @@ export interface Upstream {
   close(): Promise<void>
 }
 
+/** The same for the process, whose agents may change. */
+export interface ChangeableUpstream extends Upstream {
+  /** Closes the connections that none of these agents uses, each after what is in progress there. */
+  keepFor(agents: readonly Pick<Agent, 'connection' | 'timeouts'>[]): void
+}
+
 /**
  * @param lookups - how names are looked up; by default as the system is configured
  * @param now - the clock for platforms that tell no time
@@ -34,7 +40,7 @@ export function createUpstream(
   bounds: Pick<ExchangeLimits, 'replyBytesMax' | 'unsentBytesMax'>,
   lookups: Partial<Lookups> = {},
   now: () => Date = () => new Date(),
-): Upstream {
+): ChangeableUpstream {
   const pools = createPools(lookups)
   const limits = { ...bounds, now }
 
@@ -66,6 +72,7 @@ export function createUpstream(
     help,
     open: (agent, request, { announcesStream } = {}) =>
       new Exchange(pools.of(agent), request, { ...limits, isWholeBody: false, announcesStream }),
+    keepFor: pools.keepFor,
     close: () => pools.destroy(),
   }
 }

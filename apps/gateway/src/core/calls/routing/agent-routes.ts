@@ -1,7 +1,7 @@
 import type { AgentApp } from '#core/agents/adapter.ts'
 import type { Caller } from '#core/agents/deployments/caller.ts'
 import { type Candidate, choose } from '#core/agents/deployments/choose.ts'
-import type { CredentialRests } from '#core/agents/deployments/credential-rests.ts'
+import { CredentialRests } from '#core/agents/deployments/credential-rests.ts'
 import { FairQueue } from '#core/agents/deployments/fair-queue.ts'
 import type { AgentLoad } from '#core/agents/deployments/load.ts'
 import type { RefusedFromNow } from '#core/agents/deployments/parties.ts'
@@ -40,7 +40,6 @@ export interface AgentRoutesDeps {
   readonly agent: ServedAgent
   readonly runtime: Pick<Runtime, 'elapsedMs' | 'now'>
   readonly random: () => number
-  readonly rests: CredentialRests
   /** Asks a deployment whose breaker is open whether it answers again, with the key of the app. */
   readonly probe: (state: DeploymentHealth, app: AgentApp | undefined) => void
   /** A breaker has opened or closed. */
@@ -58,6 +57,7 @@ const REPETITIONS_SHARE = 0.2
 export class AgentRoutes {
   readonly agent: ServedAgent
   readonly queue: FairQueue
+  readonly rests: CredentialRests
   readonly #deps: AgentRoutesDeps
   readonly #states: readonly DeploymentHealth[]
   /** The only deployment, which saves most agents the choice. */
@@ -65,21 +65,37 @@ export class AgentRoutes {
   readonly #held: HeldSlots
   #repetitions = 0
 
-  constructor(deps: AgentRoutesDeps) {
+  /**
+   * @param predecessor - the agent of this id before the configuration was changed, whose calls go on: both share slots, queue and
+   * what is known of the servers
+   */
+  constructor(deps: AgentRoutesDeps, predecessor?: AgentRoutes) {
+    const { agent, random } = deps
     this.#deps = deps
-    this.agent = deps.agent
-    this.queue = new FairQueue(deps.agent.concurrency?.queue ?? WITHOUT_QUEUE)
-    this.#held = new HeldSlots(deps.agent.concurrency)
-    this.#states = deps.agent.deployments.map((each) => new DeploymentHealth(each, deps.random))
+    this.agent = agent
+    this.queue = predecessor?.queue ?? new FairQueue()
+    this.#held = predecessor === undefined ? new HeldSlots() : predecessor.#held
+    this.rests = predecessor?.rests ?? new CredentialRests()
+    this.#states = agent.deployments.map((each) => {
+      const before = predecessor
+        ?.homes({ residence: undefined })
+        .find(({ deployment }) => deployment.id === each.id)
+      const state = new DeploymentHealth(each, random, before)
+      if (before !== undefined && before.findings !== state.findings) this.rests.forget(each.id)
+      return state
+    })
     this.#only = this.#states.length === 1 ? this.#states[0] : undefined
+  }
+
+  /** The bounds of this agent hold from now on, also for the calls of its predecessor. */
+  holdBounds(): void {
+    const { concurrency } = this.agent
+    this.queue.max = concurrency?.queue ?? WITHOUT_QUEUE
+    this.#held.bounds = concurrency
   }
 
   get elapsedMs(): number {
     return this.#deps.runtime.elapsedMs()
-  }
-
-  get rests(): CredentialRests {
-    return this.#deps.rests
   }
 
   get random(): () => number {
@@ -101,7 +117,8 @@ export class AgentRoutes {
     let isFull = false
     const candidates: (Candidate & { readonly state: DeploymentHealth })[] = []
     for (const state of this.homes(wish)) {
-      const { deployment, inFlight } = state
+      const { deployment } = state
+      const { inFlight } = state.findings
       const isNew = wish.residence === undefined
       if (isNew && deployment.weight === 0) continue
       if (wish.tried?.includes(state) || wish.refusedKeys?.includes(state.keyOf(wish.app))) continue
@@ -169,12 +186,13 @@ export class AgentRoutes {
   /** An attempt has shown whether its deployment works. */
   judged(state: DeploymentHealth, { caller, app, failure, refused }: Judged): void {
     const { id } = state.deployment
+    const { findings } = state
     const isOpen = state.breaker.state !== 'closed'
-    if (failure !== undefined) state.failedApp = app
-    if (isOpen !== state.wasOpen) {
-      state.wasOpen = isOpen
+    if (failure !== undefined) findings.failedApp = app
+    if (isOpen !== findings.wasOpen) {
+      findings.wasOpen = isOpen
       const reason = failure?.reason ?? 'agent_error'
-      state.opened = isOpen ? { at: this.#deps.runtime.now().getTime(), reason } : undefined
+      findings.opened = isOpen ? { at: this.#deps.runtime.now().getTime(), reason } : undefined
       this.#deps.changed(id, isOpen ? 'open' : 'closed', failure)
     }
     if (refused !== undefined && !isOpen) this.#deps.ownerRefused(id, caller.owner, failure)
@@ -184,7 +202,7 @@ export class AgentRoutes {
 
   #judge(state: DeploymentHealth, caller: Caller, nowMs: number): DeploymentHealth | NoWay {
     if (!state.breaker.mayBegin(caller, nowMs)) {
-      if (state.breaker.refused(caller, nowMs)) this.#deps.probe(state, state.failedApp)
+      if (state.breaker.refused(caller, nowMs)) this.#deps.probe(state, state.findings.failedApp)
       return 'down'
     }
     return state.isFull ? 'full' : state

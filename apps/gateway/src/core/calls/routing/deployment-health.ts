@@ -6,9 +6,8 @@ import type { Deployment } from '#core/agents/served-agent.ts'
 import { agentKey } from '#core/agents/translate/agent-key.ts'
 import type { ErrorReason } from '#core/errors/errors.ts'
 
-/** What this process knows of a deployment. */
-export class DeploymentHealth {
-  readonly deployment: Deployment
+/** What calls have shown of a server and its credentials, however the deployment there is configured. */
+class Findings {
   readonly breaker: Breaker
   readonly refusedFields = new RefusedFields()
   /** Calls in progress. */
@@ -20,18 +19,36 @@ export class DeploymentHealth {
   /** The app of the latest attempt that has failed, whose key a probe uses. */
   failedApp: AgentApp | undefined
 
-  constructor(deployment: Deployment, random: () => number) {
-    this.deployment = deployment
+  constructor(random: () => number) {
     this.breaker = new Breaker(random)
+  }
+}
+
+/** A deployment, and what this process knows of it. */
+export class DeploymentHealth {
+  readonly deployment: Deployment
+  readonly findings: Findings
+
+  /** @param predecessor - the deployment of this id before the configuration was changed */
+  constructor(deployment: Deployment, random: () => number, predecessor: DeploymentHealth | undefined) {
+    this.deployment = deployment
+    const isSameServer =
+      predecessor !== undefined && serverOf(predecessor.deployment) === serverOf(deployment)
+    this.findings = isSameServer ? predecessor.findings : new Findings(random)
+  }
+
+  get breaker(): Breaker {
+    return this.findings.breaker
   }
 
   get isFull(): boolean {
     const { max } = this.deployment
-    return max !== undefined && this.inFlight >= max
+    return max !== undefined && this.findings.inFlight >= max
   }
 
   load(): DeploymentLoad {
-    const { deployment, breaker, inFlight, opened } = this
+    const { deployment, breaker } = this
+    const { inFlight, opened } = this.findings
     const { state } = breaker
     const known = { id: deployment.id, breaker: state, inFlight }
     if (state === 'closed') return known
@@ -51,4 +68,10 @@ export class DeploymentHealth {
   keyOf(app: AgentApp | undefined): string {
     return agentKey(this.deployment.agent, this.appOf(app)) ?? ''
   }
+}
+
+/** The address and the credentials of a deployment. */
+function serverOf({ agent: { adapter, baseUrl, apiKey, connection, apps } }: Deployment): string {
+  const keys = apps.map((app) => [app.id, app.apiKey])
+  return JSON.stringify([adapter.platform, baseUrl, apiKey, connection, keys])
 }

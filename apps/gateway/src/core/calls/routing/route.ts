@@ -59,7 +59,7 @@ export class Route {
     this.#app = call.app
     this.#residence = call.residence
     routes.take(call.caller)
-    state.inFlight += 1
+    state.findings.inFlight += 1
     this.#ticket = state.breaker.begin(call.caller, routes.elapsedMs)
   }
 
@@ -136,12 +136,12 @@ export class Route {
 
   /** Fields that the platform has refused lately. */
   get refusedFields(): readonly string[] {
-    return this.#state.refusedFields.at(this.#routes.elapsedMs)
+    return this.#state.findings.refusedFields.at(this.#routes.elapsedMs)
   }
 
   /** Leaves such fields out of the next requests. Returns those that were not known to be refused. */
   rememberRefused(fields: readonly string[]): readonly string[] {
-    return this.#state.refusedFields.remember(fields, this.#routes.elapsedMs)
+    return this.#state.findings.refusedFields.remember(fields, this.#routes.elapsedMs)
   }
 
   /** Whether the deployment of the route can continue a conversation that lives there. */
@@ -181,7 +181,7 @@ export class Route {
     this.#isLeft = true
     this.#judge('none')
     this.#endRepetition()
-    this.#state.inFlight -= 1
+    this.#state.findings.inFlight -= 1
     this.#routes.giveBack(this.#caller)
   }
 
@@ -221,8 +221,8 @@ export class Route {
 
   #goTo(next: DeploymentHealth, delayMs: number): { readonly delayMs: number } {
     if (next !== this.#state) {
-      this.#state.inFlight -= 1
-      next.inFlight += 1
+      this.#state.findings.inFlight -= 1
+      next.findings.inFlight += 1
       this.#state = next
       this.#routes.serveWaiting()
     }

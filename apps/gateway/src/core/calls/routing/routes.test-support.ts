@@ -51,6 +51,8 @@ export interface TestRoutes {
   answer: { status: number; body: unknown } | undefined
   readonly changes: DeploymentChange[]
   readonly refusedOwners: OwnerRefusal[]
+  /** Serves another agent of the same id, as a changed configuration does. */
+  replace(next: ServedAgent): void
   enter(more?: Partial<RouteRequest>): ReturnType<Routes['enter']>
 }
 
@@ -59,7 +61,8 @@ export function callerOf(owner: string, key = `key of ${owner}`): Caller {
   return { owner, key }
 }
 
-export function routesOf(agent: ServedAgent = servedBySelf(agentOf('dify'))): TestRoutes {
+export function routesOf(first: ServedAgent = servedBySelf(agentOf('dify'))): TestRoutes {
+  let agent = first
   const clock = { ms: 1_000 }
   const probes: string[] = []
   const changes: DeploymentChange[] = []
@@ -70,6 +73,10 @@ export function routesOf(agent: ServedAgent = servedBySelf(agentOf('dify'))): Te
     changes,
     refusedOwners,
     answer: { status: 200, body: {} },
+    replace(next) {
+      agent = next
+      test.routes.takeOver()
+    },
     routes: createRoutes({
       catalog: { current: () => new Map([[agent.id, agent]]) },
       runtime: { elapsedMs: () => clock.ms, now: () => new Date(clock.ms) },

@@ -461,3 +461,71 @@ describe('slots', () => {
 function missing(): never {
   throw new Error('no call')
 }
+
+describe('an agent that is replaced', () => {
+  const at = (more: object, concurrency?: object) =>
+    agentWith([{ id: 'main', ...more }], {
+      ...(concurrency !== undefined && {
+        concurrency: {
+          max: undefined,
+          perOwner: undefined,
+          perKey: undefined,
+          queue: 9,
+          waitMs: 1_000,
+          ...concurrency,
+        },
+      }),
+    })
+  const down = (test: ReturnType<typeof routesOf>) =>
+    fail(
+      test,
+      [1, 2, 3, 4, 5].map((owner) => callerOf(`owner ${owner}`)),
+      REFUSED,
+    )
+
+  test.each([
+    ['stays refused where address and credentials are the same', { weight: 5 }, 'agent_unavailable'],
+    ['is tried at once at another address', { agent: { baseUrl: 'https://new.example' } }, undefined],
+    ['is tried at once with another key', { agent: { apiKey: 'another' } }, undefined],
+  ])('with a deployment that is down %s', async (_name, more, reason) => {
+    const test = routesOf(at({}))
+    down(test)
+    expect((await refusal(test.enter())).reason).toBe('agent_unavailable')
+    test.replace(at(more))
+    if (reason === undefined) atOnce(test.enter()).leave()
+    else expect((await refusal(test.enter())).reason).toBe(reason)
+  })
+
+  test('shares its slots with the calls that began before, whose ends free them', async () => {
+    const test = routesOf(at({}, { max: 2 }))
+    const before = [atOnce(test.enter()), atOnce(test.enter())]
+    const waits = test.enter()
+    test.replace(at({ weight: 5 }, { max: 2 }))
+    const waitsToo = test.enter()
+    expect(test.routes.load()[0]).toMatchObject({ inFlight: 2, waiting: 2 })
+    before[0]?.leave()
+    expect((await waits).deployment.weight).toBe(1)
+    before[1]?.leave()
+    expect((await waitsToo).deployment.weight).toBe(5)
+    for (const route of await Promise.all([waits, waitsToo])) route.leave()
+    expect(test.routes.load()[0]).toMatchObject({ inFlight: 0, waiting: 0 })
+  })
+
+  test('lets calls go on that have waited where it has more slots', async () => {
+    const test = routesOf(at({}, { max: 1 }))
+    const first = atOnce(test.enter())
+    const waits = test.enter()
+    test.replace(at({}, { max: 2 }))
+    await waits
+    first.leave()
+  })
+
+  test('counts the calls of an owner that began before there was a limit for it', async () => {
+    const test = routesOf(at({}))
+    const before = [atOnce(test.enter()), atOnce(test.enter())]
+    test.replace(at({}, { perOwner: 2, queue: 0 }))
+    expect((await refusal(test.enter())).reason).toBe('agent_overloaded')
+    for (const route of before) route.leave()
+    for (const route of [atOnce(test.enter()), atOnce(test.enter())]) route.leave()
+  })
+})

@@ -1,7 +1,6 @@
 import type { AgentApp } from '#core/agents/adapter.ts'
 import type { AgentCatalog } from '#core/agents/catalog.ts'
 import type { Caller } from '#core/agents/deployments/caller.ts'
-import { CredentialRests } from '#core/agents/deployments/credential-rests.ts'
 import type { FairQueue } from '#core/agents/deployments/fair-queue.ts'
 import type { AgentLoad, LoadReader } from '#core/agents/deployments/load.ts'
 import type { Failure } from '#core/agents/events.ts'
@@ -37,6 +36,11 @@ export interface Routes extends LoadReader {
    * `conversation_not_found` if no deployment has the conversation, `draining`
    */
   enter(request: RouteRequest): Route | Promise<Route>
+  /**
+   * Takes over, for the agents of the catalogue, what is known of those that they have replaced: the slots of running calls, the calls
+   * that wait, and of each deployment whose address and credentials are the same its breaker and its rests.
+   */
+  takeOver(): void
   /** Refuses the calls that wait. */
   drain(): void
 }
@@ -78,8 +82,10 @@ const RETRY_AFTER_SECONDS = 1
 
 export function createRoutes(deps: RoutesDeps): Routes {
   const { catalog, upstream, runtime, observer, random = Math.random } = deps
-  // By the agent itself, not by its id: one that was replaced under its id is another platform.
+  // By the agent itself, not by its id: calls go on with the one that they began with.
   const known = new WeakMap<ServedAgent, AgentRoutes>()
+  /** Those of the catalogue's agents, by id. */
+  const latest = new Map<string, AgentRoutes>()
   /** Includes those of agents that have been replaced. */
   const queues = new Set<FairQueue>()
   let isDraining = false
@@ -87,20 +93,27 @@ export function createRoutes(deps: RoutesDeps): Routes {
   function routesOf(agent: ServedAgent): AgentRoutes {
     let routes = known.get(agent)
     if (routes === undefined) {
-      const created: AgentRoutes = new AgentRoutes({
-        agent,
-        runtime,
-        random,
-        rests: new CredentialRests(),
-        changed: (deployment, breaker, failure) =>
-          observer.deploymentChanged({ agent: agent.id, deployment, breaker, failure }),
-        ownerRefused: (deployment, ownerId, failure) =>
-          observer.ownerRefused({ agent: agent.id, deployment, ownerId, failure }),
-        probe: (state, app) =>
-          probeDeployment({ upstream, runtime, state, app, answered: () => created.serveWaiting() }),
-      })
+      const created: AgentRoutes = new AgentRoutes(
+        {
+          agent,
+          runtime,
+          random,
+          changed: (deployment, breaker, failure) =>
+            observer.deploymentChanged({ agent: agent.id, deployment, breaker, failure }),
+          ownerRefused: (deployment, ownerId, failure) =>
+            observer.ownerRefused({ agent: agent.id, deployment, ownerId, failure }),
+          probe: (state, app) =>
+            probeDeployment({ upstream, runtime, state, app, answered: () => created.serveWaiting() }),
+        },
+        latest.get(agent.id),
+      )
       routes = created
       known.set(agent, routes)
+      // An agent that has been replaced already may still get its first call.
+      if (catalog.current().get(agent.id) === agent || !latest.has(agent.id)) {
+        latest.set(agent.id, routes)
+        routes.holdBounds()
+      }
     }
     return routes
   }
@@ -119,6 +132,12 @@ export function createRoutes(deps: RoutesDeps): Routes {
       const entered = tryEnter(routes, request)
       if (typeof entered !== 'string') return entered
       return enterLater(routes, request, entered)
+    },
+    takeOver() {
+      const agents = catalog.current()
+      for (const id of latest.keys()) if (!agents.has(id)) latest.delete(id)
+      // Waiting calls may go on now, where slots were added.
+      for (const agent of agents.values()) routesOf(agent).serveWaiting()
     },
     drain() {
       isDraining = true

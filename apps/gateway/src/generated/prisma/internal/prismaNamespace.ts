@@ -2724,7 +2724,8 @@ export const InstanceScalarFieldEnum = {
   host: 'host',
   pid: 'pid',
   version: 'version',
-  load: 'load'
+  load: 'load',
+  configuration: 'configuration'
 } as const
 
 export type InstanceScalarFieldEnum = (typeof InstanceScalarFieldEnum)[keyof typeof InstanceScalarFieldEnum]

@@ -66,6 +66,7 @@ export type InstanceCountAggregateOutputType = {
   pid: number
   version: number
   load: number
+  configuration: number
   _all: number
 }
 
@@ -110,6 +111,7 @@ export type InstanceCountAggregateInputType = {
   pid?: true
   version?: true
   load?: true
+  configuration?: true
   _all?: true
 }
 
@@ -209,6 +211,7 @@ export type InstanceGroupByOutputType = {
   pid: number | null
   version: string | null
   load: runtime.JsonValue | null
+  configuration: runtime.JsonValue | null
   _count: InstanceCountAggregateOutputType | null
   _avg: InstanceAvgAggregateOutputType | null
   _sum: InstanceSumAggregateOutputType | null
@@ -244,6 +247,7 @@ export type InstanceWhereInput = {
   pid?: Prisma.IntNullableFilter<"Instance"> | number | null
   version?: Prisma.StringNullableFilter<"Instance"> | string | null
   load?: Prisma.JsonNullableFilter<"Instance">
+  configuration?: Prisma.JsonNullableFilter<"Instance">
 }
 
 export type InstanceOrderByWithRelationInput = {
@@ -256,6 +260,7 @@ export type InstanceOrderByWithRelationInput = {
   pid?: Prisma.SortOrderInput | Prisma.SortOrder
   version?: Prisma.SortOrderInput | Prisma.SortOrder
   load?: Prisma.SortOrderInput | Prisma.SortOrder
+  configuration?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type InstanceWhereUniqueInput = Prisma.AtLeast<{
@@ -271,6 +276,7 @@ export type InstanceWhereUniqueInput = Prisma.AtLeast<{
   pid?: Prisma.IntNullableFilter<"Instance"> | number | null
   version?: Prisma.StringNullableFilter<"Instance"> | string | null
   load?: Prisma.JsonNullableFilter<"Instance">
+  configuration?: Prisma.JsonNullableFilter<"Instance">
 }, "id">
 
 export type InstanceOrderByWithAggregationInput = {
@@ -283,6 +289,7 @@ export type InstanceOrderByWithAggregationInput = {
   pid?: Prisma.SortOrderInput | Prisma.SortOrder
   version?: Prisma.SortOrderInput | Prisma.SortOrder
   load?: Prisma.SortOrderInput | Prisma.SortOrder
+  configuration?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.InstanceCountOrderByAggregateInput
   _avg?: Prisma.InstanceAvgOrderByAggregateInput
   _max?: Prisma.InstanceMaxOrderByAggregateInput
@@ -303,6 +310,7 @@ export type InstanceScalarWhereWithAggregatesInput = {
   pid?: Prisma.IntNullableWithAggregatesFilter<"Instance"> | number | null
   version?: Prisma.StringNullableWithAggregatesFilter<"Instance"> | string | null
   load?: Prisma.JsonNullableWithAggregatesFilter<"Instance">
+  configuration?: Prisma.JsonNullableWithAggregatesFilter<"Instance">
 }
 
 export type InstanceCreateInput = {
@@ -315,6 +323,7 @@ export type InstanceCreateInput = {
   pid?: number | null
   version?: string | null
   load?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  configuration?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type InstanceUncheckedCreateInput = {
@@ -327,6 +336,7 @@ export type InstanceUncheckedCreateInput = {
   pid?: number | null
   version?: string | null
   load?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  configuration?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type InstanceUpdateInput = {
@@ -339,6 +349,7 @@ export type InstanceUpdateInput = {
   pid?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   version?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   load?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  configuration?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type InstanceUncheckedUpdateInput = {
@@ -351,6 +362,7 @@ export type InstanceUncheckedUpdateInput = {
   pid?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   version?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   load?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  configuration?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type InstanceCreateManyInput = {
@@ -363,6 +375,7 @@ export type InstanceCreateManyInput = {
   pid?: number | null
   version?: string | null
   load?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  configuration?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type InstanceUpdateManyMutationInput = {
@@ -375,6 +388,7 @@ export type InstanceUpdateManyMutationInput = {
   pid?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   version?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   load?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  configuration?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type InstanceUncheckedUpdateManyInput = {
@@ -387,6 +401,7 @@ export type InstanceUncheckedUpdateManyInput = {
   pid?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   version?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   load?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  configuration?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type InstanceCountOrderByAggregateInput = {
@@ -399,6 +414,7 @@ export type InstanceCountOrderByAggregateInput = {
   pid?: Prisma.SortOrder
   version?: Prisma.SortOrder
   load?: Prisma.SortOrder
+  configuration?: Prisma.SortOrder
 }
 
 export type InstanceAvgOrderByAggregateInput = {
@@ -443,6 +459,7 @@ export type InstanceSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   pid?: boolean
   version?: boolean
   load?: boolean
+  configuration?: boolean
 }, ExtArgs["result"]["instance"]>
 
 export type InstanceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -455,6 +472,7 @@ export type InstanceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   pid?: boolean
   version?: boolean
   load?: boolean
+  configuration?: boolean
 }, ExtArgs["result"]["instance"]>
 
 export type InstanceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -467,6 +485,7 @@ export type InstanceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   pid?: boolean
   version?: boolean
   load?: boolean
+  configuration?: boolean
 }, ExtArgs["result"]["instance"]>
 
 export type InstanceSelectScalar = {
@@ -479,9 +498,10 @@ export type InstanceSelectScalar = {
   pid?: boolean
   version?: boolean
   load?: boolean
+  configuration?: boolean
 }
 
-export type InstanceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "startedAt" | "leaseUntil" | "stoppedAt" | "build" | "host" | "pid" | "version" | "load", ExtArgs["result"]["instance"]>
+export type InstanceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "startedAt" | "leaseUntil" | "stoppedAt" | "build" | "host" | "pid" | "version" | "load" | "configuration", ExtArgs["result"]["instance"]>
 
 export type $InstancePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Instance"
@@ -508,6 +528,11 @@ export type $InstancePayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      * The calls in progress of each agent and the states of its deployments, as of the last heartbeat.
      */
     load: runtime.JsonValue | null
+    /**
+     * The configuration that the process serves, as of the last heartbeat: the number of the last reload, a fingerprint, since when, and
+     * what is wrong with the file.
+     */
+    configuration: runtime.JsonValue | null
   }, ExtArgs["result"]["instance"]>
   composites: {}
 }
@@ -940,6 +965,7 @@ export interface InstanceFieldRefs {
   readonly pid: Prisma.FieldRef<"Instance", 'Int'>
   readonly version: Prisma.FieldRef<"Instance", 'String'>
   readonly load: Prisma.FieldRef<"Instance", 'Json'>
+  readonly configuration: Prisma.FieldRef<"Instance", 'Json'>
 }
     
 

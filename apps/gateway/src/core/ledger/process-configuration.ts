@@ -1,0 +1,49 @@
+import { isObject, listOf } from '#core/base/values/json.ts'
+
+/** The name of the setting that says which configuration all processes should serve. */
+export const WANTED_CONFIGURATION = 'configuration_wanted'
+
+/** How long a process that serves another configuration than it should is taken for one whose file is still being rolled out. */
+export const ROLLED_OUT_WITHIN_MS = 60_000
+
+/**
+ * Whether a process serves the configuration that was loaded last, may still come to serve it, or serves another one. The last one is
+ * that of the latest reload, or of a process that has started since with another one.
+ */
+export const CONFIGURATION_STATES = ['current', 'pending', 'different'] as const
+
+/** What a process tells the others of its configuration. */
+export interface ToldConfiguration {
+  /** The last reload that it has followed, or in whose time it has started. */
+  readonly number: number
+  /** Of all of it, secrets included. */
+  readonly fingerprint: string
+  /** Since when it serves this configuration, as an ISO date. */
+  readonly since: string
+  /** What in the file takes effect with its next start. */
+  readonly needsRestart: readonly string[]
+  /** Why it could not follow a reload. */
+  readonly error?: string | undefined
+}
+
+/** The configuration of a process, as the others see it. */
+export interface ProcessConfiguration extends Omit<ToldConfiguration, 'since' | 'error'> {
+  readonly state: (typeof CONFIGURATION_STATES)[number]
+  readonly since: Date
+  readonly error: string | null
+}
+
+/** What a process has told, if it is of a version that tells it. */
+export function toldConfiguration(value: unknown): ToldConfiguration | undefined {
+  if (!isObject(value)) return undefined
+  const { number, fingerprint, since, needsRestart, error } = value
+  if (typeof number !== 'number' || typeof fingerprint !== 'string' || typeof since !== 'string')
+    return undefined
+  return {
+    number,
+    fingerprint,
+    since,
+    needsRestart: listOf(needsRestart).map(String),
+    error: typeof error === 'string' ? error : undefined,
+  }
+}
