@@ -66,7 +66,9 @@ describe.runIf(HAS_BROWSER)('the usage of the console', () => {
     // An hour may have begun amid the calls, or after them.
     const inTheLastTwo = async () => {
       const rows = await hours.evaluateAll((rows) =>
-        rows.slice(0, 2).map((row) => [...row.querySelectorAll('td')].map((cell) => Number(cell.textContent))),
+        rows
+          .slice(0, 2)
+          .map((row) => [...row.querySelectorAll('td')].map((cell) => Number(cell.textContent))),
       )
       return rows[0]?.map((count, column) => count + (rows[1]?.[column] ?? 0))
     }

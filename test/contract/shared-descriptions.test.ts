@@ -43,6 +43,7 @@ const OWN_WORDS = new Set([
   'Call.id',
   'Call.outcome',
   'GatewayProcess.state',
+  'ProcessConfiguration.state',
   'LoginPayload.accessToken',
   'LoginPayload.user',
   'Quota.quotaPeriod',

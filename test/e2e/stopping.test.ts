@@ -34,7 +34,7 @@ async function readiness(): Promise<[number, string]> {
   return [response.status, ((await response.json()) as { status: string }).status]
 }
 
-test('after SIGHUP the process is not ready at once, still serves whoever comes, and then closes what is idle', async () => {
+test('after SIGTERM the process is not ready at once, still serves whoever comes, and then closes what is idle', async () => {
   const running = chat({ query: LONG })
   await system.sandbox.agents.openai.seen.waitFor(({ runs }) => runs.length === 1)
   const kept = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -44,8 +44,8 @@ test('after SIGHUP the process is not ready at once, still serves whoever comes,
   await once(answer, 'end')
   const unused = await halfRequest(system.gateway.url, system.key, { isSilent: true })
 
-  process.kill(system.gateway.pid, 'SIGHUP')
-  // The same signal again, in another way, for the exit code.
+  process.kill(system.gateway.pid, 'SIGTERM')
+  // The same signal again, for the exit code.
   const stopped = system.gateway.stop()
   await system.gateway.prints(/"msg":"stopping"/)
   expect(await readiness()).toEqual([503, 'draining'])

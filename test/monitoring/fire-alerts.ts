@@ -235,6 +235,19 @@ function faultsOf(system: System): Readonly<Record<string, Fault>> {
       process.kill(worker ?? 0, 'SIGKILL')
       return async () => undefined
     },
+    async TrunklineConfigurationDiffers() {
+      const wanted = (fingerprint: string) =>
+        query(
+          url,
+          "UPDATE settings SET value = jsonb_set(value::jsonb, '{fingerprint}', to_jsonb($1::text))::text WHERE name = 'configuration_wanted'",
+          [fingerprint],
+        )
+      const read =
+        "SELECT value::jsonb ->> 'fingerprint' AS fingerprint FROM settings WHERE name = 'configuration_wanted'"
+      const [before] = await query<{ fingerprint: string }>(url, read)
+      await wanted('another')
+      return () => wanted(before?.fingerprint ?? '')
+    },
     async TrunklineRecordsLost() {
       const answer = await heldCall()
       await query(url, 'ALTER TABLE calls RENAME TO calls_away')

@@ -7,7 +7,7 @@ import { type Platform, startPlatform } from '../support/platform.ts'
 import { query } from '../support/query.ts'
 import { until } from '../support/until.ts'
 
-// Processes, because replicas share nothing but a database, and workers nothing but their primary.
+// A process, because replicas share nothing but a database, and workers nothing but their primary.
 
 const server = process.env.E2E_DATABASE_URL
 const WORKERS = 2

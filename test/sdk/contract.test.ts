@@ -16,6 +16,7 @@ const WITHOUT_METHOD: Readonly<Record<string, string>> = {
   live: 'for operators',
   ready: 'for operators',
   metrics: 'for operators',
+  reloadConfiguration: 'for operators',
 }
 
 const ID = 'id-1'

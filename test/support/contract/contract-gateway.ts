@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeApiKey } from '@trunkline/gateway/src/core/accounts/keys/key-format.ts'
 import type { Api } from '../api.ts'
@@ -35,6 +36,8 @@ export interface ContractGateway {
   readonly fileBytesPerOwnerMax: number
   /** The folder in which the files of uploads are stored. */
   readonly filesFolder: string
+  /** Writes the configuration file: the text of the start, or another one. */
+  writeConfiguration(text?: string): Promise<void>
   /** Runs a statement in the database, which must not be embedded. */
   readonly query: TestGateway['query']
   /** Returns a unique text. */
@@ -81,6 +84,7 @@ export async function startContractGateway(
       gone: { ...fastgpt, baseUrl: 'http://127.0.0.1:9', breaker: false },
     }),
   })
+  const configuration = await readFile(gateway.configFile, 'utf8')
   const { body: me } = await api.call('GET', '/api/v1/users/me', { token })
   const user = await api.createUser(token, 'somebody')
   return {
@@ -98,6 +102,7 @@ export async function startContractGateway(
     fileBytesMax: FILE_BYTES_MAX,
     fileBytesPerOwnerMax: FILE_BYTES_PER_OWNER_MAX,
     query: gateway.query,
+    writeConfiguration: (text = configuration) => writeFile(gateway.configFile, text),
     filesFolder: join(gateway.dataDir, 'files'),
     fresh: () => randomBytes(6).toString('hex'),
     send: (operationId, request) => sendOperation(gateway.url, operationId, request),

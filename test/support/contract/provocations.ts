@@ -55,6 +55,10 @@ export const GOOD: Readonly<
   countRefusals: (gateway) => ({ as: gateway.token }),
   listAuditEvents: (gateway) => ({ as: gateway.token }),
   listProcesses: (gateway) => ({ as: gateway.token }),
+  async reloadConfiguration(gateway) {
+    await gateway.writeConfiguration()
+    return { as: gateway.token }
+  },
 
   createUser: (gateway) => ({
     as: gateway.token,
@@ -241,7 +245,7 @@ const OWN: readonly Provocation[] = [
   ),
   ...[
     ...['createApiKey', 'createUser', 'listUsers', 'getUser', 'updateUser', 'setPassword'],
-    ...['listAgentDeployments', 'listAuditEvents', 'listProcesses'],
+    ...['listAgentDeployments', 'listAuditEvents', 'listProcesses', 'reloadConfiguration'],
   ].map((id) =>
     only(id, 403, 'role_denied', 'a user of the lowest role', (good, gateway) => ({
       ...good,
@@ -279,6 +283,16 @@ const OWN: readonly Provocation[] = [
     ...good,
     body: { username: gateway.admin.username.toUpperCase(), password: gateway.fresh() },
   })),
+  only(
+    'reloadConfiguration',
+    422,
+    'configuration_invalid',
+    'a mistake in the file',
+    async (good, gateway) => {
+      await gateway.writeConfiguration('agents: [')
+      return good
+    },
+  ),
   only('updateUser', 409, 'last_admin', 'the only administrator', (good) => ({
     ...good,
     body: { role: 'user' },

@@ -364,6 +364,15 @@ export type Permission =
   /** Uploads. */
   | 'UPLOAD';
 
+/** Whether a process serves the configuration that was loaded last. */
+export type ProcessConfigurationState =
+  /** It is. */
+  | 'CURRENT'
+  /** It is another one. The process has another file, or cannot use it. */
+  | 'DIFFERENT'
+  /** It is another one, and another one was loaded less than a minute ago: the file may still be on its way to the machine of the process. */
+  | 'PENDING';
+
 /** How often the calls of a user are counted from zero. */
 export type QuotaPeriod =
   /** At midnight, UTC. */
@@ -722,7 +731,7 @@ export type ProcessesQueryVariables = Exact<{
 }>;
 
 
-export type ProcessesQuery = { gatewayProcesses: Array<{ id: string, host: string | null, pid: number | null, version: string | null, build: string, state: GatewayProcessState, startedAt: string, lastSeenAt: string, stoppedAt: string | null, callsInFlight: number | null, breakers: Array<{ agentId: string, deploymentId: string, breaker: BreakerState, openSince: string | null, reason: string | null }> }> | null };
+export type ProcessesQuery = { gatewayProcesses: Array<{ id: string, host: string | null, pid: number | null, version: string | null, build: string, state: GatewayProcessState, startedAt: string, lastSeenAt: string, stoppedAt: string | null, callsInFlight: number | null, breakers: Array<{ agentId: string, deploymentId: string, breaker: BreakerState, openSince: string | null, reason: string | null }>, configuration: { state: ProcessConfigurationState, since: string, needsRestart: Array<string>, error: string | null } | null }> | null };
 
 export type RefusalFieldsFragment = { id: string, requestId: string, at: string, keyId: string | null, ownerId: string, face: CallFace, route: string, agentId: string, reason: string, status: number, limit: string, limitPoints: number | null, limitWindowSeconds: number | null, limitOf: string | null, field: string | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null, agent: { id: string, name: string } | null };
 
@@ -1777,9 +1786,15 @@ export const ProcessesDocument = new TypedDocumentString(`
       openSince
       reason
     }
+    configuration {
+      state
+      since
+      needsRestart
+      error
+    }
   }
 }
-    `, {"hash":"sha256:a4261b1611f55c454d8196200eb205c8901c9ec271c4ae63ac49d215dd8a452d"}) as unknown as TypedDocumentString<ProcessesQuery, ProcessesQueryVariables>;
+    `, {"hash":"sha256:2f727a7041a9881448f038d976072c667dd733775fc95632624624d792895430"}) as unknown as TypedDocumentString<ProcessesQuery, ProcessesQueryVariables>;
 export const RefusalsDocument = new TypedDocumentString(`
     query Refusals($filter: RefusalFilter, $first: Int = 50, $after: String) {
   refusals(filter: $filter, first: $first, after: $after) {

@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis'
 import type { RefusedOperations } from '#core/audit/refused-operations.ts'
 import { withDeadline } from '#core/base/async/deadline.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import type { Conversations } from '#core/calls/conversation/conversations.ts'
 import type { Pauses } from '#core/calls/pauses/pauses.ts'
 import type { Instances } from '#core/ledger/instances.ts'
@@ -59,7 +60,7 @@ export function createGatewayLife(surroundings: Surroundings, parts: LivingParts
   let isStopping = false
   let isDraining = false
   let isPrepared = false
-  let completing: Promise<unknown> = Promise.resolve()
+  let completing: Promise<unknown> = markRejectionHandled(Promise.resolve())
   const pingStorage = async () => {
     // The start has not prepared it if it is still waiting for the database, which is no fault of the storage.
     if (!isPrepared) await storage.prepare()

@@ -414,7 +414,7 @@ export const SETTINGS = {
     },
     {
       description:
-        'How the process stops at SIGTERM, SIGINT or SIGHUP. A second signal ends it at once. Allow it both times and 10 s more.',
+        'How the process stops at SIGTERM or SIGINT, or when its terminal is closed. A second signal ends it at once. Allow it both times and 10 s more.',
     },
   ),
   instance: section(

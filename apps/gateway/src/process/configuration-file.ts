@@ -1,5 +1,6 @@
 import type { ConfigurationFile } from '#composition/live-configuration.ts'
 import { type Config, type ConfigDocument, ConfigError, loadConfig, parseDocument } from '#config/load.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import { Problem } from '#core/errors/errors.ts'
 import { askPrimary, send } from '#ops/cluster/ask-primary.ts'
 import { isMessage, type PrimaryMessage } from '#ops/cluster/messages.ts'
@@ -43,7 +44,7 @@ export function primarysFile(running: Config): ConfigurationFile {
       if (answer.issues.length > 0) throw invalid(answer.issues)
       return parse(answer.document)
     },
-    share: ({ document }) => void send({ kind: 'served', document }),
+    share: ({ document }) => void markRejectionHandled(send({ kind: 'served', document })),
     onShared(listener) {
       shared.take = (document) => listener(parse(document))
       if (shared.missed !== undefined) shared.take(shared.missed)

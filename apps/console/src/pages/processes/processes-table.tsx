@@ -1,6 +1,6 @@
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../../format/use-formats.ts'
-import type { GatewayProcessState } from '../../generated/graphql.ts'
+import type { GatewayProcessState, ProcessConfigurationState } from '../../generated/graphql.ts'
 import type { Column } from '../../lists/column.ts'
 import { ListTable, second } from '../../lists/list-table.tsx'
 import { Badge, type Tone } from '../../ui/badge.tsx'
@@ -28,6 +28,28 @@ export function ProcessesTable({ processes, chosen }: ProcessesTableProps) {
 }
 
 const TONES: Record<GatewayProcessState, Tone> = { LIVE: 'ok', STOPPED: 'neutral', LOST: 'danger' }
+const CONFIGURATION_TONES: Record<ProcessConfigurationState, Tone> = {
+  CURRENT: 'ok',
+  PENDING: 'warn',
+  DIFFERENT: 'danger',
+}
+
+/** Whether a process serves the configuration that was loaded last, and what is wrong with its file. */
+function Configuration({ state, since, needsRestart, error }: NonNullable<Process['configuration']>) {
+  const t = useTranslations('processes')
+  const { dateTime } = useFormats()
+  return (
+    <>
+      <span title={t('configurationSince', { time: dateTime(since) })}>
+        <Badge tone={CONFIGURATION_TONES[state]}>{t(`configurationStates.${state}`)}</Badge>
+      </span>
+      {error !== null && <span className={second}>{error}</span>}
+      {needsRestart.length > 0 && (
+        <span className={second}>{t('needsRestart', { settings: needsRestart.join(', ') })}</span>
+      )}
+    </>
+  )
+}
 
 /** @param usual - the version that most processes run */
 function useColumns(usual: string | null | undefined): readonly Column<Process>[] {
@@ -72,6 +94,10 @@ function useColumns(usual: string | null | undefined): readonly Column<Process>[
     {
       head: t('breakers'),
       cell: ({ breakers }) => (breakers.length === 0 ? null : <OpenBreakers breakers={breakers} />),
+    },
+    {
+      head: t('configuration'),
+      cell: ({ configuration }) => configuration !== null && <Configuration {...configuration} />,
     },
     { head: t('startedAt'), kind: 'time', cell: ({ startedAt }) => dateTime(startedAt) },
     { head: t('lastSeenAt'), kind: 'time', cell: ({ lastSeenAt }) => dateTime(lastSeenAt) },

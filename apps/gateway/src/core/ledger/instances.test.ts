@@ -34,7 +34,7 @@ beforeEach(() => {
   const sql: Sql = {
     async query<Row>(_text: string, values: readonly unknown[] = []) {
       beats += 1
-      written.push(values.at(-1))
+      written.push(values.at(-2))
       if (database === 'down') throw new Error('no database')
       if (database === 'hanging') await new Promise<void>((resolve) => wakes.push(resolve))
       return [{ live }] as Row[]

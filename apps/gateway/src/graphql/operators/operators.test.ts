@@ -59,7 +59,8 @@ test('administrators see the audit log and the processes of REST, with the same 
     `{
       auditEvents(first: 5, filter: { target: "api_key" }) { totalCount nodes { id n at operation result actor userId keyId tokenId name
         address requestId target targetId before after reason count hash } }
-      gatewayProcesses { id host pid version build state startedAt stoppedAt callsInFlight breakers { agentId } }
+      gatewayProcesses { id host pid version build state startedAt stoppedAt callsInFlight breakers { agentId }
+        configuration { state number fingerprint since needsRestart error } }
     }`,
   )
   expect(errors).toBeUndefined()
@@ -77,7 +78,9 @@ test('administrators see the audit log and the processes of REST, with the same 
   const [process, ...others] = await itemsOf('admin', '/api/v1/processes')
   expect(others).toEqual([])
   const { last_seen_at: _, ...known } = process
-  expect(data.gatewayProcesses.map(asRest)).toEqual([{ ...known, state: 'LIVE' }])
+  const { needs_restart: needsRestart, ...served } = known.configuration
+  const configuration = { ...served, needsRestart, state: 'CURRENT' }
+  expect(data.gatewayProcesses.map(asRest)).toEqual([{ ...known, state: 'LIVE', configuration }])
 })
 
 test("a refusal leads to its key, owner and agent, as far as they are the caller's to see", async () => {
