@@ -18,6 +18,7 @@ import { createChainSweep } from '#core/audit/chain-sweep.ts'
 import { createAdmission } from '#core/calls/admission.ts'
 import { type ChatBounds, type ChatDeps, createChatService } from '#core/calls/chats.ts'
 import { createUploadReceiver } from '#core/calls/receiving/upload-receiver.ts'
+import { createCallStops } from '#core/calls/stop-calls.ts'
 import type { Database } from '#core/database/database.ts'
 import type { DiskSpace } from '#core/database/disk/disk-space.ts'
 import { createClaimLookUp } from '#core/ledger/kept-claims.ts'
@@ -58,6 +59,8 @@ export interface ServicesDeps extends ChatParts {
   readonly config: ServicesConfig
   readonly database: Database
   readonly space: DiskSpace
+  /** This process. */
+  readonly identity: { readonly id: string }
   readonly catalog: ChangeableCatalog
   readonly limits: Limits
   readonly rememberedKeys: RememberedKeys
@@ -130,7 +133,12 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     lookUpClaim: createClaimLookUp({ sql: lanes.keptAdmissions }),
   })
   const takeWrite = createTakeWrite(limits)
-  const keyWatch = createKeyWatch({ sql: lanes.keys, runtime, onAnswer: deps.onKeyWatchAnswer })
+  const keyWatch = createKeyWatch({
+    sql: lanes.keys,
+    runtime,
+    instanceId: deps.identity.id,
+    onAnswer: deps.onKeyWatchAnswer,
+  })
   const { tasks: replyTasks, ...replies } = createReplies({
     store: deps.replyStore,
     wakeUps: deps.wakeUps,
@@ -261,7 +269,6 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
       replies: {
         resume: replies.resume,
         reply: replies.reply,
-        stop: replies.stop,
         async remove(caller, ref, onLimit) {
           space.requireSpace()
           const removed = await replies.remove(caller, ref, onLimit)
@@ -273,6 +280,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
           return removed
         },
       },
+      callStops: createCallStops({ sql, kept: replies, space }),
       chatCalls: createChatCalls({ calls, ledger }),
       uploads: { ...uploads, ...receiver, remove: changing(uploads.remove) },
       usage,
