@@ -1,0 +1,31 @@
+import { useTranslations } from 'use-intl'
+import type { CallFieldsFragment } from '../../../generated/graphql.ts'
+import { Confirm } from '../../../ui/overlays/confirm.tsx'
+import { useToast } from '../../../ui/overlays/toasts.tsx'
+import { Elapsed } from './elapsed.tsx'
+import { stopCall } from './stop-call.ts'
+
+interface StopDialogProps {
+  readonly call: CallFieldsFragment
+  onClose(): void
+}
+
+/** Asks before a call is stopped, and says afterwards whether it was, or was over before. */
+export function StopDialog({ call: { id, agent, agentId, admittedAt }, onClose }: StopDialogProps) {
+  const t = useTranslations('calls.stop')
+  const toast = useToast()
+  return (
+    <Confirm
+      title={t('title')}
+      action={t('stop')}
+      isOpen
+      onClose={onClose}
+      run={async () => toast(t(`results.${await stopCall(id)}`))}
+    >
+      <p>{t('hint')}</p>
+      <p>
+        {agent?.name ?? agentId} <Elapsed since={admittedAt} />
+      </p>
+    </Confirm>
+  )
+}
