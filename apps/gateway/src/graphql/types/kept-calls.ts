@@ -56,7 +56,7 @@ builder.mutationField('stopCall', (t) =>
   t.field({
     type: StopCallPayload,
     nullable: true,
-    description: CALL_DESCRIPTIONS.stop,
+    description: `${CALL_DESCRIPTIONS.stop} Takes an access token or any API key.`,
     args: { input: t.arg({ type: StopCallInput, required: true, description: 'The call to stop.' }) },
     resolve: (_root, { input: { callId } }, context) =>
       context.services.callStops.stop(callerOf(context), keptCallRefOf(callId)),
