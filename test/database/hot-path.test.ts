@@ -293,7 +293,13 @@ async function watchKeys(sql: Sql, askedMax: number): Promise<void> {
   const from = 1_000 + askedMax
   const refusals = new Set<string>()
   const allRefused = Promise.withResolvers<void>()
-  const callOf = (n: number) => uuidOf(`running${from + n}`)
+  // Callers name calls by ids such as the gateway makes.
+  const stoppedId = systemRuntime.newId()
+  await sql.query('UPDATE calls SET id = $1::uuid WHERE id = $2::uuid', [
+    stoppedId,
+    uuidOf(`running${from + 4}`),
+  ])
+  const callOf = (n: number) => (n === 4 ? stoppedId : uuidOf(`running${from + n}`))
   const watch = createKeyWatch({
     sql,
     runtime: systemRuntime,
