@@ -11,8 +11,9 @@ interface StopDialogProps {
 }
 
 /** Asks before a call is stopped, and says afterwards whether it was, or was over before. */
-export function StopDialog({ call: { id, agent, agentId, admittedAt }, onClose }: StopDialogProps) {
+export function StopDialog({ call: { id, kind, agent, agentId, admittedAt }, onClose }: StopDialogProps) {
   const t = useTranslations('calls.stop')
+  const kinds = useTranslations('calls.call.kinds')
   const toast = useToast()
   return (
     <Confirm
@@ -24,7 +25,7 @@ export function StopDialog({ call: { id, agent, agentId, admittedAt }, onClose }
     >
       <p>{t('hint')}</p>
       <p>
-        {agent?.name ?? agentId} <Elapsed since={admittedAt} />
+        {t('what', { agent: agent?.name ?? (agentId || kinds(kind)) })} <Elapsed since={admittedAt} />
       </p>
     </Confirm>
   )
