@@ -3,6 +3,7 @@ import { createRememberedKeys } from '@trunkline/gateway/src/core/accounts/keys/
 import { createKeyWatch } from '@trunkline/gateway/src/core/accounts/keys/key-watch.ts'
 import { systemRuntime } from '@trunkline/gateway/src/core/base/runtime.ts'
 import { createConversations } from '@trunkline/gateway/src/core/calls/conversation/conversations.ts'
+import { createCallStops } from '@trunkline/gateway/src/core/calls/stop-calls.ts'
 import type { Database, Sql } from '@trunkline/gateway/src/core/database/database.ts'
 import { openDatabase } from '@trunkline/gateway/src/core/database/open.ts'
 import {
@@ -46,6 +47,13 @@ const TABLES = [
 ]
 /** Far more rows than any batch below touches, and far fewer than a table holds. */
 const ROWS_READ_MAX = 20_000
+
+const OPERATOR: Principal = {
+  userId: '00000000-0000-0000-0000-000000000000',
+  role: 'admin',
+  via: { kind: 'token', tokenId: '', expiresAt: new Date(0) },
+}
+const NOTHING_KEPT = { find: () => Promise.reject(new Error('no key was named')), stopSoon: () => undefined }
 
 const keyHash = (n: number) => createHash('sha256').update(`key-${n}`).digest('hex')
 
@@ -157,6 +165,7 @@ describe.each(CASES)('$kind, statistics: $statistics', ({ kind, statistics }) =>
     await callKept(sql)
     await converse(sql)
     await followUsage(sql)
+    await database.sql.query(RUN_CALLS, [WATCHING, 1.5 * ROWS_READ_MAX])
     await watchKeys(sql, 500)
     await watchKeys(sql, 0)
     const { upkeep } = createUsage({
@@ -269,23 +278,41 @@ async function followUsage(sql: Sql): Promise<void> {
   expect(usage.filter((each) => typeof each === 'object' && each.totals.calls > 0)).toHaveLength(600)
 }
 
-/** Two looks at the keys of 500 running calls, of which one is revoked, one expires and the owner of one is suspended. */
+/** The process whose calls are watched, and more running calls of it than a look may read. */
+const WATCHING = uuidOf('watching')
+const RUN_CALLS = `
+INSERT INTO calls (id, request_id, key_id, owner_id, kind, face, agent, instance, admitted_at)
+SELECT md5('running' || n)::uuid, '', md5('key' || n)::uuid, md5('user' || n)::uuid, 'chat', 'rest', 'dify', $1::uuid, now()
+FROM generate_series(0, $2::int) n`
+
+/**
+ * Two looks at the keys of 500 running calls, of which one is revoked, one expires and the owner of one is suspended; one of the
+ * calls is stopped.
+ */
 async function watchKeys(sql: Sql, askedMax: number): Promise<void> {
   const from = 1_000 + askedMax
   const refusals = new Set<string>()
   const allRefused = Promise.withResolvers<void>()
+  // Callers name calls by ids such as the gateway makes.
+  const stoppedId = systemRuntime.newId()
+  await sql.query('UPDATE calls SET id = $1::uuid WHERE id = $2::uuid', [
+    stoppedId,
+    uuidOf(`running${from + 4}`),
+  ])
+  const callOf = (n: number) => (n === 4 ? stoppedId : uuidOf(`running${from + n}`))
   const watch = createKeyWatch({
     sql,
     runtime: systemRuntime,
+    instanceId: WATCHING,
     everyMs: 1,
     askedMax,
     onAnswer: (_, error) => allRefused.reject(error),
   })
   const ends = Array.from({ length: 500 }, (_, n) => {
-    const key = { keyId: uuidOf(`key${from + n}`), ownerId: uuidOf(`user${from + n}`) }
+    const key = { keyId: uuidOf(`key${from + n}`), ownerId: uuidOf(`user${from + n}`), callId: callOf(n) }
     return watch.watch(key, (reason) => {
       refusals.add(`${n} ${reason}`)
-      if (refusals.size === 3) allRefused.resolve()
+      if (refusals.size === 4) allRefused.resolve()
     })
   })
   const change = (text: string, n: number) =>
@@ -293,9 +320,12 @@ async function watchKeys(sql: Sql, askedMax: number): Promise<void> {
   await change('UPDATE api_keys SET revoked_at = now() WHERE id = $1::uuid', 1)
   await change("UPDATE api_keys SET expires_at = now() - interval '1 s' WHERE id = $1::uuid", 2)
   await change("UPDATE users SET status = 'suspended', updated_at = now() WHERE id = $1::uuid", 3)
+  const stops = createCallStops({ sql, kept: NOTHING_KEPT, space: { isLow: false } })
+  const stopped = await stops.stop(OPERATOR, { kind: 'call', callId: callOf(4) })
+  expect(stopped).toEqual({ callId: callOf(4), outcome: null })
   await allRefused.promise
   for (const end of ends) end()
-  expect([...refusals].sort()).toEqual(['1 key_revoked', '2 key_expired', '3 owner_suspended'])
+  expect([...refusals].sort()).toEqual(['1 key_revoked', '2 key_expired', '3 owner_suspended', '4 stopped'])
 }
 
 async function fill(sql: Sql, statistics: Case['statistics']): Promise<void> {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { apiOf, inOneYear } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { failureOf } from '../support/kept-calls.ts'
 import { uploadFile } from '../support/uploads.ts'
 
 // A process, because a command is a program with arguments, an output and an exit code, beside a gateway that runs.
@@ -81,6 +82,25 @@ test('the command line reads the reports and calls of REST, with the same filter
   expect(await output('usage', 'report', ...october)).toMatch(
     /^START +CALLS +FAILED +TOKENS +P50 MS +P95 MS\n2026-09-30T16/,
   )
+})
+
+test('the command line stops a running call, once, and the audit log has who did', async () => {
+  const api = apiOf(gateway)
+  const { full_key } = await api.createKey(token)
+  const more = { stream: true, query: 'sandbox:silence Hello', chat_id: '' }
+  const reply = await api.chat(full_key, 'dify', more)
+  const id = reply.headers.get('x-call-id') ?? ''
+  expect(await output('calls', 'stop', id)).toBe('The call is being stopped.\n')
+  expect(failureOf(await reply.text())).toBe('stopped')
+  const ended = { call_id: id, outcome: 'rejected' }
+  await expect.poll(() => json('calls', 'stop', id)).toEqual(ended)
+  expect(await output('calls', 'stop', id.toUpperCase())).toBe('The call had already ended: rejected.\n')
+  const { items } = (await json('audit', 'list', '--operation', 'calls.stop')) as { items: unknown[] }
+  expect(items).toEqual([expect.objectContaining({ actor: 'command', target_id: id })])
+  for (const none of [crypto.randomUUID(), 'key:order-17']) {
+    const { code, output: refusal } = await gateway.trunkline('calls', 'stop', none)
+    expect([code, refusal]).toEqual([1, expect.stringContaining('This call does not exist.')])
+  }
 })
 
 test('the command line reads the refusals, the audit log and the processes of REST, with the same filters', async () => {

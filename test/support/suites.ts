@@ -94,6 +94,7 @@ export const ON_SERVER_ALONE: readonly string[] = [
   'test/scale/replicas.test.ts',
   'test/scale/rolling-restarts.test.ts',
   'test/scale/secret-rotation.test.ts',
+  'test/scale/stopped-calls.test.ts',
   'test/scale/transfer-files.test.ts',
   'test/scale/transfer.test.ts',
   'test/scale/two-versions.test.ts',

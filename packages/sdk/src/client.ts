@@ -35,7 +35,7 @@ export class Trunkline {
   readonly apiKeys: ApiKeys
   /** Who changed what. */
   readonly audit: Audit
-  /** Kept calls: resuming, stopping, and reading their replies. */
+  /** Kept calls: resuming them and reading their replies; and stopping calls of every kind. */
   readonly calls: Calls
   /** Chats with an agent. */
   readonly chat: ServerChat

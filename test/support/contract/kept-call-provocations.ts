@@ -91,9 +91,14 @@ export const KEPT_CALL_PROVOCATIONS: readonly Provocation[] = [
       ),
     ]
   }),
-  ...['resumeCall', 'readReply', 'stopCall', 'deleteReply'].map((id) =>
+  ...['resumeCall', 'readReply', 'deleteReply'].map((id) =>
     only(id, 401, 'api_key_required', 'an access token', (good, gateway) => ({ ...good, as: gateway.token })),
   ),
+  only('stopCall', 401, 'api_key_required', 'an Idempotency-Key named with a token', (good, gateway) => ({
+    ...good,
+    id: 'key:order-17',
+    as: gateway.token,
+  })),
   ...['resumeCall', 'readReply'].map((id) =>
     only(id, 410, 'reply_gone', 'a reply that was deleted', async (good, gateway) => {
       await gateway.send('deleteReply', { ...good })

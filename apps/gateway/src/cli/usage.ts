@@ -46,7 +46,7 @@ export function addUsageCommands(program: Command): void {
 }
 
 export function addCallCommands(program: Command): void {
-  const calls = program.command('calls').description('inspect the ledger')
+  const calls = program.command('calls').description('inspect the ledger, and stop calls')
 
   withPage(withConditions(withJson(calls.command('list'))))
     .description('list calls, newest first')
@@ -63,6 +63,16 @@ export function addCallCommands(program: Command): void {
     .action(async ({ json, user: username, ...input }: CallsOptions) => {
       const { calls, nextCursor } = await run('calls list', { username, ...input })
       printPage({ items: calls, nextCursor }, { json, columns: CALL_COLUMNS, none: 'There is no such call.' })
+    })
+
+  withJson(calls.command('stop'))
+    .description('stop a running call at its platform, in whichever process it runs, within a second or so')
+    .argument('<id>', 'id of the call')
+    .action(async (id: string, { json }: JsonOption) => {
+      const stopped = await run('calls stop', { id })
+      if (json) printJson(stopped)
+      else if (stopped.outcome === null) console.log('The call is being stopped.')
+      else console.log(`The call had already ended: ${stopped.outcome}.`)
     })
 }
 

@@ -19,13 +19,14 @@ export type ServiceParts = Omit<
 > & { readonly configuration: Pick<ServicesDeps['configuration'], 'source' | 'tell'> }
 
 export function buildServices(
-  { config, database, runtime, metrics, tracing, disk, log }: Surroundings,
+  { config, database, identity, runtime, metrics, tracing, disk, log }: Surroundings,
   parts: ServiceParts,
 ): { services: Services; processTasks: ProcessTasks } {
   return createServices({
     ...parts,
     config,
     database,
+    identity,
     runtime,
     space: disk.space,
     onUsageFeedAnswer: logChanges(

@@ -54,7 +54,16 @@ type OfUser = { readonly username?: string | undefined }
 interface CommandDeps {
   readonly services: Pick<
     Services,
-    'users' | 'keys' | 'agents' | 'usage' | 'calls' | 'refusals' | 'audit' | 'processes' | 'configuration'
+    | 'users'
+    | 'keys'
+    | 'agents'
+    | 'usage'
+    | 'calls'
+    | 'callStops'
+    | 'refusals'
+    | 'audit'
+    | 'processes'
+    | 'configuration'
   >
   readonly processTasks: Pick<ProcessTasks, 'usage' | 'uploads' | 'signingKeys' | 'agents' | 'audit'>
   readonly database: Database
@@ -80,7 +89,18 @@ export function createCommands(deps: CommandDeps): RunCommand {
 /** @param operatorName - the account that runs a command, for the audit log */
 function commandsOf(
   {
-    services: { users, keys, agents, usage: reports, calls, refusals, audit, processes, configuration },
+    services: {
+      users,
+      keys,
+      agents,
+      usage: reports,
+      calls,
+      callStops,
+      refusals,
+      audit,
+      processes,
+      configuration,
+    },
     processTasks: { usage, uploads, signingKeys, agents: catalog, audit: auditTasks },
     database,
     runtime,
@@ -157,6 +177,10 @@ function commandsOf(
       const page = await readPage({ limit, cursor }, (query) => calls.list(operator(), filter, query))
       const instances = await calls.findInstances(operator(), instancesIn(page.items))
       return { calls: page.items.map(callRecorder(instances)), nextCursor: page.nextCursor }
+    },
+    async 'calls stop'({ id }: { id: string }) {
+      const { callId, outcome } = await callStops.stop(operator(), { kind: 'call', callId: id.toLowerCase() })
+      return { call_id: callId, outcome }
     },
     async 'refusals list'({ username, limit, cursor, ...input }: OfUser & PageRequest & RefusalsInput) {
       const filter = { ...input, ...(await userOf(username)) }

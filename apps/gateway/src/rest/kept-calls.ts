@@ -7,7 +7,8 @@ import { FAILURES_OF_CALLS } from '#http/chat/chat-route.ts'
 import type { StreamTimes } from '#http/chat/event-stream.ts'
 import { cursorOf, keptCallRefOf } from '#http/chat/kept-request.ts'
 import { sendKeptStream } from '#http/chat/kept-stream.ts'
-import { callerOf, KEY_PROBLEMS, keyOnly } from '#http/guards/credentials.ts'
+import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
+import { anyCredential, callerOf, KEY_PROBLEMS, keyOnly } from '#http/guards/credentials.ts'
 import { smallRead } from '#http/guards/small-read.ts'
 import { abortedWith } from '#http/request/aborted-with.ts'
 import type { FieldPlaces } from '#http/request/field-place.ts'
@@ -16,13 +17,13 @@ import { showLimit } from '#http/response/limit-headers.ts'
 import { CALL_HEADERS } from '#http/response/response-headers.ts'
 import { envelope, listQuery, nullable, oneOf, problems, success, uuid } from '#http/response/schemas.ts'
 
-/** Reads, resumes and stops kept calls: those with an `Idempotency-Key`. */
+/** Reads and resumes kept calls, which are those with an `Idempotency-Key`, and stops calls of every kind. */
 export function keptCallRoutes(
   app: FastifyInstance,
-  services: Pick<Services, 'replies' | 'authentication' | 'reads'>,
+  services: Pick<Services, 'replies' | 'callStops' | 'authentication' | 'reads'>,
   times: StreamTimes,
 ): void {
-  const { replies } = services
+  const { replies, callStops } = services
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
   const onRequest = keyOnly(services)
   const reads = smallRead(services)
@@ -63,10 +64,15 @@ export function keptCallRoutes(
     },
   )
 
-  routes.post('/api/v1/calls/:call_id/stop', { schema: stopSchema, onRequest, ...reads }, async (request) => {
-    const { callId, outcome } = await replies.stop(callerOf(request), keptCallRefOf(request.params.call_id))
-    return success({ call_id: callId, outcome })
-  })
+  routes.post(
+    '/api/v1/calls/:call_id/stop',
+    { schema: stopSchema, onRequest: anyCredential(services), ...reads },
+    async (request) => {
+      const ref = keptCallRefOf(request.params.call_id)
+      const { callId, outcome } = await callStops.stop(callerOf(request), ref)
+      return success({ call_id: callId, outcome })
+    },
+  )
 
   routes.delete(
     '/api/v1/calls/:call_id/reply',
@@ -160,13 +166,13 @@ const stopSchema = {
   ...COMMON,
   operationId: 'stopCall',
   summary: 'Stop a call',
-  description:
-    'Stops a kept call at its platform, in whichever process it runs. A call that has ended is left as it is, so that a repetition does no harm.',
+  description: CALL_DESCRIPTIONS.stop,
+  security: [{ accessToken: [] }, { apiKey: [] }],
   response: {
     200: envelope(
       Type.Object({
         call_id: uuid('The id of the call.'),
-        outcome: nullable(oneOf(OUTCOMES), 'How the call has ended. Null while it is being stopped.'),
+        outcome: nullable(oneOf(OUTCOMES), CALL_DESCRIPTIONS.stopOutcome),
       }),
     ),
     ...problems(...KEY_PROBLEMS, 'call_not_found'),

@@ -106,7 +106,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   listProcesses: { method: 'processes.list' },
   resumeCall: { method: 'replies.resume', id: theirKeptCall },
   readReply: { method: 'replies.reply', id: theirKeptCall },
-  stopCall: { method: 'replies.stop', id: theirKeptCall },
+  stopCall: { method: 'callStops.stop', id: theirKeptCall },
   deleteReply: { method: 'replies.remove', id: theirKeptCall },
 }
 

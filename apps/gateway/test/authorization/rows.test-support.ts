@@ -114,6 +114,16 @@ export const KEY_MANAGERS: ByPrincipal = {
   'admin key of a user': 'role_denied',
 }
 
+/** Who may stop the call of premium's chat key: administrators, its owner, and keys of the owner that may chat. */
+export const CALL_STOPPERS: ByPrincipal = {
+  ...EVERYBODY,
+  user: 'call_not_found',
+  'upload key': 'call_not_found',
+  'chat key of an admin': 'call_not_found',
+  'admin key of a user': 'call_not_found',
+  neighbour: 'call_not_found',
+}
+
 /** Only the key that made a kept call has its reply. */
 export const KEPT_CALLS: ByPrincipal = {
   ...KEYS,

@@ -19,6 +19,7 @@ import {
 import {
   ADMINS,
   type ByPrincipal,
+  CALL_STOPPERS,
   EVERYBODY,
   forAnybody,
   forCaller,
@@ -349,11 +350,13 @@ export const TABLE: {
     reply: forCaller(KEPT_CALLS, async (caller, { services, all }) => {
       await services.replies.reply(caller, { kind: 'call', callId: await all.newKeptCall() })
     }),
-    stop: forCaller(KEPT_CALLS, async (caller, { services, all }) => {
-      await services.replies.stop(caller, { kind: 'call', callId: await all.newKeptCall() })
-    }),
     remove: forCaller(KEPT_CALLS, async (caller, { services, all }) => {
       await services.replies.remove(caller, { kind: 'call', callId: await all.newKeptCall() })
+    }),
+  },
+  callStops: {
+    stop: forCaller(CALL_STOPPERS, async (caller, { services, all }) => {
+      await services.callStops.stop(caller, { kind: 'call', callId: await all.newKeptCall() })
     }),
   },
   chatCalls: {

@@ -13,6 +13,7 @@ import {
 import {
   ADMINS,
   type ByPrincipal,
+  CALL_STOPPERS,
   EVERYBODY,
   KEPT_CALLS,
   KEY_MANAGERS,
@@ -223,7 +224,7 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
   // An API key without the permission, or a token, learns nothing about the agent.
   'Mutation.chat': row(CHATTERS, CHAT),
   'Mutation.stopCall': row(
-    KEPT_CALLS,
+    CALL_STOPPERS,
     async ({ all }) => `stopCall(input: { callId: "${await all.newKeptCall(KEPT_CHAT)}" })`,
   ),
   'Subscription.chat': row(CHATTERS, CHAT),

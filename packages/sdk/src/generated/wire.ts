@@ -635,7 +635,7 @@ export interface paths {
         put?: never;
         /**
          * Stop a call
-         * Stops a kept call at its platform, in whichever process it runs. A call that has ended is left as it is, so that a repetition does no harm.
+         * Stops a running call at its platform, in whichever process it runs, and whether it is kept or not; an upload as well. Administrators stop all calls, users those of their own keys, an API key that may chat all calls of its owner, and one that may only upload its own. Only the API key that made a kept call may name it by its `Idempotency-Key`. A call that has ended is left as it is, so that a repetition does no harm.
          */
         post: operations["stopCall"];
         delete?: never;
@@ -5419,7 +5419,7 @@ export interface operations {
                              * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
                              */
                             call_id: string;
-                            /** How the call has ended. Null while it is being stopped. */
+                            /** How the call has ended. Null while it still runs: it ends within a second or so, unless its process is of an older version, which the record of the call shows. */
                             outcome: ("done" | "client_gone" | "upstream_error" | "timeout" | "drained" | "interrupted" | "rejected") | null;
                         };
                     };

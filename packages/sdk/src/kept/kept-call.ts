@@ -156,11 +156,15 @@ export class KeptCall implements KeptStream {
     this.stop().catch(() => {})
   }
 
-  async requestStop(options?: CallOptions): Promise<WithResponse<StoppedCall>> {
+  /** @param credential the token for any call that its user may stop, the key for one that was made with it */
+  async requestStop(
+    options?: CallOptions,
+    credential: 'key' | 'token' = 'key',
+  ): Promise<WithResponse<StoppedCall>> {
     const spec = {
       method: 'POST',
       path: this.#path('stop'),
-      credential: 'key',
+      credential,
       init: { keepalive: true },
     } as const
     return await this.#transport.send(spec, options, async (response) => {

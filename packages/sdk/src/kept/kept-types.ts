@@ -41,6 +41,6 @@ export interface EndedCall extends Reply {
 export interface StoppedCall {
   /** The id of the call. */
   readonly call_id: string
-  /** How the call ended: `client_gone` if it was stopped, another word if it was over before; null while it is being stopped. */
+  /** How the call has ended; null while it runs, until it has been stopped. */
   readonly outcome: string | null
 }

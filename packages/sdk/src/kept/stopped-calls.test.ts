@@ -222,6 +222,20 @@ describe('client.calls', () => {
     expect(gateway.log).toEqual([STOP])
   })
 
+  test('stops a call by its id with the token, and by its Idempotency-Key with the key that made it', async () => {
+    const gateway = new ScriptedGateway()
+    const options = { baseURL: 'http://gateway.test', accessToken: 'a-token', fetch: gateway.fetch }
+    const both = new Trunkline({ ...options, apiKey: 'tl_key' })
+    await both.calls.stop('call-1')
+    await both.calls.stop({ idempotencyKey: 'key/1' })
+    await new Trunkline(options).calls.stop('call-1')
+    expect(gateway.requests.map(({ headers }) => headers.get('authorization'))).toEqual([
+      'Bearer a-token',
+      'Bearer tl_key',
+      'Bearer a-token',
+    ])
+  })
+
   test('reads a reply, or says that the call is running', async () => {
     const reply = await clientOf(new ScriptedGateway()).calls.reply('call-1')
     expect(reply).toEqual(REPLY)

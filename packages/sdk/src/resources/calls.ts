@@ -12,7 +12,10 @@ import type {
 import type { CallOptions } from '../options.ts'
 import type { ServerChat } from './server-chat.ts'
 
-/** Kept calls, which outlive their connection; reached as `client.calls`. The API key that made a call can read it. */
+/**
+ * Kept calls, which outlive their connection; reached as `client.calls`. The API key that made a call can read it. Calls of every
+ * kind can be stopped.
+ */
 export class Calls {
   readonly #chats: ServerChat
 
@@ -40,8 +43,9 @@ export class Calls {
   }
 
   /**
-   * Stops a kept call, also one that another process reads: its readers get the reason `stopped`. A call that has ended is left as it
-   * is, and its outcome is returned.
+   * Stops a running call, kept or not, in whichever process it runs: its client gets the reason `stopped`. Administrators stop all
+   * calls, owners their own. By the id of the call, the access token of the client is used if it has one; by the `Idempotency-Key`, the
+   * API key that made the call. A call that has ended is left as it is, and its outcome is returned.
    *
    * @example
    * ```ts
@@ -51,7 +55,8 @@ export class Calls {
    * ```
    */
   stop(id: CallReference, options?: CallOptions): ApiPromise<StoppedCall> {
-    return apiPromise(this.#chats.keptCall(id).then((call) => call.requestStop(options)))
+    const credential = typeof id === 'string' ? 'token' : 'key'
+    return apiPromise(this.#chats.keptCall(id).then((call) => call.requestStop(options, credential)))
   }
 
   /**

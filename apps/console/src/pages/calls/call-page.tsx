@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
 import { useTranslations } from 'use-intl'
 import { CallDocument } from '../../generated/graphql.ts'
 import { graphqlQuery } from '../../session/queries.ts'
@@ -15,6 +16,9 @@ import { CallProcess } from './call-process.tsx'
 import { CallResult } from './call-result.tsx'
 import { CallTimes } from './call-times.tsx'
 import styles from './calls.module.css'
+import { StopButton } from './stopping/stop-button.tsx'
+import { isRunning } from './stopping/stop-call.ts'
+import { StopDialog } from './stopping/stop-dialog.tsx'
 
 const route = getRouteApi('/shell/calls/$id')
 const FOLLOW_MS = 2_000
@@ -24,6 +28,7 @@ export function CallPage() {
   const t = useTranslations('calls.call')
   const { role } = useSession()
   const { id } = route.useParams()
+  const [isAsking, setIsAsking] = useState(false)
   const { data, error, refetch } = useQuery({
     ...graphqlQuery(CallDocument, { id }),
     refetchInterval: ({ state }) => (state.data?.call?.outcome === null ? FOLLOW_MS : false),
@@ -36,7 +41,11 @@ export function CallPage() {
       </Page>
     )
   return (
-    <Page title={t('title')} lead={<CodeWithCopy text={id} />}>
+    <Page
+      title={t('title')}
+      lead={<CodeWithCopy text={id} />}
+      actions={isRunning(call) && <StopButton look="danger" onStop={() => setIsAsking(true)} />}
+    >
       <Cards>
         <div className={styles.column}>
           <CallResult call={call} />
@@ -49,6 +58,7 @@ export function CallPage() {
           {role === 'admin' && <CallProcess call={call} />}
         </div>
       </Cards>
+      {isAsking && <StopDialog call={call} onClose={() => setIsAsking(false)} />}
     </Page>
   )
 }

@@ -5,6 +5,8 @@ import { classNames } from '../../ui/class-names.ts'
 import { Facts } from '../../ui/facts.tsx'
 import type { CallDetails } from './call-details.ts'
 import styles from './calls.module.css'
+import { Elapsed } from './stopping/elapsed.tsx'
+import { isRunning } from './stopping/stop-call.ts'
 
 /** How long the call waited for its agent, when it began, how long the agent took to begin its reply, and when it ended. */
 export function CallTimes({ call }: { readonly call: CallDetails }) {
@@ -27,7 +29,8 @@ export function CallTimes({ call }: { readonly call: CallDetails }) {
                 : duration(firstChunkMs)
               : null,
           ],
-          [t('duration'), durationMs === null ? t('stillRunning') : duration(durationMs)],
+          [t('runningFor'), isRunning(call) ? <Elapsed key="running" since={admittedAt} /> : null],
+          [t('duration'), durationMs === null ? null : duration(durationMs)],
           [t('endedAt'), endedAt === null ? null : moment(endedAt)],
         ]}
       />

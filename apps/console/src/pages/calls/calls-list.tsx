@@ -1,13 +1,19 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useTranslations } from 'use-intl'
 import { CountedRefusals } from '../../find/counted-refusals.tsx'
-import { CallCountDocument, type CallFilter, CallsDocument } from '../../generated/graphql.ts'
+import {
+  CallCountDocument,
+  type CallFilter,
+  CallsDocument,
+  type CallsQuery,
+} from '../../generated/graphql.ts'
 import { usePageSize } from '../../lists/page-size.ts'
 import { PagedList } from '../../lists/paged-list.tsx'
 import { graphqlPages, graphqlQuery } from '../../session/queries.ts'
 import { Empty } from '../../ui/notice.tsx'
 import { useIsRefused } from './also-refused.tsx'
 import { CallsTable } from './calls-table.tsx'
+import { isRunning } from './stopping/stop-call.ts'
 
 interface CallsListProps {
   readonly filter: CallFilter
@@ -22,6 +28,7 @@ export function CallsList({ filter, isFiltered, requestId }: CallsListProps) {
   const query = useInfiniteQuery({
     ...graphqlPages(CallsDocument, { filter, first }, ({ calls }) => calls),
     placeholderData: keepPreviousData,
+    refetchInterval: ({ state: { data } }) => followMs(data?.pages ?? []),
   })
   return (
     <PagedList
@@ -33,6 +40,14 @@ export function CallsList({ filter, isFiltered, requestId }: CallsListProps) {
       {(calls) => <CallsTable calls={calls} />}
     </PagedList>
   )
+}
+
+/** Calls that run are read again until they have ended, the rarer the more pages are read. */
+const FOLLOW_PAGE_MS = 5_000
+
+function followMs(pages: readonly CallsQuery[]): number | false {
+  const isFollowed = pages.some(({ calls }) => calls?.nodes.some(isRunning))
+  return isFollowed && FOLLOW_PAGE_MS * pages.length
 }
 
 /** Why there are none. */

@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../../format/use-formats.ts'
 import type { CallFieldsFragment } from '../../generated/graphql.ts'
@@ -6,10 +7,31 @@ import type { Column } from '../../lists/column.ts'
 import { ListTable, second } from '../../lists/list-table.tsx'
 import { useSession } from '../../session/use-session.ts'
 import { OutcomeBadge } from './outcome-badge.tsx'
+import { Elapsed } from './stopping/elapsed.tsx'
+import { StopButton } from './stopping/stop-button.tsx'
+import { isRunning } from './stopping/stop-call.ts'
+import { StopDialog } from './stopping/stop-dialog.tsx'
 
 export function CallsTable({ calls }: { readonly calls: readonly CallFieldsFragment[] }) {
   const t = useTranslations('calls')
-  return <ListTable label={t('list')} columns={useColumns()} rows={calls} keyOf={({ id }) => id} />
+  const [asked, setAsked] = useState<CallFieldsFragment>()
+  const stopping: Column<CallFieldsFragment> = {
+    head: t('stop.actions'),
+    kind: 'actions',
+    cell: (call) => isRunning(call) && <StopButton look="quiet" onStop={() => setAsked(call)} />,
+  }
+  const columns = useColumns()
+  return (
+    <>
+      <ListTable
+        label={t('list')}
+        columns={calls.some(isRunning) ? [...columns, stopping] : columns}
+        rows={calls}
+        keyOf={({ id }) => id}
+      />
+      {asked !== undefined && <StopDialog call={asked} onClose={() => setAsked(undefined)} />}
+    </>
+  )
 }
 
 function useColumns(): readonly Column<CallFieldsFragment>[] {
@@ -47,7 +69,11 @@ function useColumns(): readonly Column<CallFieldsFragment>[] {
       cell: ({ totalTokens }) => (totalTokens === null ? null : count(totalTokens)),
     },
     { head: t('firstChunk'), kind: 'numeric', cell: ({ firstChunkMs }) => ms(firstChunkMs) },
-    { head: t('duration'), kind: 'numeric', cell: ({ durationMs }) => ms(durationMs) },
+    {
+      head: t('duration'),
+      kind: 'numeric',
+      cell: (call) => (isRunning(call) ? <Elapsed since={call.admittedAt} /> : ms(call.durationMs)),
+    },
     { head: t('call.model'), cell: ({ model }) => model },
     { head: t('call.face'), cell: ({ face }) => t(`call.faces.${face}`) },
   ]

@@ -19,6 +19,7 @@ export const AUDIT_OPERATIONS = [
   'secrets.rewrite',
   'uploads.remove',
   'uploads.sweep',
+  'calls.stop',
   'replies.remove',
   'configuration.load',
   'configuration.reload',

@@ -219,7 +219,7 @@ export function createChatService(deps: ChatDeps): ChatService {
         beforeAttempt: isKept || claimed !== undefined ? beforeAttempt(isKept, claimed, chat) : undefined,
         pause: new CallPause(deps.pauses, pauseHolder(chat), claimed !== undefined),
       })
-      place.begin(reply, admitted)
+      place.begin(reply, { keyId: admitted.keyId, ownerId, callId })
       const head = headOf(call, request.agent, {
         callId,
         conversationId: chat.conversationId,

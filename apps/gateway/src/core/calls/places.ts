@@ -119,7 +119,7 @@ export class Place implements OwnersPlace {
     this.#ownerId = ownerId
   }
 
-  /** The call that was admitted. It ends early when the process drains or its key is not valid any more. */
+  /** The call that was admitted. It ends early when the process drains, when its key is not valid any more, and when it is stopped. */
   begin(call: RunningCall, key: KeyInUse): void {
     this.#call = call
     this.#places.began()

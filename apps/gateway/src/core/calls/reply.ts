@@ -162,7 +162,7 @@ export class Reply implements ChatEvents, RunningCall {
     this.#problem = new Problem(reason)
     const isPlainLeave = outcome === 'client_gone' && reason !== 'stopped'
     this.#conclude(outcome, isPlainLeave ? {} : { failure: { reason } })
-    // The reader of a rejected call does not wait until its conversation is free, since its key can use it no more.
+    // The reader of a rejected call does not wait until its conversation is free: its key can use it no more, or was told to stop.
     if (outcome === 'rejected') this.#released = undefined
     this.#interruptWork?.(this.#problem)
     attempt.interrupt(this.#problem)

@@ -1,7 +1,7 @@
 import type { ErrorReason } from '#core/errors/errors.ts'
 import type { CallOutcome } from '#core/ledger/call-kinds.ts'
 
-/** How a call ends that neither its platform nor its storage has ended: `rejected` if its key is not valid any more. */
+/** How a call ends that neither its platform nor its storage has ended: `rejected` if its key is not valid any more, or if it was stopped. */
 export type EndedEarly = Extract<CallOutcome, 'client_gone' | 'drained' | 'rejected'>
 
 /** A call in progress. */

@@ -6,10 +6,9 @@ import { sleep } from '#core/base/async/sleep.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 import { fail, Problem, refuseField } from '#core/errors/errors.ts'
 import type { AttachedCall } from '#core/ledger/admission-row.ts'
-import type { CallOutcome } from '#core/ledger/call-kinds.ts'
 import type { OnLimit } from '#core/limits/limits.ts'
 import type { TakeWrite } from '#core/limits/writes.ts'
-import { type Principal, requireKey } from '#core/requests/principal.ts'
+import { type KeyCredential, type Principal, requireKey } from '#core/requests/principal.ts'
 import { type KeptCall, type KeptCallRef, type KeptEnd, type LogContent, logContentOf } from './kept-call.ts'
 import type { KeptForm } from './kept-form.ts'
 import { problemOfKept } from './kept-problem.ts'
@@ -45,12 +44,6 @@ export type ReplyNow =
   | { readonly kind: 'running'; readonly call: KeptCall }
   | { readonly kind: 'ended'; readonly call: KeptCall; readonly reply: string }
 
-export interface StoppedCall {
-  readonly callId: string
-  /** Null while the call is still being stopped. */
-  readonly outcome: CallOutcome | null
-}
-
 /** Kept replies, for the API key that made their calls. For all others there are none: `call_not_found`. */
 export interface Replies {
   /**
@@ -63,12 +56,6 @@ export interface Replies {
   /** @throws Problem `call_not_found`, `reply_gone`, and the failure of a call that has failed */
   reply(caller: Principal, ref: KeptCallRef): Promise<ReplyNow>
   /**
-   * Stops a running call, in whichever process it runs. Idempotent: returns the outcome of a call that has ended.
-   *
-   * @throws Problem `call_not_found`
-   */
-  stop(caller: Principal, ref: KeptCallRef): Promise<StoppedCall>
-  /**
    * Deletes the stored reply of a call; that of a running call is not stored any more. Its `Idempotency-Key` stays taken.
    *
    * @throws Problem `call_not_found`, `rate_limited`
@@ -76,7 +63,7 @@ export interface Replies {
   remove(caller: Principal, ref: KeptCallRef, onLimit?: OnLimit): Promise<{ readonly callId: string }>
 }
 
-/** What the chat service needs of kept replies. */
+/** What other parts of the life of a call need of kept replies. */
 export interface KeptReplies {
   /** Runs an admitted call; its client is the first of its readers. */
   run(
@@ -95,6 +82,14 @@ export interface KeptReplies {
    * @throws Problem `unavailable`
    */
   requireRoom(ownerId: string): void
+  /**
+   * The kept call of this API key.
+   *
+   * @throws Problem `call_not_found`
+   */
+  find(key: Pick<KeyCredential, 'keyId'>, ref: KeptCallRef): Promise<KeptCall>
+  /** Stops a call whose stop was requested if it runs here, or else lets its process know sooner. */
+  stopSoon(callId: string): void
   /** Whether the stop of a running call was requested. False if the database does not answer in time; it is read again later. */
   isStopRequested(callId: string): Promise<boolean>
 }
@@ -151,8 +146,7 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
     space.stop()
   }
 
-  async function find(caller: Principal, ref: KeptCallRef): Promise<KeptCall> {
-    const { keyId } = requireKey(caller)
+  async function find({ keyId }: Pick<KeyCredential, 'keyId'>, ref: KeptCallRef): Promise<KeptCall> {
     return (await store.find(keyId, ref)) ?? fail('call_not_found')
   }
 
@@ -165,7 +159,8 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
     places.enter(call)
     const left = new AbortController()
     let refused: Problem | undefined
-    const endWatch = keyWatch.watch(call, (reason) => {
+    const { keyId, ownerId } = call
+    const endWatch = keyWatch.watch({ keyId, ownerId }, (reason) => {
       refused = new Problem(reason)
       left.abort()
     })
@@ -232,13 +227,13 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
       }
     },
     async resume(caller, ref, content) {
-      const call = await find(caller, ref)
+      const call = await find(requireKey(caller), ref)
       if (!call.stream) refuseField(['callId'], 'did not request a stream; read its reply as a whole.')
       if (logContentOf(call) !== content) refuseField(['callId'], OTHER_CONTENT[content])
       return replyOf(call)
     },
     async reply(caller, ref) {
-      const call = await find(caller, ref)
+      const call = await find(requireKey(caller), ref)
       if (call.isGone) fail('reply_gone')
       if (call.end === undefined) {
         await store.holdReading([call.callId], bounds.graceMs)
@@ -248,16 +243,13 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
       if (call.end.problem !== undefined) throw problemOfKept({ ...call.end.problem, isFinal: true })
       return { kind: 'ended', call, reply: (await store.reply(call.callId)) ?? fail('reply_gone') }
     },
-    async stop(caller, ref) {
-      const { callId, end } = await find(caller, ref)
-      if (end !== undefined) return { callId, outcome: end.outcome }
-      await store.requestStop(callId)
+    find,
+    stopSoon(callId) {
       runs.get(callId)?.stop()
       wakeUps.send('stop', [callId])
-      return { callId, outcome: null }
     },
     async remove(caller, ref, onLimit) {
-      const { callId, end } = await find(caller, ref)
+      const { callId, end } = await find(requireKey(caller), ref)
       await deps.takeWrite(caller, onLimit)
       await (end === undefined ? store.lose(callId) : store.remove(callId))
       return { callId }

@@ -18,6 +18,7 @@ import { createChainSweep } from '#core/audit/chain-sweep.ts'
 import { createAdmission } from '#core/calls/admission.ts'
 import { type ChatBounds, type ChatDeps, createChatService } from '#core/calls/chats.ts'
 import { createUploadReceiver } from '#core/calls/receiving/upload-receiver.ts'
+import { createCallStops } from '#core/calls/stop-calls.ts'
 import { type ConfigurationsDeps, createConfigurations } from '#core/configuration/configurations.ts'
 import type { Database } from '#core/database/database.ts'
 import type { DiskSpace } from '#core/database/disk/disk-space.ts'
@@ -59,6 +60,8 @@ export interface ServicesDeps extends ChatParts {
   readonly config: ServicesConfig
   readonly database: Database
   readonly space: DiskSpace
+  /** This process. */
+  readonly identity: { readonly id: string }
   readonly catalog: ChangeableCatalog
   readonly limits: Limits
   readonly rememberedKeys: RememberedKeys
@@ -132,7 +135,12 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     lookUpClaim: createClaimLookUp({ sql: lanes.keptAdmissions }),
   })
   const takeWrite = createTakeWrite(limits)
-  const keyWatch = createKeyWatch({ sql: lanes.keys, runtime, onAnswer: deps.onKeyWatchAnswer })
+  const keyWatch = createKeyWatch({
+    sql: lanes.keys,
+    runtime,
+    instanceId: deps.identity.id,
+    onAnswer: deps.onKeyWatchAnswer,
+  })
   const { tasks: replyTasks, ...replies } = createReplies({
     store: deps.replyStore,
     wakeUps: deps.wakeUps,
@@ -278,7 +286,6 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
       replies: {
         resume: replies.resume,
         reply: replies.reply,
-        stop: replies.stop,
         async remove(caller, ref, onLimit) {
           space.requireSpace()
           const removed = await replies.remove(caller, ref, onLimit)
@@ -290,6 +297,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
           return removed
         },
       },
+      callStops: createCallStops({ sql, kept: replies, space }),
       chatCalls: createChatCalls({ calls, ledger }),
       uploads: { ...uploads, ...receiver, remove: changing(uploads.remove) },
       usage,

@@ -10,6 +10,7 @@ import type { Audit } from '#core/audit/audit.ts'
 import type { ChainSweep } from '#core/audit/chain-sweep.ts'
 import type { ChatService } from '#core/calls/chats.ts'
 import type { UploadReceiver, UploadsInProgress } from '#core/calls/receiving/upload-receiver.ts'
+import type { CallStops } from '#core/calls/stop-calls.ts'
 import type { Configurations } from '#core/configuration/configurations.ts'
 import type { Processes } from '#core/ledger/process-list.ts'
 import type { RefusedDocuments } from '#core/limits/refused-documents.ts'
@@ -41,6 +42,7 @@ export interface Services {
   readonly agents: Agents
   readonly chat: Pick<ChatService, 'start' | 'startKept' | 'check'>
   readonly replies: Replies
+  readonly callStops: CallStops
   readonly chatCalls: ChatCalls
   readonly uploads: Uploads & UploadReceiver
   readonly usage: Usage

@@ -1,7 +1,8 @@
+import type { StoppedCall } from '#core/calls/stop-calls.ts'
 import { refuseField } from '#core/errors/errors.ts'
 import { OUTCOMES } from '#core/ledger/call-kinds.ts'
-import type { StoppedCall } from '#core/reply-log/replies.ts'
 import { keptCallRefOf } from '#http/chat/kept-request.ts'
+import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
 import { builder } from '../builder.ts'
 import { callerOf, type GraphqlContext } from '../context.ts'
@@ -45,7 +46,7 @@ const StopCallPayload = builder.objectRef<StoppedCall>('StopCallPayload').implem
     outcome: t.field({
       type: CallOutcome,
       nullable: true,
-      description: 'How the call has ended. Null while it is being stopped.',
+      description: CALL_DESCRIPTIONS.stopOutcome,
       resolve: ({ outcome }) => (outcome === null ? null : knownOrOther(OUTCOMES, outcome)),
     }),
   }),
@@ -55,11 +56,10 @@ builder.mutationField('stopCall', (t) =>
   t.field({
     type: StopCallPayload,
     nullable: true,
-    description:
-      'Stops a call with an `idempotencyKey`, also one of the REST API, at its platform. A call that has ended is left as it is, so that a repetition does no harm. Takes an API key, which must be the one that made the call.',
+    description: `${CALL_DESCRIPTIONS.stop} Takes an access token or any API key.`,
     args: { input: t.arg({ type: StopCallInput, required: true, description: 'The call to stop.' }) },
     resolve: (_root, { input: { callId } }, context) =>
-      context.services.replies.stop(callerOf(context), keptCallRefOf(callId)),
+      context.services.callStops.stop(callerOf(context), keptCallRefOf(callId)),
   }),
 )
 

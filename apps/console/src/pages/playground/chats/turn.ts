@@ -9,7 +9,7 @@ export interface SentFile {
 
 /**
  * The state of a reply. `lost`: it cannot be read at the moment and may go on at the gateway; `interrupted`: its gateway has died;
- * `unread`: the gateway has stopped it because nobody read it; `missing`: its question has not reached the gateway; `gone`: it
+ * `unread`: it was stopped by somebody else, or by the gateway because nobody read it; `missing`: its question has not reached the gateway; `gone`: it
  * cannot be read any more.
  */
 export type TurnState =

@@ -1,4 +1,5 @@
 import { setImmediate as turnOver } from 'node:timers/promises'
+import { v7 } from 'uuid'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { OPENING_MS, openUserServices, type UserServices } from '#core/accounts/auth/users.test-support.ts'
 import type { Sql } from '#core/database/database.ts'
@@ -8,6 +9,7 @@ import { createKeyWatch, type KeyInUse, type KeyWatchDeps } from './key-watch.ts
 const serverUrl = process.env.E2E_DATABASE_URL
 const kind = serverUrl === undefined ? 'embedded' : 'server'
 const EVERY_MS = 500
+const [INSTANCE, OTHER_INSTANCE] = [v7(), v7()]
 
 describe(kind, () => {
   let services: UserServices
@@ -50,7 +52,7 @@ describe(kind, () => {
   afterAll(() => services.database.close())
 
   const watchOf = (more: Partial<KeyWatchDeps> = {}) =>
-    createKeyWatch({ sql, runtime: { elapsedMs: () => elapsedMs }, onAnswer, ...more })
+    createKeyWatch({ sql, runtime: { elapsedMs: () => elapsedMs }, instanceId: INSTANCE, onAnswer, ...more })
   type Watch = ReturnType<typeof watchOf>
 
   async function pass(ms: number): Promise<void> {
@@ -79,6 +81,19 @@ describe(kind, () => {
     return { reasons, end: watch.watch(key, (reason) => reasons.push(reason)) }
   }
 
+  /** The row of a running call. */
+  async function newCall({ keyId, ownerId }: KeyInUse, instance = INSTANCE): Promise<string> {
+    const id = v7()
+    await services.database.sql.query(
+      `INSERT INTO calls (id, request_id, key_id, owner_id, kind, face, agent, instance, admitted_at)
+       VALUES ($1, '', $2, $3, 'chat', 'rest', 'dify', $4, now())`,
+      [id, keyId, ownerId, instance],
+    )
+    return id
+  }
+
+  const requestStop = (callId: string) =>
+    services.database.sql.query('UPDATE calls SET stop_requested_at = now() WHERE id = $1', [callId])
   const revoke = ({ keyId }: KeyInUse) => services.keys.revoke(operator, keyId)
   const become = (status: 'active' | 'suspended', { userId } = owner) =>
     services.users.update(operator, userId, { status })
@@ -197,6 +212,71 @@ describe(kind, () => {
       expect([before.reasons, after.reasons]).toEqual([['owner_suspended'], []])
       await look()
       expect(after.reasons).toEqual([])
+    })
+  })
+
+  describe.each([
+    ['that are asked for by their ids', 500],
+    ['of which the changes are read', 0],
+  ])('beside keys %s', (_, askedMax) => {
+    test('a call ends with its stop, and the others of its key go on, also where it was requested before the first look', async () => {
+      const [key, idle] = [await newKey(), await newKey()]
+      const ids = [await newCall(key), await newCall(key), await newCall(idle)]
+      const [stopped = '', running, early = ''] = ids
+      await requestStop(early)
+      const watch = watchOf({ askedMax })
+      const calls = [
+        run(watch, { ...key, callId: stopped }),
+        run(watch, { ...key, callId: running }),
+        run(watch, { ...idle, callId: early }),
+        // A reader of a kept reply.
+        run(watch, key),
+      ]
+      await look()
+      expect(calls.map(({ reasons }) => reasons)).toEqual([[], [], ['stopped'], []])
+      calls[2]?.end()
+      await requestStop(stopped)
+      await look()
+      expect(calls.map(({ reasons }) => reasons)).toEqual([['stopped'], [], ['stopped'], []])
+    })
+
+    test('a call whose watch begins while a look that has seen its stop is on its way ends with the next look at the latest', async () => {
+      const key = await newKey()
+      const [first, late] = [await newCall(key), await newCall(key)]
+      const watch = watchOf({ askedMax })
+      run(watch, { ...key, callId: first })
+      await look()
+      await requestStop(late)
+      await look()
+      const call = run(watch, { ...key, callId: late })
+      await look()
+      expect(call.reasons).toEqual(['stopped'])
+    })
+
+    test('no call ends while the database does not answer, and its stop is seen after it, however long that took', async () => {
+      const key = await newKey()
+      const callId = await newCall(key)
+      const watch = watchOf({ askedMax })
+      const call = run(watch, { ...key, callId })
+      interfere = () => Promise.reject(new Error('the database is away'))
+      await look()
+      await requestStop(callId)
+      for (let looks = 0; looks < 100; looks += 1) await look()
+      expect(call.reasons).toEqual([])
+      interfere = (rows) => rows()
+      await look()
+      expect(call.reasons).toEqual(['stopped'])
+    })
+
+    test('stops of calls that have ended, and of those of other processes, are not read', async () => {
+      const key = await newKey()
+      const [ended, elsewhere] = [await newCall(key), await newCall(key, OTHER_INSTANCE)]
+      for (const callId of [ended, elsewhere]) await requestStop(callId)
+      await services.database.sql.query("UPDATE calls SET outcome = 'done' WHERE id = $1", [ended])
+      const watch = watchOf({ askedMax })
+      const calls = [ended, elsewhere].map((callId) => run(watch, { ...key, callId }))
+      await look()
+      expect(calls.map(({ reasons }) => reasons)).toEqual([[], []])
     })
   })
 

@@ -18,10 +18,15 @@ function openWatch() {
   const sql: Sql = {
     async query<Row>() {
       statements += 1
-      return [{ nowMs: elapsedMs, refused: [] }] as Row[]
+      return [{ nowMs: elapsedMs, refused: [], stopped: [] }] as Row[]
     },
   }
-  const watch = createKeyWatch({ sql, runtime: { elapsedMs: () => elapsedMs }, onAnswer: () => undefined })
+  const watch = createKeyWatch({
+    sql,
+    runtime: { elapsedMs: () => elapsedMs },
+    instanceId: 'this process',
+    onAnswer: () => undefined,
+  })
   return {
     statements: () => statements,
     /** Begins a thousand calls, and returns what ends each of them. */

@@ -7,14 +7,16 @@ import type { ErrorReason } from '#core/errors/errors.ts'
 import { KEY_REFUSAL } from './key-refusal.ts'
 
 /**
- * Notices when keys of running calls stop being valid. One statement in each period serves the whole process, however many
- * calls run, and none is sent while there are none. It reads the database, so that it does not matter which process revoked
- * a key, and the database's clock decides what has expired. While the database does not answer, every key is taken for valid.
+ * Notices when keys of running calls stop being valid, and when somebody stops a call. One statement in each period serves the
+ * whole process, however many calls run, and none is sent while there are none. It reads the database, so that it does not matter
+ * which process revoked a key, and the database's clock decides what has expired. While the database does not answer, every key is
+ * taken for valid, and no call for stopped.
  */
 export interface KeyWatch {
   /**
-   * Calls `onRefused` when the key has been revoked or has expired, or its owner is suspended, and again with each look until
-   * the watch ends. The call must have been admitted within the last seconds: what happened before is not looked for.
+   * Calls `onRefused` when the key has been revoked or has expired, or its owner is suspended, or the call is to be stopped, and
+   * again with each look until the watch ends. The call must have been admitted within the last seconds: what happened to its key
+   * before is not looked for. A stop is never missed, whenever it was requested.
    *
    * @returns the function that ends the watch; to be called once, also after `onRefused`
    */
@@ -25,11 +27,15 @@ export interface KeyWatch {
 export interface KeyInUse {
   readonly keyId: string
   readonly ownerId: string
+  /** The call, which ends with the reason `stopped` when its stop is requested; absent for readers of a kept reply. */
+  readonly callId?: string | undefined
 }
 
 export interface KeyWatchDeps {
   readonly sql: Sql
   readonly runtime: Pick<Runtime, 'elapsedMs'>
+  /** This process, whose calls may be stopped. */
+  readonly instanceId: string
   /** Called when the keys can no longer be read, and when they can again. */
   readonly onAnswer: (answers: boolean, error?: unknown) => void
   readonly everyMs?: number
@@ -51,7 +57,7 @@ const OVERLAP_MS = 30_000
 const ENDS_AT_ONCE = 100
 
 /** A key in use, with the calls that run with it. */
-interface Watched extends KeyInUse {
+interface Watched extends Omit<KeyInUse, 'callId'> {
   readonly calls: InFlight<WatchedCall>
   /** Whether the key had no call at some time since the last look. */
   wasUnused: boolean
@@ -59,12 +65,13 @@ interface Watched extends KeyInUse {
 
 interface WatchedCall {
   readonly onRefused: (reason: ErrorReason) => void
+  readonly callId: string | undefined
   /** The number of looks that had begun before the call. */
   readonly looks: number
 }
 
 export function createKeyWatch(deps: KeyWatchDeps): KeyWatch {
-  const { sql, runtime, onAnswer, everyMs = EVERY_MS, askedMax = ASKED_MAX } = deps
+  const { sql, runtime, instanceId, onAnswer, everyMs = EVERY_MS, askedMax = ASKED_MAX } = deps
   /** Keys stay until the next look, because adding and removing one with every call would cost what `InFlight` describes. */
   const keys = new Map<string, Watched>()
   let unused: Watched[] = []
@@ -94,29 +101,38 @@ export function createKeyWatch(deps: KeyWatchDeps): KeyWatch {
   async function read(): Promise<void> {
     looks += 1
     const look = looks
-    const { nowMs, refused } = await find()
+    const { nowMs, refused, stopped } = await find()
     // A clock that was set back makes the times of later changes lie before the last look.
     lookedAtMs = lookedAtMs !== undefined && nowMs < lookedAtMs ? undefined : nowMs
     await endCalls(refused, look)
+    if (stopped.length > 0) await stopCalls(stopped)
   }
 
   async function find(): Promise<Found> {
     const [row] = await (lookedAtMs === undefined || keys.size <= askedMax
-      ? sql.query<Found>(FIND_REFUSED, [JSON.stringify([...keys.keys()])])
-      : sql.query<Found>(FIND_CHANGED, [lookedAtMs - OVERLAP_MS]))
+      ? sql.query<Found>(FIND_REFUSED, [JSON.stringify([...keys.keys()]), instanceId])
+      : sql.query<Found>(FIND_CHANGED, [lookedAtMs - OVERLAP_MS, instanceId]))
     if (row === undefined) throw new Error('the database returned no keys')
     return row
   }
 
   async function endCalls(refused: Found['refused'], look: number): Promise<void> {
-    let ended = 0
+    const end = inTurns()
     for (const [key, reason] of withReasons(refused)) {
-      for (const { onRefused, looks: begunAt } of key.calls.all()) {
+      for (const call of key.calls.all()) {
         // A later call was admitted after what this look has seen, so its owner is active again.
-        if (begunAt >= look) continue
-        if (ended > 0 && ended % ENDS_AT_ONCE === 0) await turnOver()
-        ended += 1
-        onRefused(reason)
+        if (call.looks < look) await end(call, reason)
+      }
+    }
+  }
+
+  /** Found by their keys, since a map of all calls would have to change with each of them. */
+  async function stopCalls(stopped: Found['stopped']): Promise<void> {
+    const end = inTurns()
+    const callIds = new Set(stopped.map(([callId]) => callId))
+    for (const keyId of new Set(stopped.map(([, keyId]) => keyId))) {
+      for (const call of keys.get(keyId)?.calls.all() ?? []) {
+        if (call.callId !== undefined && callIds.has(call.callId)) await end(call, 'stopped')
       }
     }
   }
@@ -149,7 +165,7 @@ export function createKeyWatch(deps: KeyWatchDeps): KeyWatch {
   return {
     watch(keyInUse, onRefused) {
       const key = inUse(keyInUse)
-      const remove = key.calls.add({ onRefused, looks })
+      const remove = key.calls.add({ onRefused, callId: keyInUse.callId, looks })
       return () => {
         remove()
         if (key.calls.size > 0 || key.wasUnused) return
@@ -160,16 +176,31 @@ export function createKeyWatch(deps: KeyWatchDeps): KeyWatch {
   }
 }
 
+/** Ends calls, with turns for all others between them. */
+function inTurns(): (call: WatchedCall, reason: ErrorReason) => Promise<void> {
+  let ended = 0
+  return async ({ onRefused }, reason) => {
+    if (ended > 0 && ended % ENDS_AT_ONCE === 0) await turnOver()
+    ended += 1
+    onRefused(reason)
+  }
+}
+
 interface Found {
   /** The database's time at the beginning of the statement, so that it cannot have seen what is later. */
   readonly nowMs: number
   /** Each entry refuses one key, or all keys of an owner. */
   readonly refused: readonly (readonly [keyId: string | null, ownerId: string | null, reason: ErrorReason])[]
+  /** The calls of this process whose stop was requested, until they have ended. */
+  readonly stopped: readonly (readonly [callId: string, keyId: string])[]
 }
 
+/** `$2`: this instance. The index of its calls that are to be stopped is nearly always empty. */
 const found = (rows: string) => `
 SELECT (extract(epoch FROM now()) * 1000)::float8 AS "nowMs",
-  (SELECT coalesce(json_agg(json_build_array(key_id, owner_id, refusal)), '[]') FROM (${rows}) AS each) AS refused`
+  (SELECT coalesce(json_agg(json_build_array(key_id, owner_id, refusal)), '[]') FROM (${rows}) AS each) AS refused,
+  (SELECT coalesce(json_agg(json_build_array(id, key_id)), '[]') FROM calls
+    WHERE instance = $2::uuid AND outcome IS NULL AND stop_requested_at IS NOT NULL) AS stopped`
 
 /**
  * `$1`: a JSON array of the ids of keys. They are passed through an array, of which the planner expects few rows.

@@ -150,7 +150,8 @@ export class ReceivedUpload implements RunningCall {
     admitting.catch(() => trace?.refused())
     const { record, keyId, ownerId } = await admitting
     const admitted = { keyId, ownerId }
-    this.#endWatch = keyWatch.watch(admitted, (reason) => this.end('rejected', reason))
+    const inUse = { ...admitted, callId: record.callId }
+    this.#endWatch = keyWatch.watch(inUse, (reason) => this.end('rejected', reason))
     this.#current = { record, admitted, startedMs: runtime.elapsedMs(), file }
     return this.#current
   }

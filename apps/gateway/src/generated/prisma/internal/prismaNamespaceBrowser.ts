@@ -186,6 +186,7 @@ export const CallScalarFieldEnum = {
   firstChunkMs: 'firstChunkMs',
   durationMs: 'durationMs',
   endedAt: 'endedAt',
+  stopRequestedAt: 'stopRequestedAt',
   replays: 'replays',
   paused: 'paused',
   answers: 'answers',

@@ -83,6 +83,7 @@ export type CallMinAggregateOutputType = {
   firstChunkMs: number | null
   durationMs: number | null
   endedAt: Date | null
+  stopRequestedAt: Date | null
   replays: number | null
   paused: boolean | null
   answers: string | null
@@ -118,6 +119,7 @@ export type CallMaxAggregateOutputType = {
   firstChunkMs: number | null
   durationMs: number | null
   endedAt: Date | null
+  stopRequestedAt: Date | null
   replays: number | null
   paused: boolean | null
   answers: string | null
@@ -154,6 +156,7 @@ export type CallCountAggregateOutputType = {
   firstChunkMs: number
   durationMs: number
   endedAt: number
+  stopRequestedAt: number
   replays: number
   paused: number
   answers: number
@@ -215,6 +218,7 @@ export type CallMinAggregateInputType = {
   firstChunkMs?: true
   durationMs?: true
   endedAt?: true
+  stopRequestedAt?: true
   replays?: true
   paused?: true
   answers?: true
@@ -250,6 +254,7 @@ export type CallMaxAggregateInputType = {
   firstChunkMs?: true
   durationMs?: true
   endedAt?: true
+  stopRequestedAt?: true
   replays?: true
   paused?: true
   answers?: true
@@ -286,6 +291,7 @@ export type CallCountAggregateInputType = {
   firstChunkMs?: true
   durationMs?: true
   endedAt?: true
+  stopRequestedAt?: true
   replays?: true
   paused?: true
   answers?: true
@@ -409,6 +415,7 @@ export type CallGroupByOutputType = {
   firstChunkMs: number | null
   durationMs: number | null
   endedAt: Date | null
+  stopRequestedAt: Date | null
   replays: number
   paused: boolean
   answers: string | null
@@ -468,6 +475,7 @@ export type CallWhereInput = {
   firstChunkMs?: Prisma.IntNullableFilter<"Call"> | number | null
   durationMs?: Prisma.IntNullableFilter<"Call"> | number | null
   endedAt?: Prisma.DateTimeNullableFilter<"Call"> | Date | string | null
+  stopRequestedAt?: Prisma.DateTimeNullableFilter<"Call"> | Date | string | null
   replays?: Prisma.IntFilter<"Call"> | number
   paused?: Prisma.BoolFilter<"Call"> | boolean
   answers?: Prisma.UuidNullableFilter<"Call"> | string | null
@@ -504,6 +512,7 @@ export type CallOrderByWithRelationInput = {
   firstChunkMs?: Prisma.SortOrderInput | Prisma.SortOrder
   durationMs?: Prisma.SortOrderInput | Prisma.SortOrder
   endedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  stopRequestedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   replays?: Prisma.SortOrder
   paused?: Prisma.SortOrder
   answers?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -543,6 +552,7 @@ export type CallWhereUniqueInput = Prisma.AtLeast<{
   firstChunkMs?: Prisma.IntNullableFilter<"Call"> | number | null
   durationMs?: Prisma.IntNullableFilter<"Call"> | number | null
   endedAt?: Prisma.DateTimeNullableFilter<"Call"> | Date | string | null
+  stopRequestedAt?: Prisma.DateTimeNullableFilter<"Call"> | Date | string | null
   replays?: Prisma.IntFilter<"Call"> | number
   paused?: Prisma.BoolFilter<"Call"> | boolean
   answers?: Prisma.UuidNullableFilter<"Call"> | string | null
@@ -579,6 +589,7 @@ export type CallOrderByWithAggregationInput = {
   firstChunkMs?: Prisma.SortOrderInput | Prisma.SortOrder
   durationMs?: Prisma.SortOrderInput | Prisma.SortOrder
   endedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  stopRequestedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   replays?: Prisma.SortOrder
   paused?: Prisma.SortOrder
   answers?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -623,6 +634,7 @@ export type CallScalarWhereWithAggregatesInput = {
   firstChunkMs?: Prisma.IntNullableWithAggregatesFilter<"Call"> | number | null
   durationMs?: Prisma.IntNullableWithAggregatesFilter<"Call"> | number | null
   endedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Call"> | Date | string | null
+  stopRequestedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Call"> | Date | string | null
   replays?: Prisma.IntWithAggregatesFilter<"Call"> | number
   paused?: Prisma.BoolWithAggregatesFilter<"Call"> | boolean
   answers?: Prisma.UuidNullableWithAggregatesFilter<"Call"> | string | null
@@ -659,6 +671,7 @@ export type CallCreateInput = {
   firstChunkMs?: number | null
   durationMs?: number | null
   endedAt?: Date | string | null
+  stopRequestedAt?: Date | string | null
   replays?: number
   paused?: boolean
   answers?: string | null
@@ -695,6 +708,7 @@ export type CallUncheckedCreateInput = {
   firstChunkMs?: number | null
   durationMs?: number | null
   endedAt?: Date | string | null
+  stopRequestedAt?: Date | string | null
   replays?: number
   paused?: boolean
   answers?: string | null
@@ -731,6 +745,7 @@ export type CallUpdateInput = {
   firstChunkMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   durationMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  stopRequestedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   replays?: Prisma.IntFieldUpdateOperationsInput | number
   paused?: Prisma.BoolFieldUpdateOperationsInput | boolean
   answers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -767,6 +782,7 @@ export type CallUncheckedUpdateInput = {
   firstChunkMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   durationMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  stopRequestedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   replays?: Prisma.IntFieldUpdateOperationsInput | number
   paused?: Prisma.BoolFieldUpdateOperationsInput | boolean
   answers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -803,6 +819,7 @@ export type CallCreateManyInput = {
   firstChunkMs?: number | null
   durationMs?: number | null
   endedAt?: Date | string | null
+  stopRequestedAt?: Date | string | null
   replays?: number
   paused?: boolean
   answers?: string | null
@@ -839,6 +856,7 @@ export type CallUpdateManyMutationInput = {
   firstChunkMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   durationMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  stopRequestedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   replays?: Prisma.IntFieldUpdateOperationsInput | number
   paused?: Prisma.BoolFieldUpdateOperationsInput | boolean
   answers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -875,6 +893,7 @@ export type CallUncheckedUpdateManyInput = {
   firstChunkMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   durationMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  stopRequestedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   replays?: Prisma.IntFieldUpdateOperationsInput | number
   paused?: Prisma.BoolFieldUpdateOperationsInput | boolean
   answers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -911,6 +930,7 @@ export type CallCountOrderByAggregateInput = {
   firstChunkMs?: Prisma.SortOrder
   durationMs?: Prisma.SortOrder
   endedAt?: Prisma.SortOrder
+  stopRequestedAt?: Prisma.SortOrder
   replays?: Prisma.SortOrder
   paused?: Prisma.SortOrder
   answers?: Prisma.SortOrder
@@ -958,6 +978,7 @@ export type CallMaxOrderByAggregateInput = {
   firstChunkMs?: Prisma.SortOrder
   durationMs?: Prisma.SortOrder
   endedAt?: Prisma.SortOrder
+  stopRequestedAt?: Prisma.SortOrder
   replays?: Prisma.SortOrder
   paused?: Prisma.SortOrder
   answers?: Prisma.SortOrder
@@ -993,6 +1014,7 @@ export type CallMinOrderByAggregateInput = {
   firstChunkMs?: Prisma.SortOrder
   durationMs?: Prisma.SortOrder
   endedAt?: Prisma.SortOrder
+  stopRequestedAt?: Prisma.SortOrder
   replays?: Prisma.SortOrder
   paused?: Prisma.SortOrder
   answers?: Prisma.SortOrder
@@ -1051,6 +1073,7 @@ export type CallSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   firstChunkMs?: boolean
   durationMs?: boolean
   endedAt?: boolean
+  stopRequestedAt?: boolean
   replays?: boolean
   paused?: boolean
   answers?: boolean
@@ -1087,6 +1110,7 @@ export type CallSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   firstChunkMs?: boolean
   durationMs?: boolean
   endedAt?: boolean
+  stopRequestedAt?: boolean
   replays?: boolean
   paused?: boolean
   answers?: boolean
@@ -1123,6 +1147,7 @@ export type CallSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   firstChunkMs?: boolean
   durationMs?: boolean
   endedAt?: boolean
+  stopRequestedAt?: boolean
   replays?: boolean
   paused?: boolean
   answers?: boolean
@@ -1159,13 +1184,14 @@ export type CallSelectScalar = {
   firstChunkMs?: boolean
   durationMs?: boolean
   endedAt?: boolean
+  stopRequestedAt?: boolean
   replays?: boolean
   paused?: boolean
   answers?: boolean
   answeredBy?: boolean
 }
 
-export type CallOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "requestId" | "keyId" | "ownerId" | "endUser" | "kind" | "face" | "agent" | "app" | "deployment" | "attempts" | "queuedMs" | "attemptList" | "traceId" | "model" | "conversation" | "instance" | "outcome" | "reason" | "platformStatus" | "platformCode" | "platformLogId" | "promptTokens" | "completionTokens" | "totalTokens" | "admittedAt" | "firstChunkMs" | "durationMs" | "endedAt" | "replays" | "paused" | "answers" | "answeredBy", ExtArgs["result"]["call"]>
+export type CallOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "requestId" | "keyId" | "ownerId" | "endUser" | "kind" | "face" | "agent" | "app" | "deployment" | "attempts" | "queuedMs" | "attemptList" | "traceId" | "model" | "conversation" | "instance" | "outcome" | "reason" | "platformStatus" | "platformCode" | "platformLogId" | "promptTokens" | "completionTokens" | "totalTokens" | "admittedAt" | "firstChunkMs" | "durationMs" | "endedAt" | "stopRequestedAt" | "replays" | "paused" | "answers" | "answeredBy", ExtArgs["result"]["call"]>
 
 export type $CallPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Call"
@@ -1224,6 +1250,10 @@ export type $CallPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     firstChunkMs: number | null
     durationMs: number | null
     endedAt: Date | null
+    /**
+     * When somebody asked the process of the call to stop it. Kept calls have it in `kept_calls`.
+     */
+    stopRequestedAt: Date | null
     /**
      * How many later requests with the same `Idempotency-Key` were answered from this call.
      */
@@ -1692,6 +1722,7 @@ export interface CallFieldRefs {
   readonly firstChunkMs: Prisma.FieldRef<"Call", 'Int'>
   readonly durationMs: Prisma.FieldRef<"Call", 'Int'>
   readonly endedAt: Prisma.FieldRef<"Call", 'DateTime'>
+  readonly stopRequestedAt: Prisma.FieldRef<"Call", 'DateTime'>
   readonly replays: Prisma.FieldRef<"Call", 'Int'>
   readonly paused: Prisma.FieldRef<"Call", 'Boolean'>
   readonly answers: Prisma.FieldRef<"Call", 'String'>

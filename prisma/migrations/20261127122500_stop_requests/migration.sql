@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "calls" ADD COLUMN     "stop_requested_at" TIMESTAMPTZ(3);
