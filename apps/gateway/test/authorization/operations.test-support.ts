@@ -104,6 +104,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   countRefusals: { method: 'refusals.counts', query: '?limit_name=a' },
   listAuditEvents: { method: 'audit.list' },
   listProcesses: { method: 'processes.list' },
+  reloadConfiguration: { method: 'configuration.reload' },
   resumeCall: { method: 'replies.resume', id: theirKeptCall },
   readReply: { method: 'replies.reply', id: theirKeptCall },
   stopCall: { method: 'callStops.stop', id: theirKeptCall },
