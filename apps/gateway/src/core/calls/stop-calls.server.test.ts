@@ -5,6 +5,7 @@ import type { Sql } from '#core/database/database.ts'
 import { Problem } from '#core/errors/errors.ts'
 import type { KeptCall, KeptCallRef } from '#core/reply-log/kept-call.ts'
 import type { Permission, Principal } from '#core/requests/principal.ts'
+import { Prisma } from '#generated/prisma/client.ts'
 import { type CallStops, createCallStops } from './stop-calls.ts'
 
 const serverUrl = process.env.E2E_DATABASE_URL
@@ -204,26 +205,42 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
     expect([await requestedIn(callId), await eventsOf(callId)]).toEqual([['calls'], []])
   })
 
-  // Two transactions, which an embedded database does not have at once.
-  test.skipIf(serverUrl === undefined)(
-    'a call that ends while its stop waits for its row is not stopped, and its outcome is returned',
-    async () => {
-      const callId = await newCall()
-      let stopping: ReturnType<typeof stop> | undefined
+  // Several transactions, which an embedded database does not have at once.
+  describe.skipIf(serverUrl === undefined)('that wait for the row of their call', () => {
+    /** What stops return that wait for a transaction with this statement to end. */
+    async function stopsDuring(statement: Prisma.Sql, callId: string, count: number) {
+      const stopping: ReturnType<typeof stop>[] = []
       await services.database.prisma.$transaction(async (transaction) => {
-        await transaction.$executeRaw`UPDATE calls SET outcome = 'done' WHERE id = ${callId}::uuid`
-        stopping = stop(admin, callId)
+        await transaction.$executeRaw(statement)
+        for (let n = 0; n < count; n += 1) stopping.push(stop(admin, callId))
         await vi.waitFor(async () => {
-          const [row] = await sql.query<{ waiting: number }>(
-            "SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
-          )
-          expect(row?.waiting).toBe(1)
-        }, 10_000)
+          // Within a transaction, what others wait for is read once.
+          await transaction.$queryRaw`SELECT pg_stat_clear_snapshot()::text`
+          const [row] = await transaction.$queryRaw<{ waiting: number }[]>`
+            SELECT count(*)::int AS waiting FROM pg_stat_activity
+            WHERE datname = current_database() AND wait_event_type = 'Lock'`
+          expect(row?.waiting).toBe(count)
+        }, 4_000)
       })
-      expect(await stopping).toEqual({ callId, outcome: 'done' })
+      return Promise.all(stopping)
+    }
+
+    test('a call that ends meanwhile is not stopped, and its outcome is returned', async () => {
+      const callId = await newCall()
+      const ends = Prisma.sql`UPDATE calls SET outcome = 'done' WHERE id = ${callId}::uuid`
+      expect(await stopsDuring(ends, callId, 1)).toEqual([{ callId, outcome: 'done' }])
       expect([await requestedIn(callId), await eventsOf(callId)]).toEqual([[], []])
-    },
-  )
+    })
+
+    test.each(['', 'aa06'])('of two at once one is on record (kept as "%s")', async (keptAs) => {
+      const callId = await newCall({ keptAs })
+      const table = Prisma.raw(keptAs === '' ? 'calls WHERE id' : 'kept_calls WHERE call_id')
+      const locks = Prisma.sql`SELECT FROM ${table} = ${callId}::uuid FOR UPDATE`
+      const running = { callId, outcome: null }
+      expect(await stopsDuring(locks, callId, 2)).toEqual([running, running])
+      expect(await eventsOf(callId)).toHaveLength(1)
+    })
+  })
 
   test('while the database does not answer nothing is stopped, and who asks learns it', async () => {
     const callId = await newCall()
