@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { KEY_ORDERS, KEY_STATES } from '#core/accounts/keys/key-filter.ts'
 import type { CommandArguments, CommandResult } from '#process/commands.ts'
-import { type JsonOption, list, run, withJson, withList } from './context.ts'
+import { type JsonOption, list, run, wholeNumber, withJson, withList } from './context.ts'
 import { type Cell, type Column, columnsOf, printJson, printProperties, printTable } from './output.ts'
 
 interface CreateOptions extends JsonOption {
@@ -11,6 +11,8 @@ interface CreateOptions extends JsonOption {
   readonly expiresAt: string
   readonly permissions: string[]
   readonly agents?: string[]
+  readonly chatPerMinute?: number
+  readonly uploadPerMinute?: number
 }
 
 export function addKeyCommands(program: Command): void {
@@ -24,9 +26,16 @@ export function addKeyCommands(program: Command): void {
     .requiredOption('--expires-at <time>', 'ISO 8601 with a zone, such as 2027-12-31T00:00:00Z')
     .option('--permissions <list>', 'chat, upload and admin, separated by commas', list, ['chat'])
     .option('--agents <list>', 'agent or agent/app, separated by commas; all agents if omitted', list)
-    .action(async ({ agents, json, ...key }: CreateOptions) =>
-      show(await run('keys create', { ...key, allowedAgents: agents }), json),
+    .option(
+      '--chat-per-minute <count>',
+      "chats a minute, in place of the gateway's limit and up to limits.maxPerKey",
+      wholeNumber,
     )
+    .option('--upload-per-minute <count>', 'the same for uploads', wholeNumber)
+    .action(async ({ agents, chatPerMinute, uploadPerMinute, json, ...key }: CreateOptions) => {
+      const limits = { chatPerMinute, uploadPerMinute }
+      show(await run('keys create', { ...key, allowedAgents: agents, limits }), json)
+    })
 
   withList(keys.command('list'), KEY_STATES, KEY_ORDERS)
     .description('list the API keys, with their owner, state and counts')

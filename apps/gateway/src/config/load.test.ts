@@ -802,3 +802,19 @@ describe('the content of a file in the place of a value', () => {
     expect(received.agents[0]?.name).toBe('Support ${NAME}')
   })
 })
+
+test.each([
+  [
+    { maxPerKey: { chat: 59 } },
+    ['limits.maxPerKey.chat: expected at least 60, which is limits.chat per minute, got 59'],
+  ],
+  [
+    { upload: { points: 600, windowSeconds: 600 }, maxPerKey: { upload: 59, chat: 60 } },
+    ['limits.maxPerKey.upload: expected at least 60, which is limits.upload per minute, got 59'],
+  ],
+  [{ maxPerKey: { chat: 0 } }, ['limits.maxPerKey.chat: expected a whole number, 1 to 1000000000, got 0']],
+])('own limits of keys that are lower than those of all are refused: %j', (limits, issues) => {
+  expect(() => parseConfig({ agents: { dify }, limits }, {})).toThrow(
+    expect.objectContaining({ issues: expect.arrayContaining(issues) }),
+  )
+})

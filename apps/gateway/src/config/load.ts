@@ -7,6 +7,7 @@ import type { ServedAgent } from '#core/agents/served-agent.ts'
 import { isObject } from '#core/base/values/json.ts'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 import type { BoundsBySender } from '#core/limits/document-bounds.ts'
+import { perMinute } from '#core/limits/limits.ts'
 import { resolveAgents } from './agents.ts'
 import { Environment } from './environment.ts'
 import { expandVariables, readConfigFile } from './file.ts'
@@ -14,6 +15,7 @@ import { FileTexts } from './file-texts.ts'
 import { ConfigError, type ConfigIssue, findIssues } from './issues.ts'
 import { findMisspeltVariables, type MisspeltVariable } from './misspelt-variables.ts'
 import { configFileOf, Defaults, type Settings } from './schema.ts'
+import { SETTINGS } from './settings.ts'
 import { isTraced, TRACE_VARIABLES, type TracingConfig, tracingOf } from './trace-variables.ts'
 
 export { ConfigError }
@@ -217,6 +219,7 @@ function resolveConfig(
     ...findContradictions(variables),
     ...(production ? findMissingDatabase(env) : []),
     ...findMissingDocuments(settings),
+    ...findTooLowOwnLimits(settings),
   ]
   if (all.length > 0 || !Value.Check(schema, settings) || !Value.Check(Environment, variables)) {
     throw new ConfigError(inLines(all))
@@ -354,6 +357,18 @@ function findMissingDocuments(settings: unknown): ConfigIssue[] {
   const graphql = isObject(settings) && isObject(settings.graphql) ? settings.graphql : {}
   if (graphql.documents !== 'trusted' || graphql.trustedDocuments !== undefined) return []
   return [{ path: 'graphql.trustedDocuments', problem: 'missing: graphql.documents is trusted' }]
+}
+
+/** A key without a limit of its own would have more than one may have. */
+function findTooLowOwnLimits(settings: unknown): ConfigIssue[] {
+  if (!isObject(settings) || !Value.Check(SETTINGS.limits, settings.limits)) return []
+  const { limits } = settings
+  return (['chat', 'upload'] as const).flatMap((name) => {
+    const [most, least] = [limits.maxPerKey[name], perMinute(limits[name])]
+    if (most === undefined || most >= least) return []
+    const problem = `expected at least ${least}, which is limits.${name} per minute, got ${most}`
+    return [{ path: `limits.maxPerKey.${name}`, problem }]
+  })
 }
 
 /** Only the first issue of each path is shown, as it explains the others: a variable that is not set is no valid URL either. */

@@ -9,7 +9,7 @@ const TIMER_SECONDS_MAX = Math.floor(TIMER_MS_MAX / 1000)
 /** A century, which PostgreSQL's intervals and JavaScript's dates can still represent. */
 export const DAYS_MAX = 36_500
 /** A key's own limits must not exceed these and are stored in columns of 32 bits. */
-const POINTS_MAX = 1_000_000_000
+export const POINTS_MAX = 1_000_000_000
 
 interface Range {
   readonly minimum?: number

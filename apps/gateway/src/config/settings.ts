@@ -16,6 +16,7 @@ import {
   limit,
   list,
   matching,
+  POINTS_MAX,
   TIMER_MS_MAX,
   timerMs,
   wholeNumber,
@@ -50,16 +51,26 @@ export const ACCEPTED_UPLOADS = [
   'application/vnd.oasis.opendocument.presentation',
 ]
 
+function ownLimit(calls: string, rule: string) {
+  return wholeNumber({
+    maximum: POINTS_MAX,
+    description: `The most ${calls} a minute that a key may have as a limit of its own; at least \`${rule}\` per minute.`,
+    whenAbsent: `ten times \`${rule}\` per minute`,
+    examples: [6_000],
+  })
+}
+
 /** All properties of the configuration file except the agents, in the order of docs/configuration.md. */
 export const SETTINGS = {
   limits: section(
     {
       chat: limit(60, {
         description:
-          "Chats of an API key, all chat routes together. A key's own limit per minute can only lower it.",
+          'Chats of an API key, all chat routes together. A key may have a limit of its own per minute, which takes its place.',
       }),
       upload: limit(10, {
-        description: "Uploads of an API key. A key's own limit per minute can only lower it.",
+        description:
+          'Uploads of an API key. A key may have a limit of its own per minute, which takes its place.',
       }),
       agents: limit(30, {
         description: 'Listing agents, for each credential, or for each address if there is none.',
@@ -87,6 +98,16 @@ export const SETTINGS = {
         description:
           'GraphQL documents from one address that were too large, had wrong inputs or had no valid credential, and those of a valid credential that were too large. Further ones are answered 429; valid credentials and documents that only log in pass.',
       }),
+      maxPerKey: section(
+        {
+          chat: Type.Optional(ownLimit('chats', 'limits.chat')),
+          upload: Type.Optional(ownLimit('uploads', 'limits.upload')),
+        },
+        {
+          description:
+            "The highest limits of their own that administrators may give keys. Others may set at most the gateway's.",
+        },
+      ),
       streamsPerKey: Type.Optional(
         wholeNumber({
           description:

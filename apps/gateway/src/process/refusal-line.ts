@@ -26,7 +26,8 @@ const RENAMED_OPTIONS: Readonly<Record<string, string>> = { allowedAgents: 'agen
 
 /** The name of a field on the command line: positional arguments by their name, all others as an option. */
 function nameOfOption(field: FieldPath): string {
-  const name = joinPath(renameFields(field, (word) => RENAMED_OPTIONS[word] ?? inKebabCase(word)))
+  const own = field[0] === 'limits' ? field.slice(1) : field
+  const name = joinPath(renameFields(own, (word) => RENAMED_OPTIONS[word] ?? inKebabCase(word)))
   return POSITIONAL.has(field[0]) ? name : `--${name}`
 }
 

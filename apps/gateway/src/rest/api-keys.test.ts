@@ -68,8 +68,8 @@ test.each<[object, string]>([
   [{ allowed_agents: ['nobody'] }, 'body.allowed_agents[0]: expected agent or agent/app'],
   [{ allowed_agents: 'dify' }, 'body.allowed_agents: '],
   [
-    { limits: { chat_per_minute: 61 } },
-    'body.limits.chat_per_minute: expected null or an integer of 1 to 60.',
+    { limits: { chat_per_minute: 601 } },
+    'body.limits.chat_per_minute: expected null or an integer of 1 to 600.',
   ],
   [{ limits: { upload_per_minute: '1' } }, 'body.limits.upload_per_minute: '],
 ])('creating a key with %o gets 400', async (wrong, detail) => {

@@ -2446,7 +2446,7 @@ export interface components {
              *     ]
              */
             allowed_agents: string[] | null;
-            /** The key's own rate limits. Where one is null, the gateway's limit applies. */
+            /** The key's own rate limits. Where one is null, the gateway's limit applies. Only administrators may set one above the gateway's, up to `limits.maxPerKey` of the configuration. */
             limits: {
                 /** The chats that the key may start in a minute. */
                 chat_per_minute: number | null;
@@ -2566,7 +2566,7 @@ export interface components {
              *     ]
              */
             allowed_agents: string[] | null;
-            /** The key's own rate limits. Where one is null, the gateway's limit applies. */
+            /** The key's own rate limits. Where one is null, the gateway's limit applies. Only administrators may set one above the gateway's, up to `limits.maxPerKey` of the configuration. */
             limits: {
                 /** The chats that the key may start in a minute. */
                 chat_per_minute: number | null;
@@ -2701,7 +2701,7 @@ export interface components {
              *     ]
              */
             allowed_agents: string[] | null;
-            /** The key's own rate limits. Where one is null, the gateway's limit applies. */
+            /** The key's own rate limits. Where one is null, the gateway's limit applies. Only administrators may set one above the gateway's, up to `limits.maxPerKey` of the configuration. */
             limits: {
                 /** The chats that the key may start in a minute. */
                 chat_per_minute: number | null;

@@ -1,5 +1,6 @@
 import { Controller, type UseFormReturn } from 'react-hook-form'
 import { useTranslations } from 'use-intl'
+import { useSession } from '../../session/use-session.ts'
 import { FieldGroup, RadioField, TextArea, TextField } from '../../ui/fields/field.tsx'
 import { FieldPair } from '../../ui/fields/form.tsx'
 import { AgentPicker } from './agent-picker.tsx'
@@ -35,6 +36,7 @@ type ReachErrors = Partial<Record<'allowed_agents' | 'limits', { message?: strin
 /** Which agents the key may call, and how often. */
 export function ReachFields({ form }: { readonly form: UseFormReturn<KeyValues> }) {
   const t = useTranslations('keys.form')
+  const { role } = useSession()
   const { register, watch, control, formState } = form
   const { allowed_agents: agentsError, limits: limitsError }: ReachErrors = formState.errors
   return (
@@ -53,7 +55,7 @@ export function ReachFields({ form }: { readonly form: UseFormReturn<KeyValues> 
         </div>
       </FieldGroup>
       <FieldGroup label={t('limits')} error={limitsError?.message}>
-        <p className={styles.hint}>{t('limitsHint')}</p>
+        <p className={styles.hint}>{t(role === 'admin' ? 'limitsHintAdmin' : 'limitsHint')}</p>
         <FieldPair>
           <TextField label={t('chatPerMinute')} type="number" min={1} {...register('chat_per_minute')} />
           <TextField label={t('uploadPerMinute')} type="number" min={1} {...register('upload_per_minute')} />

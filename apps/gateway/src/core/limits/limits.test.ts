@@ -46,16 +46,21 @@ test('callers and limits do not share their counts', async () => {
   expect(await limits.refusedKeys.take('a')).toMatchObject({ points: 1, windowSeconds: 10 })
 })
 
-test("a caller's own limit lowers the rule and never raises it", async () => {
+test("a caller's own limit takes the place of the rule, up to the highest that there may be", async () => {
   expect(await limits.chat.take('a', 1)).toMatchObject({ allowed: true, points: 1, remaining: 0 })
   expect(await limits.chat.take('a', 1)).toMatchObject({ allowed: false, points: 1, remaining: 0 })
-  for (let call = 0; call < 3; call += 1) {
-    expect(await limits.chat.take('b', 100)).toMatchObject({ allowed: true, points: 3 })
-  }
-  expect(await limits.chat.take('b', 100)).toMatchObject({ allowed: false, points: 3 })
+  for (let call = 0; call < 5; call += 1)
+    expect(await limits.chat.take('b', 5)).toMatchObject({ allowed: true, points: 5 })
+  expect(await limits.chat.take('b', 5)).toMatchObject({ allowed: false, points: 5 })
+  // Ten times the rule where nothing is said, and for limits that keys have none of no more than the rule.
+  expect(await limits.chat.take('c', 100)).toMatchObject({ points: 30 })
+  expect(await limits.agents.take('c', 100)).toMatchObject({ points: 3 })
+  const bounded = createLimits({ ...rulesOf(rule), maxPerKey: { chat: 7 } })
+  expect(await bounded.chat.take('c', 100)).toMatchObject({ points: 7 })
+  expect(await bounded.upload.take('c', 100)).toMatchObject({ points: 30 })
   // Which of the two it was is on record for whoever wants to raise it.
   expect((await limits.chat.take('a', 1)).whole).toEqual({ points: 1, windowSeconds: 60, of: 'key' })
-  expect((await limits.chat.take('b', 100)).whole).toEqual({ points: 3, windowSeconds: 60, of: 'gateway' })
+  expect((await limits.chat.take('b', 3)).whole).toEqual({ points: 3, windowSeconds: 60, of: 'gateway' })
 })
 
 test('a rule that is changed holds for windows that are open, and one with another length begins anew', async () => {
@@ -85,7 +90,7 @@ test.each([
   [{ points: 60, windowSeconds: 10 }, 20, 3],
   [{ points: 60, windowSeconds: 10 }, 1, 1],
   [{ points: 60, windowSeconds: 300 }, 10, 50],
-  [{ points: 60, windowSeconds: 300 }, 30, 60],
+  [{ points: 60, windowSeconds: 300 }, 18, 90],
 ])(
   'with the rule %o a caller with an own limit of %i a minute has %i points',
   async (chat, ownPerMinute, points) => {

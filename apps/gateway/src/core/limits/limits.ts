@@ -35,6 +35,14 @@ export interface LimitRules {
   readonly refusedDocuments: LimitRule
 }
 
+/** Calls of which a key may have a limit of its own. */
+export type OwnLimit = 'chat' | 'upload'
+
+/** The highest limits of their own that keys may have, in points a minute; {@link mostPerKey} has the defaults. */
+export interface MaxPerKey {
+  readonly maxPerKey?: { readonly [Name in OwnLimit]?: number | undefined }
+}
+
 /** The state of a caller's rate limit, from which the `RateLimit` headers are written. */
 export interface LimitVerdict {
   readonly allowed: boolean
@@ -58,7 +66,7 @@ export interface Limiter {
   /**
    * Takes one point.
    *
-   * @param perMinute - a limit of this caller in points a minute, whatever the rule's window; lowers the rule, never raises it
+   * @param perMinute - a limit of the caller's own in points a minute, which takes the place of the rule, whatever its window
    */
   take(key: string, perMinute?: number): Promise<LimitVerdict>
   /** Gives back a point, for a request that turned out not to count. */
@@ -80,7 +88,7 @@ export interface LimitSharing {
 const ALONE: LimitSharing = { liveProcesses: () => 1, observer: { storeAnswers: () => undefined } }
 
 /** @param rules - read at each point that is taken, since they may change; the windows of a rule whose length changes begin anew */
-export function createLimits(rules: LimitRules, sharing: LimitSharing = ALONE): Limits {
+export function createLimits(rules: LimitRules & MaxPerKey, sharing: LimitSharing = ALONE): Limits {
   const shared = sharing.redis && createSharedStore(sharing.redis, sharing.observer)
   const limiter = (limit: LimitName, name: keyof LimitRules): Limiter => {
     let current = createLimiter(limit, rules[name], sharing, shared)
@@ -90,7 +98,7 @@ export function createLimits(rules: LimitRules, sharing: LimitSharing = ALONE): 
       return current
     }
     return {
-      take: (key, perMinute) => inForce().take(key, rules[name].points, perMinute),
+      take: (key, own) => inForce().take(key, rules[name].points, own && Math.min(own, mostOf(rules, name))),
       giveBack: (key) => inForce().giveBack(key),
     }
   }
@@ -178,9 +186,9 @@ function createLimiter(
   return {
     windowSeconds,
     // Not an async function: where there is no Redis, that would cost every call three promises more.
-    take(key, most, perMinute = Infinity) {
-      const points = Math.min(most, Math.max(1, Math.floor((perMinute * windowSeconds) / 60)))
-      const whole = { points, windowSeconds, of: points < most ? 'key' : 'gateway' } as const
+    take(key, ofGateway, own) {
+      const points = own === undefined ? ofGateway : Math.max(1, Math.floor((own * windowSeconds) / 60))
+      const whole = { points, windowSeconds, of: points === ofGateway ? 'gateway' : 'key' } as const
       return shared === undefined ? takeAlone(key, whole) : takeShared(shared, key, whole)
     },
     async giveBack(key) {
@@ -206,6 +214,17 @@ export async function requirePoint(limiter: Limiter, key: string, onLimit?: OnLi
 /** The refusal of what exceeds a limit. */
 export function exceeded({ limit, whole, resetSeconds }: LimitVerdict, detail?: string): Problem {
   return new Problem('rate_limited', { detail, limit, reached: whole, retryAfterSeconds: resetSeconds })
+}
+
+const TIMES_THE_RULE = 10
+
+/** The highest limit of its own that an administrator may give a key, in points a minute: ten times that of all keys by default. */
+export function mostPerKey(rules: Pick<LimitRules, OwnLimit> & MaxPerKey, name: OwnLimit): number {
+  return rules.maxPerKey?.[name] ?? TIMES_THE_RULE * perMinute(rules[name])
+}
+
+function mostOf(rules: LimitRules & MaxPerKey, name: keyof LimitRules): number {
+  return name === 'chat' || name === 'upload' ? mostPerKey(rules, name) : perMinute(rules[name])
 }
 
 /** A limit in points a minute, as the records of keys show it; at least 1, because every limit lets at least one call through. */

@@ -7,8 +7,7 @@ import { ApiKey } from './api-key.ts'
 import { Quota } from './quota.ts'
 
 const RateLimits = builder.objectRef<KeyRateLimits>('RateLimits').implement({
-  description:
-    "The rate limits that apply to an API key: the lower of its own and the gateway's, per minute.",
+  description: "The rate limits that apply to an API key, per minute: its own, or else the gateway's.",
   fields: (t) => ({
     chatPerMinute: t.exposeInt('chatPerMinute', {
       description: API_KEY_DESCRIPTIONS.chatPerMinute,

@@ -102,7 +102,7 @@ describe('input is refused by the rules of REST, in its words', () => {
     ['createApiKey', '/api/v1/api-keys', { ...key, expires_at: '2020-01-01T00:00:00Z' }],
     ['createApiKey', '/api/v1/api-keys', { ...key, expires_at: '9999-01-01T00:00:00Z' }],
     ['createApiKey', '/api/v1/api-keys', { ...key, allowed_agents: ['answering', 'nobody'] }],
-    ['createApiKey', '/api/v1/api-keys', { ...key, limits: { chat_per_minute: 61 } }],
+    ['createApiKey', '/api/v1/api-keys', { ...key, limits: { chat_per_minute: 601 } }],
     ['createApiKey', '/api/v1/api-keys', { ...key, owner_id: v7() }],
     ['createApiKey', '/api/v1/api-keys', { ...key, name: '' }],
     ['createApiKey', '/api/v1/api-keys', { ...key, name: 'x'.repeat(101) }],

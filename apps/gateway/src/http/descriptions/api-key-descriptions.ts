@@ -16,7 +16,8 @@ export const API_KEY_DESCRIPTIONS = {
   ofOwner: 'Only the keys that belong to the user with this id.',
   allowedAgents:
     'The agents that the key may call, each as `agent` or, for one app alone, `agent/app`. Null allows all agents.',
-  limits: "The key's own rate limits. Where one is null, the gateway's limit applies.",
+  limits:
+    "The key's own rate limits. Where one is null, the gateway's limit applies. Only administrators may set one above the gateway's, up to `limits.maxPerKey` of the configuration.",
   chatPerMinute: 'The chats that the key may start in a minute.',
   uploadPerMinute: 'The uploads that the key may make in a minute.',
   usage: "The key's call counters.",

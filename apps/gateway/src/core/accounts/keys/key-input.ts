@@ -2,7 +2,7 @@ import { validate } from 'uuid'
 import type { AgentCatalog } from '#core/agents/catalog.ts'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 import { refuseField } from '#core/errors/errors.ts'
-import { type LimitRule, type LimitRules, perMinute } from '#core/limits/limits.ts'
+import { type LimitRules, type MaxPerKey, mostPerKey, type OwnLimit, perMinute } from '#core/limits/limits.ts'
 import { allOf, eachOf, ifGiven } from '#core/requests/input/all-of.ts'
 import { caseKey } from '#core/requests/input/case-key.ts'
 import {
@@ -13,7 +13,7 @@ import {
   requireText,
 } from '#core/requests/input/input-rules.ts'
 import { parseTimestamp } from '#core/requests/input/timestamp.ts'
-import { PERMISSIONS, type Permission } from '#core/requests/principal.ts'
+import { isAdmin, PERMISSIONS, type Permission, type Principal } from '#core/requests/principal.ts'
 
 /** The fields of a key that can be changed later. Null resets a field to its default. */
 export interface KeyChange {
@@ -43,7 +43,7 @@ export interface NewKey extends KeyChange {
 export interface KeyRules {
   /** The agents that a key may be restricted to. */
   readonly catalog: Pick<AgentCatalog, 'knownIds'>
-  readonly limits: Pick<LimitRules, 'chat' | 'upload'>
+  readonly limits: Pick<LimitRules, OwnLimit> & MaxPerKey
   readonly maxLifetimeDays: number
   /** Maximum number of active keys that a user may own. */
   readonly activePerUserMax: number
@@ -64,8 +64,8 @@ const DAY_MS = 86_400_000
  *
  * @throws Problem `invalid_request` with all mistakes
  */
-export function changedColumns(change: KeyChange, rules: KeyRules) {
-  const { limits, name, ...columns } = allOf(rulesOfChange(change, rules))
+export function changedColumns(caller: Principal, change: KeyChange, rules: KeyRules) {
+  const { limits, name, ...columns } = allOf(rulesOfChange(caller, change, rules))
   return { ...omitUndefined(columns), ...name, ...limits }
 }
 
@@ -74,9 +74,9 @@ export function changedColumns(change: KeyChange, rules: KeyRules) {
  *
  * @throws Problem `invalid_request` with all mistakes
  */
-export function newColumns(input: NewKey, rules: KeyRules, now: Date) {
+export function newColumns(caller: Principal, input: NewKey, rules: KeyRules, now: Date) {
   const { limits, allowedAgents, name, ...columns } = allOf({
-    ...rulesOfChange(input, rules),
+    ...rulesOfChange(caller, input, rules),
     name: () => nameColumns(input.name),
     description: () => checkedDescription(input.description),
     expiresAt: () => checkedExpiry(input.expiresAt, rules.maxLifetimeDays, now),
@@ -92,22 +92,31 @@ export function newColumns(input: NewKey, rules: KeyRules, now: Date) {
  *
  * @throws Problem `invalid_request` with all mistakes
  */
-export function checkGivenFields(input: Partial<NewKey>, rules: KeyRules, now: Date): void {
+export function checkGivenFields(
+  caller: Principal,
+  input: Partial<NewKey>,
+  rules: KeyRules,
+  now: Date,
+): void {
   const { expiresAt, permissions, ownerId } = input
   allOf({
-    ...rulesOfChange(input, rules),
+    ...rulesOfChange(caller, input, rules),
     expiresAt: () => ifGiven(expiresAt, (text) => checkedExpiry(text, rules.maxLifetimeDays, now)),
     permissions: () => ifGiven(permissions, checkedPermissions),
     ownerForm: () => ifGiven(ownerId, requireOwnerForm),
   })
 }
 
-function rulesOfChange({ name, description, allowedAgents, limits }: KeyChange, rules: KeyRules) {
+function rulesOfChange(
+  caller: Principal,
+  { name, description, allowedAgents, limits }: KeyChange,
+  rules: KeyRules,
+) {
   return {
     name: () => ifGiven(name, nameColumns),
     description: () => ifGiven(description, checkedDescription),
     allowedAgents: () => ifGiven(allowedAgents, (agents) => checkedAgents(agents, rules.catalog.knownIds())),
-    limits: () => ifGiven(limits, (change) => limitColumns(change, rules)),
+    limits: () => ifGiven(limits, (change) => limitColumns(caller, change, rules)),
   }
 }
 
@@ -180,22 +189,53 @@ function isAgentEntry(entry: string, agentIds: ReadonlySet<string>): boolean {
   )
 }
 
-function limitColumns(limits: KeyLimitsChange | null, rules: KeyRules) {
+/** The limits of a change that only an administrator could set, or that are there already. */
+export function aboveGateway({ limits }: KeyChange, rules: KeyRules): boolean {
+  const { chatPerMinute, uploadPerMinute } = limits ?? {}
+  return (
+    (chatPerMinute ?? 0) > perMinute(rules.limits.chat) ||
+    (uploadPerMinute ?? 0) > perMinute(rules.limits.upload)
+  )
+}
+
+/** A change without the limits that the key has already, so that whoever may not set them may send them back. */
+export function withoutSameLimits(
+  change: KeyChange,
+  { chatPerMinute, uploadPerMinute }: { chatPerMinute: number | null; uploadPerMinute: number | null },
+): KeyChange {
+  const { limits } = change
+  if (limits === undefined || limits === null) return change
+  const kept = {
+    ...(limits.chatPerMinute !== chatPerMinute && { chatPerMinute: limits.chatPerMinute }),
+    ...(limits.uploadPerMinute !== uploadPerMinute && { uploadPerMinute: limits.uploadPerMinute }),
+  }
+  return { ...change, limits: kept }
+}
+
+function limitColumns(caller: Principal, limits: KeyLimitsChange | null, { limits: rules }: KeyRules) {
   const { chatPerMinute, uploadPerMinute } = limits ?? { chatPerMinute: null, uploadPerMinute: null }
+  const checked = (field: string, limit: number | null | undefined, name: OwnLimit) =>
+    ifGiven(limit, (given) =>
+      checkedLimit(caller, field, given, [perMinute(rules[name]), mostPerKey(rules, name)]),
+    )
   const columns = allOf({
-    chatPerMinute: () =>
-      ifGiven(chatPerMinute, (limit) => checkedLimit('chatPerMinute', limit, rules.limits.chat)),
-    uploadPerMinute: () =>
-      ifGiven(uploadPerMinute, (limit) => checkedLimit('uploadPerMinute', limit, rules.limits.upload)),
+    chatPerMinute: () => checked('chatPerMinute', chatPerMinute, 'chat'),
+    uploadPerMinute: () => checked('uploadPerMinute', uploadPerMinute, 'upload'),
   })
   return omitUndefined(columns)
 }
 
-function checkedLimit(field: string, limit: number | null, rule: LimitRule): number | null {
-  // A higher limit would have no effect. If the window of the rule is longer than a minute, its full points are accepted too.
-  const most = Math.max(rule.points, perMinute(rule))
+/** @param bounds - what everybody may set, and what an administrator may */
+function checkedLimit(
+  caller: Principal,
+  field: string,
+  limit: number | null,
+  [ofAll, ofAdmins]: readonly [number, number],
+): number | null {
+  const most = isAdmin(caller) ? ofAdmins : ofAll
   if (limit !== null && (!Number.isInteger(limit) || limit < 1 || limit > most)) {
-    refuseField(['limits', field], `expected null or an integer of 1 to ${most}.`)
+    const more = most < ofAdmins ? `; an administrator may set up to ${ofAdmins}` : ''
+    refuseField(['limits', field], `expected null or an integer of 1 to ${most}${more}.`)
   }
   return limit
 }

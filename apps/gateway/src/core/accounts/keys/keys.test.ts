@@ -108,9 +108,9 @@ test.each<[string, Partial<NewKey> | (() => Partial<NewKey>)]>([
   ['allowedAgents[1]', { allowedAgents: ['dify', 'nobody'] }],
   ['allowedAgents[0]', { allowedAgents: ['dify/'] }],
   ['allowedAgents[0]', { allowedAgents: ['Dify'] }],
-  ['limits.chatPerMinute', { limits: { chatPerMinute: 61 } }],
+  ['limits.chatPerMinute', { limits: { chatPerMinute: 601 } }],
   ['limits.chatPerMinute', { limits: { chatPerMinute: 0 } }],
-  ['limits.uploadPerMinute', { limits: { uploadPerMinute: 11 } }],
+  ['limits.uploadPerMinute', { limits: { uploadPerMinute: 101 } }],
 ])('an invalid %s is rejected by its name (case %#)', async (field, change) => {
   const wrong = typeof change === 'function' ? change() : change
   await expect(keys.create(admin, input(wrong))).rejects.toMatchObject({
@@ -308,16 +308,54 @@ test('limits per minute are checked and shown per minute, whatever the windows o
     reads: services.searches,
   })
   const key = await services.keyOf(premium)
-  const change = (own: { chatPerMinute?: number; uploadPerMinute?: number }) =>
-    windowed.update(premium, key.id, { limits: own })
+  const change = (own: { chatPerMinute?: number; uploadPerMinute?: number }, caller = premium) =>
+    windowed.update(caller, key.id, { limits: own })
   expect((await windowed.current(key.caller)).rateLimits).toEqual({ chatPerMinute: 60, uploadPerMinute: 10 })
   await change({ chatPerMinute: 30, uploadPerMinute: 5 })
   expect((await windowed.current(key.caller)).rateLimits).toEqual({ chatPerMinute: 30, uploadPerMinute: 5 })
-  await change({ chatPerMinute: 60, uploadPerMinute: 600 })
-  expect((await windowed.current(key.caller)).rateLimits).toEqual({ chatPerMinute: 60, uploadPerMinute: 10 })
-  for (const own of [{ chatPerMinute: 61 }, { uploadPerMinute: 601 }]) {
+  for (const own of [{ chatPerMinute: 61 }, { uploadPerMinute: 11 }])
     expect(await reasonOf(change(own))).toBe('invalid_request')
-  }
+  await change({ chatPerMinute: 600, uploadPerMinute: 100 }, admin)
+  expect((await windowed.current(key.caller)).rateLimits).toEqual({
+    chatPerMinute: 600,
+    uploadPerMinute: 100,
+  })
+  for (const own of [{ chatPerMinute: 601 }, { uploadPerMinute: 101 }])
+    expect(await reasonOf(change(own, admin))).toBe('invalid_request')
+})
+
+describe('a limit above that of the gateway', () => {
+  const above = { limits: { chatPerMinute: 300 } }
+
+  test('is set by administrators alone, also for keys of others, and others are told so twice', async () => {
+    for (const _try of [1, 2]) {
+      await expect(keys.create(premium, input(above))).rejects.toMatchObject({
+        field: ['limits', 'chatPerMinute'],
+        detail: expect.stringContaining('1 to 60; an administrator may set up to 600.'),
+      })
+    }
+    expect((await keys.create(admin, input({ ...above, ownerId: premium.userId }))).key.chatPerMinute).toBe(
+      300,
+    )
+    const { id } = await services.keyOf(premium)
+    expect(await reasonOf(keys.update(premium, id, above))).toBe('invalid_request')
+    expect((await keys.update(admin, id, above)).chatPerMinute).toBe(300)
+  })
+
+  test('stays where its creator changes other fields or sends it back, and is not raised again', async () => {
+    const key = await services.keyOf(premium)
+    await keys.update(admin, key.id, above)
+    expect((await keys.update(premium, key.id, { name: 'other' })).chatPerMinute).toBe(300)
+    const both = { limits: { chatPerMinute: 300, uploadPerMinute: 7 } }
+    expect(await keys.update(premium, key.id, both)).toMatchObject({ chatPerMinute: 300, uploadPerMinute: 7 })
+    expect((await keys.current(key.caller)).rateLimits).toEqual({ chatPerMinute: 300, uploadPerMinute: 7 })
+    for (const chatPerMinute of [299, 301])
+      expect(await reasonOf(keys.update(premium, key.id, { limits: { chatPerMinute } }))).toBe(
+        'invalid_request',
+      )
+    await keys.update(premium, key.id, { limits: { chatPerMinute: 60 } })
+    expect(await reasonOf(keys.update(premium, key.id, above))).toBe('invalid_request')
+  })
 })
 
 test('no permission may be named twice', async () => {

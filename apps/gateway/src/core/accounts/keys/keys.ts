@@ -6,7 +6,7 @@ import { type Columns, columnsOf } from '#core/database/columns-of.ts'
 import { databaseTime } from '#core/database/database-clock.ts'
 import { validIds } from '#core/database/valid-ids.ts'
 import { fail, Problem, refuseField } from '#core/errors/errors.ts'
-import { type OnLimit, perMinute } from '#core/limits/limits.ts'
+import { mostPerKey, type OnLimit, type OwnLimit, perMinute } from '#core/limits/limits.ts'
 import type { Reads } from '#core/limits/sharing/reads.ts'
 import type { TakeWrite } from '#core/limits/writes.ts'
 import {
@@ -40,12 +40,14 @@ import {
 } from './key-filter.ts'
 import { hashKey, KEY_PREFIX_LENGTH, makeApiKey } from './key-format.ts'
 import {
+  aboveGateway,
   changedColumns,
   checkGivenFields,
   type KeyChange,
   type KeyRules,
   type NewKey,
   newColumns,
+  withoutSameLimits,
 } from './key-input.ts'
 
 export const RESET_PERIODS = ['day', 'month', 'total'] as const
@@ -64,7 +66,7 @@ export type KeyQuery = Columns<Prisma.ApiKeySelect, Prisma.ApiKeyInclude>
 
 export type KeyListQuery = KeyQuery & OrderedQuery<KeyOrder>
 
-/** The effective limits of a key: the lower of its own and the gateway's. */
+/** The effective limits of a key: its own, as far as keys may have them, or else the gateway's. */
 export interface KeyRateLimits {
   readonly chatPerMinute: number
   readonly uploadPerMinute: number
@@ -163,9 +165,19 @@ export function createKeys({ prisma, runtime, rules, reads, takeWrite }: KeysDep
     })
 
   const rateLimits = ({ chatPerMinute, uploadPerMinute }: ApiKey): KeyRateLimits => ({
-    chatPerMinute: Math.min(chatPerMinute ?? Infinity, perMinute(rules.limits.chat)),
-    uploadPerMinute: Math.min(uploadPerMinute ?? Infinity, perMinute(rules.limits.upload)),
+    chatPerMinute: effective('chat', chatPerMinute),
+    uploadPerMinute: effective('upload', uploadPerMinute),
   })
+  const effective = (name: OwnLimit, own: number | null) =>
+    own === null ? perMinute(rules.limits[name]) : Math.min(own, mostPerKey(rules.limits, name))
+
+  /** A limit that only an administrator may set stays where somebody else sends it back with other changes. */
+  async function withoutKeptLimits(caller: Principal, id: string, change: KeyChange): Promise<KeyChange> {
+    if (isAdmin(caller) || !validate(id) || !aboveGateway(change, rules)) return change
+    const select = { chatPerMinute: true, uploadPerMinute: true } as const
+    const key = await prisma.apiKey.findFirst({ select, where: { id, ...managedBy(caller) } })
+    return key === null ? change : withoutSameLimits(change, key)
+  }
 
   async function refuseManaging(caller: Principal, id: string): Promise<never> {
     await find(caller, id)
@@ -186,7 +198,7 @@ export function createKeys({ prisma, runtime, rules, reads, takeWrite }: KeysDep
     ): Promise<{ key: ApiKey; fullKey: string }> {
       requireKeyCreator(caller, input)
       const now = runtime.now()
-      const columns = newColumns(input, rules, now)
+      const columns = newColumns(caller, input, rules, now)
       await takeWrite(caller, onLimit)
       const ownerId = await ownerOf(caller, input.ownerId ?? caller.userId)
       const fullKey = makeApiKey(runtime.randomBytes)
@@ -214,7 +226,7 @@ export function createKeys({ prisma, runtime, rules, reads, takeWrite }: KeysDep
      */
     check(caller: Principal, input: Partial<NewKey>): void {
       requireManager(caller)
-      checkGivenFields(input, rules, runtime.now())
+      checkGivenFields(caller, input, rules, runtime.now())
     },
     /** @throws Problem `key_not_found` if the key does not exist or the caller may not see it */
     find,
@@ -302,7 +314,7 @@ export function createKeys({ prisma, runtime, rules, reads, takeWrite }: KeysDep
      */
     async update(caller: Principal, id: string, change: KeyChange, onLimit?: OnLimit): Promise<ApiKey> {
       requireManager(caller)
-      const data = changedColumns(change, rules)
+      const data = changedColumns(caller, await withoutKeptLimits(caller, id, change), rules)
       if (!validate(id)) fail('key_not_found')
       await takeWrite(caller, onLimit)
       const where = { id, ...managedBy(caller) }
