@@ -134,7 +134,7 @@ test('the command line reads the refusals, the audit log and the processes of RE
   const [process, ...others] = await json('processes', '--state', 'live')
   expect([process, others]).toEqual([expect.objectContaining({ state: 'live', calls_in_flight: 0 }), []])
   expect(await output('processes')).toMatch(
-    /^ID +STATE +HOST +PID +VERSION +STARTED +LAST SEEN +CALLS +BREAKERS\n/,
+    /^ID +STATE +HOST +PID +VERSION +STARTED +LAST SEEN +CALLS +BREAKERS +CONFIGURATION\n/,
   )
 })
 
