@@ -35,12 +35,6 @@ const READ_FIRST: readonly Row[] = [
     '`gateway.config.yaml`',
     'The configuration file. If the variable is not set and there is no such file, the gateway starts in sandbox mode, or refuses to start in production.',
   ],
-  [
-    '`NODE_ENV`',
-    'text',
-    '',
-    '`production` requires a configuration file, `DATABASE_URL` or `DATA_DIR`, migrations run by hand and a password for the first administrator.',
-  ],
 ]
 
 /** Variables that the client of S3 reads itself. */

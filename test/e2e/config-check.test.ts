@@ -27,8 +27,15 @@ interface Result {
 
 const DIFY = { dify: { baseUrl: 'http://127.0.0.1:1/v1', apiKey: 'hunter2' } }
 
+/** Few enough for every limit of open files. */
+const BOUNDS = { connectionsMax: 10, chat: { inFlightMax: 10 } }
+
 async function check(env: Record<string, string>, agents: object = DIFY, ...options: string[]) {
-  await writeFile(join(home, 'gateway.config.yaml'), JSON.stringify({ agents }))
+  return checkFile({ ...BOUNDS, agents }, env, ...options)
+}
+
+async function checkFile(file: object, env: Record<string, string>, ...options: string[]) {
+  await writeFile(join(home, 'gateway.config.yaml'), JSON.stringify(file))
   const args = ['config', 'check', '--json', ...options]
   const { code, output } = await trunkline(args, { cwd: home, env: { DATA_DIR: join(home, 'data'), ...env } })
   expect(output).not.toContain('hunter2')
@@ -97,6 +104,31 @@ test('a data directory that cannot be made is an error, and one that can is not 
 test('a variable that looks misspelt is a warning', async () => {
   const { ok, of } = await check({ LOGLEVEL: 'warn', TRUNKLINE_PORT: 'tcp://10.0.0.1:80' })
   expect([ok, of('environment')]).toEqual([true, ['warning LOGLEVEL: is not read; did you mean LOG_LEVEL?']])
+})
+
+test('what others would meet in production is a warning each, and more connections than files are', async () => {
+  const env = { NODE_ENV: 'production', HOST: '0.0.0.0' }
+  const { ok, of } = await checkFile({ agents: DIFY, connectionsMax: Number.MAX_SAFE_INTEGER }, env)
+  expect([ok, of('environment')]).toEqual([
+    true,
+    [
+      expect.stringMatching(/^warning SECRET_KEY: is not set, so /),
+      expect.stringMatching(/^warning PUBLIC_URL: is http:\/\/localhost:8080, where /),
+      expect.stringMatching(/^warning OPS_PORT: is not set, so \/metrics is public at port 8080$/),
+      ...(process.platform === 'linux'
+        ? [expect.stringMatching(/^warning connectionsMax: .* may have \d+ \(ulimit -n\)$/)]
+        : []),
+    ],
+  ])
+})
+
+test('an address that this machine does not have is an error', async () => {
+  // Of a network that is set aside for documentation.
+  const { ok, of } = await check({ HOST: '192.0.2.1' })
+  expect([ok, of('environment')]).toEqual([
+    false,
+    ['error HOST: cannot listen on 192.0.2.1: it is no address of this machine.'],
+  ])
 })
 
 test('with --agents each key of each platform is tried, with a line that names no key', async () => {

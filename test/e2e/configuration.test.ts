@@ -80,9 +80,25 @@ test('a start names a variable that looks misspelt, once for all workers, and st
   onTestFinished(() => gateway.remove())
   if (env.WORKERS !== undefined) await gateway.prints(/"msg":"listening".*"msg":"listening"/s)
   const lines = gateway.output.split('\n').filter((line) => line.includes('LOGLEVEL'))
-  expect(lines).toEqual([
-    expect.stringContaining('"the environment variable LOGLEVEL is not read; did you mean LOG_LEVEL?"'),
-  ])
+  expect(lines).toEqual([expect.stringContaining('"LOGLEVEL: is not read; did you mean LOG_LEVEL?"')])
+})
+
+test('neither the start nor the check takes a misspelt environment for a sandbox', async () => {
+  for (const command of [['start'], ['config', 'check'], ['migrate'], []]) {
+    const cwd = await mkdtemp(join(home, 'capital-'))
+    const { code, output } = await trunkline(command, {
+      cwd,
+      env: { NODE_ENV: 'Production', HOST: 'http://0.0.0.0' },
+    })
+    expect([code, output.trimEnd().split('\n'), await readdir(cwd)]).toEqual([
+      1,
+      [
+        'NODE_ENV: expected one of development, test, production, got "Production"',
+        'HOST: expected an IP address or a host name, without a port, got "http://0.0.0.0"',
+      ],
+      [],
+    ])
+  }
 })
 
 test('a check of the configuration creates nothing', async () => {
@@ -104,7 +120,9 @@ describe.skipIf(s3 === undefined)('the storage of files is checked with real req
 
   async function checkStorage(env: Record<string, string> = {}, uploads = {}) {
     const agents = { dify: { baseUrl: 'https://api.dify.ai/v1', apiKey: 'app-1' } }
-    const file = JSON.stringify({ agents, uploads })
+    // Few enough for every limit of open files.
+    const bounds = { connectionsMax: 10, chat: { inFlightMax: 10 } }
+    const file = JSON.stringify({ agents, uploads, ...bounds })
     const { code, output } = await check(file, { ...inBucket(bucket), ...env })
     return {
       code,

@@ -13,7 +13,7 @@ export function addConfigCommands(program: Command): void {
 
   withJson(check)
     .description(
-      'check the configuration file and the environment, and try what they name: PostgreSQL, Redis, S3, where a file is written, read and deleted, and DATA_DIR; exit code 1 if anything that is needed fails',
+      'check the configuration file and the environment, and try what they name: PostgreSQL, Redis, S3, where a file is written, read and deleted, DATA_DIR and HOST; exit code 1 if anything that is needed fails',
     )
     .option('--agents', 'also ask the platform of each agent, with every configured key')
     .action(async ({ agents, json }: CheckOptions) => {

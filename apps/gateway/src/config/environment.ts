@@ -6,14 +6,23 @@ import {
   passwordProblem,
 } from '#core/accounts/users/user-rules.ts'
 import { oneOf, section, text } from '#core/agents/entry-schema.ts'
-import { count, httpUrl, isUrlOf, matching, port } from './setting-types.ts'
+import { count, httpUrl, isHost, isUrlOf, matching, port } from './setting-types.ts'
 import { TRACE_VARIABLES } from './trace-variables.ts'
 
 const WORKERS_MAX = 256
 
-/** The environment variables that are read in addition to `NODE_ENV` and `GATEWAY_CONFIG`. */
+/** The environment variables that are read in addition to `GATEWAY_CONFIG`. */
 export const Environment = section({
-  HOST: text({ default: '127.0.0.1', description: 'The address to listen on; `0.0.0.0` in a container.' }),
+  // Any other text is refused: where `Production` or `prod` was written, the start would otherwise be that of a sandbox.
+  NODE_ENV: oneOf(['development', 'test', 'production'], {
+    default: 'development',
+    description:
+      '`production` requires a configuration file, `DATABASE_URL` or `DATA_DIR`, migrations run by hand and a password for the first administrator.',
+  }),
+  HOST: matching('an IP address or a host name, without a port', isHost, {
+    default: '127.0.0.1',
+    description: 'The address to listen on; `0.0.0.0` in a container.',
+  }),
   PORT: port({ default: 8080, description: 'The port to listen on; `0` chooses a free one.' }),
   PUBLIC_URL: Type.Optional(
     httpUrl({

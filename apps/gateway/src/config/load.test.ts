@@ -553,6 +553,37 @@ describe('in production', () => {
   })
 })
 
+test.each(['Production', 'prod', 'staging', 'production '])('%j is no NODE_ENV', (NODE_ENV) => {
+  const issue = `NODE_ENV: expected one of development, test, production, got "${NODE_ENV}"`
+  expect(issuesOf({ agents: { a: dify } }, { NODE_ENV })).toEqual([issue])
+  // Nor for a command that needs no configuration file, which would otherwise make up a database.
+  expect(issuesIn(() => loadDatabase({ NODE_ENV }, '/srv'))).toEqual([issue])
+})
+
+test.each([undefined, '', 'development', 'test'])('where NODE_ENV is %j it is not production', (NODE_ENV) => {
+  expect(parseConfig({ agents: { a: dify } }, { NODE_ENV })).toMatchObject({ production: false })
+})
+
+test.each([
+  ['127.0.0.1', true],
+  ['::', true],
+  ['fe80::1%eth0', true],
+  ['localhost', true],
+  ['gateway_1.internal', true],
+  ['8080', false],
+  ['10.0.0.256', false],
+  ['127.1', false],
+  ['0.0.0.0:8080', false],
+  ['[::1]', false],
+  ['http://gateway.example.com', false],
+  ['gateway.example.com/', false],
+  ['*', false],
+])('the HOST %j is accepted: %s', (HOST, isAccepted) => {
+  expect(issuesOf({ agents: { a: dify } }, { HOST })).toEqual(
+    isAccepted ? [] : [`HOST: expected an IP address or a host name, without a port, got "${HOST}"`],
+  )
+})
+
 test('a variable that looks like one of ours is reported, unless the file refers to it', () => {
   const { misspeltVariables } = parseConfig(
     { agents: { a: { ...dify, apiKey: '${REDIS_URI}' } } },

@@ -10,7 +10,6 @@ export interface MisspeltVariable {
 
 /** What is read beside the variables of the schema: by the gateway itself, and by the clients of S3 and of collectors. */
 const READ_ELSEWHERE = [
-  'NODE_ENV',
   'GATEWAY_CONFIG',
   'AWS_ACCESS_KEY_ID',
   'AWS_SECRET_ACCESS_KEY',

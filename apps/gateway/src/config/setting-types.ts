@@ -128,6 +128,11 @@ export function isHeaderName(text: string): boolean {
   return /^[a-z0-9-]+$/.test(text)
 }
 
+/** Whether a text is an address, or a name that the system may know. A name whose last part is a number means an address. */
+export function isHost(text: string): boolean {
+  return isIP(text) !== 0 || (/^[\w-]+(\.[\w-]+)*$/.test(text) && !/(^|\.)\d+$/.test(text))
+}
+
 export function isAddressRange(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/')
   const family = isIP(address)

@@ -25,6 +25,7 @@ import { createOpsServer, createServer } from '#server/create-server.ts'
 import { OpenResponses } from '#server/open-responses.ts'
 import { createGateway, type Gateway } from '../composition/gateway.ts'
 import { createCommands } from './commands.ts'
+import { doubtfulSettings } from './config-check/check-environment.ts'
 import { ownFile, primarysFile } from './configuration-file.ts'
 import { introduceToPrimary, whenPrimaryEnds, whenPrimaryReloads } from './primary.ts'
 import { refusalLine } from './refusal-line.ts'
@@ -72,7 +73,7 @@ export async function start(settings: Config): Promise<void> {
     surviveStrayRejections({ metrics: gateway.metrics, log })
     gateway.metrics.watchLog(output)
     if (database.kind === 'embedded') gateway.metrics.watchEngine(engine)
-    if (isPrintingWorker()) warnOfMisspeltVariables(config, log)
+    if (isPrintingWorker()) warnOfDoubtfulSettings(config, log)
     const waiting = createWaiting({ databaseUrl: config.databaseUrl, log, say })
     const preparation = { config, gateway, database, say }
     const isPrepared = await ifReachable(preparation, waiting, () => prepare(preparation))
@@ -146,10 +147,10 @@ async function withAgents(config: Config, closers: (() => Promise<unknown>)[], s
   return withSandboxAgents(config, entries)
 }
 
-/** A warning only: the environment is shared with other programs, so the variable may be theirs. */
-function warnOfMisspeltVariables({ misspeltVariables }: Config, log: Logger): void {
-  for (const { name, meant } of misspeltVariables) {
-    log.warn({ variable: name }, `the environment variable ${name} is not read; did you mean ${meant}?`)
+/** Warnings only: a variable may be another program's, and a bound may be meant never to be reached. */
+function warnOfDoubtfulSettings(config: Config, log: Logger): void {
+  for (const { name, problem } of doubtfulSettings(config)) {
+    log.warn({ setting: name }, `${name}: ${problem}`)
   }
 }
 

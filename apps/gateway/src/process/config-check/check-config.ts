@@ -2,9 +2,10 @@ import type { Config } from '#config/load.ts'
 import { checkAgents } from './check-agents.ts'
 import { checkDataDir } from './check-data-dir.ts'
 import { checkDatabase } from './check-database.ts'
+import { checkEnvironment } from './check-environment.ts'
 import { checkRedis } from './check-redis.ts'
 import { checkStorage } from './check-storage.ts'
-import { type Finding, findingsOf } from './finding.ts'
+import type { Finding } from './finding.ts'
 
 export type { Finding }
 
@@ -15,16 +16,12 @@ export type { Finding }
  */
 export async function checkConfig(config: Config, probesAgents: boolean): Promise<readonly Finding[]> {
   const found = await Promise.all([
+    checkEnvironment(config),
     checkDatabase(config),
     checkDataDir(config),
     checkRedis(config),
     checkStorage(config),
     probesAgents ? checkAgents(config) : [],
   ])
-  return [...checkVariables(config), ...found.flat()]
-}
-
-function checkVariables({ misspeltVariables }: Config): readonly Finding[] {
-  const { warning } = findingsOf('environment')
-  return misspeltVariables.map(({ name, meant }) => warning(`${name}: is not read; did you mean ${meant}?`))
+  return found.flat()
 }
