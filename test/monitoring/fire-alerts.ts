@@ -142,6 +142,16 @@ function faultsOf(system: System): Readonly<Record<string, Fault>> {
     }
   }
 
+  /** Calls that are refused until the result is called. */
+  async function withoutDatabase(): Promise<() => Promise<void>> {
+    await database.cut()
+    const stop = repeatedly(() => chat('counting', {}, { api: apis.second }))
+    return async () => {
+      await database.restore()
+      await stop()
+    }
+  }
+
   return {
     async TrunklineGatewayDown() {
       await second.kill()
@@ -187,12 +197,7 @@ function faultsOf(system: System): Readonly<Record<string, Fault>> {
       return async () => undefined
     },
     async TrunklineUnavailable() {
-      await database.cut()
-      const stop = repeatedly(() => chat('counting', {}, { api: apis.second }))
-      return async () => {
-        await database.restore()
-        await stop()
-      }
+      return withoutDatabase()
     },
     async TrunklineThrottled() {
       const { full_key: by } = await first.api.createKey(token, { limits: { chat_per_minute: 1 } })
@@ -253,6 +258,9 @@ function faultsOf(system: System): Readonly<Record<string, Fault>> {
       await query(url, 'ALTER TABLE calls RENAME TO calls_away')
       await answer()
       return () => query(url, 'ALTER TABLE calls_away RENAME TO calls')
+    },
+    async TrunklineRefusalsLost() {
+      return withoutDatabase()
     },
   }
 }
