@@ -47,51 +47,51 @@ const READ_BY_AWS_SDK: readonly Row[] = [
   ],
 ]
 
-/** Returns the generated parts of docs/configuration.md: everything that the schema of the configuration says. */
-export function configurationReference(): Record<string, string> {
+/** Returns the generated part of docs/configuration.md: the variables that the schema of the environment has. */
+export function variablesReference(): Record<string, string> {
   return {
     'environment variables': table('Variable', [
       ...READ_FIRST,
       ...rowsOf(Environment, ''),
       ...READ_BY_AWS_SDK,
     ]),
-    agents: agentsReference(),
-    settings: settingsReference(),
   }
 }
 
-function settingsReference(): string {
+/** Returns the generated part of docs/settings.md: the sections of the configuration file but `agents`. */
+export function settingsReference(): Record<string, string> {
   const entries = Object.entries<Setting>(SETTINGS)
   const single = Object.fromEntries(entries.filter(([, setting]) => !isSection(setting)))
   const sections = entries.flatMap(([name, setting]) =>
     isSection(setting)
-      ? [`### \`${name}\``, described(setting, name), table('Setting', rowsOf(setting, `${name}.`))]
+      ? [`## \`${name}\``, described(setting, name), table('Setting', rowsOf(setting, `${name}.`))]
       : [],
   )
-  return ['### Single settings', table('Setting', rowsOf({ properties: single }, '')), ...sections].join(
-    '\n\n',
-  )
+  const parts = ['## Single settings', table('Setting', rowsOf({ properties: single }, '')), ...sections]
+  return { settings: parts.join('\n\n') }
 }
 
-function agentsReference(): string {
+/** Returns the generated part of docs/agent-settings.md: an entry of `agents`. */
+export function agentsReference(): Record<string, string> {
   const entry = schemaOfValues(configFileOf(PLATFORMS).properties.agents)
   const { apps, deployments, ...others } = entry.properties
   const [agentPath, appPath] = ['agents.<id>.', 'agents.<id>.apps.<app id>.']
-  return [
+  const parts = [
     table('Setting', rowsOf(withoutOwn('agent', { ...entry, properties: others }), agentPath)),
-    '### Settings of one platform',
+    '## Settings of one platform',
     `${required()} On an agent of another platform, a setting of this table is an error.`,
     table('Setting', ownRows('agent', agentPath)),
-    '### Apps',
+    '## Apps',
     'Without `apps`, clients may choose any app that the platform lets them choose. With `apps`, `app_id` chooses one of these.',
     table('Setting', [
       ...rowsOf(withoutOwn('app', schemaOfValues(apps)), appPath),
       ...ownRows('app', appPath),
     ]),
-    '### Deployments',
+    '## Deployments',
     'Several platforms, or several keys of one, that answer for the agent: [deployments.md](deployments.md). Without `deployments` there is one, `main`, made of the entry itself. One of the list has the id `main`, or has it under `formerly`. A setting of the agent that is not in this table is the same for all of its deployments.',
     table('Setting', deploymentRows(deployments?.items as Section)),
-  ].join('\n\n')
+  ]
+  return { agents: parts.join('\n\n') }
 }
 
 function deploymentRows(deployment: Section): Row[] {
@@ -115,7 +115,7 @@ function schemaOfValues(mapping: unknown): Section {
 function required(): string {
   const platforms = Map.groupBy(PLATFORMS.adapters, ({ entryRequires }) => entryRequires.join(' and '))
   const needs = [...platforms].map(
-    ([names, adapters]) => `\`${names}\` for ${inWords(adapters.map(({ platform }) => `\`${platform}\``))}`,
+    ([names, adapters]) => `${names === '' ? 'nothing' : `\`${names}\``} for ${inWords(adapters.map(({ platform }) => `\`${platform}\``))}`,
   )
   return `Required, in the entry or in each of its apps: ${needs.join('; ')}.`
 }

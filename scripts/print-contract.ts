@@ -5,7 +5,7 @@ import { printGraphqlSchema, printOpenApi, printVisitorErrors } from '../apps/ga
 import { wireTypes } from '../tools/contract/wire-types.ts'
 import { breakingChanges } from './breaking-changes.ts'
 import { commandReference } from './command-reference.ts'
-import { configurationReference } from './configuration-reference.ts'
+import { agentsReference, settingsReference, variablesReference } from './configuration-reference.ts'
 import { folderReference } from './folder-reference.ts'
 import { withGeneratedParts } from './generated-parts.ts'
 import { metricsReference } from './metrics-reference.ts'
@@ -28,7 +28,9 @@ type Parts = () => Record<string, string> | Promise<Record<string, string>>
 
 /** The pages of which parts come from the code, with what writes them. What stands around the parts is written by hand. */
 export const REFERENCE_PAGES: readonly (readonly [page: string, parts: Parts])[] = [
-  ['docs/configuration.md', configurationReference],
+  ['docs/configuration.md', variablesReference],
+  ['docs/agent-settings.md', agentsReference],
+  ['docs/settings.md', settingsReference],
   ['docs/command-line.md', commandReference],
   ['docs/metrics.md', metricsReference],
   ['docs/agents.md', vendorReference],

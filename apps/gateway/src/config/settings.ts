@@ -60,7 +60,7 @@ function ownLimit(calls: string, rule: string) {
   })
 }
 
-/** All properties of the configuration file except the agents, in the order of docs/configuration.md. */
+/** All properties of the configuration file except the agents, in the order of docs/settings.md. */
 export const SETTINGS = {
   limits: section(
     {

@@ -11,7 +11,7 @@ export interface Annotations {
   readonly default?: unknown
   readonly expected?: string
   readonly secret?: boolean
-  /** What the setting does, in the words of docs/configuration.md, which is written from it: Markdown on one line. */
+  /** What the setting does, in the words of docs/settings.md, which is written from it: Markdown on one line. */
   readonly description?: string
   /** What applies instead of a setting that is absent and has no fixed default. */
   readonly whenAbsent?: string
