@@ -115,9 +115,14 @@ function schemaOfValues(mapping: unknown): Section {
 function required(): string {
   const platforms = Map.groupBy(PLATFORMS.adapters, ({ entryRequires }) => entryRequires.join(' and '))
   const needs = [...platforms].map(
-    ([names, adapters]) => `${names === '' ? 'nothing' : `\`${names}\``} for ${inWords(adapters.map(({ platform }) => `\`${platform}\``))}`,
+    ([names, adapters]) =>
+      `${names === '' ? 'nothing' : code(names)} for ${inWords(adapters.map(({ platform }) => code(platform)))}`,
   )
   return `Required, in the entry or in each of its apps: ${needs.join('; ')}.`
+}
+
+function code(name: string): string {
+  return `\`${name}\``
 }
 
 /** The properties that all platforms share. */
