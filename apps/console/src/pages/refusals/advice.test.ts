@@ -38,7 +38,8 @@ test('the reasons to filter by are those of the gateway', () => {
 })
 
 test('where a limit is changed is a setting that the gateway has', () => {
-  const settings = readFileSync(new URL('../../../../../docs/configuration.md', import.meta.url), 'utf8')
+  const page = (name: string) => readFileSync(new URL(`../../../../../docs/${name}`, import.meta.url), 'utf8')
+  const settings = page('settings.md') + page('agent-settings.md')
   const named = LIMITS.flatMap((limit) => settingOf(limit) ?? [])
   expect(named).toEqual(expect.arrayContaining(['limits.adminWrites.points', 'connectionsMax']))
   expect(named.filter((name) => !settings.includes(`\`${name.replace('.points', '')}\``))).toEqual([])
