@@ -93,8 +93,7 @@ export async function start(settings: Config): Promise<void> {
       const admin = await createFirstAdmin(config, gateway)
       await gateway.open().finally(() => announce(admin))
     }
-    if (isPrepared) await ifReachable(preparation, waiting, complete)
-    endWait()
+    if (isPrepared) await ifReachable(preparation, waiting, complete).finally(endWait)
     log.info({ address, agents: config.agents.map(({ id }) => id) }, 'listening')
     markStarted(() => reloadBySignal(gateway, log))
     if (!gateway.health.isPrepared())
