@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { rename, writeFile } from 'node:fs/promises'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Api, apiOf } from '../support/api.ts'
@@ -113,9 +113,9 @@ test('calls go on with the agent that they began with, and the next ones get the
 })
 
 test('the key of a platform is read from its file at each reload', async () => {
-  const file = join(gateway.dataDir, 'platform-key')
+  const file = join(dirname(gateway.configFile), 'platform-key')
   await writeFile(file, 'sk-fake-one\n')
-  await write({ demo: entryAt(one, { apiKey: '${file:data/platform-key}' }) })
+  await write({ demo: entryAt(one, { apiKey: '${file:platform-key}' }) })
   await reload()
   expect(await ask('demo')).toBe('one Bearer sk-fake-one')
   await writeFile(file, 'sk-fake-two\n')
