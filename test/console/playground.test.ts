@@ -196,7 +196,8 @@ describe.runIf(HAS_BROWSER)('agents and the playground', () => {
     const log = page.getByRole('log', { name: 'Messages' })
     await log.getByText('400 网关').waitFor()
     const distanceToEnd = () => log.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight)
-    expect(await distanceToEnd()).toBeLessThan(60)
+    // The page follows with its next frame.
+    await expect.poll(distanceToEnd).toBeLessThan(60)
     await log.hover()
     await page.mouse.wheel(0, -400)
     await page.getByRole('button', { name: 'To the end' }).waitFor()
