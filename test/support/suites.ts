@@ -17,6 +17,7 @@ export const ESSENTIAL: readonly string[] = [
   'test/contract/sdk-types.test.ts',
   'test/contract/shared-descriptions.test.ts',
   'test/docs/docs.test.ts',
+  'test/docs/names.test.ts',
   'test/e2e/first-chat.test.ts',
   'test/e2e/kill-9.test.ts',
   'test/e2e/limits-and-quota.test.ts',
