@@ -4,6 +4,7 @@ import { createProgram } from '@trunkline/gateway/src/cli/program.ts'
 import { configFileOf } from '@trunkline/gateway/src/config/schema.ts'
 import { PLATFORMS } from '@trunkline/gateway/src/core/agents/registry.ts'
 import { AUDIT_OPERATIONS } from '@trunkline/gateway/src/core/audit/operations.ts'
+import { LIMIT_NAMES } from '@trunkline/gateway/src/core/errors/limit-names.ts'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import manifest from '../../package.json' with { type: 'json' }
@@ -211,6 +212,15 @@ test('every alert that a page names is one of the rules', () => {
   expect(
     wrongIn(ours, (text) => (text.match(/\bTrunkline[A-Z]\w+/g) ?? []).filter((name) => !alerts.has(name))),
   ).toEqual([])
+})
+
+test('docs/refusals.md has every limit and every cause, and no others', () => {
+  const [, tables = ''] = read('docs/refusals.md').split('## Limits and causes')
+  const rows = [...tables.matchAll(/^\| (`[^|]*`) *\|/gm)].flatMap(
+    ([, cell = '']) => cell.match(/[a-z_]+/g) ?? [],
+  )
+  const names = rows.filter((name) => name !== 'limit' && name !== 'cause')
+  expect([...new Set(names)].sort()).toEqual([...LIMIT_NAMES].sort())
 })
 
 test('every route of the REST API that a page names exists, with its method and parameters', () => {

@@ -200,7 +200,7 @@ export const SETTINGS = {
   console: flag({
     default: true,
     description:
-      'Whether the web console is served at `/console`. It must have been built; `pnpm start` does that.',
+      'Whether the web console is served at `/console`. The package contains it; in a checkout `pnpm start` builds it.',
   }),
   conversations: section(
     {
