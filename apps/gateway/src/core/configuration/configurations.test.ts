@@ -95,6 +95,17 @@ test('a process follows the reload of another one within seconds, once', async (
   configurations.stop()
 })
 
+test('a process tells the others what it serves only when that changes', async () => {
+  const { world, configurations } = await following()
+  await seconds(20)
+  expect(world.told).toBe(0)
+  world.file = 'b'
+  world.wanted = { number: 1, fingerprint: 'b' }
+  await seconds(20)
+  expect(world.told).toBe(1)
+  configurations.stop()
+})
+
 test('a file that is still on its way is waited for', async () => {
   const { world, configurations } = await following()
   world.wanted = { number: 1, fingerprint: 'b' }

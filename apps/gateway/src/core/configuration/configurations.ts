@@ -226,7 +226,8 @@ export function createConfigurations(deps: ConfigurationsDeps) {
         await readOwn(wanted)
       }
       await wantConfiguration(sql, source.served(), { who: GATEWAY, isReload: false })
-      state()
+      // The process tells it when it joins the others.
+      told = JSON.stringify(state())
     },
     /** Follows the reloads of other processes from now on. */
     watch(): void {
