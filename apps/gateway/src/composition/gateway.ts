@@ -26,6 +26,8 @@ import type { Metrics } from '#ops/metrics/metrics.ts'
 import { identifyProcess } from '#ops/process-identity.ts'
 import type { Tracing } from '#ops/tracing/tracing.ts'
 
+export type { ConfigurationFile }
+
 /** The parts of one gateway process, and its life. */
 export interface Gateway extends GatewayLife {
   readonly services: Services

@@ -1,4 +1,4 @@
-import type { ConfigurationFile } from '#composition/live-configuration.ts'
+import type { ConfigurationFile } from '#composition/gateway.ts'
 import { type Config, type ConfigDocument, ConfigError, loadConfig, parseDocument } from '#config/load.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import { Problem } from '#core/errors/errors.ts'
