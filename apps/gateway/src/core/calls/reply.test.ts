@@ -634,6 +634,13 @@ describe('a failed reply', () => {
     expect(ends).toMatchObject([{ outcome: 'upstream_error', failure: { reason: 'internal_error' }, cause }])
   })
 
+  test('because the database does not answer says so, also to who counts what was not available', async () => {
+    const cause = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+    const { reply, ends } = start('openai', { enter: () => Promise.reject(cause) })
+    expect((await readAll(reply)).problem).toMatchObject({ reason: 'unavailable', limit: 'database' })
+    expect(ends).toMatchObject([{ outcome: 'upstream_error', failure: { reason: 'unavailable' }, cause }])
+  })
+
   test('because its reader throws rejects with the reader’s error', async () => {
     const { reply, platform, ends } = start('openai')
     platform.events(delta('too long'))

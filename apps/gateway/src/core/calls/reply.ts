@@ -268,11 +268,10 @@ export class Reply implements ChatEvents, RunningCall {
   }
 
   #problemOf(error: unknown): Problem {
-    if (error instanceof Problem) {
-      this.#problem ??= error
-      return this.#fail({ reason: error.reason })
-    }
-    const { reason, cause } = problemOf(error)
+    const problem = problemOf(error)
+    this.#problem ??= problem
+    const { reason } = problem
+    const cause = error === problem ? undefined : problem.cause
     return this.#fail({ reason }, cause)
   }
 
