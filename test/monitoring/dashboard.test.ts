@@ -88,6 +88,7 @@ describe.skipIf(!hasServices || !hasPrometheus())('two gateways that a real Prom
     const { full_key: usedUp } = await api.createKey(await api.login(username, password))
     await chat('openai', {}, usedUp)
     await chat('openai', {}, usedUp)
+    await chat('openai', {}, 'gk-unknown')
     await fetch(`${one.gateway.url}/api/v1/agents`, { headers: { 'trunkline-client': 'js/0.1.0' } })
 
     const through = apiOf(other)
