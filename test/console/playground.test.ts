@@ -308,9 +308,13 @@ describe.runIf(HAS_BROWSER)('agents and the playground', () => {
     expect(await answer.locator('a', { hasText: /press me|logout/ }).count()).toBe(0)
     expect(await violations()).toEqual([])
 
-    await page.setViewportSize({ width: 390, height: 800 })
+    await page.setViewportSize({ width: 390, height: 664 })
     const overflow = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
     expect(await overflow()).toBeLessThanOrEqual(0)
+    // A long chat leaves the place to write and the button in sight.
+    const send = await page.getByRole('button', { name: 'Send' }).boundingBox()
+    expect((send?.y ?? 664) + (send?.height ?? 0)).toBeLessThanOrEqual(664)
+    expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBe(664)
     expect(elsewhere).toEqual([])
     expect(problems).toEqual([])
   })

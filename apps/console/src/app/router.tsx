@@ -147,7 +147,7 @@ const pages = [
   createRoute({
     getParentRoute: () => shell,
     path: '/playground',
-    component: page(() => import('../pages/playground/start-page.tsx'), 'StartPage'),
+    component: page(() => import('../pages/playground/playground-page.tsx'), 'StartPage'),
   }),
   createRoute({
     getParentRoute: () => shell,

@@ -5,12 +5,12 @@ import { useTranslations } from 'use-intl'
 import { useSession } from '../../session/use-session.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
+import { SelectField } from '../../ui/fields/field.tsx'
 import { Empty, Loading } from '../../ui/notice.tsx'
 import { Dialog } from '../../ui/overlays/dialog.tsx'
 import { Page } from '../../ui/page.tsx'
 import type { Agent } from '../agents/agent.ts'
 import { AgentStatus } from '../agents/agent-status.tsx'
-import { AgentChoice } from './agent-choice.tsx'
 import { useApp } from './app-choice.tsx'
 import { Chat } from './chat.tsx'
 import { ChatList } from './chats/chat-list.tsx'
@@ -60,7 +60,19 @@ export function Playground({ agent, agents, chats, view }: PlaygroundProps) {
       }
       actions={
         <>
-          <AgentChoice agent={agent} agents={agents} />
+          {/* Another agent begins a new chat; the one that is shown stays in the list. */}
+          <SelectField
+            className={styles.agent}
+            label={t('agent')}
+            value={agent.id}
+            onChange={({ target }) => void navigate({ to: '/playground/$id', params: { id: target.value } })}
+          >
+            {agents.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </SelectField>
           <Button className={styles.openList} onClick={() => setListOpen(true)}>
             <MessagesSquare aria-hidden />
             {t('chats.open', { count: view.list.length })}

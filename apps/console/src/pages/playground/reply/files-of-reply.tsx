@@ -22,15 +22,21 @@ export function FilesOfReply({ files, text }: FilesOfReplyProps) {
           {type === 'image' && isOwnFile(url, location.origin) ? (
             <Picture url={url} name={name} />
           ) : (
-            <>
-              <FileText aria-hidden />
-              <a href={url} title={url} target="_blank" rel="noopener noreferrer">
-                {name}
-              </a>
-            </>
+            <FileLink url={url} name={name} />
           )}
         </li>
       ))}
     </ul>
+  )
+}
+
+export function FileLink({ url, name }: { readonly url: string; readonly name: string }) {
+  return (
+    <>
+      <FileText aria-hidden />
+      <a href={url} title={url} target="_blank" rel="noopener noreferrer">
+        {name}
+      </a>
+    </>
   )
 }

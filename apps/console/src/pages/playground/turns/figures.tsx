@@ -5,34 +5,29 @@ import type { Turn } from '../chats/turn.ts'
 import styles from './turn.module.css'
 
 /** What a reply took, and the way to its call. */
-export function Figures({ turn }: { readonly turn: Turn }) {
+export function Figures({ turn: { usage, firstTextMs, totalMs, callId } }: { readonly turn: Turn }) {
   const t = useTranslations('playground')
-  const formats = useFormats()
-  const { usage, firstTextMs, totalMs, callId } = turn
+  const { count, duration } = useFormats()
+  const time = (ms: number | undefined) => (ms === undefined ? undefined : duration(ms))
+  const tokens = usage && {
+    prompt: count(usage.prompt_tokens),
+    completion: count(usage.completion_tokens),
+  }
+  const figures = [
+    [t('tokens'), tokens && t('tokensInOut', tokens)],
+    [t('firstText'), time(firstTextMs)],
+    [t('total'), time(totalMs)],
+  ]
   return (
     <dl className={styles.figures}>
-      {usage !== undefined && (
-        <div>
-          <dt>{t('tokens')}</dt>
-          <dd>
-            {t('tokensInOut', {
-              prompt: formats.count(usage.prompt_tokens),
-              completion: formats.count(usage.completion_tokens),
-            })}
-          </dd>
-        </div>
-      )}
-      {firstTextMs !== undefined && (
-        <div>
-          <dt>{t('firstText')}</dt>
-          <dd>{formats.duration(firstTextMs)}</dd>
-        </div>
-      )}
-      {totalMs !== undefined && (
-        <div>
-          <dt>{t('total')}</dt>
-          <dd>{formats.duration(totalMs)}</dd>
-        </div>
+      {figures.map(
+        ([name, value]) =>
+          value !== undefined && (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ),
       )}
       {callId !== undefined && (
         <div>

@@ -1,8 +1,9 @@
-import { FileText, Pencil, UserRound } from 'lucide-react'
+import { Pencil, UserRound } from 'lucide-react'
 import { useState } from 'react'
 import { useTranslations } from 'use-intl'
 import { IconButton } from '../../../ui/button.tsx'
 import type { Turn } from '../chats/turn.ts'
+import { FileLink } from '../reply/files-of-reply.tsx'
 import { QuestionEditor } from './question-editor.tsx'
 import styles from './turn.module.css'
 
@@ -50,10 +51,7 @@ export function TurnQuestion({ turn, mayEdit, onEdit }: TurnQuestionProps) {
         <ul className={styles.files} aria-label={t('files')}>
           {turn.files.map((file) => (
             <li key={file.id}>
-              <FileText aria-hidden />
-              <a href={file.url} target="_blank" rel="noopener noreferrer">
-                {file.name}
-              </a>
+              <FileLink {...file} />
             </li>
           ))}
         </ul>
