@@ -69,7 +69,7 @@ describe.runIf(HAS_BROWSER)('the health of an installation in the overview', () 
 
     test('each concern is named, leads to its list, and what cannot be checked hides no other', async () => {
       const { page, logIn, violations } = await console.visit('/')
-      const agent = { __typename: 'Agent', platform: 'dify', sandbox: true }
+      const agent = { __typename: 'Agent' }
       await pretend(page, 'OverviewAgents', {
         agents: [
           { ...agent, id: 'dify', name: 'Dify', status: 'UNAVAILABLE' },

@@ -190,7 +190,10 @@ describe.runIf(HAS_BROWSER)('the overview of the console', () => {
     const first = await seconds()
     await expect.poll(seconds).toBeLessThan(first)
     await page.getByText('The gateway limits how often pages may be read.').waitFor({ state: 'detached' })
-    await page.getByText(/^Compared with/).waitFor()
+    const walker = page.getByRole('slider', { name: /^Calls over time/ })
+    await expect.poll(() => walker.getAttribute('max')).toBe('6')
+    // Nobody called in the seven days before.
+    expect(await page.getByText(/^Compared with/).count()).toBe(0)
   })
 
   test('a user sees its own calls, and days of UTC where its time zone has no whole hours', async () => {

@@ -153,7 +153,9 @@ describe.runIf(HAS_BROWSER)('the usage of the console', () => {
     await page.getByRole('button', { name: 'Duration', exact: true }).click()
     await page.getByRole('button', { name: 'Over time' }).click()
     const header = page.getByRole('table', { name: /^Duration, / }).getByRole('columnheader')
-    await expect.poll(() => header.allTextContents()).toEqual(['Hour', 'p50', 'p95', 'p99'])
+    await expect.poll(() => header.allTextContents()).toEqual(['Hour', 'p50'])
+    await page.getByRole('button', { name: 'p99', exact: true }).click()
+    await expect.poll(() => header.allTextContents()).toEqual(['Hour', 'p99'])
     expect(await violations()).toEqual([])
     await page.getByLabel('Agent', { exact: true }).selectOption('dify')
     await page.getByText('No calls in this range').waitFor()
@@ -211,18 +213,26 @@ describe.runIf(HAS_BROWSER)('the usage of the console', () => {
     const total = page
       .getByRole('table', { name: 'The totals of each group' })
       .getByRole('row', { name: 'Total' })
-    await expect.poll(() => total.getByRole('cell').first().textContent()).toBe('0 before: 6 100% less')
+    await expect.poll(() => total.getByRole('cell').first().textContent()).toBe('0 before: 6 100%')
     // A group that called only in the period before is a row as well.
     const gone = page.getByRole('row', { name: /^Dify 0 before: 3/ })
-    expect(await gone.getByRole('cell').first().textContent()).toBe('0 before: 3 100% less')
+    expect(await gone.getByRole('cell').first().textContent()).toBe('0 before: 3 100%')
     // It leads to its calls then, as its number does.
     const toCalls = await gone
       .getByRole('link')
       .evaluateAll((links: HTMLAnchorElement[]) => links.map(({ href }) => href))
     expect(toCalls).toHaveLength(3)
     for (const href of toCalls) expect(new URL(href).searchParams.get('to')).toBe(from)
-    await page.getByText('Period before', { exact: true }).waitFor()
+    const before = await page.getByRole('link', { name: 'Period before' }).getAttribute('href')
+    expect(new URL(before ?? '', page.url()).searchParams.get('to')).toBe(from)
     expect(await violations()).toEqual([])
+    // Its bars are to the left of the middle of each bucket.
+    const box = await chart(page).locator('.u-over').boundingBox()
+    if (box === null) throw new Error('the chart has no place')
+    await page.mouse.click(box.x + (box.width * 5) / 6 - 6, box.y + box.height - 3)
+    await page.waitForURL(/\/calls\?/)
+    expect(new URL(page.url()).searchParams.get('to')).toBe(from)
+    await page.goBack()
 
     await page.getByRole('button', { name: 'Over time' }).click()
     const header = page.getByRole('table', { name: /^Calls, / }).getByRole('columnheader')
@@ -233,8 +243,8 @@ describe.runIf(HAS_BROWSER)('the usage of the console', () => {
     const file = await saved(page)
     expect(file.name).toMatch(/^trunkline-usage-hourly-.*-compared\.csv$/)
     const column = file.rows[0]?.split(',').indexOf('before_calls') ?? -1
-    const before = file.rows.slice(1).map((row) => Number(row.split(',')[column]))
-    expect(before.reduce((sum, calls) => sum + calls, 0)).toBe(6)
+    const counts = file.rows.slice(1).map((row) => Number(row.split(',')[column]))
+    expect(counts.reduce((sum, calls) => sum + calls, 0)).toBe(6)
     expect(problems).toEqual([])
   })
 
@@ -277,12 +287,14 @@ describe.runIf(HAS_BROWSER)('the usage of the console', () => {
     await page.mouse.click(box.x + box.width / 6, box.y + box.height - 3)
     expect(await opened()).toMatchObject({ agent: 'dify', from: start, hours: 1 })
 
-    // The period before leads to its own calls, and a percentile to those that took at least as long.
+    // Nothing is drawn of a period before in which nobody called.
     await page.getByLabel('Compare with the period before').check()
-    await page.getByRole('link', { name: 'Period before' }).click()
-    expect(await opened()).toMatchObject({ to: start, hours: 3 })
+    await page.getByText('no calls in the period before').waitFor()
+    expect(await page.getByText(/^Period before|compared with/).count()).toBe(0)
+    // A percentile leads to the calls that took at least as long.
     await page.getByLabel('Group by').selectOption('')
     await page.getByRole('button', { name: 'Duration' }).click()
+    await page.getByRole('button', { name: 'p95', exact: true }).click()
     await page.getByRole('link', { name: 'p95', exact: true }).click()
     await page.waitForURL(/\/calls\?.*ms=\d/)
     expect(Object.fromEntries(new URL(page.url()).searchParams)).toMatchObject({ from: start, to: end })

@@ -2,6 +2,10 @@ import type { LinkProps } from '@tanstack/react-router'
 
 export type Granularity = 'HOUR' | 'DAY' | 'MONTH'
 
+/** Charts of times show one of them: the spikes of a higher one would flatten the lines of the others. */
+export const PERCENTILES = ['p50', 'p95', 'p99'] as const
+export type Percentile = (typeof PERCENTILES)[number]
+
 /** What single calls or refusals have in common, as the address of their list says it. */
 export type RecordFilter = Readonly<Record<string, string | number | undefined>>
 
@@ -41,13 +45,18 @@ export interface ChartData {
   readonly kind: 'bars' | 'lines'
   /** The way to the records of a time, of all series or of one. */
   linkTo(from: string, to: string, filter?: RecordFilter): RecordsLink
-  /** The same for the period before, bucket by bucket, as dashed lines. */
+  /** The same for the period before, bucket by bucket: bars beside those of this one, or dashed lines. */
   readonly before?: {
     readonly starts: readonly string[]
     /** The end of its last bucket. */
     readonly end: string
     readonly series: readonly ChartSeries[]
   }
+}
+
+/** The values of a bucket, and what their series look like. */
+export function valuesAt(series: readonly ChartSeries[], index: number) {
+  return series.map((one) => ({ ...one, value: one.values[index] ?? null }))
 }
 
 /** Buckets one after the other, and the way to the records within some time. */

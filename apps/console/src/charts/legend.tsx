@@ -1,38 +1,24 @@
-import { Link } from '@tanstack/react-router'
-import {
-  bucketsBefore,
-  type ChartData,
-  type ChartSeries,
-  linkOfSeries,
-  type RecordsLink,
-} from './chart-data.ts'
+import { bucketsBefore, type ChartData, type ChartSeries, linkOfSeries } from './chart-data.ts'
+import { Way } from './count.tsx'
 import styles from './time-chart.module.css'
 
 /** The names of the series and their colours. A name leads to what is counted in its series. */
 export function Legend({ data }: { readonly data: ChartData }) {
+  const entries = [
+    ...data.series.map((one) => [one, linkOfSeries(data, one)] as const),
+    ...(data.before?.series ?? []).map((one) => [one, linkOfSeries(bucketsBefore(data), one)] as const),
+  ]
   return (
     <ul className={styles.legend}>
-      {data.series.map((one) => (
-        <Entry key={one.name} series={one} link={linkOfSeries(data, one)} />
-      ))}
-      {data.before?.series.map((one) => (
-        <Entry key={one.name} series={one} link={linkOfSeries(bucketsBefore(data), one)} />
+      {entries.map(([one, link]) => (
+        <li key={one.name}>
+          <Swatch {...one} />
+          <span>
+            <Way link={link}>{one.name}</Way>
+          </span>
+        </li>
       ))}
     </ul>
-  )
-}
-
-interface EntryProps {
-  readonly series: ChartSeries
-  readonly link: RecordsLink | undefined
-}
-
-function Entry({ series, link }: EntryProps) {
-  return (
-    <li>
-      <Swatch {...series} />
-      {link === undefined ? <span>{series.name}</span> : <Link {...link}>{series.name}</Link>}
-    </li>
   )
 }
 

@@ -3,20 +3,20 @@ import { useEffect, useEffectEvent, useRef } from 'react'
 import UPlot from 'uplot'
 import type { ChartData, ChartSeries } from './chart-data.ts'
 import { stack } from './stack.ts'
-import { ticks } from './ticks.ts'
+import { ticks, valueTicks } from './ticks.ts'
+import styles from './time-chart.module.css'
 import type { BucketFormat } from './use-bucket-format.ts'
 
 export interface PlotProps {
   readonly data: ChartData
   readonly buckets: BucketFormat
-  readonly height: number
   /** How values are written on the axis, where there is little room. */
   formatAxis(value: number): string
   /** The bucket under the pointer and its place from the left, or undefined when the pointer has left. */
   onPoint(point: { index: number; left: number; width: number } | undefined): void
   /** The bucket that the keyboard has walked to; it is pointed at as if by the pointer. */
   readonly walked: number | undefined
-  /** The bucket that was clicked, and its layer, if a layer of bars was hit. */
+  /** The bucket that was clicked, and its layer or the bar of the period before, if one was hit. */
   onOpen(index: number, series: ChartSeries | undefined): void
   /** The same for a finger, which has to touch a bar to see its values. */
   onTouch(index: number, series: ChartSeries | undefined): void
@@ -36,7 +36,6 @@ const DRAG_MIN = 6
 export default function Plot({
   data,
   buckets,
-  height,
   walked,
   formatAxis,
   onPoint,
@@ -58,7 +57,8 @@ export default function Plot({
     if (element === null) return
     const options: UPlot.Options = {
       width: element.clientWidth,
-      height,
+      height: element.clientHeight,
+      padding: [10, 16, 0, 0],
       ...plotOf(data, buckets, formatAxis),
       legend: { show: false },
       cursor: {
@@ -92,15 +92,17 @@ export default function Plot({
     plot.over.addEventListener(
       'click',
       ({ pointerType }: PointerEvent | (MouseEvent & { pointerType?: string })) => {
-        const { idx, top = -1 } = plot.cursor
+        const { idx, left = -1, top = -1 } = plot.cursor
         if (idx === null || idx === undefined) return
-        const layer = layerAt(data, idx, plot.posToVal(top, 'y'))
+        const bars = data.before !== undefined && left < plot.valToPos(idx, 'x') ? data.before : data
+        const layer = data.kind === 'bars' ? layerAt(bars.series, idx, plot.posToVal(top, 'y')) : undefined
         if (pointerType === 'touch') touch(idx, layer)
         else open(idx, layer)
       },
     )
     const observer = new ResizeObserver(() => {
-      if (element.clientWidth !== plot.width) plot.setSize({ width: element.clientWidth, height })
+      const { clientWidth: width, clientHeight: height } = element
+      if (width !== plot.width || height !== plot.height) plot.setSize({ width, height })
     })
     observer.observe(element)
     // With its paths, because those of bars keep their colour.
@@ -113,7 +115,7 @@ export default function Plot({
       plot.destroy()
       point(undefined)
     }
-  }, [data, buckets, height, formatAxis, isSelectable])
+  }, [data, buckets, formatAxis, isSelectable])
   // biome-ignore lint/correctness/useExhaustiveDependencies: another chart is pointed at anew.
   useEffect(() => {
     const plot = shown.current
@@ -121,18 +123,19 @@ export default function Plot({
     const left = walked === undefined ? -10 : plot.valToPos(walked, 'x')
     plot.setCursor({ left, top: walked === undefined ? -10 : 0 })
   }, [walked, data])
-  return <div ref={host} />
+  return <div className={styles.plot} ref={host} />
 }
 
 function plotOf(data: ChartData, buckets: BucketFormat, formatAxis: (value: number) => string) {
   const count = data.starts.length
   const line = { stroke: () => colourOf('--line'), width: 1 }
   const axis = { font: FONT, stroke: () => colourOf('--text-2') }
+  const linesTo = (max: number) => valueTicks(max, data.kind)
   return {
     scales: {
       // The buckets one by one: in time itself, days of 23 and 25 hours and months would have bars of different widths.
       x: { time: false, range: (): UPlot.Range.MinMax => [-0.5, count - 0.5] },
-      y: { range: (_: UPlot, __: number, max: number): UPlot.Range.MinMax => [0, max > 0 ? max * 1.06 : 1] },
+      y: { range: (_: UPlot, __: number, max: number): UPlot.Range.MinMax => [0, linesTo(max).at(-1) ?? 1] },
     },
     axes: [
       {
@@ -149,8 +152,7 @@ function plotOf(data: ChartData, buckets: BucketFormat, formatAxis: (value: numb
         ...axis,
         grid: line,
         ticks: { show: false },
-        space: 44,
-        incrs: STEPS,
+        splits: (_: UPlot, __: number, ___: number, max: number) => [0, ...linesTo(max)],
         values: (_: UPlot, splits: number[]) => splits.map(formatAxis),
         size: (plot: UPlot, values: string[] | null) => 14 + widthOf(plot, values ?? []),
       },
@@ -168,20 +170,25 @@ function widthOf({ ctx }: UPlot, texts: readonly string[]): number {
   return Math.ceil(Math.max(14, ...widths))
 }
 
-/** Counts and milliseconds are whole numbers, so there are no lines between them. */
-const STEPS = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat()
-
 function seriesOf({ series, kind, before }: ChartData): UPlot.Series[] {
-  const linesBefore = (before?.series ?? []).map(lineOf)
-  if (kind === 'lines') return [...series.map(lineOf), ...linesBefore]
-  const bars = UPlot.paths.bars?.({ size: [0.72, 48], radius: 0 })
-  const layers = drawnOrder(series).map(({ colour }) => ({
+  const seriesBefore = before?.series ?? []
+  if (kind === 'lines') return [...series, ...seriesBefore].map(lineOf)
+  // The period before is to the left of the middle of a bucket, as it was earlier, and this one to the right.
+  return [...drawnOrder(series).map(barOf(before && 1)), ...seriesBefore.map(barOf(-1))]
+}
+
+function barOf(side?: 1 | -1) {
+  const paths = UPlot.paths.bars?.({
+    size: side === undefined ? [0.72, 48] : [0.36, 24],
+    align: side ?? 0,
+    radius: 0,
+  })
+  return ({ colour }: ChartSeries): UPlot.Series => ({
     fill: () => colourOf(colour),
     width: 0,
     points: { show: false },
-    ...(bars !== undefined && { paths: bars }),
-  }))
-  return [...layers, ...linesBefore]
+    ...(paths !== undefined && { paths }),
+  })
 }
 
 function lineOf({ colour, isDashed }: ChartSeries): UPlot.Series {
@@ -202,11 +209,10 @@ function alignedData({ starts, series, kind, before }: ChartData): UPlot.Aligned
   return [[...starts.keys()], ...(kind === 'lines' ? values : drawnOrder(stack(values))), ...valuesBefore]
 }
 
-/** The layer of bars at a height of a bucket; undefined above them and between lines. */
-function layerAt({ series, kind }: ChartData, index: number, value: number): ChartSeries | undefined {
-  if (kind === 'lines' || value < 0) return undefined
-  const place = stack(series.map(({ values }) => values)).findIndex((edges) => value <= (edges[index] ?? 0))
-  return series[place]
+/** The layer of bars at a height of a bucket; undefined above them. */
+function layerAt(layers: readonly ChartSeries[], index: number, value: number): ChartSeries | undefined {
+  if (value < 0) return undefined
+  return layers[stack(layers.map(({ values }) => values)).findIndex((edges) => value <= (edges[index] ?? 0))]
 }
 
 /** Bars reach from the ground to their upper edge, so the highest are drawn first and covered by those below them. */

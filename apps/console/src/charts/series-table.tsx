@@ -2,28 +2,23 @@ import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { ChangeText } from '../report/change-text.tsx'
 import { numeric, Table, time } from '../ui/table.tsx'
-import {
-  bucketsBefore,
-  type ChartData,
-  type ChartSeries,
-  type RecordsLink,
-  recordsIn,
-  recordsOf,
-} from './chart-data.ts'
+import { bucketsBefore, type ChartData, type ChartSeries, recordsIn, recordsOf } from './chart-data.ts'
+import { Way } from './count.tsx'
 import { useBucketFormat } from './use-bucket-format.ts'
+import { useValueFormat } from './use-value-format.ts'
 
 interface SeriesTableProps {
   /** What the chart is called. */
   readonly label: string
   readonly data: ChartData
-  format(value: number): string
 }
 
 /** The numbers of a chart, the latest first, beside those of the period before. Each leads to its records. */
-export function SeriesTable({ label, data, format }: SeriesTableProps) {
+export function SeriesTable({ label, data }: SeriesTableProps) {
   const t = useTranslations('charts')
   const { starts, series, kind, granularity, zone, before } = data
   const buckets = useBucketFormat(granularity, zone)
+  const { format } = useValueFormat(kind)
   const hasSum = kind === 'bars' && series.length > 1
   const at = ({ values }: ChartSeries, index: number) => values[index] ?? null
   const sumAt = (index: number) => series.reduce((sum, one) => sum + (at(one, index) ?? 0), 0)
@@ -85,15 +80,6 @@ export function SeriesTable({ label, data, format }: SeriesTableProps) {
       </tbody>
     </Table>
   )
-}
-
-interface WayProps {
-  readonly link: RecordsLink | undefined
-  readonly children: string
-}
-
-function Way({ link, children }: WayProps) {
-  return link === undefined ? children : <Link {...link}>{children}</Link>
 }
 
 function Head({ children }: { readonly children: string }) {

@@ -32,3 +32,20 @@ function thinned(indices: readonly number[], max: number): number[] {
   const step = Math.ceil(indices.length / Math.max(max, 1))
   return indices.filter((_, place) => (indices.length - 1 - place) % step === 0)
 }
+
+/** Counts and milliseconds are whole numbers, so there are no lines between them. */
+const COUNT_STEPS = Array.from({ length: 13 }, (_, power) =>
+  [1, 2, 5].map((step) => step * 10 ** power),
+).flat()
+/** Times are round by the second, the minute and the hour. */
+const TIME_STEPS = [
+  ...COUNT_STEPS.slice(0, 9),
+  ...[1_000, 60_000].flatMap((unit) => [1, 2, 5, 10, 20, 30].map((step) => step * unit)),
+  ...COUNT_STEPS.map((step) => step * HOUR_MS),
+]
+
+/** The grid lines above zero, three to five of them at round values. The last one is the top of the chart. */
+export function valueTicks(max: number, kind: ChartData['kind']): number[] {
+  const step = (kind === 'lines' ? TIME_STEPS : COUNT_STEPS).find((each) => max <= 5 * each) ?? max / 5
+  return Array.from({ length: Math.max(3, Math.ceil(max / step)) }, (_, line) => (line + 1) * step)
+}

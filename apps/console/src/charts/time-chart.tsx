@@ -1,24 +1,27 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslations } from 'use-intl'
-import { type ChartData, type RecordsLink, recordsIn, recordsOf } from './chart-data.ts'
+import {
+  bucketsBefore,
+  type ChartData,
+  type RecordsLink,
+  recordsIn,
+  recordsOf,
+  valuesAt,
+} from './chart-data.ts'
 import { Legend } from './legend.tsx'
 import type { PlotProps } from './plot.tsx'
 import styles from './time-chart.module.css'
 import { Tooltip } from './tooltip.tsx'
 import { useBucketFormat } from './use-bucket-format.ts'
 import { usePlot } from './use-plot.ts'
-import { valuesAt } from './values-at.ts'
+import { useValueFormat } from './use-value-format.ts'
 
-interface TimeChartProps extends Pick<PlotProps, 'onDrawn'> {
+export interface TimeChartProps extends Pick<PlotProps, 'onDrawn'> {
   /** What the chart shows, for those who do not see it; the numbers themselves belong in a table beside it. */
   readonly label: string
   /** Must be the same object as long as it says the same: the chart is drawn anew for another one. */
   readonly data: ChartData
-  /** How values are written. */
-  format(value: number): string
-  /** The same in little room, by default as elsewhere. */
-  formatAxis?(value: number): string
   /** What was dragged over: from the start of its first bucket to the end of its last one. */
   onZoom?(from: string, to: string): void
 }
@@ -33,16 +36,15 @@ interface Touched {
   readonly name: string | undefined
 }
 
-const HEIGHT = 240
-
 /**
  * A chart over time: stacked bars or lines, a legend, and the values under the pointer. A bucket that is clicked leads to its
  * records. The keyboard walks through the buckets with the arrow keys, and Enter leads on.
  */
-export function TimeChart({ label, data, format, formatAxis = format, onZoom, onDrawn }: TimeChartProps) {
+export function TimeChart({ label, data, onZoom, onDrawn }: TimeChartProps) {
   const t = useTranslations('charts')
   const navigate = useNavigate()
   const buckets = useBucketFormat(data.granularity, data.zone)
+  const { format, formatAxis } = useValueFormat(data.kind)
   const Plot = usePlot()
   // With its data, because a report with fewer buckets may arrive while the pointer rests on the chart.
   const [point, setPoint] = useState<PointedAt>()
@@ -53,8 +55,9 @@ export function TimeChart({ label, data, format, formatAxis = format, onZoom, on
   const [touched, setTouched] = useState<Touched>()
   /** A layer that no list has alone leads to all of its bucket. */
   const linkAt = (index: number, series?: ChartData['series'][number]) =>
-    (series && recordsOf(data, series, index)) ?? recordsIn(data, index)
-  const spoken = valuesAt(data, place).map(
+    (series && recordsOf(data.before?.series.includes(series) ? bucketsBefore(data) : data, series, index)) ??
+    recordsIn(data, index)
+  const spoken = valuesAt([...data.series, ...(data.before?.series ?? [])], place).map(
     ({ name, value }) => `${name} ${value === null ? '–' : format(value)}`,
   )
   return (
@@ -65,7 +68,6 @@ export function TimeChart({ label, data, format, formatAxis = format, onZoom, on
           {Plot !== undefined && (
             <Plot
               {...{ data, buckets, formatAxis, onDrawn, walked }}
-              height={HEIGHT}
               onPoint={(at) => setPoint(at && { ...at, data })}
               onOpen={(index, series) => void navigate(linkAt(index, series))}
               onTouch={(index, series) =>

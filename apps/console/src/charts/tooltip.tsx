@@ -1,9 +1,8 @@
 import { useTranslations } from 'use-intl'
-import type { ChartData } from './chart-data.ts'
+import { type ChartData, valuesAt } from './chart-data.ts'
 import { Swatch } from './legend.tsx'
 import styles from './time-chart.module.css'
 import type { BucketFormat } from './use-bucket-format.ts'
-import { valuesAt } from './values-at.ts'
 
 interface TooltipProps {
   readonly data: ChartData
@@ -18,7 +17,7 @@ export function Tooltip({ data, buckets, point, format }: TooltipProps) {
   const { index, left, width } = point
   // On the side of the pointer with more room.
   const place = left > width / 2 ? { right: width - left + 12 } : { left: left + 12 }
-  const values = valuesAt({ series: data.series }, index)
+  const values = valuesAt(data.series, index)
   const shown = values.filter(({ value }) => values.length <= 3 || (value ?? 0) !== 0)
   const sum = values.reduce((total, { value }) => total + (value ?? 0), 0)
   const startBefore = data.before?.starts[index]
@@ -40,7 +39,7 @@ export function Tooltip({ data, buckets, point, format }: TooltipProps) {
         <>
           <strong>{buckets.long(startBefore)}</strong>
           <dl>
-            {valuesAt({ series: data.before.series }, index).map((one) => (
+            {valuesAt(data.before.series, index).map((one) => (
               <Value key={one.name} {...one} format={format} />
             ))}
           </dl>
@@ -50,7 +49,7 @@ export function Tooltip({ data, buckets, point, format }: TooltipProps) {
   )
 }
 
-type ValueProps = ReturnType<typeof valuesAt>[number]
+type ValueProps = Pick<ReturnType<typeof valuesAt>[number], 'name' | 'value' | 'colour' | 'isDashed'>
 
 function Value({ name, value, format, ...look }: ValueProps & Pick<TooltipProps, 'format'>) {
   return (

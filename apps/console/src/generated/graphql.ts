@@ -695,7 +695,7 @@ export type OverviewQueryVariables = Exact<{
 }>;
 
 
-export type OverviewQuery = { usage: { from: string, to: string, granularity: UsageGranularity, timezone: string, totals: { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number } | null }, points: Array<{ start: string, calls: number, failedCalls: number, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number } | null }>, groups: Array<{ agentId: string | null, totals: { calls: number, failedCalls: number } }>, quota: { maxApiCalls: number, apiCallsCount: number, remaining: number, quotaPeriod: QuotaPeriod, resetsAt: string | null } } | null };
+export type OverviewQuery = { usage: { from: string, to: string, granularity: UsageGranularity, timezone: string, totals: { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, points: Array<{ start: string, calls: number, failedCalls: number, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }>, groups: Array<{ agentId: string | null, totals: { calls: number, failedCalls: number } }>, quota: { maxApiCalls: number, apiCallsCount: number, remaining: number, quotaPeriod: QuotaPeriod } } | null };
 
 export type OverviewBeforeQueryVariables = Exact<{
   from: string;
@@ -705,12 +705,12 @@ export type OverviewBeforeQueryVariables = Exact<{
 }>;
 
 
-export type OverviewBeforeQuery = { usage: { from: string, to: string, totals: { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number } | null } } | null };
+export type OverviewBeforeQuery = { usage: { from: string, to: string, totals: { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null } } | null };
 
 export type OverviewAgentsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type OverviewAgentsQuery = { agents: Array<{ id: string, name: string, platform: string, status: AgentStatus, sandbox: boolean }> | null };
+export type OverviewAgentsQuery = { agents: Array<{ id: string, name: string, status: AgentStatus }> | null };
 
 export type FirstStepsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -720,11 +720,13 @@ export type FirstStepsQuery = { apiKeys: { totalCount: number } | null, calls: {
 export type UsageUpdatedSubscriptionVariables = Exact<{ [key: string]: never; }>;
 
 
-export type UsageUpdatedSubscription = { usageUpdated: { day: string, totals: { calls: number, failedCalls: number, totalTokens: number | null }, quota: { maxApiCalls: number, apiCallsCount: number, remaining: number, quotaPeriod: QuotaPeriod, resetsAt: string | null } } | null };
+export type UsageUpdatedSubscription = { usageUpdated: { day: string, totals: { calls: number, failedCalls: number, totalTokens: number | null }, quota: { maxApiCalls: number, apiCallsCount: number, remaining: number, quotaPeriod: QuotaPeriod } } | null };
 
-export type NumbersFragment = { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number } | null };
+export type NumbersFragment = { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null };
 
-export type QuotaLeftFragment = { maxApiCalls: number, apiCallsCount: number, remaining: number, quotaPeriod: QuotaPeriod, resetsAt: string | null };
+export type PercentilesFragment = { p50: number, p95: number, p99: number };
+
+export type QuotaLeftFragment = { maxApiCalls: number, apiCallsCount: number, remaining: number, quotaPeriod: QuotaPeriod };
 
 export type ProcessesQueryVariables = Exact<{
   state?: GatewayProcessFilter | null | undefined;
@@ -777,13 +779,11 @@ export type UsageReportQueryVariables = Exact<{
 }>;
 
 
-export type UsageReportQuery = { usage: { from: string, to: string, granularity: UsageGranularity, timezone: string, groupBy: Array<UsageGroupBy>, groupCount: number, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }>, previous?: { from: string, to: string, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }> } | null, drawn?: Array<{ agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }>, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null }>, groups?: Array<{ agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, previousTotals?: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null } | null, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null }> } & { missingGroups?: Array<{ agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, previousTotals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null } | null, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null }> | null } | null };
+export type UsageReportQuery = { usage: { from: string, to: string, granularity: UsageGranularity, timezone: string, groupBy: Array<UsageGroupBy>, groupCount: number, totals: { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }>, previous?: { from: string, to: string, totals: { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }> } | null, drawn?: Array<{ agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }>, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null }>, groups?: Array<{ agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, totals: { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, previousTotals?: { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null } | null, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null }> } & { missingGroups?: Array<{ agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, totals: { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, previousTotals: { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null } | null, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null }> | null } | null };
 
 export type MetricPointFragment = { start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null };
 
 export type GroupNameFragment = { agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null };
-
-export type GroupNumbersFragment = { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null };
 
 export type UserPageQueryVariables = Exact<{
   id: string | number;
@@ -968,6 +968,13 @@ export const KeyFieldsFragmentDoc = new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"KeyFields"}) as unknown as TypedDocumentString<KeyFieldsFragment, unknown>;
+export const PercentilesFragmentDoc = new TypedDocumentString(`
+    fragment Percentiles on Quantiles {
+  p50
+  p95
+  p99
+}
+    `, {"fragmentName":"Percentiles"}) as unknown as TypedDocumentString<PercentilesFragment, unknown>;
 export const NumbersFragmentDoc = new TypedDocumentString(`
     fragment Numbers on UsageTotals {
   calls
@@ -975,22 +982,23 @@ export const NumbersFragmentDoc = new TypedDocumentString(`
   totalTokens
   tokenCoverage
   firstChunkMs {
-    p50
-    p95
+    ...Percentiles
   }
   durationMs {
-    p50
-    p95
+    ...Percentiles
   }
 }
-    `, {"fragmentName":"Numbers"}) as unknown as TypedDocumentString<NumbersFragment, unknown>;
+    fragment Percentiles on Quantiles {
+  p50
+  p95
+  p99
+}`, {"fragmentName":"Numbers"}) as unknown as TypedDocumentString<NumbersFragment, unknown>;
 export const QuotaLeftFragmentDoc = new TypedDocumentString(`
     fragment QuotaLeft on Quota {
   maxApiCalls
   apiCallsCount
   remaining
   quotaPeriod
-  resetsAt
 }
     `, {"fragmentName":"QuotaLeft"}) as unknown as TypedDocumentString<QuotaLeftFragment, unknown>;
 export const RefusalFieldsFragmentDoc = new TypedDocumentString(`
@@ -1031,17 +1039,17 @@ export const MetricPointFragmentDoc = new TypedDocumentString(`
   failedCalls @include(if: $withCalls)
   totalTokens @include(if: $withTokens)
   firstChunkMs @include(if: $withFirstChunk) {
-    p50
-    p95
-    p99
+    ...Percentiles
   }
   durationMs @include(if: $withDuration) {
-    p50
-    p95
-    p99
+    ...Percentiles
   }
 }
-    `, {"fragmentName":"MetricPoint"}) as unknown as TypedDocumentString<MetricPointFragment, unknown>;
+    fragment Percentiles on Quantiles {
+  p50
+  p95
+  p99
+}`, {"fragmentName":"MetricPoint"}) as unknown as TypedDocumentString<MetricPointFragment, unknown>;
 export const GroupNameFragmentDoc = new TypedDocumentString(`
     fragment GroupName on UsageGroup {
   agentId
@@ -1063,23 +1071,6 @@ export const GroupNameFragmentDoc = new TypedDocumentString(`
   outcome
 }
     `, {"fragmentName":"GroupName"}) as unknown as TypedDocumentString<GroupNameFragment, unknown>;
-export const GroupNumbersFragmentDoc = new TypedDocumentString(`
-    fragment GroupNumbers on UsageTotals {
-  calls
-  failedCalls
-  totalTokens
-  firstChunkMs {
-    p50
-    p95
-    p99
-  }
-  durationMs {
-    p50
-    p95
-    p99
-  }
-}
-    `, {"fragmentName":"GroupNumbers"}) as unknown as TypedDocumentString<GroupNumbersFragment, unknown>;
 export const UserEventFragmentDoc = new TypedDocumentString(`
     fragment UserEvent on AuditEvent {
   n
@@ -1653,12 +1644,10 @@ export const OverviewDocument = new TypedDocumentString(`
       calls
       failedCalls
       firstChunkMs {
-        p50
-        p95
+        ...Percentiles
       }
       durationMs {
-        p50
-        p95
+        ...Percentiles
       }
     }
     groups(first: 100) {
@@ -1679,21 +1668,23 @@ export const OverviewDocument = new TypedDocumentString(`
   totalTokens
   tokenCoverage
   firstChunkMs {
-    p50
-    p95
+    ...Percentiles
   }
   durationMs {
-    p50
-    p95
+    ...Percentiles
   }
+}
+fragment Percentiles on Quantiles {
+  p50
+  p95
+  p99
 }
 fragment QuotaLeft on Quota {
   maxApiCalls
   apiCallsCount
   remaining
   quotaPeriod
-  resetsAt
-}`, {"hash":"sha256:16c29be4a34145923ff2927303dc3e64464c25510dc05accb5867596ff94d7de"}) as unknown as TypedDocumentString<OverviewQuery, OverviewQueryVariables>;
+}`, {"hash":"sha256:8610624776328822331ca1182a5732acdc16e001ccb659328b59b214fda632ef"}) as unknown as TypedDocumentString<OverviewQuery, OverviewQueryVariables>;
 export const OverviewBeforeDocument = new TypedDocumentString(`
     query OverviewBefore($from: DateTime!, $to: DateTime!, $granularity: UsageGranularity!, $timezone: String!) {
   usage(
@@ -1714,25 +1705,26 @@ export const OverviewBeforeDocument = new TypedDocumentString(`
   totalTokens
   tokenCoverage
   firstChunkMs {
-    p50
-    p95
+    ...Percentiles
   }
   durationMs {
-    p50
-    p95
+    ...Percentiles
   }
-}`, {"hash":"sha256:7006cbd2b62533666e34fc3d5aa793c71ef288b601c47f21eeffa8c05e62d191"}) as unknown as TypedDocumentString<OverviewBeforeQuery, OverviewBeforeQueryVariables>;
+}
+fragment Percentiles on Quantiles {
+  p50
+  p95
+  p99
+}`, {"hash":"sha256:2da0a04701ca0e046c2825a43d14bfad3926ca7de05a903894ef38757f6d29c8"}) as unknown as TypedDocumentString<OverviewBeforeQuery, OverviewBeforeQueryVariables>;
 export const OverviewAgentsDocument = new TypedDocumentString(`
     query OverviewAgents {
   agents {
     id
     name
-    platform
     status
-    sandbox
   }
 }
-    `, {"hash":"sha256:dc27ecfdbb1c299ead0484f1358859018011f23ac815e6ff29154dc9189f0317"}) as unknown as TypedDocumentString<OverviewAgentsQuery, OverviewAgentsQueryVariables>;
+    `, {"hash":"sha256:0e738f887bd1d3a417da9c7dc7a71fd536caaefcec9d827250df70451e59e140"}) as unknown as TypedDocumentString<OverviewAgentsQuery, OverviewAgentsQueryVariables>;
 export const FirstStepsDocument = new TypedDocumentString(`
     query FirstSteps {
   apiKeys(first: 1) {
@@ -1764,8 +1756,7 @@ export const UsageUpdatedDocument = new TypedDocumentString(`
   apiCallsCount
   remaining
   quotaPeriod
-  resetsAt
-}`, {"hash":"sha256:263a524ade8523c9bb656d8df533d90fd7bbc723123437399a5ce65ff5045a98"}) as unknown as TypedDocumentString<UsageUpdatedSubscription, UsageUpdatedSubscriptionVariables>;
+}`, {"hash":"sha256:8c50991816bbb0bba85b2f6b43f899625bbe84bbd90a54a880b0f5c92c4dfe8c"}) as unknown as TypedDocumentString<UsageUpdatedSubscription, UsageUpdatedSubscriptionVariables>;
 export const ProcessesDocument = new TypedDocumentString(`
     query Processes($state: GatewayProcessFilter) {
   gatewayProcesses(state: $state) {
@@ -1881,7 +1872,7 @@ export const UsageReportDocument = new TypedDocumentString(`
     groupBy
     groupCount
     totals {
-      ...GroupNumbers
+      ...Numbers
     }
     points {
       ...MetricPoint
@@ -1890,7 +1881,7 @@ export const UsageReportDocument = new TypedDocumentString(`
       from
       to
       totals {
-        ...GroupNumbers
+        ...Numbers
       }
       points {
         ...MetricPoint
@@ -1905,39 +1896,52 @@ export const UsageReportDocument = new TypedDocumentString(`
     groups(first: 100, orderBy: $orderBy) @include(if: $isGrouped) {
       ...GroupName
       totals {
-        ...GroupNumbers
+        ...Numbers
       }
       previousTotals @include(if: $compare) {
-        ...GroupNumbers
+        ...Numbers
       }
     }
     ... @include(if: $compare) {
       missingGroups(first: 100, orderBy: $orderBy) @include(if: $isGrouped) {
         ...GroupName
         totals {
-          ...GroupNumbers
+          ...Numbers
         }
         previousTotals {
-          ...GroupNumbers
+          ...Numbers
         }
       }
     }
   }
 }
-    fragment MetricPoint on UsagePoint {
+    fragment Numbers on UsageTotals {
+  calls
+  failedCalls
+  totalTokens
+  tokenCoverage
+  firstChunkMs {
+    ...Percentiles
+  }
+  durationMs {
+    ...Percentiles
+  }
+}
+fragment Percentiles on Quantiles {
+  p50
+  p95
+  p99
+}
+fragment MetricPoint on UsagePoint {
   start
   calls @include(if: $withCalls)
   failedCalls @include(if: $withCalls)
   totalTokens @include(if: $withTokens)
   firstChunkMs @include(if: $withFirstChunk) {
-    p50
-    p95
-    p99
+    ...Percentiles
   }
   durationMs @include(if: $withDuration) {
-    p50
-    p95
-    p99
+    ...Percentiles
   }
 }
 fragment GroupName on UsageGroup {
@@ -1958,22 +1962,7 @@ fragment GroupName on UsageGroup {
   }
   endUser
   outcome
-}
-fragment GroupNumbers on UsageTotals {
-  calls
-  failedCalls
-  totalTokens
-  firstChunkMs {
-    p50
-    p95
-    p99
-  }
-  durationMs {
-    p50
-    p95
-    p99
-  }
-}`, {"hash":"sha256:2a37882ba22f6a511d3b4829a9ced7e956fdb93cfaf1fe3fdf4ab052e89c3d0e"}) as unknown as TypedDocumentString<UsageReportQuery, UsageReportQueryVariables>;
+}`, {"hash":"sha256:1d90dcb2d905fc73d6c83d9df1432e177db434f5b0062d93ebbd33f33a3325a4"}) as unknown as TypedDocumentString<UsageReportQuery, UsageReportQueryVariables>;
 export const UserPageDocument = new TypedDocumentString(`
     query UserPage($id: ID!) {
   user(id: $id) {

@@ -1,4 +1,4 @@
-import { ArrowDown, ArrowUp, Equal } from 'lucide-react'
+import { ArrowDown, ArrowUp, Equal, EqualApproximately } from 'lucide-react'
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../format/use-formats.ts'
 import { classNames } from '../ui/class-names.ts'
@@ -15,22 +15,22 @@ interface ChangeTextProps {
   readonly verdict?: Verdict
 }
 
-const ICONS = { up: ArrowUp, down: ArrowDown, same: Equal }
+const ICONS = { up: ArrowUp, down: ArrowDown, same: Equal, alike: EqualApproximately }
 
-/** By how much a number differs from that of the period before. */
+/** By how much a number differs from that of the period before; nothing where there is none to compare with. */
 export function ChangeText({ now, before, kind = 'count', verdict }: ChangeTextProps) {
   const t = useTranslations('charts.changes')
   const formats = useFormats()
   const change = changeOf(now, before, kind)
-  if (change === undefined) return <span className={styles.change}>{t('none')}</span>
+  if (change === undefined) return null
   const { direction, share } = change
-  const Icon = ICONS[direction]
-  const text = kind === 'count' ? formats.percent(share) : formats.aboutPercent(share)
-  const same = kind === 'count' ? t('same') : t('alike')
+  const isCount = kind === 'count'
+  const name = direction === 'same' && !isCount ? 'alike' : direction
+  const Icon = ICONS[name]
   return (
     <span className={classNames(styles.change, verdict && styles[verdict])}>
-      <Icon aria-hidden />
-      {direction === 'same' ? same : t(direction, { share: text })}
+      <Icon role="img" aria-label={t(name)} />
+      {direction !== 'same' && (isCount ? formats.percent(share) : formats.aboutPercent(share))}
     </span>
   )
 }

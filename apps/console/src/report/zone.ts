@@ -31,6 +31,18 @@ export function isReportable(zone: string, now: Date): boolean {
   }
 }
 
+interface ReportZone {
+  readonly zone: string
+  /** The zone of the browser, where the gateway cannot report in it. */
+  readonly replaced?: string
+}
+
+/** The zone of the browser, or UTC where its offset is not a whole number of hours. */
+export function reportZone(now = new Date()): ReportZone {
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone
+  return isReportable(own, now) ? { zone: own } : { zone: 'UTC', replaced: own }
+}
+
 /** The start of the day of a zone that is `days` after the day of a moment; for days before it, `days` is negative. */
 export function startOfDay(at: Date, zone: string, days = 0): Date {
   const local = new Date(at.getTime() + offsetMs(at, zone))

@@ -3,12 +3,14 @@ import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { callsLink } from '../../charts/calls-link.ts'
 import { Count } from '../../charts/count.tsx'
+import { useFormats } from '../../format/use-formats.ts'
 import { type AgentStatus, OverviewAgentsDocument, type OverviewQuery } from '../../generated/graphql.ts'
 import { graphqlQuery } from '../../session/queries.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Empty, ErrorNotice, Loading } from '../../ui/notice.tsx'
 import { numeric, Table } from '../../ui/table.tsx'
+import styles from './overview-page.module.css'
 
 type Report = NonNullable<OverviewQuery['usage']>
 
@@ -26,6 +28,7 @@ export function AgentsCard({ report }: { readonly report: Report }) {
 
 function AgentTable({ report: { groups, from, to } }: { readonly report: Report }) {
   const t = useTranslations('overview')
+  const formats = useFormats()
   const calledIn = callsLink()
   const { data, error, refetch } = useQuery(graphqlQuery(OverviewAgentsDocument, {}))
   if (error !== null) return <ErrorNotice error={error} retry={refetch} />
@@ -37,7 +40,6 @@ function AgentTable({ report: { groups, from, to } }: { readonly report: Report 
       <thead>
         <tr>
           <th scope="col">{t('agent')}</th>
-          <th scope="col">{t('status')}</th>
           <th scope="col" className={numeric}>
             {t('calls')}
           </th>
@@ -52,19 +54,22 @@ function AgentTable({ report: { groups, from, to } }: { readonly report: Report 
           return (
             <tr key={id}>
               <th scope="row">
-                <Link {...calledIn(from, to, { agent: id })}>{name}</Link>
+                <span className={styles.agent}>
+                  <Link {...calledIn(from, to, { agent: id })}>{name}</Link>
+                  {status !== null && (
+                    <Link to="/agents">
+                      <Badge tone={TONES[status]}>{t(`statuses.${status}`)}</Badge>
+                    </Link>
+                  )}
+                </span>
               </th>
-              <td>
-                {status !== null && (
-                  <Link to="/agents">
-                    <Badge tone={TONES[status]}>{t(`statuses.${status}`)}</Badge>
-                  </Link>
-                )}
-              </td>
               <td className={numeric}>
                 <Count value={totals?.calls ?? 0} link={calledIn(from, to, { agent: id })} />
               </td>
               <td className={numeric}>
+                {totals !== undefined && totals.failedCalls > 0 && (
+                  <span className={styles.share}>{formats.percent(totals.failedCalls / totals.calls)}</span>
+                )}
                 <Count
                   value={totals?.failedCalls ?? 0}
                   link={calledIn(from, to, { agent: id, outcome: 'FAILED' })}

@@ -1,29 +1,25 @@
 import { useMemo } from 'react'
 import { useTranslations } from 'use-intl'
 import { callsLink, tookAtLeast } from '../../charts/calls-link.ts'
-import type { ChartData } from '../../charts/chart-data.ts'
-import { SeriesTable } from '../../charts/series-table.tsx'
-import { TimeChart } from '../../charts/time-chart.tsx'
-import { useFormats } from '../../format/use-formats.ts'
+import { ChartCard } from '../../charts/chart-card.tsx'
+import type { ChartData, Percentile } from '../../charts/chart-data.ts'
+import { PercentileChoice } from '../../charts/percentile-choice.tsx'
 import type { OverviewQuery } from '../../generated/graphql.ts'
-import { Card } from '../../ui/card.tsx'
-import { Disclosure } from '../../ui/disclosure.tsx'
-import styles from './overview-page.module.css'
 
 type Report = NonNullable<OverviewQuery['usage']>
 
 interface ChartsProps {
   readonly report: Report
+  readonly percentile: Percentile
+  onPercentile(percentile: Percentile): void
   onZoom(from: string, to: string): void
   /** Called when the first chart can be seen. */
   onDrawn(): void
 }
 
 /** The calls and their times, hour by hour or day by day. */
-export function Charts({ report, onZoom, onDrawn }: ChartsProps) {
+export function Charts({ report, percentile, onPercentile, onZoom, onDrawn }: ChartsProps) {
   const t = useTranslations('overview')
-  const charts = useTranslations('charts')
-  const formats = useFormats()
   const { points, to, granularity, timezone: zone, totals } = report
   const [calls, times] = useMemo(() => {
     const shared = {
@@ -53,52 +49,31 @@ export function Charts({ report, onZoom, onDrawn }: ChartsProps) {
         },
       ],
     }
-    const timesOf = (name: string, read: 'firstChunkMs' | 'durationMs', quantile: 'p50' | 'p95') => ({
-      name,
-      values: values((point) => point[read]?.[quantile]),
-      overall: totals[read]?.[quantile],
-      colour: read === 'firstChunkMs' ? ('--series-2' as const) : ('--series-3' as const),
-      isDashed: quantile === 'p95',
-      filterOf: tookAtLeast(read),
+    const timesOf = (read: 'firstChunk' | 'duration', colour: `--${string}`) => ({
+      name: t(read),
+      values: values((point) => point[`${read}Ms`]?.[percentile]),
+      overall: totals[`${read}Ms`]?.[percentile],
+      colour,
+      filterOf: tookAtLeast(`${read}Ms`),
     })
     const times: ChartData = {
       ...shared,
       kind: 'lines',
-      series: [
-        timesOf(t('firstChunkP50'), 'firstChunkMs', 'p50'),
-        timesOf(t('firstChunkP95'), 'firstChunkMs', 'p95'),
-        timesOf(t('durationP50'), 'durationMs', 'p50'),
-        timesOf(t('durationP95'), 'durationMs', 'p95'),
-      ],
+      series: [timesOf('firstChunk', '--series-2'), timesOf('duration', '--series-3')],
     }
     return [calls, times]
-  }, [points, to, granularity, zone, totals, t])
+  }, [points, to, granularity, zone, totals, percentile, t])
+  const names = { calls: t('callsOverTime'), times: t('timesOverTime') }
   return (
-    <div className={styles.charts}>
-      <Card title={t('callsOverTime')}>
-        <TimeChart
-          label={t('callsOverTime')}
-          data={calls}
-          format={formats.count}
-          formatAxis={formats.compact}
-          {...{ onZoom, onDrawn }}
-        />
-        <Disclosure label={charts('asTable')}>
-          <SeriesTable label={t('callsOverTime')} data={calls} format={formats.count} />
-        </Disclosure>
-      </Card>
-      <Card title={t('timesOverTime')}>
-        <TimeChart
-          label={t('timesOverTime')}
-          data={times}
-          format={formats.about}
-          formatAxis={formats.duration}
-          onZoom={onZoom}
-        />
-        <Disclosure label={charts('asTable')}>
-          <SeriesTable label={t('timesOverTime')} data={times} format={formats.about} />
-        </Disclosure>
-      </Card>
-    </div>
+    <>
+      <ChartCard title={names.calls} label={names.calls} data={calls} {...{ onZoom, onDrawn }} />
+      <ChartCard
+        title={names.times}
+        label={`${names.times}, ${percentile}`}
+        data={times}
+        aside={<PercentileChoice value={percentile} onChange={onPercentile} />}
+        onZoom={onZoom}
+      />
+    </>
   )
 }

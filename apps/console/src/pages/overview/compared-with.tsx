@@ -12,12 +12,6 @@ interface ComparedWithProps {
   readonly isLive: boolean
 }
 
-/** Reports that are needed often, one click away. */
-const REPORTS = {
-  weeks: { range: 'last_week', compare: true },
-  users: { range: 'last_month', group: 'user' },
-} as const
-
 /** What the numbers are compared with, whose clocks they go by, whether they are live, and the reports beside them. */
 export function ComparedWith({ before, zone, isLive }: ComparedWithProps) {
   const t = useTranslations('overview')
@@ -25,16 +19,16 @@ export function ComparedWith({ before, zone, isLive }: ComparedWithProps) {
   const { role } = useSession()
   return (
     <p className={styles.foot}>
-      {before !== undefined && before !== null && (
+      {before != null && before.totals.calls > 0 && (
         <span>{t('comparedWith', { range: formats.range(before.from, before.to) })}</span>
       )}
       <span>{t('zone', { zone })}</span>
       {isLive && <Badge tone="ok">{t('live')}</Badge>}
-      <Link to="/usage" search={{ ...REPORTS.weeks, zone }}>
+      <Link to="/usage" search={{ range: 'last_week', compare: true, zone }}>
         {t('reports.weeks')}
       </Link>
       {role === 'admin' && (
-        <Link to="/usage" search={{ ...REPORTS.users, zone }}>
+        <Link to="/usage" search={{ range: 'last_month', group: 'user', zone }}>
           {t('reports.users')}
         </Link>
       )}

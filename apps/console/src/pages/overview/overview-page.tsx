@@ -5,7 +5,7 @@ import { useTranslations } from 'use-intl'
 import { preloadCharts } from '../../charts/use-plot.ts'
 import { ZoneReplaced } from '../../charts/zone-replaced.tsx'
 import { FirstStepsDocument } from '../../generated/graphql.ts'
-import { reportZone } from '../../report/report-zone.ts'
+import { reportZone } from '../../report/zone.ts'
 import { graphqlQuery } from '../../session/queries.ts'
 import { useSession } from '../../session/use-session.ts'
 import { Choices } from '../../ui/fields/choices.tsx'
@@ -18,7 +18,6 @@ import { FirstSteps } from './first-steps.tsx'
 import { HealthSlot } from './health-slot.tsx'
 import styles from './overview-page.module.css'
 import { OVERVIEW_RANGES } from './overview-range.ts'
-import { QuotaCard } from './quota-card.tsx'
 import { Tiles } from './tiles.tsx'
 import { useOverview } from './use-overview.ts'
 
@@ -29,7 +28,7 @@ export function OverviewPage() {
   const t = useTranslations('overview')
   const navigate = useNavigate()
   const { role } = useSession()
-  const { range } = useSearch({ from: '/shell/' })
+  const { range, percentile } = useSearch({ from: '/shell/' })
   const [{ zone, replaced }] = useState(reportZone)
   return (
     <Page
@@ -40,7 +39,7 @@ export function OverviewPage() {
           label={t('range')}
           value={range}
           options={OVERVIEW_RANGES.map((value) => ({ value, label: t(`ranges.${value}`) }))}
-          onChange={(value) => void navigate({ to: '/', search: { range: value } })}
+          onChange={(value) => void navigate({ to: '/', search: { range: value, percentile } })}
         />
       }
     >
@@ -54,7 +53,7 @@ function Numbers({ zone }: { readonly zone: string }) {
   const t = useTranslations('overview')
   const navigate = useNavigate()
   const { role } = useSession()
-  const { range } = useSearch({ from: '/shell/' })
+  const { range, percentile } = useSearch({ from: '/shell/' })
   const [isDrawn, setDrawn] = useState(false)
   const { report, usage, totalsBefore, live, liveState } = useOverview(range, zone, isDrawn)
   const hasNone = usage?.totals.calls === 0 && !report.isPlaceholderData
@@ -87,14 +86,15 @@ function Numbers({ zone }: { readonly zone: string }) {
       {role === 'admin' && <HealthSlot report={usage} before={totalsBefore?.totals} isReady={isDrawn} />}
       <Tiles report={usage} before={totalsBefore?.totals} />
       <ComparedWith before={totalsBefore} zone={zone} isLive={liveState === 'live'} />
-      <Charts
-        report={usage}
-        onZoom={(from, to) => void navigate({ to: '/usage', search: { from, to, zone } })}
-        onDrawn={() => setDrawn(true)}
-      />
       <div className={styles.cards}>
+        <Charts
+          report={usage}
+          percentile={percentile}
+          onPercentile={(value) => void navigate({ to: '/', search: { range, percentile: value } })}
+          onZoom={(from, to) => void navigate({ to: '/usage', search: { from, to, zone } })}
+          onDrawn={() => setDrawn(true)}
+        />
         <AgentsCard report={usage} />
-        <QuotaCard quota={usage.quota} />
       </div>
     </>
   )

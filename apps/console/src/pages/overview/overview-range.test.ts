@@ -29,7 +29,10 @@ it('the overview compares 30 days with whole days', () => {
   expect(before).toMatchObject({ from: '2026-09-24T00:00:00.000Z', to: report.from, granularity: 'DAY' })
 })
 
-it('the overview takes a known range from the address', () => {
-  expect(overviewSearch({ range: '7d' })).toEqual({ range: '7d' })
-  expect(overviewSearch({ range: 'century' })).toEqual({ range: 'today' })
+it('the overview takes a known range and percentile from the address', () => {
+  expect(overviewSearch({ range: '7d', percentile: 'p95' })).toEqual({ range: '7d', percentile: 'p95' })
+  expect(overviewSearch({ range: 'century', percentile: 'p42' })).toEqual({
+    range: 'today',
+    percentile: 'p50',
+  })
 })

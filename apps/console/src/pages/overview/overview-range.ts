@@ -1,3 +1,4 @@
+import { PERCENTILES, type Percentile } from '../../charts/chart-data.ts'
 import type { OverviewBeforeQueryVariables, OverviewQueryVariables } from '../../generated/graphql.ts'
 import { sameTime, startOfDay } from '../../report/zone.ts'
 
@@ -6,11 +7,16 @@ export type OverviewRange = (typeof OVERVIEW_RANGES)[number]
 
 export interface OverviewSearch {
   readonly range: OverviewRange
+  /** Of the times in the chart. */
+  readonly percentile: Percentile
 }
 
-/** The range in the address; today where it has none. */
-export function overviewSearch({ range }: { readonly range?: unknown }): OverviewSearch {
-  return { range: OVERVIEW_RANGES.find((one) => one === range) ?? 'today' }
+/** What the address says; today and the median where it says nothing. */
+export function overviewSearch(input: { readonly [Name in keyof OverviewSearch]?: unknown }): OverviewSearch {
+  return {
+    range: OVERVIEW_RANGES.find((one) => one === input.range) ?? 'today',
+    percentile: PERCENTILES.find((one) => one === input.percentile) ?? 'p50',
+  }
 }
 
 const DAYS: Record<OverviewRange, number> = { today: 1, '7d': 7, '30d': 30 }

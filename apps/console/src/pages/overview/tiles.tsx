@@ -1,10 +1,13 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { useTranslations } from 'use-intl'
 import { callsLink } from '../../charts/calls-link.ts'
 import type { RecordsLink } from '../../charts/chart-data.ts'
 import { useFormats } from '../../format/use-formats.ts'
-import type { NumbersFragment, OverviewQuery } from '../../generated/graphql.ts'
+import type { NumbersFragment, OverviewQuery, QuotaLeftFragment } from '../../generated/graphql.ts'
+import { ChangeText } from '../../report/change-text.tsx'
 import { judgeFailures, judgeTime } from '../../report/verdict.ts'
-import { Tile } from './tile.tsx'
+import { classNames } from '../../ui/class-names.ts'
 import styles from './tiles.module.css'
 
 interface TilesProps {
@@ -13,66 +16,108 @@ interface TilesProps {
   readonly before: NumbersFragment | undefined
 }
 
-/** The numbers of the range. Where nothing is known there is a dash and not a zero. */
+/** The numbers of the range, and what is left of the quota. Where nothing is known there is a dash and not a zero. */
 export function Tiles({ report, before }: TilesProps) {
   const t = useTranslations('overview')
   const formats = useFormats()
-  const { totals, from, to, timezone: zone } = report
-  const { calls, failedCalls, totalTokens, tokenCoverage, firstChunkMs, durationMs } = totals
+  const { totals, from, to, timezone: zone, quota } = report
+  const { calls, failedCalls, totalTokens, tokenCoverage } = totals
   const time = (ms: number | undefined) => (ms === undefined ? '–' : formats.about(ms))
   const calledIn = callsLink()
-  const times = (show: 'firstChunk' | 'duration'): RecordsLink => ({
-    to: '/usage',
-    search: { from, to, zone, show },
-  })
+  const inUsage = (show: 'tokens' | 'firstChunk' | 'duration') =>
+    ({ to: '/usage', search: { from, to, zone, show } }) as const
   return (
     <dl className={styles.tiles}>
-      <Tile
-        label={t('calls')}
-        value={formats.count(calls)}
-        link={calledIn(from, to)}
-        now={calls}
-        before={before?.calls}
-      />
+      <Tile label={t('calls')} value={formats.count(calls)} link={calledIn(from, to)}>
+        <ChangeText now={calls} before={before?.calls} />
+      </Tile>
       <Tile
         label={t('failures')}
         value={formats.count(failedCalls)}
         link={calledIn(from, to, { outcome: 'FAILED' })}
-        detail={calls === 0 ? undefined : t('ofCalls', { share: formats.percent(failedCalls / calls) })}
-        now={failedCalls}
-        before={before?.failedCalls}
-        verdict={before && judgeFailures(totals, before)}
-      />
+        detail={calls > 0 && t('ofCalls', { share: formats.percent(failedCalls / calls) })}
+      >
+        <ChangeText
+          now={failedCalls}
+          before={before?.failedCalls}
+          verdict={before && judgeFailures(totals, before)}
+        />
+      </Tile>
       <Tile
         label={t('tokens')}
         value={totalTokens === null ? '–' : formats.compact(totalTokens)}
-        link={{ to: '/usage', search: { from, to, zone, show: 'tokens' } }}
-        detail={
-          tokenCoverage === null ? undefined : t('tokenCoverage', { share: formats.percent(tokenCoverage) })
-        }
-        now={totalTokens}
-        before={before?.totalTokens}
-      />
-      <Tile
-        label={t('firstChunk')}
-        value={time(firstChunkMs?.p50)}
-        link={times('firstChunk')}
-        kind="percentile"
-        detail={t('p95', { time: time(firstChunkMs?.p95) })}
-        now={firstChunkMs?.p50}
-        before={before?.firstChunkMs?.p50}
-        verdict={judgeTime(firstChunkMs?.p50, before?.firstChunkMs?.p50)}
-      />
-      <Tile
-        label={t('duration')}
-        value={time(durationMs?.p50)}
-        link={times('duration')}
-        kind="percentile"
-        detail={t('p95', { time: time(durationMs?.p95) })}
-        now={durationMs?.p50}
-        before={before?.durationMs?.p50}
-        verdict={judgeTime(durationMs?.p50, before?.durationMs?.p50)}
-      />
+        link={inUsage('tokens')}
+        detail={tokenCoverage !== null && t('tokenCoverage', { share: formats.percent(tokenCoverage) })}
+      >
+        <ChangeText now={totalTokens} before={before?.totalTokens} />
+      </Tile>
+      {(['firstChunk', 'duration'] as const).map((name) => {
+        const [now, then] = [totals[`${name}Ms`], before?.[`${name}Ms`]?.p50]
+        return (
+          <Tile
+            key={name}
+            label={t(name)}
+            value={time(now?.p50)}
+            link={inUsage(name)}
+            detail={t('p95', { time: time(now?.p95) })}
+          >
+            <ChangeText now={now?.p50} before={then} kind="percentile" verdict={judgeTime(now?.p50, then)} />
+          </Tile>
+        )
+      })}
+      <QuotaTile quota={quota} />
     </dl>
+  )
+}
+
+/** How many calls the user may still make. */
+function QuotaTile({ quota }: { readonly quota: QuotaLeftFragment }) {
+  const t = useTranslations('overview')
+  const formats = useFormats()
+  const { maxApiCalls, apiCallsCount, remaining, quotaPeriod } = quota
+  const isUsedUp = remaining === 0
+  const numbers = { used: formats.count(apiCallsCount), max: formats.count(maxApiCalls) }
+  // A quota of no calls at all is used up as well.
+  const max = Math.max(maxApiCalls, 1)
+  const used = isUsedUp ? t('quotaUsedUp') : t(`quotaUsed.${quotaPeriod}`, numbers)
+  return (
+    <Tile
+      label={t('quota')}
+      value={formats.count(remaining)}
+      link={{ to: '/account', search: {} }}
+      detail={used}
+    >
+      <progress
+        className={classNames(isUsedUp && styles.usedUp)}
+        aria-label={used}
+        max={max}
+        value={isUsedUp ? max : apiCallsCount}
+      />
+    </Tile>
+  )
+}
+
+interface TileProps {
+  readonly label: string
+  readonly value: string
+  /** Where the number comes from. */
+  readonly link: RecordsLink
+  /** A second number that belongs to the first. */
+  readonly detail?: string | false
+  /** Beside the number: how it has changed, or how much of it is used. */
+  readonly children: ReactNode
+}
+
+/** A number of a report, which leads to what it counts. */
+function Tile({ label, value, link, detail, children }: TileProps) {
+  return (
+    <div className={styles.tile}>
+      <dt>{label}</dt>
+      <dd className={styles.value}>
+        <Link {...link}>{value}</Link>
+      </dd>
+      <dd className={styles.beside}>{children}</dd>
+      {detail && <dd className={styles.detail}>{detail}</dd>}
+    </div>
   )
 }

@@ -1,12 +1,10 @@
 import { useMemo } from 'react'
 import { useTranslations } from 'use-intl'
+import { ChartCard } from '../../charts/chart-card.tsx'
 import type { ChartData } from '../../charts/chart-data.ts'
 import { Count } from '../../charts/count.tsx'
-import { SeriesTable } from '../../charts/series-table.tsx'
-import { TimeChart } from '../../charts/time-chart.tsx'
 import { useFormats } from '../../format/use-formats.ts'
 import { Card } from '../../ui/card.tsx'
-import { Disclosure } from '../../ui/disclosure.tsx'
 import { numeric, Table, time } from '../../ui/table.tsx'
 import type { CountBuckets } from './count-buckets.ts'
 import { type CountGroup, chartOf, filterOf, groupCounts } from './count-groups.ts'
@@ -23,7 +21,6 @@ interface CountsViewProps {
 /** The chart of the groups with the most, the numbers of its hours or days, and the totals of all groups. */
 export function CountsView({ rows, groups, buckets, linkTo }: CountsViewProps) {
   const t = useTranslations('refusals')
-  const charts = useTranslations('charts')
   const formats = useFormats(buckets.zone)
   const groupName = useGroupName()
   const counted = useMemo(() => groupCounts(rows, groups), [rows, groups])
@@ -36,17 +33,7 @@ export function CountsView({ rows, groups, buckets, linkTo }: CountsViewProps) {
   const first = buckets.starts[0] ?? buckets.end
   return (
     <>
-      <Card title={t('over')}>
-        <TimeChart
-          label={`${t('over')}, ${formats.range(first, buckets.end)}`}
-          data={data}
-          format={formats.count}
-          formatAxis={formats.compact}
-        />
-        <Disclosure label={charts('asTable')}>
-          <SeriesTable label={t('over')} data={data} format={formats.count} />
-        </Disclosure>
-      </Card>
+      <ChartCard title={t('over')} label={`${t('over')}, ${formats.range(first, buckets.end)}`} data={data} />
       <Card title={t('totals')} isFlush>
         <TotalsTable {...{ counted, groups, buckets, linkTo }} />
       </Card>

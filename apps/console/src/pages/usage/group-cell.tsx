@@ -1,17 +1,17 @@
-import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import type { RecordsLink } from '../../charts/chart-data.ts'
+import { Way } from '../../charts/count.tsx'
 import { useFormats } from '../../format/use-formats.ts'
-import type { GroupNumbersFragment } from '../../generated/graphql.ts'
+import type { NumbersFragment } from '../../generated/graphql.ts'
 import { second } from '../../lists/list-table.tsx'
 import { ChangeText } from '../../report/change-text.tsx'
 import type { GroupColumn } from './group-columns.ts'
 
 interface GroupCellProps {
   readonly column: GroupColumn
-  readonly numbers: GroupNumbersFragment
+  readonly numbers: NumbersFragment
   /** Null where nothing is known of the period before, and undefined where there is no comparison. */
-  readonly before: GroupNumbersFragment | null | undefined
+  readonly before: NumbersFragment | null | undefined
   /** To what is counted. */
   readonly link: RecordsLink | undefined
   /** The same for the period before. */
@@ -29,15 +29,14 @@ export function GroupCell({ column, numbers, before, link, linkBefore }: GroupCe
   }
   const value = read(numbers)
   const valueBefore = before == null ? null : read(before)
-  const textBefore = t('beforeIs', { number: text(valueBefore) })
   return (
     <span>
-      {link === undefined ? text(value) : <Link {...link}>{text(value)}</Link>}
+      <Way link={link}>{text(value)}</Way>
       {before !== undefined && (
         <>
           {' '}
           <span className={second}>
-            {linkBefore === undefined ? textBefore : <Link {...linkBefore}>{textBefore}</Link>}{' '}
+            <Way link={linkBefore}>{t('beforeIs', { number: text(valueBefore) })}</Way>{' '}
             <ChangeText
               now={value}
               before={valueBefore}

@@ -1,6 +1,6 @@
 import { tookAtLeast } from '../../charts/calls-link.ts'
 import type { RecordFilter } from '../../charts/chart-data.ts'
-import type { GroupNumbersFragment } from '../../generated/graphql.ts'
+import type { NumbersFragment } from '../../generated/graphql.ts'
 import { judgeFailures, judgeTime, type Verdict } from '../../report/verdict.ts'
 import type { Metric } from './usage-search.ts'
 
@@ -15,11 +15,11 @@ export interface GroupColumn {
     | 'durationP95'
     | 'durationP99'
   readonly kind: 'count' | 'percentile'
-  read(numbers: GroupNumbersFragment): number | null
+  read(numbers: NumbersFragment): number | null
   /** The calls that it counts or, for a time, those that took at least as long. */
   filter(value: number): RecordFilter
   /** What a change of it means; more calls are neither good nor bad. */
-  judge?(now: GroupNumbersFragment, before: GroupNumbersFragment): Verdict
+  judge?(now: NumbersFragment, before: NumbersFragment): Verdict
 }
 
 const COUNTS: readonly GroupColumn[] = [
@@ -49,7 +49,7 @@ function time(
   field: 'firstChunkMs' | 'durationMs',
   quantile: 'p50' | 'p95' | 'p99',
 ): GroupColumn {
-  const read = (numbers: GroupNumbersFragment) => numbers[field]?.[quantile]
+  const read = (numbers: NumbersFragment) => numbers[field]?.[quantile]
   return {
     name,
     kind: 'percentile',

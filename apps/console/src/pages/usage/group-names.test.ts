@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import type { GroupNameFragment } from '../../generated/graphql.ts'
-import { groupFilter } from './group-filter.ts'
-import { groupNames } from './group-names.ts'
+import { groupFilter, groupNames } from './group-names.ts'
 
 const WORDS = { none: '(none)', outcome: (outcome: string) => outcome.toLowerCase() }
 

@@ -1,4 +1,5 @@
 import { useTranslations } from 'use-intl'
+import type { RecordFilter } from '../../charts/chart-data.ts'
 import type { GroupNameFragment } from '../../generated/graphql.ts'
 
 /** What is said of groups in which a property has no value. */
@@ -38,4 +39,19 @@ function nameOf(group: GroupNameFragment, { none, outcome }: Words): string {
     .filter((part) => part !== null)
     .map((part) => (part === '' ? none : part))
     .join(' · ')
+}
+
+/** The gateway sums the names beyond its bounds of a day under this one, which is that of no call. */
+const SUMMED = '(other)'
+
+/**
+ * What the calls of a group have in common, for the address of their list. Undefined where no list has just these calls: several
+ * names have been summed, or an upload was for no agent.
+ */
+export function groupFilter(group: GroupNameFragment): RecordFilter | undefined {
+  const { agentId, appId, model, keyId, ownerId, endUser, outcome } = group
+  const named = { app: appId, model, endUser }
+  const found = { agent: agentId, key: keyId, user: ownerId, outcome, ...named }
+  if ([appId, endUser].includes(SUMMED) || agentId === '') return undefined
+  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== null)) as RecordFilter
 }

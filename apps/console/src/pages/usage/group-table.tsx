@@ -1,14 +1,13 @@
-import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { callsLink } from '../../charts/calls-link.ts'
 import type { RecordFilter } from '../../charts/chart-data.ts'
-import type { GroupNumbersFragment } from '../../generated/graphql.ts'
+import { Way } from '../../charts/count.tsx'
+import type { NumbersFragment } from '../../generated/graphql.ts'
 import type { Column } from '../../lists/column.ts'
 import { ListTable } from '../../lists/list-table.tsx'
 import { GroupCell } from './group-cell.tsx'
 import { columnsOf, type GroupColumn } from './group-columns.ts'
-import { groupFilter } from './group-filter.ts'
-import { useGroupNames } from './group-names.ts'
+import { groupFilter, useGroupNames } from './group-names.ts'
 import type { UsageSearch } from './usage-search.ts'
 import type { Report } from './usage-series.ts'
 
@@ -23,8 +22,8 @@ interface Group {
   readonly name: string
   /** What its calls have in common; undefined where no list has just these. */
   readonly filter: RecordFilter | undefined
-  readonly numbers: GroupNumbersFragment
-  readonly before: GroupNumbersFragment | null | undefined
+  readonly numbers: NumbersFragment
+  readonly before: NumbersFragment | null | undefined
   readonly isTotal?: boolean
 }
 
@@ -55,7 +54,7 @@ export function GroupTable({ report, search }: GroupTableProps) {
         // One that called only in the period before leads to its calls there.
         const link =
           group.isTotal === true ? undefined : linkIn(group.numbers.calls === 0 ? previous : report, group)
-        return link ? <Link {...link}>{group.name}</Link> : group.name
+        return <Way link={link || undefined}>{group.name}</Way>
       },
     },
     ...columnsOf(search.show, isCompared).map(

@@ -1,5 +1,6 @@
 import { useMemo } from 'react'
 import { useTranslations } from 'use-intl'
+import { PercentileChoice } from '../../charts/percentile-choice.tsx'
 import { SeriesTable } from '../../charts/series-table.tsx'
 import { TimeChart } from '../../charts/time-chart.tsx'
 import { useFormats } from '../../format/use-formats.ts'
@@ -19,7 +20,7 @@ interface ReportViewProps {
 
 /** The chart of a report, and the tables that say the same. */
 export function ReportView({ report, search }: ReportViewProps) {
-  const { show, table, agent, key, user } = search
+  const { show, percentile, table, agent, key, user, compare } = search
   const t = useTranslations('usage')
   const formats = useFormats(report.timezone)
   const { change } = useUsageSearch()
@@ -28,14 +29,14 @@ export function ReportView({ report, search }: ReportViewProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the names follow from the report and the language, as `t` does.
   const data = useMemo(() => {
     const names = {
-      drawn: report.drawn === undefined ? [t(`metrics.${show}`)] : namesOf(report.drawn),
+      drawn:
+        report.drawn === undefined ? [isTime ? percentile : t(`metrics.${show}`)] : namesOf(report.drawn),
       others: t('others'),
-      before: (name?: string) => (name === undefined ? t('before') : t('beforeOf', { name })),
+      before: t('before'),
     }
     const toGroups = { to: '/usage', search: { ...search, table: 'groups' } } as const
-    return chartOf(report, show, names, { common: { agent, key, user }, toGroups })
-  }, [report, show, agent, key, user, search, t])
-  const format = isTime ? formats.about : formats.count
+    return chartOf(report, { show, percentile }, names, { common: { agent, key, user }, toGroups })
+  }, [report, show, percentile, agent, key, user, search, t])
   const label = t('chartOf', {
     metric: t(`metrics.${show}`),
     range: formats.range(report.from, report.to),
@@ -45,29 +46,35 @@ export function ReportView({ report, search }: ReportViewProps) {
       <Card
         title={t(`metrics.${show}`)}
         aside={
-          <Choices
-            label={t('metric')}
-            value={show}
-            options={METRICS.map((value) => ({ value, label: t(`metrics.${value}`) }))}
-            onChange={(value) => change({ show: value })}
-          />
+          <div className={styles.choices}>
+            {isTime && (
+              <PercentileChoice value={percentile} onChange={(value) => change({ percentile: value })} />
+            )}
+            <Choices
+              label={t('metric')}
+              value={show}
+              options={METRICS.map((value) => ({ value, label: t(`metrics.${value}`) }))}
+              onChange={(value) => change({ show: value })}
+            />
+          </div>
         }
       >
         <TimeChart
           label={label}
           data={data}
-          format={format}
-          formatAxis={isTime ? formats.duration : formats.compact}
           onZoom={(from, to) => change({ range: undefined, from, to, by: undefined })}
         />
         <p className={styles.caption}>
           {formats.range(report.from, report.to)}
-          {report.previous != null && (
+          {report.previous != null ? (
             <> · {t('comparedWith', { range: formats.range(report.previous.from, report.previous.to) })}</>
+          ) : (
+            compare && <> · {t('nothingBefore')}</>
           )}
           {' · '}
           {report.timezone}
-          {isTime && report.groupBy.length > 0 && <> · {t('p95OfGroups')}</>} · {t('howToUse')}
+          {' · '}
+          {t('howToUse')}
         </p>
       </Card>
       <Card
@@ -85,7 +92,7 @@ export function ReportView({ report, search }: ReportViewProps) {
         {table === 'groups' ? (
           <GroupTable report={report} search={search} />
         ) : (
-          <SeriesTable label={label} data={data} format={format} />
+          <SeriesTable label={label} data={data} />
         )}
       </Card>
     </>

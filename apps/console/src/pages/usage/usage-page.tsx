@@ -4,7 +4,7 @@ import { useTranslations } from 'use-intl'
 import { preloadCharts } from '../../charts/use-plot.ts'
 import { ZoneReplaced } from '../../charts/zone-replaced.tsx'
 import { UsageReportDocument } from '../../generated/graphql.ts'
-import { reportZone } from '../../report/report-zone.ts'
+import { reportZone } from '../../report/zone.ts'
 import { graphqlQuery } from '../../session/queries.ts'
 import { useSession } from '../../session/use-session.ts'
 import { Card } from '../../ui/card.tsx'
@@ -14,6 +14,7 @@ import { Controls } from './controls/controls.tsx'
 import { CsvButton } from './controls/csv-button.tsx'
 import { ReportView } from './report-view.tsx'
 import styles from './usage-page.module.css'
+import { comparable } from './usage-series.ts'
 import { usageVariables } from './usage-variables.ts'
 import { useUsageSearch } from './use-usage-search.ts'
 
@@ -42,9 +43,9 @@ function ReportOfAddress() {
   const report = useQuery({
     ...graphqlQuery(UsageReportDocument, usageVariables(search, new Date())),
     placeholderData: keepPreviousData,
+    select: comparable,
   })
-  const { data, error, isPlaceholderData, refetch } = report
-  const usage = data?.usage ?? undefined
+  const { data: usage, error, isPlaceholderData, refetch } = report
   return (
     <>
       {error !== null && <ErrorNotice error={error} retry={refetch} />}

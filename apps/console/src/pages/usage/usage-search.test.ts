@@ -11,6 +11,7 @@ describe('the address of the usage page', () => {
       by: 'day',
       group: '',
       show: 'calls',
+      percentile: 'p50',
       table: 'groups',
     })
   })

@@ -1,5 +1,5 @@
-import { reportZone } from '../../report/report-zone.ts'
-import { isReportable, startOfDay, startOfMonth, startOfWeek } from '../../report/zone.ts'
+import { PERCENTILES, type Percentile } from '../../charts/chart-data.ts'
+import { isReportable, reportZone, startOfDay, startOfMonth, startOfWeek } from '../../report/zone.ts'
 
 /** Ranges that end now, and those of the calendar, of which the last ones are over. */
 export const LENGTHS = ['today', '7d', '30d', '90d', '12m'] as const
@@ -29,6 +29,8 @@ export interface UsageSearch {
   /** Names of {@link GROUPS}, separated by commas. */
   readonly group: string
   readonly show: Metric
+  /** Of the times in the chart. */
+  readonly percentile: Percentile
   readonly table: (typeof TABLES)[number]
   readonly agent?: string
   readonly key?: string
@@ -52,6 +54,7 @@ export function usageSearch(input: Unchecked, now = new Date()): UsageSearch {
     by: allowed.find((name) => name === input.by) ?? granularityOf(from, to, span.range),
     group: groupsOf(input.group).join(','),
     show: METRICS.find((name) => name === input.show) ?? 'calls',
+    percentile: PERCENTILES.find((name) => name === input.percentile) ?? 'p50',
     table: TABLES.find((name) => name === input.table) ?? 'groups',
     ...text('agent', input.agent),
     ...text('key', input.key),

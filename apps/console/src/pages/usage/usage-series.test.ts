@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { bucketsBefore, linkOfSeries, recordsOf } from '../../charts/chart-data.ts'
-import { chartOf, type Report, type SeriesNames, type Ways } from './usage-series.ts'
+import type { UsageSearch } from './usage-search.ts'
+import { chartOf, comparable, type Report, type SeriesNames, type Ways } from './usage-series.ts'
 
 const times = (p50: number) => ({ p50, p95: p50 * 2, p99: p50 * 3 })
 
@@ -43,14 +44,19 @@ const GROUPED = report({
 const names = (...drawn: string[]): SeriesNames => ({
   drawn,
   others: 'Others',
-  before: (name = 'sum') => `${name} before`,
+  before: 'before',
+})
+
+const shown = (show: UsageSearch['show'], percentile: UsageSearch['percentile'] = 'p50') => ({
+  show,
+  percentile,
 })
 
 const WAYS: Ways = { common: {}, toGroups: { to: '/usage', search: { table: 'groups' } } }
 
 describe('chartOf', () => {
   it('stacks the groups up to the sum', () => {
-    const { kind, series } = chartOf(GROUPED, 'calls', names('Dify', 'Coze'), WAYS)
+    const { kind, series } = chartOf(GROUPED, shown('calls'), names('Dify', 'Coze'), WAYS)
     expect(kind).toBe('bars')
     expect(series.map(({ name, values }) => [name, values])).toEqual([
       ['Dify', [3, 4]],
@@ -60,51 +66,55 @@ describe('chartOf', () => {
   })
 
   it('has no layer for others where every group is drawn', () => {
-    expect(chartOf({ ...GROUPED, groupCount: 2 }, 'calls', names('Dify', 'Coze'), WAYS).series).toHaveLength(
-      2,
-    )
+    expect(
+      chartOf({ ...GROUPED, groupCount: 2 }, shown('calls'), names('Dify', 'Coze'), WAYS).series,
+    ).toHaveLength(2)
   })
 
-  it('draws three percentiles, or the 95th of each group', () => {
-    expect(
-      chartOf(report({}), 'duration', names(), WAYS).series.map(({ name, values }) => [name, values]),
-    ).toEqual([
-      ['p50', [10, null]],
-      ['p95', [20, null]],
-      ['p99', [30, null]],
+  it('draws one percentile of all calls, or of each group', () => {
+    expect(chartOf(report({}), shown('duration', 'p99'), names('p99'), WAYS).series).toMatchObject([
+      { name: 'p99', values: [30, null] },
     ])
-    const [dify] = chartOf(GROUPED, 'duration', names('Dify', 'Coze'), WAYS).series
+    const [dify] = chartOf(GROUPED, shown('duration', 'p95'), names('Dify', 'Coze'), WAYS).series
     expect(dify).toMatchObject({ name: 'Dify', values: [40, null] })
   })
 
   it('shows one layer without groups', () => {
-    expect(chartOf(report({}), 'failures', names('Failures'), WAYS).series).toMatchObject([
+    expect(chartOf(report({}), shown('failures'), names('Failures'), WAYS).series).toMatchObject([
       { values: [1, 0] },
     ])
   })
 
-  it('draws the sum of the period before as one dashed line, and its percentiles as three', () => {
+  it('draws the sum of the period before as bars, and its percentile as a dashed line', () => {
     const previous = {
       to: '2026-11-20',
       totals: { durationMs: times(6) },
       points: [{ start: '2026-11-19', calls: 4, durationMs: times(5) }],
     } as never
-    const { before } = chartOf({ ...GROUPED, previous }, 'calls', names('Dify', 'Coze'), WAYS)
+    const { before } = chartOf({ ...GROUPED, previous }, shown('calls'), names('Dify', 'Coze'), WAYS)
     expect(before).toMatchObject({
       starts: ['2026-11-19'],
-      series: [{ name: 'sum before', values: [4], isDashed: true }],
+      end: '2026-11-20',
+      series: [{ name: 'before', values: [4], isDashed: false }],
     })
-    const ofTimes = chartOf(report({ previous }), 'duration', names(), WAYS).before
-    expect(ofTimes?.end).toBe('2026-11-20')
-    expect(ofTimes?.series.map(({ name, values }) => [name, values])).toEqual([
-      ['p50 before', [5]],
-      ['p95 before', [10]],
-      ['p99 before', [15]],
-    ])
+    const ofTimes = chartOf(report({ previous }), shown('duration', 'p95'), names(), WAYS).before
+    expect(ofTimes?.series).toMatchObject([{ name: 'before', values: [10], isDashed: true }])
+    expect(chartOf({ ...GROUPED, previous }, shown('duration'), names('Dify'), WAYS).before).toBeUndefined()
+  })
+
+  it('draws nothing of a period before in which there is nothing to compare with', () => {
+    const previous = {
+      points: [{ start: '2026-11-19', calls: 4, failedCalls: 0 }],
+      totals: { calls: 4 },
+    } as never
+    expect(chartOf(report({ previous }), shown('failures'), names(), WAYS).before).toBeUndefined()
+    const none = { points: [], totals: { calls: 0 } } as never
+    expect(comparable({ usage: report({ previous: none }) })?.previous).toBeNull()
+    expect(comparable({ usage: report({ previous }) })?.previous).toBe(previous)
   })
 
   it('leads from a series to its calls, and not from those that no list has', () => {
-    const { series, linkTo } = chartOf(GROUPED, 'failures', names('Dify', 'Coze'), {
+    const { series, linkTo } = chartOf(GROUPED, shown('failures'), names('Dify', 'Coze'), {
       ...WAYS,
       common: { key: 'k' },
     })
@@ -119,9 +129,9 @@ describe('chartOf', () => {
   })
 
   it('leads from a percentile to the calls that took at least as long, in all of the time or in one bucket', () => {
-    const data = chartOf(report({ to: '2026-11-23' }), 'duration', names(), WAYS)
-    const [, p95] = data.series
-    if (p95 === undefined) throw new Error('there are three percentiles')
+    const data = chartOf(report({ to: '2026-11-23' }), shown('duration', 'p95'), names('p95'), WAYS)
+    const [p95] = data.series
+    if (p95 === undefined) throw new Error('there is a line')
     expect(linkOfSeries(data, p95)?.search).toEqual({ ms: 20, from: '2026-11-21', to: '2026-11-23' })
     expect(recordsOf(data, p95, 0)?.search).toEqual({ ms: 20, from: '2026-11-21', to: '2026-11-22' })
     expect(recordsOf(data, p95, 1)).toBeUndefined()
@@ -130,9 +140,10 @@ describe('chartOf', () => {
   it('leads from the period before to its own calls', () => {
     const previous = {
       to: '2026-11-21',
+      totals: {},
       points: [{ start: '2026-11-19', calls: 4 }],
     } as never
-    const data = chartOf(report({ previous }), 'calls', names('Calls'), WAYS)
+    const data = chartOf(report({ previous }), shown('calls'), names('Calls'), WAYS)
     const [before] = data.before?.series ?? []
     if (before === undefined) throw new Error('there is a period before')
     expect(linkOfSeries(bucketsBefore(data), before)?.search).toEqual({

@@ -1,11 +1,16 @@
 import { callsLink, tookAtLeast } from '../../charts/calls-link.ts'
 import type { ChartData, ChartSeries, RecordFilter, RecordsLink } from '../../charts/chart-data.ts'
 import type { MetricPointFragment, UsageReportQuery } from '../../generated/graphql.ts'
-import { groupFilter } from './group-filter.ts'
-import type { Metric } from './usage-search.ts'
+import { groupFilter } from './group-names.ts'
+import type { UsageSearch } from './usage-search.ts'
 
 export type Report = NonNullable<UsageReportQuery['usage']>
-type Quantile = 'p50' | 'p95' | 'p99'
+type Shown = Pick<UsageSearch, 'show' | 'percentile'>
+
+/** The report of a response, without the period before if nobody called in it, so that there is nothing to compare with. */
+export function comparable({ usage }: UsageReportQuery): Report | undefined {
+  return usage?.previous?.totals.calls === 0 ? { ...usage, previous: null } : (usage ?? undefined)
+}
 
 /** To where a chart leads. */
 export interface Ways {
@@ -20,110 +25,86 @@ export interface SeriesNames {
   /** The groups that are drawn or, without groups, the metric. */
   readonly drawn: readonly string[]
   readonly others: string
-  /** The period before, of all or of one series. */
-  before(name?: string): string
+  readonly before: string
 }
 
 const COLOURS = [1, 2, 3, 4, 5, 6, 7].map((number) => `--series-${number}` as const)
 const OTHERS = '--series-8'
+const BEFORE = '--line-strong' as const
 
 /**
  * The chart of a report. Counts are stacked by group, and what is not of the groups with the most is the last layer, so that
- * the bars reach to the sum. Times cannot be added: there are lines of three percentiles, or of the 95th of each group. The sum
- * of the period before, and its percentiles, are dashed lines.
+ * the bars reach to the sum. Times cannot be added: there is a line of one percentile, or one for each group.
  */
-export function chartOf(report: Report, show: Metric, names: SeriesNames, ways: Ways): ChartData {
-  const { points, to, granularity, timezone, previous } = report
-  const isTime = show === 'firstChunk' || show === 'duration'
-  const before = previous == null ? [] : seriesBefore(report.groupBy, previous, show, names)
+export function chartOf(report: Report, shown: Shown, names: SeriesNames, ways: Ways): ChartData {
+  const { points, to, granularity, timezone, groupBy } = report
   return {
     starts: points.map(({ start }) => start),
     end: to,
     granularity,
     zone: timezone,
-    kind: isTime ? 'lines' : 'bars',
-    series: isTime ? timesOf(report, show, names) : countsOf(report, show, names, ways.toGroups),
-    linkTo: callsLink({ ...ways.common, ...(show === 'failures' && { outcome: 'FAILED' }) }),
-    ...(previous != null &&
-      before.length > 0 && {
-        before: { starts: previous.points.map(({ start }) => start), end: previous.to, series: before },
-      }),
+    kind: timeOf(shown) === undefined ? 'bars' : 'lines',
+    series:
+      groupBy.length > 0 ? groupsOf(report, shown, names, ways) : [seriesOf(report, shown, names.drawn[0])],
+    linkTo: callsLink({ ...ways.common, ...(shown.show === 'failures' && { outcome: 'FAILED' }) }),
+    ...beforeOf(report, shown, names),
   }
 }
 
-function seriesBefore(
-  groupBy: Report['groupBy'],
-  previous: NonNullable<Report['previous']>,
-  show: Metric,
+/** The period before, unless there is nothing of it to draw. */
+function beforeOf(
+  { groupBy, previous }: Report,
+  shown: Shown,
   names: SeriesNames,
-): ChartSeries[] {
-  if (show !== 'firstChunk' && show !== 'duration') {
-    const values = previous.points.map((point) => countOf(point, show))
-    return [{ name: names.before(), values, colour: '--text-2', isDashed: true, filterOf: () => ({}) }]
-  }
-  // Seven lines and seven more would say nothing; the table has them.
-  if (groupBy.length > 0) return []
-  return percentiles(previous, show).map((one) => ({ ...one, name: names.before(one.name), isDashed: true }))
+): Pick<ChartData, 'before'> {
+  const isTime = timeOf(shown) !== undefined
+  // Beside the lines of groups, that of all calls would say nothing, and one for each too much; the table has each.
+  if (previous == null || (isTime && groupBy.length > 0)) return {}
+  const series = { ...seriesOf(previous, shown, names.before), colour: BEFORE, isDashed: isTime }
+  if (series.values.every((value) => !value)) return {}
+  return { before: { starts: previous.points.map(({ start }) => start), end: previous.to, series: [series] } }
 }
 
-function countsOf(
-  report: Report,
-  show: Metric,
-  { drawn: names, others }: SeriesNames,
-  toGroups: RecordsLink,
-): ChartSeries[] {
-  const { points, drawn = [], groupBy, groupCount } = report
-  const read = (point: MetricPointFragment) => countOf(point, show)
-  const sums = points.map(read)
-  if (groupBy.length === 0) {
-    return [{ name: names[0] ?? '', values: sums, colour: '--series-1', filterOf: () => ({}) }]
-  }
+function groupsOf(report: Report, shown: Shown, names: SeriesNames, ways: Ways): ChartSeries[] {
+  const { points, drawn = [], groupCount } = report
+  const read = (point: MetricPointFragment) => valueAt(point, shown)
   const layers = drawn.map((group, place) => ({
-    ...series(names[place], group.points.map(read), place),
+    name: names.drawn[place] ?? '',
+    values: group.points.map(read),
+    colour: COLOURS[place] ?? OTHERS,
     filterOf: () => groupFilter(group),
   }))
-  if (groupCount <= drawn.length) return layers
-  const rest = sums.map((sum, index) =>
-    layers.reduce((left, { values }) => left - (values[index] ?? 0), sum ?? 0),
+  if (timeOf(shown) !== undefined || groupCount <= drawn.length) return layers
+  const rest = points.map((point, index) =>
+    layers.reduce((left, { values }) => left - (values[index] ?? 0), read(point) ?? 0),
   )
-  return [...layers, { name: others, values: rest, colour: OTHERS, link: toGroups }]
+  return [...layers, { name: names.others, values: rest, colour: OTHERS, link: ways.toGroups }]
 }
 
-function timesOf(report: Report, show: Metric, { drawn: names }: SeriesNames): ChartSeries[] {
-  const { drawn = [], groupBy } = report
-  if (groupBy.length === 0) return percentiles(report, show)
-  return drawn.map((group, place) => ({
-    ...series(
-      names[place],
-      group.points.map((point) => timeOf(point, show, 'p95')),
-      place,
-    ),
-    filterOf: () => groupFilter(group),
-  }))
-}
-
-function percentiles({ points, totals }: Pick<Report, 'points' | 'totals'>, show: Metric): ChartSeries[] {
-  return (['p50', 'p95', 'p99'] as const).map((name, place) => {
-    const values = points.map((point) => timeOf(point, show, name))
-    const filterOf = tookAtLeast(show === 'firstChunk' ? 'firstChunkMs' : 'durationMs')
-    return { ...series(name, values, place), overall: timeOf(totals, show, name) ?? undefined, filterOf }
-  })
-}
-
-function series(name = '', values: (number | null)[], place: number): ChartSeries {
-  return { name, values, colour: COLOURS[place] ?? OTHERS }
+/** All calls of a time together. */
+function seriesOf(
+  { points, totals }: Pick<Report, 'points' | 'totals'>,
+  shown: Shown,
+  name = '',
+): ChartSeries {
+  const time = timeOf(shown)
+  return {
+    name,
+    values: points.map((point) => valueAt(point, shown)),
+    colour: '--series-1',
+    overall: time && totals[time]?.[shown.percentile],
+    filterOf: time === undefined ? () => ({}) : tookAtLeast(time),
+  }
 }
 
 /** What was read for another metric is not there. */
-function countOf(point: MetricPointFragment, show: Metric): number | null {
-  if (show === 'tokens') return point.totalTokens ?? null
-  return (show === 'failures' ? point.failedCalls : point.calls) ?? null
+function valueAt(point: MetricPointFragment, shown: Shown): number | null {
+  const time = timeOf(shown)
+  if (time !== undefined) return point[time]?.[shown.percentile] ?? null
+  if (shown.show === 'tokens') return point.totalTokens ?? null
+  return (shown.show === 'failures' ? point.failedCalls : point.calls) ?? null
 }
 
-function timeOf(
-  point: Pick<MetricPointFragment, 'firstChunkMs' | 'durationMs'>,
-  show: Metric,
-  quantile: Quantile,
-): number | null {
-  return (show === 'firstChunk' ? point.firstChunkMs : point.durationMs)?.[quantile] ?? null
+function timeOf({ show }: Shown) {
+  return show === 'firstChunk' || show === 'duration' ? (`${show}Ms` as const) : undefined
 }

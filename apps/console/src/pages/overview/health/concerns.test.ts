@@ -13,7 +13,7 @@ const NOW = new Date('2026-11-22T10:00:00Z')
 const calls = (calls: number, failedCalls: number) => ({ calls, failedCalls })
 
 test('agents that do not answer are named, apart from those that answer badly', () => {
-  const agent = { id: 'a', platform: 'dify', sandbox: false }
+  const agent = { id: 'a' }
   const agents = [
     { ...agent, name: 'Well', status: 'AVAILABLE' as const },
     { ...agent, name: 'Down', status: 'UNAVAILABLE' as const },

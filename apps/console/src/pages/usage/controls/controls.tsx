@@ -1,43 +1,57 @@
+import { ChevronDown, SlidersHorizontal } from 'lucide-react'
+import { useId, useState } from 'react'
 import { useTranslations } from 'use-intl'
 import { AgentFilter, KeyFilter, UserFilter } from '../../../filters/choice-filters.tsx'
+import { Button } from '../../../ui/button.tsx'
+import { CheckField } from '../../../ui/fields/field.tsx'
 import { useUsageSearch } from '../use-usage-search.ts'
 import styles from './controls.module.css'
-import { FoldedControls } from './folded-controls.tsx'
 import { GroupBy } from './group-by.tsx'
 import { RangeForm } from './range-form.tsx'
 import { ZoneField } from './zone-field.tsx'
 
-/** Everything that decides what the report says. */
+/**
+ * Everything that decides what the report says: in sight where there is room, and on a phone behind a button that says which range
+ * is shown and how many filters are set.
+ */
 export function Controls() {
   const t = useTranslations('usage')
-  const { search } = useUsageSearch()
-  const { range, agent, key, user, group, compare } = search
-  const set = [agent, key, user, group === '' ? undefined : group, compare]
+  const filters = useTranslations('filters')
+  const id = useId()
+  const [isOpen, setOpen] = useState(false)
+  const { search, change } = useUsageSearch()
+  const { range, agent, key, user, group, compare = false } = search
+  const count = [agent, key, user, group, compare].filter(Boolean).length
   return (
-    <FoldedControls
-      summary={t(`ranges.${range ?? 'custom'}`)}
-      count={set.filter((value) => value !== undefined).length}
-    >
-      <div className={styles.controls}>
+    <div className={styles.folded} data-open={isOpen || undefined}>
+      <Button
+        className={styles.fold}
+        aria-expanded={isOpen}
+        aria-controls={id}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <SlidersHorizontal aria-hidden />
+        <span>
+          {t(`ranges.${range ?? 'custom'}`)} ·{' '}
+          {count === 0 ? filters('filters') : filters('filtersSet', { count })}
+        </span>
+        <ChevronDown aria-hidden />
+      </Button>
+      <div id={id} className={styles.controls}>
         <RangeForm />
         <div className={styles.fields}>
           <GroupBy />
-          <Filters />
+          <AgentFilter value={agent} onChange={(value) => change({ agent: value })} />
+          <KeyFilter value={key} onChange={(value) => change({ key: value })} />
+          <UserFilter value={user} onChange={(value) => change({ user: value })} />
           <ZoneField />
+          <CheckField
+            label={t('compare')}
+            checked={compare}
+            onChange={({ target }) => change({ compare: target.checked || undefined })}
+          />
         </div>
       </div>
-    </FoldedControls>
-  )
-}
-
-/** Which calls count. */
-function Filters() {
-  const { search, change } = useUsageSearch()
-  return (
-    <>
-      <AgentFilter value={search.agent} onChange={(agent) => change({ agent })} />
-      <KeyFilter value={search.key} onChange={(key) => change({ key })} />
-      <UserFilter value={search.user} onChange={(user) => change({ user })} />
-    </>
+    </div>
   )
 }

@@ -3,16 +3,16 @@ import { useTranslations } from 'use-intl'
 import { fromWallTime, toWallTime } from '../../../report/zone.ts'
 import { Button } from '../../../ui/button.tsx'
 import { Choices } from '../../../ui/fields/choices.tsx'
-import { CheckField, TextField } from '../../../ui/fields/field.tsx'
+import { TextField } from '../../../ui/fields/field.tsx'
 import { CALENDAR, GRANULARITIES, granularitiesOf, LENGTHS, type Preset, rangeOf } from '../usage-search.ts'
 import { useUsageSearch } from '../use-usage-search.ts'
 import styles from './controls.module.css'
 
-/** The range of the report, by a preset or by two times, the length of its buckets, and the comparison. */
+/** The range of the report, by a preset or by two times and the length of its buckets. */
 export function RangeForm() {
   const t = useTranslations('usage')
   const { search, change } = useUsageSearch()
-  const { zone, range, by, compare } = search
+  const { zone, range, by } = search
   const [from, to] = rangeOf(search, zone, new Date())
   const allowed = granularitiesOf(from, to)
   const bounds = { from: toWallTime(from, zone), to: toWallTime(to, zone) }
@@ -44,11 +44,6 @@ export function RangeForm() {
           }))}
           onChange={(value) => change({ by: value })}
         />
-        <CheckField
-          label={t('compare')}
-          checked={compare === true}
-          onChange={({ target }) => change({ compare: target.checked ? true : undefined })}
-        />
       </div>
       {/* With another range, the fields begin with its times. */}
       {range === undefined && <Bounds key={`${bounds.from} ${bounds.to} ${zone}`} {...bounds} />}
@@ -56,12 +51,7 @@ export function RangeForm() {
   )
 }
 
-interface BoundsProps {
-  readonly from: string
-  readonly to: string
-}
-
-function Bounds(initial: BoundsProps) {
+function Bounds(initial: { readonly from: string; readonly to: string }) {
   const t = useTranslations('usage')
   const { search, change } = useUsageSearch()
   const [error, setError] = useState<string>()
