@@ -790,24 +790,7 @@ export type UserPageQueryVariables = Exact<{
 }>;
 
 
-export type UserPageQuery = { user: { id: string, username: string, role: Role, status: UserStatus, createdAt: string, lastLogin: string | null, apiCallsCount: number, maxApiCalls: number, quotaPeriod: QuotaPeriod, quota: { resetsAt: string | null }, apiKeys: { totalCount: number, nodes: Array<{ id: string, name: string, keyPrefix: string, isActive: boolean, revokedAt: string | null, expiresAt: string, usage: { lastUsedAt: string | null, totalCalls: number } }> } | null, calls: { nodes: Array<{ id: string, agentId: string, outcome: CallOutcome | null, reason: ErrorReason | null, admittedAt: string, agent: { id: string, name: string } | null }> } | null } | null };
-
-export type UserRefusalsQueryVariables = Exact<{
-  id: string | number;
-}>;
-
-
-export type UserRefusalsQuery = { refusals: { nodes: Array<{ id: string, requestId: string, at: string, status: number, reason: string, route: string }> } | null };
-
-export type UserEventFragment = { n: number, at: string, operation: string, result: AuditResult, userId: string | null, name: string | null, target: string | null, targetId: string | null, user: { id: string, username: string } | null };
-
-export type UserEventsQueryVariables = Exact<{
-  id: string | number;
-  targetId: string;
-}>;
-
-
-export type UserEventsQuery = { by: { nodes: Array<{ n: number, at: string, operation: string, result: AuditResult, userId: string | null, name: string | null, target: string | null, targetId: string | null, user: { id: string, username: string } | null }> } | null, to: { nodes: Array<{ n: number, at: string, operation: string, result: AuditResult, userId: string | null, name: string | null, target: string | null, targetId: string | null, user: { id: string, username: string } | null }> } | null };
+export type UserPageQuery = { user: { id: string, username: string, role: Role, status: UserStatus, createdAt: string, lastLogin: string | null, apiCallsCount: number, maxApiCalls: number, quotaPeriod: QuotaPeriod, quota: { resetsAt: string | null }, apiKeys: { totalCount: number } | null } | null };
 
 export type UserListQueryVariables = Exact<{
   search?: string | null | undefined;
@@ -1080,22 +1063,6 @@ export const GroupNumbersFragmentDoc = new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"GroupNumbers"}) as unknown as TypedDocumentString<GroupNumbersFragment, unknown>;
-export const UserEventFragmentDoc = new TypedDocumentString(`
-    fragment UserEvent on AuditEvent {
-  n
-  at
-  operation
-  result
-  userId
-  user {
-    id
-    username
-  }
-  name
-  target
-  targetId
-}
-    `, {"fragmentName":"UserEvent"}) as unknown as TypedDocumentString<UserEventFragment, unknown>;
 export const AgentChoicesDocument = new TypedDocumentString(`
     query AgentChoices {
   agents {
@@ -1989,78 +1956,12 @@ export const UserPageDocument = new TypedDocumentString(`
     quota {
       resetsAt
     }
-    apiKeys(first: 6, orderBy: LAST_USED_AT) {
-      nodes {
-        id
-        name
-        keyPrefix
-        isActive
-        revokedAt
-        expiresAt
-        usage {
-          lastUsedAt
-          totalCalls
-        }
-      }
+    apiKeys(first: 1) {
       totalCount
     }
-    calls(first: 6) {
-      nodes {
-        id
-        agentId
-        agent {
-          id
-          name
-        }
-        outcome
-        reason
-        admittedAt
-      }
-    }
   }
 }
-    `, {"hash":"sha256:40b3e2a898203a3a7091c50afc4cd3046aeb5cc1587b87d100149cc657127e09"}) as unknown as TypedDocumentString<UserPageQuery, UserPageQueryVariables>;
-export const UserRefusalsDocument = new TypedDocumentString(`
-    query UserRefusals($id: ID!) {
-  refusals(filter: { ownerId: $id }, first: 6) {
-    nodes {
-      id
-      requestId
-      at
-      status
-      reason
-      route
-    }
-  }
-}
-    `, {"hash":"sha256:b4d744df5fef55fcb9cdebd91c8755ffa631a814d9358a8ea6f2276ac7f5a0ff"}) as unknown as TypedDocumentString<UserRefusalsQuery, UserRefusalsQueryVariables>;
-export const UserEventsDocument = new TypedDocumentString(`
-    query UserEvents($id: ID!, $targetId: String!) {
-  by: auditEvents(filter: { userId: $id }, first: 8) {
-    nodes {
-      ...UserEvent
-    }
-  }
-  to: auditEvents(filter: { target: "user", targetId: $targetId }, first: 8) {
-    nodes {
-      ...UserEvent
-    }
-  }
-}
-    fragment UserEvent on AuditEvent {
-  n
-  at
-  operation
-  result
-  userId
-  user {
-    id
-    username
-  }
-  name
-  target
-  targetId
-}`, {"hash":"sha256:4a72240cb3b7f6f4755c1d92d32373d2a157e578d70b1d03383bd834116899e2"}) as unknown as TypedDocumentString<UserEventsQuery, UserEventsQueryVariables>;
+    `, {"hash":"sha256:57e0e5d585d2db0135123109e3c9d9d505f85e14c09a98f986751e6a53597709"}) as unknown as TypedDocumentString<UserPageQuery, UserPageQueryVariables>;
 export const UserListDocument = new TypedDocumentString(`
     query UserList($search: String, $state: UserStatus, $role: Role, $quotaPercentMin: Int, $orderBy: UserOrder, $order: OrderDirection, $first: Int, $after: String) {
   users(

@@ -26,7 +26,7 @@ export function PlaygroundPage() {
       {error !== null ? (
         <ErrorNotice error={error} retry={refetch} />
       ) : data === undefined || agent !== undefined ? (
-        <Loading lines={6} />
+        <Loading shape="lines" />
       ) : (
         <Empty title={t('noAgent')}>
           <Link to="/agents">{t('toAgents')}</Link>

@@ -24,7 +24,7 @@ export function StartPage() {
       {error !== null ? (
         <ErrorNotice error={error} retry={refetch} />
       ) : data === undefined || !isLoaded ? (
-        <Loading lines={6} />
+        <Loading shape="lines" />
       ) : (
         <Empty title={t('noAgents')} />
       )}
