@@ -19,7 +19,8 @@ export function ChoiceMenu({ label, icon, className, options, chosen, onChoose }
   return (
     <Menu.Root>
       <Menu.Trigger render={<IconButton label={label} className={className} />}>{icon}</Menu.Trigger>
-      <Menu.Portal>
+      {/* Inside of a landmark, where a screen reader finds it. */}
+      <Menu.Portal container={document.querySelector('main') ?? document.body}>
         <Menu.Positioner sideOffset={4} align="end">
           <Menu.Popup className={styles.popup}>
             {typeof chosen === 'string' ? (
