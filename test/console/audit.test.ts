@@ -14,7 +14,8 @@ describe.runIf(HAS_BROWSER)('the audit log in the console', () => {
   })
   afterAll(() => console?.remove())
 
-  const rows = (page: Page) => page.getByRole('row').filter({ has: page.getByRole('rowheader') })
+  const rows = (page: Page) =>
+    page.getByRole('row').filter({ has: page.getByRole('rowheader').getByRole('link') })
 
   test('says who changed what of a user, field by field, and leads to the user', async () => {
     const { api, token } = console.system

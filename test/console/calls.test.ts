@@ -28,7 +28,8 @@ describe.runIf(HAS_BROWSER)('calls in the console', () => {
   })
   afterAll(() => console?.remove())
 
-  const rows = (page: Page) => page.getByRole('row').filter({ has: page.getByRole('rowheader') })
+  const rows = (page: Page) =>
+    page.getByRole('row').filter({ has: page.getByRole('rowheader').getByRole('link') })
   const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor()
   const counted = (page: Page, text: string) => page.getByRole('heading', { level: 2, name: text }).waitFor()
 

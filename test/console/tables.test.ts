@@ -33,10 +33,16 @@ describe.runIf(HAS_BROWSER)('the tables of the console', () => {
   })
   afterAll(() => console?.remove())
 
-  const rows = (page: Page) => page.getByRole('row').filter({ has: page.getByRole('rowheader') })
+  const rows = (page: Page) =>
+    page.getByRole('row').filter({ has: page.getByRole('rowheader').getByRole('link') })
   const head = (page: Page, name: string) => page.getByRole('columnheader', { name, exact: true })
   const searchOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams)
   const names = (page: Page) => rows(page).getByRole('rowheader').getByRole('link').allTextContents()
+
+  const rightOf = async (element: Locator) => {
+    const box = await element.boundingBox()
+    return (box?.x ?? 0) + (box?.width ?? 0)
+  }
 
   /** Waits for the rows of another list, while those of the one before stay in sight. */
   async function waitForNames(page: Page, expected: readonly string[]): Promise<void> {
@@ -95,37 +101,72 @@ describe.runIf(HAS_BROWSER)('the tables of the console', () => {
     expect(await rows(page).getByRole('link').count()).toBe(1)
   })
 
-  test('the buttons of a row are in the window, and every column in reach, at 1024 pixels and on a phone', async () => {
+  /** By how much the table of a list is wider than its frame. */
+  const hidden = (page: Page) =>
+    page.getByRole('table').evaluate(({ parentElement: frame }) => {
+      return frame === null ? Number.NaN : frame.scrollWidth - frame.clientWidth
+    })
+
+  test('every list fits a window of 1440 pixels, and has times as the browser is set to', async () => {
+    const { page, logIn } = await console.visit('/calls', {
+      viewport: { width: 1440, height: 900 },
+      locale: 'en-GB',
+      timezoneId: 'Asia/Shanghai',
+    })
+    await logIn()
+    const day = page.getByRole('rowheader', { name: /^\w+day, \d+ \w+ \d{4} GMT\+8$/ })
+    await day.first().waitFor()
+    expect((await names(page))[0]).toMatch(/^\d\d:\d\d:\d\d$/)
+    expect(await rows(page).first().locator('time').getAttribute('title')).toMatch(
+      /^\d+ \w+ \d{4}, \d\d:\d\d:\d\d GMT\+8$/,
+    )
+    for (const name of ['Calls', 'API keys', 'Users', 'Processes', 'Audit']) {
+      await page.getByRole('navigation').getByRole('link', { name, exact: true }).click()
+      await page.getByRole('heading', { level: 1, name }).waitFor()
+      await page.getByRole('rowheader').first().waitFor()
+      expect(await hidden(page), name).toBe(0)
+    }
+  })
+
+  test('columns are chosen, which the browser remembers, and the buttons of a row stay in the window', async () => {
     const { page, logIn, violations } = await console.visit('/users', {
       viewport: { width: 1024, height: 800 },
     })
     await logIn()
-    const change = page.getByRole('button', { name: 'Change bert' })
-    const rightOf = async (element: Locator) => {
-      const box = await element.boundingBox()
-      return (box?.x ?? 0) + (box?.width ?? 0)
-    }
-    await change.waitFor()
     const suspend = page.getByRole('button', { name: 'Suspend bert' })
+    await suspend.waitFor()
+    expect(await hidden(page)).toBeGreaterThan(0)
     expect(await rightOf(suspend)).toBeLessThan(1024)
-    const created = head(page, 'Created')
-    await created.scrollIntoViewIfNeeded()
-    expect(await rightOf(created)).toBeLessThan(
-      await change.evaluate((button) => button.getBoundingClientRect().x),
-    )
-    const name = page.getByRole('rowheader', { name: 'bert' })
-    expect((await name.boundingBox())?.x).toBeGreaterThan(224)
+    const choose = page.getByRole('button', { name: 'Columns' })
+    await choose.press('Enter')
+    await page.getByRole('menuitemcheckbox', { name: 'Role', checked: true }).click()
+    await page.getByRole('menuitemcheckbox', { name: 'Created', checked: true }).press(' ')
+    expect(await page.getByRole('menuitemcheckbox', { name: /Username|Actions/ }).count()).toBe(0)
+    expect(await violations()).toEqual([])
+    await page.keyboard.press('Escape')
+    expect(await hidden(page)).toBe(0)
+    await page.reload()
+    await suspend.waitFor()
+    expect(await page.getByRole('columnheader').allTextContents()).toEqual([
+      ...['Username', 'Status', 'Calls', 'Last login', 'Actions'],
+    ])
+  })
 
-    await page.setViewportSize({ width: 390, height: 844 })
-    for (const button of [change, suspend]) {
+  test('on a phone a row has two lines, with its state and its buttons', async () => {
+    const { page, logIn, violations } = await console.visit('/users', {
+      viewport: { width: 390, height: 844 },
+    })
+    await logIn()
+    const change = page.getByRole('button', { name: 'Change bert' })
+    for (const button of [change, page.getByRole('button', { name: 'Suspend bert' })]) {
       await button.scrollIntoViewIfNeeded()
       expect(await rightOf(button)).toBeLessThan(390)
     }
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
-    // A card is still a row of a table.
+    // It is still a row of a table.
     const row = page.getByRole('row', { name: /^bert/ })
     await row.getByRole('cell', { name: '2 of 2' }).waitFor()
-    expect(await rightOf(row.getByRole('cell', { name: 'never' }))).toBeLessThan(390)
+    for (const one of await rows(page).all()) expect((await one.boundingBox())?.height).toBeLessThan(64)
     await head(page, 'Username').getByRole('button').click()
     await expect.poll(async () => (await names(page))[0]).toBe('admin')
     await page.getByRole('button', { name: 'Filters', exact: true }).click()

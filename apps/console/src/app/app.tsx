@@ -6,7 +6,7 @@ import { IntlProvider } from 'use-intl'
 import { sessions } from '../session/gateway.ts'
 import { queryClient } from '../session/queries.ts'
 import { Toasts } from '../ui/overlays/toasts.tsx'
-import type { Language } from './language.ts'
+import { type Language, localeOf } from './language.ts'
 import { LanguageContext } from './language-context.ts'
 import { router } from './router.tsx'
 import { texts } from './texts.ts'
@@ -31,7 +31,7 @@ export function App() {
   }, [])
   return (
     <CSPProvider disableStyleElements>
-      <IntlProvider locale={language} messages={messages} timeZone={ZONE}>
+      <IntlProvider locale={localeOf(language)} messages={messages} timeZone={ZONE}>
         <LanguageContext value={choice}>
           <QueryClientProvider client={queryClient}>
             <Toasts>

@@ -13,6 +13,11 @@ export function chosenLanguage(): Language {
   return (found as Language | undefined) ?? 'en'
 }
 
+/** The region whose numbers, dates and clock are used: the first of the browser's for the language, if it has one. */
+export function localeOf(language: Language, wanted = navigator.languages): string {
+  return wanted.find((tag) => tag.toLowerCase().startsWith(`${language}-`)) ?? language
+}
+
 export function chooseLanguage(language: Language): void {
   localStorage.setItem(STORED_AS, language)
 }

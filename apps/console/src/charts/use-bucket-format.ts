@@ -2,9 +2,9 @@ import { useMemo } from 'react'
 import { useLocale } from 'use-intl'
 import type { Granularity } from './chart-data.ts'
 
-/** How the buckets of a report are named, in the reader's language and the report's time zone. */
+/** How the buckets of a report are named, as is usual in the reader's region, in the report's time zone. */
 export interface BucketFormat {
-  /** For the axis: `15:00`, at midnight `22 Nov`; `22 Nov`; `Nov 2026`. */
+  /** For the axis: `15:00` or `3:00 PM`, at midnight `22 Nov`; `22 Nov`; `Nov 2026`. */
   short(start: string): string
   /** For tables and what is under the pointer: `Sun, 22 Nov 2026, 15:00`. */
   long(start: string): string
@@ -29,7 +29,8 @@ function bucketFormat(locale: string, granularity: Granularity, zone: string): B
   const day = format({ day: 'numeric', month: 'short' })
   const date = { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' } as const
   if (granularity === 'DAY') return { short: day, long: format(date) }
-  const time = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
+  const { hourCycle } = new Intl.DateTimeFormat(locale, { hour: 'numeric' }).resolvedOptions()
+  const time = { hour: hourCycle === 'h23' ? '2-digit' : 'numeric', minute: '2-digit' } as const
   const clock = format(time)
   const midnight = format({ hour: 'numeric', hourCycle: 'h23' })
   return {

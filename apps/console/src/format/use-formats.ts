@@ -1,15 +1,20 @@
-import { useMemo } from 'react'
 import { useLocale } from 'use-intl'
 
-/** How numbers and times are written, in the reader's language and, without another one, time zone. */
+/** How numbers and times are written, as is usual in the reader's region and, without another one, time zone. */
 export type Formats = ReturnType<typeof formatsIn>
+
+/** Formats are dear to make, and each cell of a list uses them. */
+const made = new Map<string, Formats>()
 
 export function useFormats(zone?: string): Formats {
   const locale = useLocale()
-  return useMemo(() => formatsIn(locale, zone), [locale, zone])
+  const name = `${locale} ${zone}`
+  const formats = made.get(name) ?? formatsIn(locale, zone)
+  made.set(name, formats)
+  return formats
 }
 
-function formatsIn(locale: string, timeZone: string | undefined) {
+export function formatsIn(locale: string, timeZone: string | undefined) {
   const number = (options: Intl.NumberFormatOptions) => new Intl.NumberFormat(locale, options).format
   const unit = (name: string, digits: number, unitDisplay: 'short' | 'long' = 'short') =>
     number({ style: 'unit', unit: name, unitDisplay, maximumFractionDigits: digits })
@@ -19,6 +24,9 @@ function formatsIn(locale: string, timeZone: string | undefined) {
   }
   const fromNow = new Intl.RelativeTimeFormat(locale)
   const dateTime = date({ dateStyle: 'medium', timeStyle: 'medium' })
+  const [time, dayOnly] = [date({ timeStyle: 'medium' }), date({ dateStyle: 'medium' })]
+  const dayAndTime = date({ day: 'numeric', month: 'short', hour: 'numeric', minute: 'numeric' })
+  const year = date({ year: 'numeric' })
   const zoneOnly = new Intl.DateTimeFormat(locale, { timeZoneName: 'short', timeZone })
   const zoneName = (value: string | Date = new Date()) =>
     zoneOnly.formatToParts(new Date(value)).find(({ type }) => type === 'timeZoneName')?.value ?? ''
@@ -52,14 +60,23 @@ function formatsIn(locale: string, timeZone: string | undefined) {
       const step = Math.min(Math.floor(Math.log10(Math.max(value, 1)) / 3), bytes.length - 1)
       return bytes[step]?.(value / 1_000 ** step) ?? String(value)
     },
-    /** `22 Nov 2026, 10:15:30`, for columns whose heading names the zone. */
+    /** `22 Nov 2026, 10:15:30` */
     dateTime,
+    /** `10:15:30`, where the day stands above it. */
+    time,
+    /** `Sunday, 22 November 2026` */
+    day: date({ dateStyle: 'full' }),
+    /** `10:15:30` of today, `22 Nov, 10:15` of this year, otherwise `22 Nov 2026`. */
+    short(value: string | Date, now = new Date()) {
+      if (dayOnly(value) === dayOnly(now)) return time(value)
+      return year(value) === year(now) ? dayAndTime(value) : dayOnly(value)
+    },
     /** `22 Nov 2026, 10:15:30 GMT+1`, where nothing beside it names the zone. */
     moment: (value: string | Date) => `${dateTime(value)} ${zoneName(value)}`,
     /** `GMT+1`, the zone of the times at that moment. */
     zoneName,
     /** `22 Nov 2026` */
-    date: date({ dateStyle: 'medium' }),
+    date: dayOnly,
     /** `16 – 22 Nov 2026`, or with times where it is not whole days. The end does not belong to the range. */
     range: rangeFormat(locale, timeZone),
   }

@@ -695,7 +695,7 @@ export type OverviewQueryVariables = Exact<{
 }>;
 
 
-export type OverviewQuery = { usage: { from: string, to: string, granularity: UsageGranularity, timezone: string, totals: { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, points: Array<{ start: string, calls: number, failedCalls: number, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }>, groups: Array<{ agentId: string | null, totals: { calls: number, failedCalls: number } }>, quota: { maxApiCalls: number, apiCallsCount: number, remaining: number, quotaPeriod: QuotaPeriod } } | null };
+export type OverviewQuery = { usage: { from: string, to: string, granularity: UsageGranularity, timezone: string, totals: { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number } | null }, points: Array<{ start: string, calls: number, failedCalls: number, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number } | null }>, groups: Array<{ agentId: string | null, totals: { calls: number, failedCalls: number } }>, quota: { maxApiCalls: number, apiCallsCount: number, remaining: number, quotaPeriod: QuotaPeriod, resetsAt: string | null } } | null };
 
 export type OverviewBeforeQueryVariables = Exact<{
   from: string;
@@ -705,12 +705,12 @@ export type OverviewBeforeQueryVariables = Exact<{
 }>;
 
 
-export type OverviewBeforeQuery = { usage: { from: string, to: string, totals: { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null } } | null };
+export type OverviewBeforeQuery = { usage: { from: string, to: string, totals: { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number } | null } } | null };
 
 export type OverviewAgentsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type OverviewAgentsQuery = { agents: Array<{ id: string, name: string, status: AgentStatus }> | null };
+export type OverviewAgentsQuery = { agents: Array<{ id: string, name: string, platform: string, status: AgentStatus, sandbox: boolean }> | null };
 
 export type FirstStepsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -720,13 +720,11 @@ export type FirstStepsQuery = { apiKeys: { totalCount: number } | null, calls: {
 export type UsageUpdatedSubscriptionVariables = Exact<{ [key: string]: never; }>;
 
 
-export type UsageUpdatedSubscription = { usageUpdated: { day: string, totals: { calls: number, failedCalls: number, totalTokens: number | null }, quota: { maxApiCalls: number, apiCallsCount: number, remaining: number, quotaPeriod: QuotaPeriod } } | null };
+export type UsageUpdatedSubscription = { usageUpdated: { day: string, totals: { calls: number, failedCalls: number, totalTokens: number | null }, quota: { maxApiCalls: number, apiCallsCount: number, remaining: number, quotaPeriod: QuotaPeriod, resetsAt: string | null } } | null };
 
-export type NumbersFragment = { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null };
+export type NumbersFragment = { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number } | null };
 
-export type PercentilesFragment = { p50: number, p95: number, p99: number };
-
-export type QuotaLeftFragment = { maxApiCalls: number, apiCallsCount: number, remaining: number, quotaPeriod: QuotaPeriod };
+export type QuotaLeftFragment = { maxApiCalls: number, apiCallsCount: number, remaining: number, quotaPeriod: QuotaPeriod, resetsAt: string | null };
 
 export type ProcessesQueryVariables = Exact<{
   state?: GatewayProcessFilter | null | undefined;
@@ -779,35 +777,20 @@ export type UsageReportQueryVariables = Exact<{
 }>;
 
 
-export type UsageReportQuery = { usage: { from: string, to: string, granularity: UsageGranularity, timezone: string, groupBy: Array<UsageGroupBy>, groupCount: number, totals: { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }>, previous?: { from: string, to: string, totals: { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }> } | null, drawn?: Array<{ agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }>, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null }>, groups?: Array<{ agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, totals: { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, previousTotals?: { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null } | null, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null }> } & { missingGroups?: Array<{ agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, totals: { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, previousTotals: { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null } | null, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null }> | null } | null };
+export type UsageReportQuery = { usage: { from: string, to: string, granularity: UsageGranularity, timezone: string, groupBy: Array<UsageGroupBy>, groupCount: number, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }>, previous?: { from: string, to: string, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }> } | null, drawn?: Array<{ agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }>, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null }>, groups?: Array<{ agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, previousTotals?: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null } | null, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null }> } & { missingGroups?: Array<{ agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, previousTotals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null } | null, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null }> | null } | null };
 
 export type MetricPointFragment = { start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null };
 
 export type GroupNameFragment = { agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null };
+
+export type GroupNumbersFragment = { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null };
 
 export type UserPageQueryVariables = Exact<{
   id: string | number;
 }>;
 
 
-export type UserPageQuery = { user: { id: string, username: string, role: Role, status: UserStatus, createdAt: string, lastLogin: string | null, apiCallsCount: number, maxApiCalls: number, quotaPeriod: QuotaPeriod, quota: { resetsAt: string | null }, apiKeys: { totalCount: number, nodes: Array<{ id: string, name: string, keyPrefix: string, isActive: boolean, revokedAt: string | null, expiresAt: string, usage: { lastUsedAt: string | null, totalCalls: number } }> } | null, calls: { nodes: Array<{ id: string, agentId: string, outcome: CallOutcome | null, reason: ErrorReason | null, admittedAt: string, agent: { id: string, name: string } | null }> } | null } | null };
-
-export type UserRefusalsQueryVariables = Exact<{
-  id: string | number;
-}>;
-
-
-export type UserRefusalsQuery = { refusals: { nodes: Array<{ id: string, requestId: string, at: string, status: number, reason: string, route: string }> } | null };
-
-export type UserEventFragment = { n: number, at: string, operation: string, result: AuditResult, userId: string | null, name: string | null, target: string | null, targetId: string | null, user: { id: string, username: string } | null };
-
-export type UserEventsQueryVariables = Exact<{
-  id: string | number;
-  targetId: string;
-}>;
-
-
-export type UserEventsQuery = { by: { nodes: Array<{ n: number, at: string, operation: string, result: AuditResult, userId: string | null, name: string | null, target: string | null, targetId: string | null, user: { id: string, username: string } | null }> } | null, to: { nodes: Array<{ n: number, at: string, operation: string, result: AuditResult, userId: string | null, name: string | null, target: string | null, targetId: string | null, user: { id: string, username: string } | null }> } | null };
+export type UserPageQuery = { user: { id: string, username: string, role: Role, status: UserStatus, createdAt: string, lastLogin: string | null, apiCallsCount: number, maxApiCalls: number, quotaPeriod: QuotaPeriod, quota: { resetsAt: string | null }, apiKeys: { totalCount: number } | null } | null };
 
 export type UserListQueryVariables = Exact<{
   search?: string | null | undefined;
@@ -968,13 +951,6 @@ export const KeyFieldsFragmentDoc = new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"KeyFields"}) as unknown as TypedDocumentString<KeyFieldsFragment, unknown>;
-export const PercentilesFragmentDoc = new TypedDocumentString(`
-    fragment Percentiles on Quantiles {
-  p50
-  p95
-  p99
-}
-    `, {"fragmentName":"Percentiles"}) as unknown as TypedDocumentString<PercentilesFragment, unknown>;
 export const NumbersFragmentDoc = new TypedDocumentString(`
     fragment Numbers on UsageTotals {
   calls
@@ -982,23 +958,22 @@ export const NumbersFragmentDoc = new TypedDocumentString(`
   totalTokens
   tokenCoverage
   firstChunkMs {
-    ...Percentiles
+    p50
+    p95
   }
   durationMs {
-    ...Percentiles
+    p50
+    p95
   }
 }
-    fragment Percentiles on Quantiles {
-  p50
-  p95
-  p99
-}`, {"fragmentName":"Numbers"}) as unknown as TypedDocumentString<NumbersFragment, unknown>;
+    `, {"fragmentName":"Numbers"}) as unknown as TypedDocumentString<NumbersFragment, unknown>;
 export const QuotaLeftFragmentDoc = new TypedDocumentString(`
     fragment QuotaLeft on Quota {
   maxApiCalls
   apiCallsCount
   remaining
   quotaPeriod
+  resetsAt
 }
     `, {"fragmentName":"QuotaLeft"}) as unknown as TypedDocumentString<QuotaLeftFragment, unknown>;
 export const RefusalFieldsFragmentDoc = new TypedDocumentString(`
@@ -1039,17 +1014,17 @@ export const MetricPointFragmentDoc = new TypedDocumentString(`
   failedCalls @include(if: $withCalls)
   totalTokens @include(if: $withTokens)
   firstChunkMs @include(if: $withFirstChunk) {
-    ...Percentiles
+    p50
+    p95
+    p99
   }
   durationMs @include(if: $withDuration) {
-    ...Percentiles
+    p50
+    p95
+    p99
   }
 }
-    fragment Percentiles on Quantiles {
-  p50
-  p95
-  p99
-}`, {"fragmentName":"MetricPoint"}) as unknown as TypedDocumentString<MetricPointFragment, unknown>;
+    `, {"fragmentName":"MetricPoint"}) as unknown as TypedDocumentString<MetricPointFragment, unknown>;
 export const GroupNameFragmentDoc = new TypedDocumentString(`
     fragment GroupName on UsageGroup {
   agentId
@@ -1071,22 +1046,23 @@ export const GroupNameFragmentDoc = new TypedDocumentString(`
   outcome
 }
     `, {"fragmentName":"GroupName"}) as unknown as TypedDocumentString<GroupNameFragment, unknown>;
-export const UserEventFragmentDoc = new TypedDocumentString(`
-    fragment UserEvent on AuditEvent {
-  n
-  at
-  operation
-  result
-  userId
-  user {
-    id
-    username
+export const GroupNumbersFragmentDoc = new TypedDocumentString(`
+    fragment GroupNumbers on UsageTotals {
+  calls
+  failedCalls
+  totalTokens
+  firstChunkMs {
+    p50
+    p95
+    p99
   }
-  name
-  target
-  targetId
+  durationMs {
+    p50
+    p95
+    p99
+  }
 }
-    `, {"fragmentName":"UserEvent"}) as unknown as TypedDocumentString<UserEventFragment, unknown>;
+    `, {"fragmentName":"GroupNumbers"}) as unknown as TypedDocumentString<GroupNumbersFragment, unknown>;
 export const AgentChoicesDocument = new TypedDocumentString(`
     query AgentChoices {
   agents {
@@ -1644,10 +1620,12 @@ export const OverviewDocument = new TypedDocumentString(`
       calls
       failedCalls
       firstChunkMs {
-        ...Percentiles
+        p50
+        p95
       }
       durationMs {
-        ...Percentiles
+        p50
+        p95
       }
     }
     groups(first: 100) {
@@ -1668,23 +1646,21 @@ export const OverviewDocument = new TypedDocumentString(`
   totalTokens
   tokenCoverage
   firstChunkMs {
-    ...Percentiles
+    p50
+    p95
   }
   durationMs {
-    ...Percentiles
+    p50
+    p95
   }
-}
-fragment Percentiles on Quantiles {
-  p50
-  p95
-  p99
 }
 fragment QuotaLeft on Quota {
   maxApiCalls
   apiCallsCount
   remaining
   quotaPeriod
-}`, {"hash":"sha256:8610624776328822331ca1182a5732acdc16e001ccb659328b59b214fda632ef"}) as unknown as TypedDocumentString<OverviewQuery, OverviewQueryVariables>;
+  resetsAt
+}`, {"hash":"sha256:16c29be4a34145923ff2927303dc3e64464c25510dc05accb5867596ff94d7de"}) as unknown as TypedDocumentString<OverviewQuery, OverviewQueryVariables>;
 export const OverviewBeforeDocument = new TypedDocumentString(`
     query OverviewBefore($from: DateTime!, $to: DateTime!, $granularity: UsageGranularity!, $timezone: String!) {
   usage(
@@ -1705,26 +1681,25 @@ export const OverviewBeforeDocument = new TypedDocumentString(`
   totalTokens
   tokenCoverage
   firstChunkMs {
-    ...Percentiles
+    p50
+    p95
   }
   durationMs {
-    ...Percentiles
+    p50
+    p95
   }
-}
-fragment Percentiles on Quantiles {
-  p50
-  p95
-  p99
-}`, {"hash":"sha256:2da0a04701ca0e046c2825a43d14bfad3926ca7de05a903894ef38757f6d29c8"}) as unknown as TypedDocumentString<OverviewBeforeQuery, OverviewBeforeQueryVariables>;
+}`, {"hash":"sha256:7006cbd2b62533666e34fc3d5aa793c71ef288b601c47f21eeffa8c05e62d191"}) as unknown as TypedDocumentString<OverviewBeforeQuery, OverviewBeforeQueryVariables>;
 export const OverviewAgentsDocument = new TypedDocumentString(`
     query OverviewAgents {
   agents {
     id
     name
+    platform
     status
+    sandbox
   }
 }
-    `, {"hash":"sha256:0e738f887bd1d3a417da9c7dc7a71fd536caaefcec9d827250df70451e59e140"}) as unknown as TypedDocumentString<OverviewAgentsQuery, OverviewAgentsQueryVariables>;
+    `, {"hash":"sha256:dc27ecfdbb1c299ead0484f1358859018011f23ac815e6ff29154dc9189f0317"}) as unknown as TypedDocumentString<OverviewAgentsQuery, OverviewAgentsQueryVariables>;
 export const FirstStepsDocument = new TypedDocumentString(`
     query FirstSteps {
   apiKeys(first: 1) {
@@ -1756,7 +1731,8 @@ export const UsageUpdatedDocument = new TypedDocumentString(`
   apiCallsCount
   remaining
   quotaPeriod
-}`, {"hash":"sha256:8c50991816bbb0bba85b2f6b43f899625bbe84bbd90a54a880b0f5c92c4dfe8c"}) as unknown as TypedDocumentString<UsageUpdatedSubscription, UsageUpdatedSubscriptionVariables>;
+  resetsAt
+}`, {"hash":"sha256:263a524ade8523c9bb656d8df533d90fd7bbc723123437399a5ce65ff5045a98"}) as unknown as TypedDocumentString<UsageUpdatedSubscription, UsageUpdatedSubscriptionVariables>;
 export const ProcessesDocument = new TypedDocumentString(`
     query Processes($state: GatewayProcessFilter) {
   gatewayProcesses(state: $state) {
@@ -1872,7 +1848,7 @@ export const UsageReportDocument = new TypedDocumentString(`
     groupBy
     groupCount
     totals {
-      ...Numbers
+      ...GroupNumbers
     }
     points {
       ...MetricPoint
@@ -1881,7 +1857,7 @@ export const UsageReportDocument = new TypedDocumentString(`
       from
       to
       totals {
-        ...Numbers
+        ...GroupNumbers
       }
       points {
         ...MetricPoint
@@ -1896,52 +1872,39 @@ export const UsageReportDocument = new TypedDocumentString(`
     groups(first: 100, orderBy: $orderBy) @include(if: $isGrouped) {
       ...GroupName
       totals {
-        ...Numbers
+        ...GroupNumbers
       }
       previousTotals @include(if: $compare) {
-        ...Numbers
+        ...GroupNumbers
       }
     }
     ... @include(if: $compare) {
       missingGroups(first: 100, orderBy: $orderBy) @include(if: $isGrouped) {
         ...GroupName
         totals {
-          ...Numbers
+          ...GroupNumbers
         }
         previousTotals {
-          ...Numbers
+          ...GroupNumbers
         }
       }
     }
   }
 }
-    fragment Numbers on UsageTotals {
-  calls
-  failedCalls
-  totalTokens
-  tokenCoverage
-  firstChunkMs {
-    ...Percentiles
-  }
-  durationMs {
-    ...Percentiles
-  }
-}
-fragment Percentiles on Quantiles {
-  p50
-  p95
-  p99
-}
-fragment MetricPoint on UsagePoint {
+    fragment MetricPoint on UsagePoint {
   start
   calls @include(if: $withCalls)
   failedCalls @include(if: $withCalls)
   totalTokens @include(if: $withTokens)
   firstChunkMs @include(if: $withFirstChunk) {
-    ...Percentiles
+    p50
+    p95
+    p99
   }
   durationMs @include(if: $withDuration) {
-    ...Percentiles
+    p50
+    p95
+    p99
   }
 }
 fragment GroupName on UsageGroup {
@@ -1962,7 +1925,22 @@ fragment GroupName on UsageGroup {
   }
   endUser
   outcome
-}`, {"hash":"sha256:1d90dcb2d905fc73d6c83d9df1432e177db434f5b0062d93ebbd33f33a3325a4"}) as unknown as TypedDocumentString<UsageReportQuery, UsageReportQueryVariables>;
+}
+fragment GroupNumbers on UsageTotals {
+  calls
+  failedCalls
+  totalTokens
+  firstChunkMs {
+    p50
+    p95
+    p99
+  }
+  durationMs {
+    p50
+    p95
+    p99
+  }
+}`, {"hash":"sha256:2a37882ba22f6a511d3b4829a9ced7e956fdb93cfaf1fe3fdf4ab052e89c3d0e"}) as unknown as TypedDocumentString<UsageReportQuery, UsageReportQueryVariables>;
 export const UserPageDocument = new TypedDocumentString(`
     query UserPage($id: ID!) {
   user(id: $id) {
@@ -1978,78 +1956,12 @@ export const UserPageDocument = new TypedDocumentString(`
     quota {
       resetsAt
     }
-    apiKeys(first: 6, orderBy: LAST_USED_AT) {
-      nodes {
-        id
-        name
-        keyPrefix
-        isActive
-        revokedAt
-        expiresAt
-        usage {
-          lastUsedAt
-          totalCalls
-        }
-      }
+    apiKeys(first: 1) {
       totalCount
     }
-    calls(first: 6) {
-      nodes {
-        id
-        agentId
-        agent {
-          id
-          name
-        }
-        outcome
-        reason
-        admittedAt
-      }
-    }
   }
 }
-    `, {"hash":"sha256:40b3e2a898203a3a7091c50afc4cd3046aeb5cc1587b87d100149cc657127e09"}) as unknown as TypedDocumentString<UserPageQuery, UserPageQueryVariables>;
-export const UserRefusalsDocument = new TypedDocumentString(`
-    query UserRefusals($id: ID!) {
-  refusals(filter: { ownerId: $id }, first: 6) {
-    nodes {
-      id
-      requestId
-      at
-      status
-      reason
-      route
-    }
-  }
-}
-    `, {"hash":"sha256:b4d744df5fef55fcb9cdebd91c8755ffa631a814d9358a8ea6f2276ac7f5a0ff"}) as unknown as TypedDocumentString<UserRefusalsQuery, UserRefusalsQueryVariables>;
-export const UserEventsDocument = new TypedDocumentString(`
-    query UserEvents($id: ID!, $targetId: String!) {
-  by: auditEvents(filter: { userId: $id }, first: 8) {
-    nodes {
-      ...UserEvent
-    }
-  }
-  to: auditEvents(filter: { target: "user", targetId: $targetId }, first: 8) {
-    nodes {
-      ...UserEvent
-    }
-  }
-}
-    fragment UserEvent on AuditEvent {
-  n
-  at
-  operation
-  result
-  userId
-  user {
-    id
-    username
-  }
-  name
-  target
-  targetId
-}`, {"hash":"sha256:4a72240cb3b7f6f4755c1d92d32373d2a157e578d70b1d03383bd834116899e2"}) as unknown as TypedDocumentString<UserEventsQuery, UserEventsQueryVariables>;
+    `, {"hash":"sha256:57e0e5d585d2db0135123109e3c9d9d505f85e14c09a98f986751e6a53597709"}) as unknown as TypedDocumentString<UserPageQuery, UserPageQueryVariables>;
 export const UserListDocument = new TypedDocumentString(`
     query UserList($search: String, $state: UserStatus, $role: Role, $quotaPercentMin: Int, $orderBy: UserOrder, $order: OrderDirection, $first: Int, $after: String) {
   users(

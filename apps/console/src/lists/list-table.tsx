@@ -1,18 +1,23 @@
-import type { MouseEvent } from 'react'
-import { useEffect, useRef } from 'react'
+import { Columns3 } from 'lucide-react'
+import { type MouseEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../format/use-formats.ts'
 import { classNames } from '../ui/class-names.ts'
+import { ChoiceMenu } from '../ui/overlays/menu.tsx'
 import { numeric, Table, time } from '../ui/table.tsx'
-import type { Column } from './column.ts'
+import { type Column, type Columns, isChoosable, isShown, turn } from './column.ts'
 import { ColumnHead } from './column-head.tsx'
 import styles from './list-table.module.css'
 import type { Order } from './order.ts'
+import { useRemembered } from './remembered.ts'
+import { type Run, runs } from './runs.ts'
 
 interface ListTableProps<Row, Field extends string> {
   readonly label: string
+  /** Under which the browser remembers the columns that were chosen; without it they cannot be. */
+  readonly name?: string
   /** The first column names the row. If it has a link, the whole row leads there. */
-  readonly columns: readonly Column<Row, Field>[]
+  readonly columns: Columns<Row, Field>
   readonly rows: readonly Row[]
   /** A row below the others that sums them up. */
   readonly total?: Row
@@ -21,9 +26,13 @@ interface ListTableProps<Row, Field extends string> {
   onOrder?(order: Order<Field>): void
   /** The row to which a link has led. */
   isChosen?(row: Row): boolean
+  /** The time by which the rows are ordered, the latest first: each day has a heading. */
+  timeOf?(row: Row): string
+  /** Rows of a day that follow each other and are alike in this are one row, which can be opened. */
+  sameIn?(row: Row): string
 }
 
-/** Elements that are not displayed as parts of a table would lose these roles: on a phone rows are cards. */
+/** Elements that are not displayed as parts of a table would lose these roles: on a phone they are not. */
 const ROLES = {
   table: { role: 'table' },
   group: { role: 'rowgroup' },
@@ -34,28 +43,30 @@ const ROLES = {
 
 /**
  * The table of a list. Where its columns do not fit, they are scrolled sideways between the first column and the buttons of the
- * row, which stay in sight; on a phone each row is a card.
+ * row, which stay in sight; on a phone a row has two lines, with as many of its columns as have room there.
  */
-export function ListTable<Row, Field extends string = never>({
-  label,
-  columns: given,
-  rows,
-  total,
-  keyOf,
-  order,
-  onOrder,
-  isChosen,
-}: ListTableProps<Row, Field>) {
+export function ListTable<Row, Field extends string = never>(props: ListTableProps<Row, Field>) {
+  const { label, name, rows, total, keyOf, order, onOrder, timeOf, sameIn = keyOf } = props
   const t = useTranslations('lists')
-  const { zoneName } = useFormats()
-  const columns = given.map((column) =>
-    column.kind === 'time'
-      ? { ...column, head: t('inZone', { head: column.head, zone: zoneName() }) }
-      : column,
-  )
+  const { day, zoneName } = useFormats()
+  const [turned, turnColumns] = useRemembered(`columns.${name}`)
+  const all = Object.entries<Column<Row, Field>>(props.columns)
+  const shown = all.filter((column, place) => isShown(column, place, turned))
+  const columns = shown.map(([, column]) => column)
+  const dayOf = (row: Row) => timeOf && day(timeOf(row))
   return (
     <div className={styles.frame}>
-      <Table label={label} className={styles.list} {...ROLES.table}>
+      {name !== undefined && (
+        <ChoiceMenu
+          label={t('columns')}
+          icon={<Columns3 aria-hidden />}
+          className={styles.columns}
+          options={all.filter(isChoosable).map(([value, { head }]) => ({ value, label: head }))}
+          chosen={shown.map(([id]) => id)}
+          onChoose={(id) => turnColumns(turn(id, turned))}
+        />
+      )}
+      <Table label={label} className={classNames(styles.list, name && styles.cut)} {...ROLES.table}>
         <thead {...ROLES.group}>
           <tr {...ROLES.row}>
             {columns.map((column) => (
@@ -63,11 +74,20 @@ export function ListTable<Row, Field extends string = never>({
             ))}
           </tr>
         </thead>
-        <tbody {...ROLES.group}>
-          {rows.map((row) => (
-            <ListRow key={keyOf(row)} row={row} columns={columns} isChosen={isChosen?.(row) === true} />
-          ))}
-        </tbody>
+        {runs(rows, dayOf).map((ofDay) => (
+          <tbody key={keyOf(ofDay[0])} {...ROLES.group}>
+            {timeOf && (
+              <tr className={styles.day} {...ROLES.row}>
+                <th scope="rowgroup" colSpan={columns.length} {...ROLES.rowHeader}>
+                  {dayOf(ofDay[0])} <span>{zoneName(timeOf(ofDay[0]))}</span>
+                </th>
+              </tr>
+            )}
+            {runs(ofDay, sameIn).map((run) => (
+              <RowsOfRun key={keyOf(run[0])} {...props} run={run} columns={columns} />
+            ))}
+          </tbody>
+        ))}
         {total !== undefined && (
           <tfoot {...ROLES.group}>
             <ListRow row={total} columns={columns} isChosen={false} />
@@ -78,15 +98,48 @@ export function ListTable<Row, Field extends string = never>({
   )
 }
 
+interface RowsOfRunProps<Row, Field extends string>
+  extends Pick<ListTableProps<Row, Field>, 'keyOf' | 'isChosen' | 'timeOf'> {
+  readonly columns: readonly Column<Row, Field>[]
+  readonly run: Run<Row>
+}
+
+/** Rows that are alike: the first, which says how many there are, and on request the others. */
+function RowsOfRun<Row, Field extends string>(props: RowsOfRunProps<Row, Field>) {
+  const { run, columns, keyOf, isChosen, timeOf } = props
+  const t = useTranslations('lists')
+  const { time: clock } = useFormats()
+  const [isOpen, setOpen] = useState(false)
+  const [first] = run
+  const last = run.at(-1) ?? first
+  const count = run.length > 1 && (
+    <button
+      type="button"
+      className={styles.count}
+      aria-expanded={isOpen}
+      onClick={() => setOpen((wasOpen) => !wasOpen)}
+    >
+      {t('alike', { count: run.length, since: timeOf ? clock(timeOf(last)) : '' })}
+    </button>
+  )
+  return (isOpen ? run : [first]).map((row) => (
+    <ListRow key={keyOf(row)} row={row} columns={columns} isChosen={isChosen?.(row) === true}>
+      {row === first && count}
+    </ListRow>
+  ))
+}
+
 interface ListRowProps<Row, Field extends string> {
   readonly row: Row
   readonly columns: readonly Column<Row, Field>[]
   readonly isChosen: boolean
+  /** Below the name of the row. */
+  readonly children?: ReactNode
 }
 
-const CLASSES = { numeric, date: time, time, actions: styles.actions }
+const CLASSES = { numeric, time, state: styles.state, actions: styles.actions }
 
-function ListRow<Row, Field extends string>({ row, columns, isChosen }: ListRowProps<Row, Field>) {
+function ListRow<Row, Field extends string>({ row, columns, isChosen, children }: ListRowProps<Row, Field>) {
   const element = useRef<HTMLTableRowElement>(null)
   useEffect(() => {
     if (isChosen) element.current?.scrollIntoView({ block: 'center' })
@@ -103,15 +156,17 @@ function ListRow<Row, Field extends string>({ row, columns, isChosen }: ListRowP
     >
       <th scope="row" className={classNames(name?.kind && CLASSES[name.kind])} {...ROLES.rowHeader}>
         {name?.cell(row)}
+        {children}
       </th>
-      {others.map((column) => {
-        const content = column.cell(row)
+      {others.map(({ head, kind, cell }) => {
+        const content = cell(row)
         const isNone = content === null
         return (
           <td
-            key={column.head}
-            className={classNames(column.kind && CLASSES[column.kind], isNone && styles.none)}
-            data-label={column.kind === 'actions' ? undefined : column.head}
+            key={head}
+            className={classNames(kind && CLASSES[kind], isNone && styles.none)}
+            // A number or a time alone does not say what it is.
+            data-label={kind === 'numeric' || kind === 'time' ? head : undefined}
             // What is cut off can be read in full.
             title={typeof content === 'string' ? content : undefined}
             {...ROLES.cell}

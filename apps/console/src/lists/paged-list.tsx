@@ -5,7 +5,7 @@ import { Card } from '../ui/card.tsx'
 import { SelectField } from '../ui/fields/field.tsx'
 import { LoadMore } from '../ui/load-more.tsx'
 import { ErrorNotice, Loading } from '../ui/notice.tsx'
-import { choosePageSize, PAGE_SIZES, usePageSize } from './page-size.ts'
+import { PAGE_SIZES, usePageSize } from './page-size.ts'
 import styles from './paged-list.module.css'
 
 interface PagedListProps<Page, Row> {
@@ -22,7 +22,12 @@ export function PagedList<Page, Row>({ query, rowsOf, title, empty, children }: 
   const { data, error, refetch, isPlaceholderData, hasNextPage } = query
   if (error !== null && (data === undefined || isPlaceholderData))
     return <ErrorNotice error={error} retry={refetch} />
-  if (data === undefined) return <Loading lines={8} />
+  if (data === undefined)
+    return (
+      <Card title={title} isFlush>
+        <Loading shape="list" />
+      </Card>
+    )
   const rows = data.pages.flatMap((page) => rowsOf(page) ?? [])
   return (
     <>
@@ -42,13 +47,13 @@ export function PagedList<Page, Row>({ query, rowsOf, title, empty, children }: 
 
 function PageSizeField() {
   const t = useTranslations('lists')
-  const size = usePageSize()
+  const [size, choose] = usePageSize()
   return (
     <SelectField
       className={styles.size}
       label={t('pageSize')}
       value={size}
-      onChange={({ target }) => choosePageSize(Number(target.value))}
+      onChange={({ target }) => choose(Number(target.value))}
     >
       {PAGE_SIZES.map((choice) => (
         <option key={choice} value={choice}>

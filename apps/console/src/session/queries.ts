@@ -1,5 +1,6 @@
 import {
   infiniteQueryOptions,
+  keepPreviousData,
   MutationCache,
   QueryCache,
   QueryClient,
@@ -97,7 +98,7 @@ interface ListPage {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor?: string | null | undefined }
 }
 
-/** A GraphQL query of a list, read page by page with the variable `after`. `listOf` finds the list in the data. */
+/** A GraphQL query of a list, page by page. `listOf` finds the list in the data. While another is read, its data stays. */
 export function graphqlPages<Data, Variables extends { after?: string | null | undefined }>(
   document: GraphqlDocument<Data, Variables>,
   variables: Variables,
@@ -110,6 +111,7 @@ export function graphqlPages<Data, Variables extends { after?: string | null | u
         document,
         ...([{ ...variables, after }, { signal }] as never),
       ) as Promise<Data>,
+    placeholderData: keepPreviousData,
     initialPageParam: null as string | null,
     getNextPageParam(data) {
       const { hasNextPage, endCursor } = listOf(data)?.pageInfo ?? { hasNextPage: false }

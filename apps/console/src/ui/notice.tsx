@@ -117,15 +117,18 @@ export function Empty({ title, icon, children }: EmptyProps) {
   )
 }
 
-/** Stands in for what is being read. */
-export function Loading({ lines = 3 }: { readonly lines?: number }) {
+/** The lines, rows or cards of each shape. */
+const PARTS = { lines: 6, facts: 2, list: 12, chart: 1 }
+
+/** Stands in for what is being read, and looks like it: by default the facts of one thing. */
+export function Loading({ shape = 'facts' }: { readonly shape?: keyof typeof PARTS }) {
   const t = useTranslations('common')
   return (
-    <div className={styles.loading} role="status">
+    <div className={classNames(styles.loading, styles[shape])} role="status">
       <span className="visually-hidden">{t('loading')}</span>
-      {Array.from({ length: lines }, (_, line) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the lines are alike and never move.
-        <div key={line} className={styles.line} />
+      {Array.from({ length: PARTS[shape] }, (_, part) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the parts are alike and never move.
+        <div key={part} />
       ))}
     </div>
   )

@@ -27,7 +27,7 @@ function AgentList() {
     refetchInterval: REFRESH_MS,
   })
   const notice = error !== null && <ErrorNotice error={error} retry={refetch} />
-  if (data === undefined) return notice || <Loading lines={6} />
+  if (data === undefined) return notice || <Loading />
   const agents = data.agents ?? []
   if (agents.length === 0) return <Empty title={t('empty')}>{t('emptyHint')}</Empty>
   return (

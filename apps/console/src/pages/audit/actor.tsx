@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { AuditFieldsFragment } from '../../generated/graphql.ts'
-import styles from './audit.module.css'
+import { second } from '../../lists/list-table.tsx'
 import { useWords } from './words.ts'
 
 /** Who did it, with the ways to the user and the key. */
@@ -17,14 +17,14 @@ export function Actor({ event }: { readonly event: AuditFieldsFragment }) {
         </Link>
       )}
       {keyId !== null && (
-        <span className={styles.second}>
+        <span className={second}>
           <Link to="/keys/$id" params={{ id: keyId }}>
             {key?.name ?? keyId}
           </Link>
         </span>
       )}
       {keyId === null && (userId !== null || name !== null) && (
-        <span className={styles.second}>{words.actor(actor)}</span>
+        <span className={second}>{words.actor(actor)}</span>
       )}
     </>
   )

@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
-import { useFormats } from '../../format/use-formats.ts'
+import { Moment } from '../../format/moment.tsx'
 import type { AuditFieldsFragment } from '../../generated/graphql.ts'
-import type { Column } from '../../lists/column.ts'
+import type { Columns } from '../../lists/column.ts'
 import { ListTable, second } from '../../lists/list-table.tsx'
 import { Actor } from './actor.tsx'
 import { ChangeLine } from './change-line.tsx'
@@ -11,26 +11,39 @@ import { ResultBadge } from './result-badge.tsx'
 import { Target } from './target.tsx'
 import { useWords } from './words.ts'
 
-export function AuditTable({ events }: { readonly events: readonly AuditFieldsFragment[] }) {
-  const t = useTranslations('audit')
-  return <ListTable label={t('list')} columns={useColumns()} rows={events} keyOf={({ n }) => n} />
+interface AuditTableProps {
+  readonly label?: string
+  readonly events: readonly AuditFieldsFragment[]
 }
 
-function useColumns(): readonly Column<AuditFieldsFragment>[] {
+export function AuditTable({ label, events }: AuditTableProps) {
   const t = useTranslations('audit')
-  const { dateTime } = useFormats()
+  return (
+    <ListTable
+      label={label ?? t('list')}
+      name="audit"
+      columns={useColumns()}
+      rows={events}
+      keyOf={({ n }) => n}
+      timeOf={({ at }) => at}
+    />
+  )
+}
+
+function useColumns(): Columns<AuditFieldsFragment> {
+  const t = useTranslations('audit')
   const words = useWords()
-  return [
-    {
+  return {
+    time: {
       head: t('time'),
       kind: 'time',
       cell: ({ n, at }) => (
         <Link to="/audit/$n" params={{ n: String(n) }}>
-          {dateTime(at)}
+          <Moment at={at} as="time" />
         </Link>
       ),
     },
-    {
+    operation: {
       head: t('operation'),
       cell: ({ operation, count }) => (
         <>
@@ -39,8 +52,9 @@ function useColumns(): readonly Column<AuditFieldsFragment>[] {
         </>
       ),
     },
-    {
+    result: {
       head: t('result'),
+      kind: 'state',
       cell: ({ result, reason }) => (
         <>
           <ResultBadge result={result} />
@@ -48,15 +62,15 @@ function useColumns(): readonly Column<AuditFieldsFragment>[] {
         </>
       ),
     },
-    { head: t('who'), cell: (event) => <Actor event={event} /> },
-    { head: t('target'), cell: (event) => (event.target === null ? null : <Target event={event} />) },
-    {
+    who: { head: t('who'), cell: (event) => <Actor event={event} /> },
+    target: { head: t('target'), cell: (event) => event.target && <Target event={event} /> },
+    change: {
       head: t('change'),
       cell: (event) => {
         const changes = changesOf(event)
         return changes.length === 0 ? null : <ChangeLine changes={changes} />
       },
     },
-    { head: t('address'), cell: ({ address }) => address },
-  ]
+    address: { head: t('address'), cell: ({ address }) => address },
+  }
 }

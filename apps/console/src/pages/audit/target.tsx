@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { AuditFieldsFragment } from '../../generated/graphql.ts'
-import styles from './audit.module.css'
+import { second } from '../../lists/list-table.tsx'
 import { useAuditNames } from './audit-names.ts'
 import { useWords } from './words.ts'
 
@@ -16,7 +16,7 @@ export function Target({ event }: { readonly event: Targeted }) {
     <>
       {words.target(target)}
       {targetId !== null && (
-        <span className={styles.id}>
+        <span className={second}>
           <TargetLink target={target} id={targetId} name={names.target(event)} />
         </span>
       )}

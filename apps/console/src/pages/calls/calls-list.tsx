@@ -1,4 +1,4 @@
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { useTranslations } from 'use-intl'
 import { CountedRefusals } from '../../find/counted-refusals.tsx'
 import {
@@ -7,9 +7,10 @@ import {
   CallsDocument,
   type CallsQuery,
 } from '../../generated/graphql.ts'
+import { ListCount } from '../../lists/list-count.tsx'
 import { usePageSize } from '../../lists/page-size.ts'
 import { PagedList } from '../../lists/paged-list.tsx'
-import { graphqlPages, graphqlQuery } from '../../session/queries.ts'
+import { graphqlPages } from '../../session/queries.ts'
 import { Empty } from '../../ui/notice.tsx'
 import { useIsRefused } from './also-refused.tsx'
 import { CallsTable } from './calls-table.tsx'
@@ -24,17 +25,23 @@ interface CallsListProps {
 
 /** The calls that match, page after page. */
 export function CallsList({ filter, isFiltered, requestId }: CallsListProps) {
-  const first = usePageSize()
+  const [first] = usePageSize()
   const query = useInfiniteQuery({
     ...graphqlPages(CallsDocument, { filter, first }, ({ calls }) => calls),
-    placeholderData: keepPreviousData,
     refetchInterval: ({ state: { data } }) => followMs(data?.pages ?? []),
   })
   return (
     <PagedList
       query={query}
       rowsOf={(page) => page.calls?.nodes}
-      title={<Count filter={filter} />}
+      title={
+        <ListCount
+          of="calls"
+          document={CallCountDocument}
+          variables={{ filter }}
+          countOf={({ calls }) => calls?.totalCount}
+        />
+      }
       empty={<NoCalls isFiltered={isFiltered} requestId={requestId} />}
     >
       {(calls) => <CallsTable calls={calls} />}
@@ -72,19 +79,4 @@ function NoCallsOfRequest({ requestId }: { readonly requestId: string }) {
       <CountedRefusals requestId={requestId} />
     </Empty>
   )
-}
-
-const COUNT_MAX = 10_000
-
-/** How many calls match, which the gateway counts up to 10,000. */
-function Count({ filter }: { readonly filter: CallFilter }) {
-  const t = useTranslations('calls')
-  const common = useTranslations('common')
-  const { data } = useQuery({
-    ...graphqlQuery(CallCountDocument, { filter }),
-    placeholderData: keepPreviousData,
-  })
-  const count = data?.calls?.totalCount
-  if (count === undefined) return common('loading')
-  return count === null ? t('countMany', { max: COUNT_MAX }) : t('count', { count })
 }

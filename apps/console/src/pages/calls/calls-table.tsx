@@ -1,9 +1,10 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslations } from 'use-intl'
+import { Moment } from '../../format/moment.tsx'
 import { useFormats } from '../../format/use-formats.ts'
 import type { CallFieldsFragment } from '../../generated/graphql.ts'
-import type { Column } from '../../lists/column.ts'
+import type { Column, Columns } from '../../lists/column.ts'
 import { ListTable, second } from '../../lists/list-table.tsx'
 import { useSession } from '../../session/use-session.ts'
 import { OutcomeBadge } from './outcome-badge.tsx'
@@ -12,7 +13,13 @@ import { StopButton } from './stopping/stop-button.tsx'
 import { isRunning } from './stopping/stop-call.ts'
 import { StopDialog } from './stopping/stop-dialog.tsx'
 
-export function CallsTable({ calls }: { readonly calls: readonly CallFieldsFragment[] }) {
+interface CallsTableProps {
+  /** That of the calls of one user. */
+  readonly label?: string
+  readonly calls: readonly CallFieldsFragment[]
+}
+
+export function CallsTable({ label, calls }: CallsTableProps) {
   const t = useTranslations('calls')
   const [asked, setAsked] = useState<CallFieldsFragment>()
   const stopping: Column<CallFieldsFragment> = {
@@ -20,39 +27,43 @@ export function CallsTable({ calls }: { readonly calls: readonly CallFieldsFragm
     kind: 'actions',
     cell: (call) => isRunning(call) && <StopButton look="quiet" onStop={() => setAsked(call)} />,
   }
-  const columns = useColumns()
+  const columns = useColumns(label !== undefined)
   return (
     <>
       <ListTable
-        label={t('list')}
-        columns={calls.some(isRunning) ? [...columns, stopping] : columns}
+        label={label ?? t('list')}
+        name="calls"
+        columns={calls.some(isRunning) ? { ...columns, stopping } : columns}
         rows={calls}
         keyOf={({ id }) => id}
+        timeOf={({ admittedAt }) => admittedAt}
       />
       {asked !== undefined && <StopDialog call={asked} onClose={() => setAsked(undefined)} />}
     </>
   )
 }
 
-function useColumns(): readonly Column<CallFieldsFragment>[] {
+function useColumns(isOfUser: boolean): Columns<CallFieldsFragment> {
   const t = useTranslations('calls')
-  const { count, dateTime, duration } = useFormats()
-  const showsUser = useSession().role === 'admin'
+  const { count, duration } = useFormats()
+  const showsUser = useSession().role === 'admin' && !isOfUser
   const ms = (value: number | null) => (value === null ? null : duration(value))
   const user = { head: t('user'), cell: ({ owner }: CallFieldsFragment) => owner?.username ?? null }
-  return [
-    {
+  return {
+    time: {
       head: t('time'),
       kind: 'time',
       cell: ({ id, admittedAt }) => (
         <Link to="/calls/$id" params={{ id }}>
-          {dateTime(admittedAt)}
+          <Moment at={admittedAt} as="time" />
         </Link>
       ),
     },
-    { head: t('agent'), cell: (call) => <AgentAndApp call={call} /> },
-    {
+    agent: { head: t('agent'), cell: (call) => <Agent call={call} /> },
+    app: { head: t('call.app'), cell: ({ appId }) => (appId === '' ? null : appId) },
+    outcome: {
       head: t('outcome'),
+      kind: 'state',
       cell: ({ outcome, reason, paused }) => (
         <>
           <OutcomeBadge outcome={outcome} />
@@ -61,31 +72,30 @@ function useColumns(): readonly Column<CallFieldsFragment>[] {
         </>
       ),
     },
-    { head: t('key'), cell: ({ key, keyId }) => key?.name ?? keyId.slice(0, 8) },
-    ...(showsUser ? [user] : []),
-    {
+    key: { head: t('key'), cell: ({ key, keyId }) => key?.name ?? keyId.slice(0, 8) },
+    ...(showsUser && { user }),
+    tokens: {
       head: t('tokens'),
       kind: 'numeric',
       cell: ({ totalTokens }) => (totalTokens === null ? null : count(totalTokens)),
     },
-    { head: t('firstChunk'), kind: 'numeric', cell: ({ firstChunkMs }) => ms(firstChunkMs) },
-    {
+    firstChunk: { head: t('firstChunk'), kind: 'numeric', cell: ({ firstChunkMs }) => ms(firstChunkMs) },
+    duration: {
       head: t('duration'),
       kind: 'numeric',
       cell: (call) => (isRunning(call) ? <Elapsed since={call.admittedAt} /> : ms(call.durationMs)),
     },
-    { head: t('call.model'), cell: ({ model }) => model },
-    { head: t('call.face'), cell: ({ face }) => t(`call.faces.${face}`) },
-  ]
+    model: { head: t('call.model'), cell: ({ model }) => model },
+    face: { isExtra: true, head: t('call.face'), cell: ({ face }) => t(`call.faces.${face}`) },
+  }
 }
 
 /** The agent's id stands in where the agent is not configured any more. */
-function AgentAndApp({ call: { agent, agentId, appId, kind } }: { readonly call: CallFieldsFragment }) {
+function Agent({ call: { agent, agentId, kind } }: { readonly call: CallFieldsFragment }) {
   const t = useTranslations('calls')
   return (
     <>
       {agent?.name ?? (agentId === '' ? '–' : agentId)}
-      {appId !== '' && <span className={second}>{appId}</span>}
       {kind === 'UPLOAD' && <span className={second}>{t('call.kinds.UPLOAD')}</span>}
     </>
   )

@@ -32,7 +32,7 @@ function AgentTable({ report: { groups, from, to } }: { readonly report: Report 
   const calledIn = callsLink()
   const { data, error, refetch } = useQuery(graphqlQuery(OverviewAgentsDocument, {}))
   if (error !== null) return <ErrorNotice error={error} retry={refetch} />
-  if (data === undefined) return <Loading lines={5} />
+  if (data === undefined) return <Loading shape="list" />
   const agents = data.agents ?? []
   if (agents.length === 0) return <Empty title={t('noAgents')}>{t('noAgentsHint')}</Empty>
   return (

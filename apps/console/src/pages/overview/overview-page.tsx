@@ -69,7 +69,7 @@ function Numbers({ zone }: { readonly zone: string }) {
   }
   if (usage === undefined || usage === null) {
     if (report.error !== null) return <ErrorNotice error={report.error} retry={report.refetch} />
-    return <Loading lines={8} />
+    return <Loading shape="chart" />
   }
   if (isStarting && steps.data !== undefined) {
     const showNumbers = () => {
@@ -78,7 +78,7 @@ function Numbers({ zone }: { readonly zone: string }) {
     }
     return <FirstSteps found={steps.data} isCounted={isCounted} onDone={showNumbers} />
   }
-  if (hasNone && steps.isPending) return <Loading lines={8} />
+  if (hasNone && steps.isPending) return <Loading shape="chart" />
   return (
     <>
       {report.error !== null && <ErrorNotice error={report.error} retry={report.refetch} />}

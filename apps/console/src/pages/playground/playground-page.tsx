@@ -58,7 +58,7 @@ function NoChat(props: { readonly title: string; readonly isLoaded: boolean; rea
       {error !== null ? (
         <ErrorNotice error={error} retry={refetch} />
       ) : data === undefined || !props.isLoaded ? (
-        <Loading lines={6} />
+        <Loading shape="lines" />
       ) : (
         props.children
       )}

@@ -111,7 +111,7 @@ export function Playground({ agent, agents, chats, view }: PlaygroundProps) {
               </Empty>
             </div>
           ) : session === undefined ? (
-            <Loading lines={6} />
+            <Loading shape="lines" />
           ) : (
             <Chat
               {...{ agent, chats, session, attachments, mayMakeKeys }}

@@ -70,7 +70,7 @@ function ProcessList({ shown, chosen }: ProcessListProps) {
     placeholderData: keepPreviousData,
   })
   if (error !== null) return <ErrorNotice error={error} retry={refetch} />
-  if (data === undefined) return <Loading lines={6} />
+  if (data === undefined) return <Loading shape="list" />
   const processes = data.gatewayProcesses ?? []
   const isGone = chosen !== undefined && !processes.some(({ id }) => id === chosen)
   return (

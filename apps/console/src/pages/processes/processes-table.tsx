@@ -1,7 +1,8 @@
 import { useTranslations } from 'use-intl'
+import { Moment } from '../../format/moment.tsx'
 import { useFormats } from '../../format/use-formats.ts'
 import type { GatewayProcessState, ProcessConfigurationState } from '../../generated/graphql.ts'
-import type { Column } from '../../lists/column.ts'
+import type { Columns } from '../../lists/column.ts'
 import { ListTable, second } from '../../lists/list-table.tsx'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { OpenBreakers } from './open-breakers.tsx'
@@ -19,6 +20,7 @@ export function ProcessesTable({ processes, chosen }: ProcessesTableProps) {
   return (
     <ListTable
       label={t('title')}
+      name="processes"
       columns={columns}
       rows={processes}
       keyOf={({ id }) => id}
@@ -37,10 +39,10 @@ const CONFIGURATION_TONES: Record<ProcessConfigurationState, Tone> = {
 /** Whether a process serves the configuration that was loaded last, and what is wrong with its file. */
 function Configuration({ state, since, needsRestart, error }: NonNullable<Process['configuration']>) {
   const t = useTranslations('processes')
-  const { dateTime } = useFormats()
+  const { moment } = useFormats()
   return (
     <>
-      <span title={t('configurationSince', { time: dateTime(since) })}>
+      <span title={t('configurationSince', { time: moment(since) })}>
         <Badge tone={CONFIGURATION_TONES[state]}>{t(`configurationStates.${state}`)}</Badge>
       </span>
       {error !== null && <span className={second}>{error}</span>}
@@ -52,11 +54,11 @@ function Configuration({ state, since, needsRestart, error }: NonNullable<Proces
 }
 
 /** @param usual - the version that most processes run */
-function useColumns(usual: string | null | undefined): readonly Column<Process>[] {
+function useColumns(usual: string | null | undefined): Columns<Process> {
   const t = useTranslations('processes')
-  const { count, dateTime } = useFormats()
-  return [
-    {
+  const { count } = useFormats()
+  return {
+    host: {
       head: t('host'),
       cell: ({ id, host }) => (
         <>
@@ -65,16 +67,17 @@ function useColumns(usual: string | null | undefined): readonly Column<Process>[
         </>
       ),
     },
-    { head: t('pid'), cell: ({ pid }) => pid },
-    {
+    pid: { head: t('pid'), cell: ({ pid }) => pid },
+    state: {
       head: t('state'),
+      kind: 'state',
       cell: ({ state }) => (
         <span title={t(`states.${state}_HINT`)}>
           <Badge tone={TONES[state]}>{t(`states.${state}`)}</Badge>
         </span>
       ),
     },
-    {
+    version: {
       head: t('version'),
       cell: ({ version, build, state }) => (
         <span title={t('build', { build })}>
@@ -86,20 +89,24 @@ function useColumns(usual: string | null | undefined): readonly Column<Process>[
         </span>
       ),
     },
-    {
+    calls: {
       head: t('calls'),
       kind: 'numeric',
       cell: ({ callsInFlight }) => (callsInFlight === null ? null : count(callsInFlight)),
     },
-    {
+    breakers: {
       head: t('breakers'),
       cell: ({ breakers }) => (breakers.length === 0 ? null : <OpenBreakers breakers={breakers} />),
     },
-    {
+    configuration: {
       head: t('configuration'),
       cell: ({ configuration }) => configuration !== null && <Configuration {...configuration} />,
     },
-    { head: t('startedAt'), kind: 'time', cell: ({ startedAt }) => dateTime(startedAt) },
-    { head: t('lastSeenAt'), kind: 'time', cell: ({ lastSeenAt }) => dateTime(lastSeenAt) },
-  ]
+    startedAt: { head: t('startedAt'), kind: 'time', cell: (process) => <Moment at={process.startedAt} /> },
+    lastSeenAt: {
+      head: t('lastSeenAt'),
+      kind: 'time',
+      cell: (process) => <Moment at={process.lastSeenAt} />,
+    },
+  }
 }

@@ -59,7 +59,7 @@ export function RefusalCounts({ filter, search, now, onGroup }: RefusalCountsPro
         />
       </div>
       {error !== null && <ErrorNotice error={error} retry={refetch} />}
-      {error === null && rows === undefined && <Loading lines={8} />}
+      {error === null && rows === undefined && <Loading shape="chart" />}
       {error === null && rows?.length === 0 && (
         <Card>
           <Empty title={t('noneCounted')}>

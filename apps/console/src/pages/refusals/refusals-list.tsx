@@ -1,10 +1,11 @@
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { type RefusalFilter, RefusalsDocument, RefusalTotalDocument } from '../../generated/graphql.ts'
+import { ListCount } from '../../lists/list-count.tsx'
 import { usePageSize } from '../../lists/page-size.ts'
 import { PagedList } from '../../lists/paged-list.tsx'
-import { graphqlPages, graphqlQuery } from '../../session/queries.ts'
+import { graphqlPages } from '../../session/queries.ts'
 import { Empty } from '../../ui/notice.tsx'
 import { RefusalsTable } from './refusals-table.tsx'
 
@@ -15,16 +16,22 @@ interface RefusalsListProps {
 /** The single refusals that match, page after page. */
 export function RefusalsList({ filter }: RefusalsListProps) {
   const t = useTranslations('refusals')
-  const first = usePageSize()
-  const query = useInfiniteQuery({
-    ...graphqlPages(RefusalsDocument, { filter, first }, ({ refusals }) => refusals),
-    placeholderData: keepPreviousData,
-  })
+  const [first] = usePageSize()
+  const query = useInfiniteQuery(
+    graphqlPages(RefusalsDocument, { filter, first }, ({ refusals }) => refusals),
+  )
   return (
     <PagedList
       query={query}
       rowsOf={(page) => page.refusals?.nodes}
-      title={<Count filter={filter} />}
+      title={
+        <ListCount
+          of="refusals"
+          document={RefusalTotalDocument}
+          variables={{ filter }}
+          countOf={({ refusals }) => refusals?.totalCount}
+        />
+      }
       empty={
         <Empty title={t('empty')}>
           <p>{t('emptyHint')}</p>
@@ -37,19 +44,4 @@ export function RefusalsList({ filter }: RefusalsListProps) {
       {(refusals) => <RefusalsTable refusals={refusals} />}
     </PagedList>
   )
-}
-
-/** The gateway counts up to this. */
-const COUNT_MAX = 10_000
-
-function Count({ filter }: RefusalsListProps) {
-  const t = useTranslations('refusals')
-  const common = useTranslations('common')
-  const { data } = useQuery({
-    ...graphqlQuery(RefusalTotalDocument, { filter }),
-    placeholderData: keepPreviousData,
-  })
-  const count = data?.refusals?.totalCount
-  if (count === undefined) return common('loading')
-  return count === null ? t('countMany', { max: COUNT_MAX }) : t('count', { count })
 }

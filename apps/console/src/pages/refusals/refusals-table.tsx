@@ -1,43 +1,63 @@
 import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
-import { useFormats } from '../../format/use-formats.ts'
+import { Moment } from '../../format/moment.tsx'
 import type { RefusalFieldsFragment } from '../../generated/graphql.ts'
-import type { Column } from '../../lists/column.ts'
+import type { Columns } from '../../lists/column.ts'
 import { ListTable, second } from '../../lists/list-table.tsx'
 import { useSession } from '../../session/use-session.ts'
 import { useAllowed, useLimitName } from './limit-name.ts'
 import { StatusBadge } from './status-badge.tsx'
 
-export function RefusalsTable({ refusals }: { readonly refusals: readonly RefusalFieldsFragment[] }) {
-  const t = useTranslations('refusals')
-  return <ListTable label={t('list')} columns={useColumns()} rows={refusals} keyOf={({ id }) => id} />
+interface RefusalsTableProps {
+  /** That of the refusals of one user. */
+  readonly label?: string
+  readonly refusals: readonly RefusalFieldsFragment[]
 }
 
-function useColumns(): readonly Column<RefusalFieldsFragment>[] {
+export function RefusalsTable({ label, refusals }: RefusalsTableProps) {
   const t = useTranslations('refusals')
-  const { dateTime } = useFormats()
-  const showsUser = useSession().role === 'admin'
-  const user = { head: t('user'), cell: ({ owner }: RefusalFieldsFragment) => owner?.username ?? null }
-  return [
-    {
+  return (
+    <ListTable
+      label={label ?? t('list')}
+      name="refusals"
+      columns={useColumns(label !== undefined)}
+      rows={refusals}
+      keyOf={({ id }) => id}
+      timeOf={({ at }) => at}
+      sameIn={whatAndWhose}
+    />
+  )
+}
+
+/** All that a row shows beside its time. */
+function whatAndWhose(refusal: RefusalFieldsFragment): string {
+  return JSON.stringify({ ...refusal, id: '', requestId: '', at: '' })
+}
+
+function useColumns(isOfUser: boolean): Columns<RefusalFieldsFragment> {
+  const t = useTranslations('refusals')
+  const showsUser = useSession().role === 'admin' && !isOfUser
+  const user = { head: t('user'), cell: (row: RefusalFieldsFragment) => row.owner?.username ?? null }
+  return {
+    time: {
       head: t('time'),
       kind: 'time',
       cell: ({ id, requestId, at }) => (
         <Link to="/refusals/$requestId" params={{ requestId }} search={{ id }}>
-          {dateTime(at)}
+          <Moment at={at} as="time" />
         </Link>
       ),
     },
-    { head: t('status'), cell: ({ status }) => <StatusBadge status={status} /> },
-    { head: t('reason'), cell: (refusal) => <Reason refusal={refusal} /> },
-    {
+    status: { head: t('status'), kind: 'state', cell: ({ status }) => <StatusBadge status={status} /> },
+    reason: { head: t('reason'), cell: (refusal) => <Reason refusal={refusal} /> },
+    agent: {
       head: t('agent'),
       cell: ({ agent, agentId }) => agent?.name ?? (agentId === '' ? null : agentId),
     },
-    { head: t('key'), cell: ({ key, keyId }) => (keyId === null ? t('token') : (key?.name ?? null)) },
-    ...(showsUser ? [user] : []),
-    { head: t('request'), cell: ({ route }) => <code title={route}>{route}</code> },
-  ]
+    key: { head: t('key'), cell: ({ key, keyId }) => (keyId === null ? t('token') : (key?.name ?? null)) },
+    ...(showsUser && { user }),
+    request: { head: t('request'), cell: ({ route }) => <code title={route}>{route}</code> },
+  }
 }
 
 function Reason({ refusal }: { readonly refusal: RefusalFieldsFragment }) {
@@ -48,8 +68,9 @@ function Reason({ refusal }: { readonly refusal: RefusalFieldsFragment }) {
   return (
     <>
       <code>{reason}</code>
-      {limit !== '' && <span className={second}>{limitName(limit)}</span>}
-      {allowed !== undefined && <span className={second}>{allowed}</span>}
+      {limit !== '' && (
+        <span className={second}>{[limitName(limit), allowed].filter(Boolean).join(' · ')}</span>
+      )}
       {field !== null && (
         <span className={second}>
           {t('atField')} <code>{field}</code>

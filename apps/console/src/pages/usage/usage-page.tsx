@@ -49,7 +49,7 @@ function ReportOfAddress() {
   return (
     <>
       {error !== null && <ErrorNotice error={error} retry={refetch} />}
-      {error === null && usage === undefined && <Loading lines={10} />}
+      {error === null && usage === undefined && <Loading shape="chart" />}
       {usage !== undefined && (
         <div className={styles.report} aria-busy={isPlaceholderData}>
           {usage.totals.calls === 0 && (usage.previous?.totals.calls ?? 0) === 0 ? (

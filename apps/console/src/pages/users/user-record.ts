@@ -1,5 +1,6 @@
 import {
-  UserEventsDocument,
+  AuditEventsDocument,
+  KeysDocument,
   UserListDocument,
   type UserListQuery,
   UserPageDocument,
@@ -15,7 +16,7 @@ export type UserAction = 'edit' | 'password' | 'status'
 
 /** Every change makes the list and the page of the user out of date. */
 export function rereadUsers(): void {
-  void invalidate(UserListDocument, UserTotalDocument, UserPageDocument, UserEventsDocument)
+  void invalidate(UserListDocument, UserTotalDocument, UserPageDocument, KeysDocument, AuditEventsDocument)
 }
 
 export const ROLES = ['user', 'premium', 'admin'] as const

@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
-import { useFormats } from '../../format/use-formats.ts'
+import { Moment } from '../../format/moment.tsx'
 import type { UserOrder } from '../../generated/graphql.ts'
-import type { Column } from '../../lists/column.ts'
+import type { Columns } from '../../lists/column.ts'
 import { ListTable } from '../../lists/list-table.tsx'
 import type { Order } from '../../lists/order.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -23,6 +23,7 @@ export function UserTable({ users, order, onOrder, onAction }: UserTableProps) {
   return (
     <ListTable
       label={t('title')}
+      name="users"
       columns={columns}
       rows={users}
       keyOf={({ id }) => id}
@@ -32,12 +33,11 @@ export function UserTable({ users, order, onOrder, onAction }: UserTableProps) {
   )
 }
 
-function useColumns(onAction: UserTableProps['onAction']): readonly Column<UserRecord, UserOrder>[] {
+function useColumns(onAction: UserTableProps['onAction']): Columns<UserRecord, UserOrder> {
   const t = useTranslations('users')
   const common = useTranslations('common')
-  const { date, dateTime } = useFormats()
-  return [
-    {
+  return {
+    username: {
       head: t('username'),
       order: { field: 'USERNAME', direction: 'ASC' },
       cell: ({ id, username }) => (
@@ -46,39 +46,40 @@ function useColumns(onAction: UserTableProps['onAction']): readonly Column<UserR
         </Link>
       ),
     },
-    {
+    status: {
+      head: t('status'),
+      kind: 'state',
+      cell: ({ status }) => (
+        <Badge tone={status === 'ACTIVE' ? 'ok' : 'danger'}>{t(`statuses.${lowerCase(status)}`)}</Badge>
+      ),
+    },
+    quota: {
+      head: t('quota'),
+      order: { field: 'QUOTA_USED', direction: 'DESC' },
+      cell: (user) => <QuotaUse user={user} />,
+    },
+    role: {
       head: t('role'),
       cell: ({ role }) => (
         <Badge tone={role === 'ADMIN' ? 'accent' : 'neutral'}>{common(`roles.${lowerCase(role)}`)}</Badge>
       ),
     },
-    {
-      head: t('status'),
-      cell: ({ status }) => (
-        <Badge tone={status === 'ACTIVE' ? 'ok' : 'danger'}>{t(`statuses.${lowerCase(status)}`)}</Badge>
-      ),
-    },
-    {
-      head: t('quota'),
-      order: { field: 'QUOTA_USED', direction: 'DESC' },
-      cell: (user) => <QuotaUse user={user} />,
-    },
-    {
+    lastLogin: {
       head: t('lastLogin'),
       kind: 'time',
       order: { field: 'LAST_LOGIN', direction: 'DESC' },
-      cell: ({ lastLogin }) => (lastLogin === null ? t('neverLoggedIn') : dateTime(lastLogin)),
+      cell: ({ lastLogin }) => (lastLogin === null ? t('neverLoggedIn') : <Moment at={lastLogin} />),
     },
-    {
+    createdAt: {
       head: t('createdAt'),
-      kind: 'date',
+      kind: 'time',
       order: { field: 'CREATED_AT', direction: 'DESC' },
-      cell: ({ createdAt }) => date(createdAt),
+      cell: ({ createdAt }) => <Moment at={createdAt} as="date" />,
     },
-    {
+    actions: {
       head: t('actions'),
       kind: 'actions',
       cell: (user) => <UserActions user={user} onAction={(action) => onAction(action, user)} />,
     },
-  ]
+  }
 }

@@ -21,18 +21,11 @@ const NEWEST_FIRST: Order<(typeof ORDERS)[number]> = { field: 'CREATED_AT', dire
 /** The users that match, page after page. */
 export function UsersList({ search, onChange, onAction }: UsersListProps) {
   const t = useTranslations('users')
-  const first = usePageSize()
+  const [first] = usePageSize()
   const order = orderOf(search.order, ORDERS) ?? NEWEST_FIRST
   const filter = filterOf(search)
-  const query = useInfiniteQuery({
-    ...graphqlPages(
-      UserListDocument,
-      { ...filter, first, orderBy: order.field, order: order.direction },
-      ({ users }) => users,
-    ),
-    // The list stays in sight while the next one is searched.
-    placeholderData: keepPreviousData,
-  })
+  const variables = { ...filter, first, orderBy: order.field, order: order.direction }
+  const query = useInfiniteQuery(graphqlPages(UserListDocument, variables, ({ users }) => users))
   return (
     <PagedList
       query={query}

@@ -1,4 +1,4 @@
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
 import { useTranslations } from 'use-intl'
 import { type ApiKeyState, KeysDocument } from '../../../generated/graphql.ts'
@@ -28,11 +28,7 @@ const NEWEST_FIRST: Order<(typeof ORDERS)[number]> = { field: 'CREATED_AT', dire
 
 export function KeysList({ search, onChange }: KeysListProps) {
   const variables = useVariables(search)
-  const query = useInfiniteQuery({
-    ...graphqlPages(KeysDocument, variables, ({ apiKeys }) => apiKeys),
-    // The list stays in sight while the next one is searched.
-    placeholderData: keepPreviousData,
-  })
+  const query = useInfiniteQuery(graphqlPages(KeysDocument, variables, ({ apiKeys }) => apiKeys))
   const { data, error, hasNextPage, isFetching, fetchNextPage } = query
   const rowsOf = ({ apiKeys }: NonNullable<typeof data>['pages'][number]) =>
     apiKeys?.nodes.filter((key) => search.playground === true || !isPlaygroundKey(key))
@@ -42,7 +38,7 @@ export function KeysList({ search, onChange }: KeysListProps) {
   useEffect(() => {
     if (readsOn) void fetchNextPage()
   }, [readsOn, fetchNextPage])
-  if (isEmpty && hasNextPage && error === null) return <Loading />
+  if (isEmpty && hasNextPage && error === null) return <Loading shape="list" />
   return (
     <PagedList query={query} rowsOf={rowsOf} empty={<NoKeys search={search} />}>
       {(keys) => (
@@ -57,7 +53,7 @@ export function KeysList({ search, onChange }: KeysListProps) {
 }
 
 function useVariables({ search = '', state, expiring, owner, order: text }: KeysSearch) {
-  const first = usePageSize()
+  const [first] = usePageSize()
   // A time that moves on would make another list of each drawing.
   const expiresBefore = useMemo(() => (expiring === true ? soon(new Date()).toISOString() : null), [expiring])
   const order = orderOf(text, ORDERS) ?? NEWEST_FIRST

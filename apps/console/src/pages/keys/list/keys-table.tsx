@@ -1,8 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
+import { Moment } from '../../../format/moment.tsx'
 import { useFormats } from '../../../format/use-formats.ts'
 import type { ApiKeyOrder, KeyFieldsFragment } from '../../../generated/graphql.ts'
-import type { Column } from '../../../lists/column.ts'
+import type { Columns } from '../../../lists/column.ts'
 import { ListTable, second } from '../../../lists/list-table.tsx'
 import type { Order } from '../../../lists/order.ts'
 import { useSession } from '../../../session/use-session.ts'
@@ -11,77 +12,83 @@ import { ExpiryBadge } from '../state/expiry-badge.tsx'
 import { KeyBadge } from '../state/key-badge.tsx'
 
 interface KeysTableProps {
+  /** That of the keys of one user. */
+  readonly label?: string
   readonly keys: readonly KeyFieldsFragment[]
-  readonly order: Order<ApiKeyOrder>
-  onOrder(order: Order<ApiKeyOrder>): void
+  readonly order?: Order<ApiKeyOrder>
+  onOrder?(order: Order<ApiKeyOrder>): void
 }
 
-export function KeysTable({ keys, order, onOrder }: KeysTableProps) {
+export function KeysTable({ label, keys, ...order }: KeysTableProps) {
   const t = useTranslations('keys')
-  const columns = useColumns()
+  const columns = useColumns(label !== undefined)
   return (
     <ListTable
-      label={t('list')}
+      label={label ?? t('list')}
+      name="keys"
       columns={columns}
       rows={keys}
       keyOf={({ id }) => id}
-      order={order}
-      onOrder={onOrder}
+      {...order}
     />
   )
 }
 
-function useColumns(): readonly Column<KeyFieldsFragment, ApiKeyOrder>[] {
+function useColumns(isOfUser: boolean): Columns<KeyFieldsFragment, ApiKeyOrder> {
   const t = useTranslations('keys')
-  const { count, date, dateTime } = useFormats()
+  const { count } = useFormats()
   const { role } = useSession()
   const owner = { head: t('owner'), cell: (key: KeyFieldsFragment) => key.owner?.username ?? null }
-  return [
-    { head: t('name'), order: { field: 'NAME', direction: 'ASC' }, cell: (key) => <KeyName apiKey={key} /> },
-    { head: t('state'), cell: (key) => <KeyBadge apiKey={key} /> },
-    {
+  return {
+    name: {
+      head: t('name'),
+      order: { field: 'NAME', direction: 'ASC' },
+      cell: (key) => <KeyName apiKey={key} />,
+    },
+    state: { head: t('state'), kind: 'state', cell: (key) => <KeyBadge apiKey={key} /> },
+    expires: {
       head: t('expires'),
-      kind: 'date',
+      kind: 'time',
       order: { field: 'EXPIRES_AT', direction: 'ASC' },
       cell: (key) => (
         <span className={styles.expiry}>
-          {date(key.expiresAt)}
+          <Moment at={key.expiresAt} as="date" />
           <ExpiryBadge apiKey={key} />
         </span>
       ),
     },
-    ...(role === 'admin' ? [owner] : []),
-    {
+    ...(role === 'admin' && !isOfUser && { owner }),
+    today: {
       head: t('today'),
       kind: 'numeric',
       order: { field: 'CALLS_TODAY', direction: 'DESC' },
       cell: ({ usage }) => count(usage.callsToday),
     },
-    {
+    month: {
       head: t('month'),
       kind: 'numeric',
       order: { field: 'CALLS_THIS_MONTH', direction: 'DESC' },
       cell: ({ usage }) => count(usage.callsThisMonth),
     },
-    {
+    total: {
       head: t('total'),
       kind: 'numeric',
       order: { field: 'TOTAL_CALLS', direction: 'DESC' },
       cell: ({ usage }) => count(usage.totalCalls),
     },
-    {
+    lastUsed: {
       head: t('lastUsed'),
       kind: 'time',
       order: { field: 'LAST_USED_AT', direction: 'DESC' },
-      cell: ({ usage }) => (usage.lastUsedAt === null ? t('never') : dateTime(usage.lastUsedAt)),
+      cell: ({ usage }) => (usage.lastUsedAt === null ? t('never') : <Moment at={usage.lastUsedAt} />),
     },
-    {
+    madeOn: {
       head: t('madeOn'),
-      kind: 'date',
+      kind: 'time',
       order: { field: 'CREATED_AT', direction: 'DESC' },
-      cell: (key) => date(key.createdAt),
+      cell: (key) => <Moment at={key.createdAt} as="date" />,
     },
-  ]
+  }
 }
 
 function KeyName({ apiKey: { id, name, keyPrefix } }: { readonly apiKey: KeyFieldsFragment }) {

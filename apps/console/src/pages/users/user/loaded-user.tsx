@@ -7,13 +7,10 @@ import { EditUserDialog } from '../edit-user-dialog.tsx'
 import { PasswordDialog } from '../password-dialog.tsx'
 import { StatusDialog } from '../status-dialog.tsx'
 import type { UserAction } from '../user-record.ts'
-import { UserCalls } from './user-calls.tsx'
 import type { UserDetails } from './user-details.ts'
-import { UserEvents } from './user-events.tsx'
 import { UserFacts } from './user-facts.tsx'
-import { UserKeys } from './user-keys.tsx'
+import { UserLists } from './user-lists.tsx'
 import { UserQuota } from './user-quota.tsx'
-import { UserRefusals } from './user-refusals.tsx'
 
 interface LoadedUserProps {
   readonly user: UserDetails
@@ -45,10 +42,7 @@ export function LoadedUser({ user, notice }: LoadedUserProps) {
         <UserFacts user={user} />
         <UserQuota user={user} />
       </Cards>
-      <UserKeys user={user} />
-      <UserCalls user={user} />
-      <UserRefusals user={user} />
-      <UserEvents user={user} />
+      <UserLists user={user} />
       {open === 'edit' && <EditUserDialog user={user} onClose={close} />}
       {open === 'password' && <PasswordDialog user={user} onClose={close} />}
       {open === 'status' && <StatusDialog user={user} onClose={close} />}
