@@ -1,5 +1,4 @@
-import type { MouseEvent } from 'react'
-import { useEffect, useRef } from 'react'
+import { Fragment, type MouseEvent, type ReactNode, useEffect, useRef } from 'react'
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../format/use-formats.ts'
 import { classNames } from '../ui/class-names.ts'
@@ -21,6 +20,8 @@ interface ListTableProps<Row, Field extends string> {
   onOrder?(order: Order<Field>): void
   /** The row to which a link has led. */
   isChosen?(row: Row): boolean
+  /** What is shown below an open row, across all columns. */
+  details?(row: Row): ReactNode
 }
 
 /** Elements that are not displayed as parts of a table would lose these roles: on a phone rows are cards. */
@@ -45,6 +46,7 @@ export function ListTable<Row, Field extends string = never>({
   order,
   onOrder,
   isChosen,
+  details,
 }: ListTableProps<Row, Field>) {
   const t = useTranslations('lists')
   const { zoneName } = useFormats()
@@ -64,9 +66,21 @@ export function ListTable<Row, Field extends string = never>({
           </tr>
         </thead>
         <tbody {...ROLES.group}>
-          {rows.map((row) => (
-            <ListRow key={keyOf(row)} row={row} columns={columns} isChosen={isChosen?.(row) === true} />
-          ))}
+          {rows.map((row) => {
+            const below = details?.(row) || null
+            return (
+              <Fragment key={keyOf(row)}>
+                <ListRow row={row} columns={columns} isChosen={isChosen?.(row) === true} />
+                {below !== null && (
+                  <tr className={styles.details} {...ROLES.row}>
+                    <td colSpan={columns.length} {...ROLES.cell}>
+                      <div>{below}</div>
+                    </td>
+                  </tr>
+                )}
+              </Fragment>
+            )
+          })}
         </tbody>
         {total !== undefined && (
           <tfoot {...ROLES.group}>
@@ -88,9 +102,11 @@ const CLASSES = { numeric, date: time, time, actions: styles.actions }
 
 function ListRow<Row, Field extends string>({ row, columns, isChosen }: ListRowProps<Row, Field>) {
   const element = useRef<HTMLTableRowElement>(null)
+  // A row that is chosen later was pressed, and is in sight.
+  const isLinked = useRef(isChosen)
   useEffect(() => {
-    if (isChosen) element.current?.scrollIntoView({ block: 'center' })
-  }, [isChosen])
+    if (isLinked.current) element.current?.scrollIntoView({ block: 'center' })
+  }, [])
   const [name, ...others] = columns
   // The keyboard uses the link in the first column.
   return (
