@@ -76,7 +76,7 @@ describe.runIf(HAS_BROWSER)('API keys in the console', () => {
     expect(await shown.textContent()).toBe(key)
     expect(await violations()).toEqual([])
 
-    for (const kind of ['curl', 'Trunkline SDK', 'openai package']) {
+    for (const kind of ['curl', 'TypeScript', 'Trunkline SDK']) {
       await press(page, kind)
       const code = await page.getByRole('group', { name: kind }).locator('code').textContent()
       expect(code).toContain(key)

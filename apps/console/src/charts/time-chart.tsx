@@ -10,7 +10,7 @@ import { useBucketFormat } from './use-bucket-format.ts'
 import { usePlot } from './use-plot.ts'
 import { valuesAt } from './values-at.ts'
 
-interface TimeChartProps extends Pick<PlotProps, 'onDrawn'> {
+export interface TimeChartProps extends Pick<PlotProps, 'onDrawn'> {
   /** What the chart shows, for those who do not see it; the numbers themselves belong in a table beside it. */
   readonly label: string
   /** Must be the same object as long as it says the same: the chart is drawn anew for another one. */
