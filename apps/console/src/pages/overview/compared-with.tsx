@@ -14,7 +14,7 @@ interface ComparedWithProps {
 
 /** Reports that are needed often, one click away. */
 const REPORTS = {
-  weeks: { range: 'last_week', compare: true },
+  weeks: { range: 'this_week', compare: true, group: 'key' },
   users: { range: 'last_month', group: 'user' },
 } as const
 
