@@ -22,7 +22,7 @@ export function Deployments({ agent, deployments }: DeploymentsProps) {
   const id = useId()
   return (
     <div className={styles.deployments}>
-      <h3 id={id}>{t('title')}</h3>
+      <h2 id={id}>{t('title')}</h2>
       <ul aria-labelledby={id}>
         {deployments.map((deployment) => (
           <DeploymentItem

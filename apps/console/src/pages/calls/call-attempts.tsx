@@ -13,7 +13,7 @@ export function CallAttempts({ call }: { readonly call: CallDetails }) {
   const attempts = attemptsOf(call)
   if (attempts.length === 0) return null
   return (
-    <Card title={t('attemptsInOrder')} isFlush>
+    <Card title={t('attempts')} isFlush>
       <Table label={t('attemptsInOrder')}>
         <thead>
           <tr>

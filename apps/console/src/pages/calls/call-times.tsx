@@ -64,7 +64,7 @@ function Parts({ parts }: { readonly parts: readonly Part[] }) {
           <span key={name} className={classNames(COLOURS[name])} style={{ flexGrow: ms }} />
         ))}
       </div>
-      <ul className={styles.legend} aria-label={t('parts')}>
+      <ul className={styles.legend} aria-label={t('times')}>
         {parts.map(({ name, ms }) => (
           <li key={name}>
             <i className={classNames(COLOURS[name])} aria-hidden />
