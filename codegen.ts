@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import type { CodegenConfig } from '@graphql-codegen/cli'
+import { parse, print, visit } from 'graphql'
 
 /** The types of the scalars. A front end of your own needs the same. */
 const types = {
@@ -31,22 +33,37 @@ const documentStrings = {
   config: { ...types, documentMode: 'string' },
 } as const
 
+const schema = 'schema.graphql'
+
+/** The schema without what it says to people: for the console that stands in schema.graphql alone. */
+const bareSchema = () =>
+  print(
+    visit(parse(readFileSync(new URL(schema, import.meta.url), 'utf8')), {
+      enter: (node) => ('description' in node ? { ...node, description: undefined } : undefined),
+    }),
+  )
+
 /** Generates the types of the documents of the examples and of the console. */
 const config: CodegenConfig = {
-  schema: 'schema.graphql',
   ignoreNoDocuments: true,
   generates: {
-    'examples/react/generated/': { ...documentNodes, documents: 'examples/react/*.ts' },
+    'examples/react/generated/': { ...documentNodes, schema, documents: 'examples/react/*.ts' },
     // Which types belong to an interface or a union, for the cache of Apollo Client.
     'examples/react/generated/possible-types.ts': {
+      schema,
       plugins: ['fragment-matcher'],
       config: { apolloClientVersion: 3 },
     },
     'examples/generated/': {
       ...documentStrings,
+      schema,
       documents: ['examples/*.ts', 'examples/usage-page/*.ts'],
     },
-    'apps/console/src/generated/': { ...documentStrings, documents: 'apps/console/src/**/*.graphql' },
+    'apps/console/src/generated/': {
+      ...documentStrings,
+      schema: bareSchema(),
+      documents: 'apps/console/src/**/*.graphql',
+    },
   },
 }
 

@@ -89,6 +89,9 @@ async function generateTypedDocuments(target: string): Promise<void> {
     { ...codegen, generates: Object.fromEntries(generates), silent: true, errorsOnly: true },
     true,
   )
+  // The console takes its documents from graphql.ts, and its build lists them as it sends them.
+  for (const unused of ['gql.ts', 'index.ts', 'persisted-documents.json'])
+    await rm(join(target, 'apps/console/src/generated', unused))
 }
 
 /** The files that are missing on one side or differ. */

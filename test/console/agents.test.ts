@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { messages } from '../../apps/console/messages/en.ts'
 import { HAS_BROWSER } from '../support/browser.ts'
@@ -20,10 +21,39 @@ describe.runIf(HAS_BROWSER)('the page of the agents', () => {
   })
   afterAll(() => console?.remove())
 
-  test('shows an administrator each deployment with its load, and the processes on demand', async () => {
-    const { page, logIn, problems } = await console.visit('/agents')
+  const details = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
+
+  test('has a row for each agent with its calls, failures and times of the last 24 hours, which opens in place and by its address', async () => {
+    const { api, key } = console.system
+    await (await api.chat(key, 'dify')).text()
+    await (await api.chat(key, 'dify', { query: 'sandbox:error=quota' })).text()
+    const { page, logIn, violations, problems } = await console.visit('/agents')
     await logIn()
-    const card = page.getByRole('listitem', { name: 'Dify', exact: true })
+    const row = page.getByRole('row', { name: /^Dify/ })
+    await expect.poll(() => row.getByRole('cell').nth(2).textContent()).toBe('2')
+    expect(await row.getByRole('cell').nth(3).textContent()).toBe('1')
+    expect(await row.getByRole('cell').nth(5).textContent()).toMatch(/^≈ \d/)
+    expect(await details(page, 'Dify').count()).toBe(0)
+    const opener = row.getByRole('link', { name: 'Dify', exact: true })
+    await row.getByRole('cell').first().click()
+    await details(page, 'Dify').getByText('Streaming · ').waitFor()
+    expect(await opener.getAttribute('aria-expanded')).toBe('true')
+    expect(new URL(page.url()).search).toBe('?id=dify')
+    expect(await violations()).toEqual([])
+    await page.reload()
+    await details(page, 'Dify').waitFor()
+    await opener.click()
+    await details(page, 'Dify').waitFor({ state: 'detached' })
+    await row.getByRole('cell').nth(3).getByRole('link').click()
+    await page.waitForURL(/calls\?agent=dify&outcome=FAILED/)
+    await page.getByRole('heading', { level: 2, name: '1 call' }).waitFor()
+    expect(problems).toEqual([])
+  })
+
+  test('shows an administrator each deployment with its load, and the processes on demand', async () => {
+    const { page, logIn, problems } = await console.visit('/agents?id=dify')
+    await logIn()
+    const card = details(page, 'Dify')
     const deployments = card.getByRole('list', { name: title, exact: true })
     await deployments.waitFor()
     const text = await deployments.textContent()
@@ -35,9 +65,9 @@ describe.runIf(HAS_BROWSER)('the page of the agents', () => {
   })
 
   test('does not say of a deployment that it is in use without trouble while no probe is answered', async () => {
-    const { page, logIn, violations } = await console.visit('/agents')
+    const { page, logIn, violations } = await console.visit('/agents?id=away')
     await logIn()
-    const card = page.getByRole('listitem', { name: 'Away', exact: true })
+    const card = details(page, 'Away')
     const deployments = card.getByRole('list', { name: title, exact: true })
     await deployments.getByText(ONE_PROCESS).click()
     await deployments.getByRole('table').waitFor()
@@ -52,10 +82,12 @@ describe.runIf(HAS_BROWSER)('the page of the agents', () => {
   test('says since when and why an agent cannot serve calls, also to others than administrators', async () => {
     const { api, token } = console.system
     const { username, password } = await api.createUser(token, 'grace')
-    const { page, logIn, violations } = await console.visit('/agents', { timezoneId: 'Asia/Shanghai' })
+    const { page, logIn, violations } = await console.visit('/agents?id=away', {
+      timezoneId: 'Asia/Shanghai',
+    })
     await logIn(username, password)
-    const card = page.getByRole('listitem', { name: 'Away', exact: true })
-    await card.getByText('Unavailable', { exact: true }).waitFor()
+    const card = details(page, 'Away')
+    await page.getByRole('row', { name: /^Away/ }).getByText('Unavailable', { exact: true }).waitFor()
     const text = await card.textContent()
     expect(text).toMatch(/Since .*\d, \d+:\d+:\d+ [AP]M GMT\+8/)
     expect(text).toContain('The agent platform did not answer. agent_unreachable')
@@ -65,11 +97,10 @@ describe.runIf(HAS_BROWSER)('the page of the agents', () => {
   test('shows others the status of each agent alone', async () => {
     const { api, token } = console.system
     const { username, password } = await api.createUser(token, 'ada')
-    const { page, logIn, problems } = await console.visit('/agents')
+    const { page, logIn, problems } = await console.visit('/agents?id=dify')
     await logIn(username, password)
-    const card = page.getByRole('listitem', { name: 'Dify', exact: true })
-    await card.getByText('Available', { exact: true }).waitFor()
-    expect(await card.getByText(title, { exact: true }).count()).toBe(0)
+    await page.getByRole('row', { name: /^Dify/ }).getByText('Available', { exact: true }).waitFor()
+    expect(await details(page, 'Dify').getByText(title, { exact: true }).count()).toBe(0)
     expect(problems).toEqual([])
   })
 })

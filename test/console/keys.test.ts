@@ -53,7 +53,7 @@ describe.runIf(HAS_BROWSER)('API keys in the console', () => {
     await page.getByLabel('Name', { exact: true }).fill('help desk')
     await page.getByLabel('Description').fill('Answers on the help page.')
     await page.getByLabel('Dify').check()
-    await page.getByLabel('Expires').selectOption({ label: 'In 30 days' })
+    await page.getByLabel('Expires', { exact: true }).selectOption({ label: 'In 30 days' })
     await page.getByLabel('Chats a minute').fill('0')
     await press(page, 'Create key')
     // The gateway refuses it, and what was typed stays.
@@ -76,7 +76,7 @@ describe.runIf(HAS_BROWSER)('API keys in the console', () => {
     expect(await shown.textContent()).toBe(key)
     expect(await violations()).toEqual([])
 
-    for (const kind of ['curl', 'Trunkline SDK', 'openai package']) {
+    for (const kind of ['curl', 'TypeScript', 'Trunkline SDK']) {
       await press(page, kind)
       const code = await page.getByRole('group', { name: kind }).locator('code').textContent()
       expect(code).toContain(key)
@@ -117,6 +117,7 @@ describe.runIf(HAS_BROWSER)('API keys in the console', () => {
     await dialog(page, 'to zero?').waitFor({ state: 'hidden' })
     await page.getByRole('button', { name: 'Reset: Total', disabled: true }).waitFor()
     expect(await page.getByRole('button', { name: 'Reset: Today' }).isEnabled()).toBe(true)
+    await page.getByText('The counter was set to zero.').first().waitFor({ state: 'detached' })
     expect(await violations()).toEqual([])
 
     await press(page, 'Revoke')

@@ -132,8 +132,8 @@ describe.runIf(HAS_BROWSER)('the overview of the console', () => {
     await main.getByRole('row', { name: /^Dify/ }).getByRole('link', { name: '1', exact: true }).click()
     await page.waitForURL(/\/calls\?.*agent=dify/)
     await page.goBack()
-    await main.getByRole('link', { name: 'Last week against the week before' }).click()
-    await page.waitForURL(/range=last_week.*compare=true|compare=true.*range=last_week/)
+    await main.getByRole('link', { name: 'This week against last week' }).click()
+    await page.waitForURL(/range=this_week/)
     // Only administrators see who used most.
     await page.goBack()
     await page.getByText('Live', { exact: true }).waitFor()

@@ -84,7 +84,7 @@ describe.runIf(HAS_BROWSER)('refusals in the console', () => {
     await page.getByText('This API key was revoked.').waitFor()
     await search(page, 'why-429')
     await page.waitForURL(/why-429/)
-    expect(await fact(page, 'Why it was refused', 'Limit or part')).toBe('Rate of chats chat')
+    expect(await fact(page, 'Why it was refused', 'Limit or component')).toBe('Rate of chats chat')
     expect(problems).toEqual([])
   })
 

@@ -30,7 +30,7 @@ describe.runIf(HAS_BROWSER)('calls that are stopped in the console', () => {
     const { id, ended } = await begin()
     const { page, logIn, problems, violations } = await console.visit(`/calls/${id}`)
     await logIn()
-    const times = page.getByRole('region', { name: 'Times' })
+    const times = page.getByRole('region', { name: 'Where the time went' })
     const elapsed = async () => (await times.getByRole('timer').textContent()) ?? ''
     const first = await elapsed()
     expect(first).toMatch(/^\d+ (ms|sec)$/)
@@ -48,7 +48,7 @@ describe.runIf(HAS_BROWSER)('calls that are stopped in the console', () => {
     await dialog(page).getByRole('button', { name: 'Stop', disabled: true }).waitFor()
     await page.getByText('The call was stopped.').first().waitFor()
     await dialog(page).waitFor({ state: 'detached' })
-    await page.getByRole('region', { name: 'Result' }).getByText('Rejected').waitFor()
+    await page.getByRole('region', { name: 'What happened' }).getByText('Rejected').waitFor()
     expect(await page.getByRole('timer').count()).toBe(0)
     expect(await stop(page).count()).toBe(0)
     expect(await ended).toContain('"code":"stopped"')

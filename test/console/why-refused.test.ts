@@ -69,7 +69,7 @@ describe.runIf(HAS_BROWSER)('why did my call fail?', () => {
     for (const [limit, path, said] of [
       ['agents', '/api/v1/agents', "80 in 600 seconds, the gateway's limit"],
       ['reports', '/api/v1/usage', 'limits.reports.points'],
-      ['calls', '/api/v1/calls', 'Rate of lists of calls'],
+      ['calls', '/api/v1/calls', 'Rate of call lists'],
       ['reads', '/api/v1/api-keys', 'Rate of reads'],
     ] as const) {
       const { full_key } = await newKey({ permissions: ['admin'] })

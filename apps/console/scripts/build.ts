@@ -114,8 +114,8 @@ async function compress(folder: string): Promise<void> {
 }
 
 /**
- * The documents as the console sends them, by hash. The `persisted-documents.json` of codegen has them normalized, which suits
- * clients that send the hash alone.
+ * The documents as the console sends them, by hash. The list of codegen would have them normalized, which suits clients that
+ * send the hash alone.
  */
 async function readDocuments(): Promise<Record<string, string>> {
   const generated = join(app, 'src/generated/graphql.ts')

@@ -7,6 +7,7 @@ import {
   redirect,
   type SearchSchemaInput,
 } from '@tanstack/react-router'
+import { textsIn } from '../filters/address.ts'
 import { addressWithoutKeySecrets, withoutKeySecret } from '../find/key-secret.ts'
 import { auditSearch } from '../pages/audit/audit-search.ts'
 import { callsSearch } from '../pages/calls/calls-search.ts'
@@ -133,6 +134,8 @@ const pages = [
   createRoute({
     getParentRoute: () => shell,
     path: '/agents',
+    // The agent whose row is open.
+    validateSearch: only((search: Record<string, unknown>) => textsIn(search, ['id'])),
     component: page(() => import('../pages/agents/agents-page.tsx'), 'AgentsPage'),
   }),
   // Where the playground of an agent was before it had a place in the menu.

@@ -4,515 +4,276 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
-/** Whether calls can be served, as probes and calls of the last seconds showed. */
 export type AgentStatus =
-  /** They can. */
   | 'AVAILABLE'
-  /** A part of what serves the agent cannot, or a platform is busy or refuses the credentials of the gateway. */
   | 'DEGRADED'
-  /** They cannot: no process of the gateway has a way to the agent. */
   | 'UNAVAILABLE';
 
-/** What a list of API keys can be ordered by. */
 export type ApiKeyOrder =
-  /** The calls of this month, UTC. */
   | 'CALLS_THIS_MONTH'
-  /** The calls of this day, UTC. */
   | 'CALLS_TODAY'
-  /** The time of creation. */
   | 'CREATED_AT'
-  /** The time of expiry. */
   | 'EXPIRES_AT'
-  /** The time of the last use. */
   | 'LAST_USED_AT'
-  /** The name, without regard to case. */
   | 'NAME'
-  /** The calls since the last reset. */
   | 'TOTAL_CALLS';
 
-/** Whether an API key can be used, and why not. */
 export type ApiKeyState =
-  /** The key can be used. */
   | 'ACTIVE'
-  /** The key has expired, and was not revoked before. */
   | 'EXPIRED'
-  /** The key was revoked. */
   | 'REVOKED';
 
-/** Which events of the audit log to list. All conditions must hold. */
 export type AuditFilter = {
-  /** Only events of this time or later: ISO 8601 with a time zone, or a date, such as `2026-10-01`, which stands for the start of that day in `timezone`. */
   from?: string | null | undefined;
-  /** Only what the API key with this id did. */
   keyId?: string | number | null | undefined;
-  /** Only this operation, such as `users.update`. */
   operation?: string | null | undefined;
-  /** Only events of the request with this id. */
   requestId?: string | null | undefined;
-  /** Only events with this result. */
   result?: AuditResult | null | undefined;
-  /** Only what was done to something of this kind, such as `user` or `api_key`. */
   target?: string | null | undefined;
-  /** Only what was done to the one with this id. */
   targetId?: string | null | undefined;
-  /** Only events before this time, in the same form as `from`, which must not be later: a date stands for the start of that day, which is not included. */
   to?: string | null | undefined;
-  /** Only what the user with this id did, or an API key of that user. */
   userId?: string | number | null | undefined;
 };
 
-/** What came of the operation that an event of the audit log records. */
 export type AuditResult =
-  /** It was done. */
   | 'DONE'
-  /** It was tried and failed, such as a login with a wrong password. */
   | 'FAILED'
-  /** One that only a newer version of the gateway knows, which runs on the same database during an upgrade. Filters do not take it. */
   | 'OTHER'
-  /** It was refused, because the caller may not do it. */
   | 'REFUSED';
 
-/** Whether the gateway sends calls to a deployment, after what earlier calls met there. */
 export type BreakerState =
-  /** It does. */
   | 'CLOSED'
-  /** One call tries whether it works again; others are not sent there. */
   | 'HALF_OPEN'
-  /** It does not, because too many calls failed. */
   | 'OPEN';
 
-/** The interface through which a call came. */
 export type CallFace =
-  /** This API. */
   | 'GRAPHQL'
-  /** OpenAI's chat completions. */
   | 'OPENAI'
-  /** One that only a newer version of the gateway knows, which runs on the same database during an upgrade. Filters do not take it. */
   | 'OTHER'
-  /** OpenAI's Responses API. */
   | 'RESPONSES'
-  /** The REST API. */
   | 'REST';
 
-/** Which calls to list. All conditions must hold. */
 export type CallFilter = {
-  /** Only calls to this agent, such as `fastgpt`, which must be configured or have been called before. */
   agentId?: string | null | undefined;
-  /** Only calls of the app with this id; an empty text stands for calls without an app. Ids of apps belong to an agent. */
   appId?: string | null | undefined;
-  /** Only calls of the conversation that the client names by this id. The same id of another user, end user, agent or app is another conversation. */
   conversationId?: string | null | undefined;
-  /** Only calls whose last request was sent to the deployment with this id; an empty text stands for calls of which none is known, such as those that still run. Ids of deployments belong to an agent. */
   deployment?: string | null | undefined;
-  /** Only calls that took at least this many milliseconds from the dispatch to the end. */
   durationMsMin?: number | null | undefined;
-  /** Only calls of the end user whom the client named so; an empty text stands for calls without one. The same name with another user is another end user. */
   endUser?: string | null | undefined;
-  /** Only calls that came through this interface. */
   face?: CallFace | null | undefined;
-  /** Only calls whose first text came at least this many milliseconds after the dispatch. */
   firstChunkMsMin?: number | null | undefined;
-  /** Only calls admitted at this time or later: ISO 8601 with a time zone, or a date, such as `2026-10-01`, which stands for the start of that day in `timezone`. */
   from?: string | null | undefined;
-  /** Only calls of the API key with this id. */
   keyId?: string | number | null | undefined;
-  /** Only calls that did this. */
   kind?: CallKind | null | undefined;
-  /** Only calls for which the platform named this model; an empty text stands for calls for which it named none. */
   model?: string | null | undefined;
-  /** Only calls of which one of these is true. */
   outcome?: Array<CallState> | null | undefined;
-  /** Only calls of the API keys of the user with this id. */
   ownerId?: string | number | null | undefined;
-  /** Only calls that paused, or only those that did not. */
   paused?: boolean | null | undefined;
-  /** Only calls that failed or were refused for this reason: a stable word of an error, such as `agent_timeout`. */
   reason?: string | null | undefined;
-  /** Only calls of the request with this id. */
   requestId?: string | null | undefined;
-  /** Only calls admitted before this time, in the same form as `from`, which must not be later: a date stands for the start of that day, which is not included. */
   to?: string | null | undefined;
-  /** Only calls for which the platform reported at least this many tokens. */
   totalTokensMin?: number | null | undefined;
 };
 
-/** What a call did. */
 export type CallKind =
-  /** A chat with an agent. */
   | 'CHAT'
-  /** One that only a newer version of the gateway knows, which runs on the same database during an upgrade. Filters do not take it. */
   | 'OTHER'
-  /** An upload of a file. */
   | 'UPLOAD';
 
-/** How a call ended. */
 export type CallOutcome =
-  /** The client left before the end. */
   | 'CLIENT_GONE'
-  /** With a complete reply. */
   | 'DONE'
-  /** The gateway shut down. */
   | 'DRAINED'
-  /** The process of the gateway died. */
   | 'INTERRUPTED'
-  /** One that only a newer version of the gateway knows, which runs on the same database during an upgrade. Filters do not take it. */
   | 'OTHER'
-  /** It was refused for a reason of the caller after it had been admitted, or while it ran its key was revoked or expired, or the owner of the key was suspended. */
   | 'REJECTED'
-  /** The platform took too long. */
   | 'TIMEOUT'
-  /** The platform failed. */
   | 'UPSTREAM_ERROR';
 
-/** Whether a call still runs, or how it ended, in filters. */
 export type CallState =
-  /** The client left before the end. */
   | 'CLIENT_GONE'
-  /** With a complete reply. */
   | 'DONE'
-  /** The gateway shut down. */
   | 'DRAINED'
-  /** In any way that counts as a failure: `UPSTREAM_ERROR`, `TIMEOUT`, `DRAINED` or `INTERRUPTED`. */
   | 'FAILED'
-  /** The process of the gateway died. */
   | 'INTERRUPTED'
-  /** It was refused for a reason of the caller after it had been admitted, or while it ran its key was revoked or expired, or the owner of the key was suspended. */
   | 'REJECTED'
-  /** It has not ended. Reports count only calls that have ended and do not take it. */
   | 'RUNNING'
-  /** The platform took too long. */
   | 'TIMEOUT'
-  /** The platform failed. */
   | 'UPSTREAM_ERROR';
 
-/** Why something was refused or failed: the values of `extensions.code` of errors, and of the reasons of calls. */
 export type ErrorReason =
-  /** This operation takes an access token. */
   | 'access_token_required'
-  /** The agent platform refused the gateway's credentials. */
   | 'agent_credentials'
-  /** The API key may not use this agent. */
   | 'agent_denied'
-  /** The agent platform sent an empty reply. */
   | 'agent_empty_reply'
-  /** The agent platform failed. */
   | 'agent_error'
-  /** The agent platform sent an unreadable reply. */
   | 'agent_malformed'
-  /** The agent is not set up correctly. */
   | 'agent_misconfigured'
-  /** The agent serves as many calls as it may. */
   | 'agent_overloaded'
-  /** The gateway's quota at the agent platform is used up. */
   | 'agent_quota'
-  /** The agent platform is busy. */
   | 'agent_rate_limited'
-  /** The agent platform refused the input. */
   | 'agent_rejected_input'
-  /** The agent waits for the output of a tool that no client can give. */
   | 'agent_requires_action'
-  /** The agent platform took too long. */
   | 'agent_timeout'
-  /** The agent platform's reply broke off. */
   | 'agent_truncated'
-  /** No deployment of the agent can take the call now. */
   | 'agent_unavailable'
-  /** The agent platform did not answer. */
   | 'agent_unreachable'
-  /** The agent waits for the answer to its question. */
   | 'answer_required'
-  /** This operation takes an API key. */
   | 'api_key_required'
-  /** This agent needs a real value in app_id. */
   | 'app_id_required'
-  /** This app does not exist. */
   | 'app_not_found'
-  /** The body is too large. */
   | 'body_too_large'
-  /** This call does not exist. */
   | 'call_not_found'
-  /** The configuration file of the gateway cannot be used. */
   | 'configuration_invalid'
-  /** The agent platform refused the content. */
   | 'content_filtered'
-  /** Another call is running in this conversation. */
   | 'conversation_busy'
-  /** This agent needs a real value in conversation_id. */
   | 'conversation_id_required'
-  /** This conversation does not exist. */
   | 'conversation_not_found'
-  /** The credential is malformed. */
   | 'credential_malformed'
-  /** A credential is required. */
   | 'credential_missing'
-  /** The GraphQL document does not fit the schema. */
   | 'document_invalid'
-  /** The GraphQL document cannot be parsed. */
   | 'document_malformed'
-  /** No document with this hash is known. */
   | 'document_not_found'
-  /** This gateway executes only the documents that its operator trusts. */
   | 'document_not_trusted'
-  /** The gateway is shutting down. */
   | 'draining'
-  /** This type of file is not accepted. */
   | 'file_type_not_accepted'
-  /** The Idempotency-Key was used for another request. */
   | 'idempotency_mismatch'
-  /** An internal error happened. */
   | 'internal_error'
-  /** The gateway process that ran the call has ended. */
   | 'interrupted'
-  /** The Host header is not valid. */
   | 'invalid_host'
-  /** The body is not valid JSON. */
   | 'invalid_json'
-  /** The request is not valid. */
   | 'invalid_request'
-  /** This API key has expired. */
   | 'key_expired'
-  /** This API key does not exist. */
   | 'key_not_found'
-  /** This API key was revoked. */
   | 'key_revoked'
-  /** This API key does not exist. */
   | 'key_unknown'
-  /** The last active administrator must stay one. */
   | 'last_admin'
-  /** The username or the password is wrong. */
   | 'login_failed'
-  /** This path does not take this method. */
   | 'method_not_allowed'
-  /** No accepted media type can carry the result. */
   | 'not_acceptable'
-  /** There is no object with this id. */
   | 'object_not_found'
-  /** The GraphQL operation asks for too much. */
   | 'operation_too_large'
-  /** The owner of this credential is suspended. */
   | 'owner_suspended'
-  /** The question of the agent can no longer be answered. */
   | 'pause_over'
-  /** The API key lacks the permission for this. */
   | 'permission_denied'
-  /** The call quota of this user is used up. */
   | 'quota_exceeded'
-  /** The rate limit is exceeded. */
   | 'rate_limited'
-  /** The reply of this call is not kept any more. */
   | 'reply_gone'
-  /** The user's role does not allow this. */
   | 'role_denied'
-  /** There is nothing at this path. */
   | 'route_not_found'
-  /** The call was stopped. */
   | 'stopped'
-  /** The access token has expired. */
   | 'token_expired'
-  /** The access token is not valid. */
   | 'token_invalid'
-  /** The access token is no longer valid. */
   | 'token_revoked'
-  /** This user has too many active API keys. */
   | 'too_many_keys'
-  /** Too many API keys were made for this user today. */
   | 'too_many_new_keys'
-  /** A part that this call needs is not available. */
   | 'unavailable'
-  /** The Agent header names no configured agent. */
   | 'unknown_agent'
-  /** This content type, encoding or charset is not accepted. */
   | 'unsupported_media_type'
-  /** This upload does not exist. */
   | 'upload_not_found'
-  /** The uploads of this user take all the space that they may. */
   | 'upload_space_used_up'
-  /** This user does not exist. */
   | 'user_not_found'
-  /** This username is taken. */
   | 'username_taken';
 
-/** Which processes of the gateway to list. */
 export type GatewayProcessFilter =
-  /** It has left or is lost. */
   | 'ENDED'
-  /** It lives. */
   | 'LIVE';
 
-/** Whether a process of the gateway lives. */
 export type GatewayProcessState =
-  /** It lives. */
   | 'LIVE'
-  /** It has sent no heartbeat for `instance.leaseMs`: it was killed, hangs, or does not reach the database. */
   | 'LOST'
-  /** It has left. */
   | 'STOPPED';
 
-/** The direction of an order. */
 export type OrderDirection =
-  /** From the first to the last, from the oldest to the newest, and from the smallest to the largest. */
   | 'ASC'
-  /** From the last to the first, from the newest to the oldest, and from the largest to the smallest. */
   | 'DESC';
 
-/** What an API key may be used for. */
 export type Permission =
-  /** Everything that its owner may do, except creating API keys. */
   | 'ADMIN'
-  /** Chats. */
   | 'CHAT'
-  /** Uploads. */
   | 'UPLOAD';
 
-/** Whether a process serves the configuration that was loaded last. */
 export type ProcessConfigurationState =
-  /** It is. */
   | 'CURRENT'
-  /** It is another one. The process has another file, or cannot use it. */
   | 'DIFFERENT'
-  /** It is another one, and another one was loaded less than a minute ago: the file may still be on its way to the machine of the process. */
   | 'PENDING';
 
-/** How often the calls of a user are counted from zero. */
 export type QuotaPeriod =
-  /** At midnight, UTC. */
   | 'DAY'
-  /** On the first of the month, UTC. */
   | 'MONTH'
-  /** Never: the quota holds for all calls ever. */
   | 'NONE';
 
-/** Which refused requests to count. All conditions must hold. */
 export type RefusalCountFilter = {
-  /** Only requests for this agent, such as `fastgpt`, which must be configured or have been called before; an empty text stands for requests that named none, and `other` for those that named one that is not configured. */
   agentId?: string | null | undefined;
-  /** Only requests refused at this time or later: ISO 8601 with a time zone, or a date, such as `2026-10-01`, which stands for the start of that day in `timezone`. The range begins with the minute that contains it. */
   from?: string | null | undefined;
-  /** Only requests with the API key with this id. */
   keyId?: string | number | null | undefined;
-  /** Only requests that this limit or this part of the gateway refused, such as `chat`. */
   limitName?: string | null | undefined;
-  /** Only requests with the API keys and access tokens of the user with this id. */
   ownerId?: string | number | null | undefined;
-  /** Only requests that were refused for this reason: a stable word of an error, such as `rate_limited`. */
   reason?: string | null | undefined;
-  /** Only requests refused before this time, in the same form as `from`, which must be earlier. The range ends with the minute in which it lies; now by default. */
   to?: string | null | undefined;
 };
 
-/** The length of the buckets in which refused requests are counted. */
 export type RefusalCountSpan =
-  /** Days of the time zone. Without `from`, the last 30 days are counted. */
   | 'DAY'
-  /** Hours. Without `from`, the last day is counted. */
   | 'HOUR'
-  /** Minutes. Without `from`, the last hour is counted. */
   | 'MINUTE';
 
-/** Which refusals to list. All conditions must hold. */
 export type RefusalFilter = {
-  /** Only requests for this agent, such as `fastgpt`, which must be configured or have been called before; an empty text stands for requests that named none, and `other` for those that named one that is not configured. */
   agentId?: string | null | undefined;
-  /** Only requests refused at this time or later: ISO 8601 with a time zone, or a date, such as `2026-10-01`, which stands for the start of that day in `timezone`. */
   from?: string | null | undefined;
-  /** Only requests with the API key with this id. */
   keyId?: string | number | null | undefined;
-  /** Only requests that this limit or this part of the gateway refused, such as `chat`. */
   limitName?: string | null | undefined;
-  /** Only requests with the API keys and access tokens of the user with this id. */
   ownerId?: string | number | null | undefined;
-  /** Only requests that were refused for this reason: a stable word of an error, such as `rate_limited`. */
   reason?: string | null | undefined;
-  /** Only refusals of the request with this id. */
   requestId?: string | null | undefined;
-  /** Only requests refused before this time, in the same form as `from`, which must not be later: a date stands for the start of that day, which is not included. */
   to?: string | null | undefined;
 };
 
-/** What a user may do. */
 export type Role =
-  /** Manages all users and keys, and sees all usage. */
   | 'ADMIN'
-  /** Creates API keys for itself. */
   | 'PREMIUM'
-  /** Sees only itself, and uses the keys that an administrator created for it. */
   | 'USER';
 
-/** Which calls a report counts. All conditions must hold. */
 export type UsageFilter = {
-  /** Only calls to this agent, such as `fastgpt`, which must be configured or have been called before. */
   agentId?: string | null | undefined;
-  /** Only calls of the app with this id; an empty text stands for calls without an app. Ids of apps belong to an agent. Apps beyond the bound of a day are counted under `(other)`. */
   appId?: string | null | undefined;
-  /** Only calls of the end user whom the client named so, with all keys together; an empty text stands for calls without one. End users beyond the bound of a day are counted under `(other)`. */
   endUser?: string | null | undefined;
-  /** Only calls admitted at this time or later: ISO 8601 with a time zone, or a date, such as `2026-10-01`, which stands for the start of that day in `timezone`. The report begins with the hour that contains it. */
   from?: string | null | undefined;
-  /** Only calls of the API key with this id. */
   keyId?: string | number | null | undefined;
-  /** Only calls for which the platform named this model; an empty text stands for calls for which it named none. */
   model?: string | null | undefined;
-  /** Only calls that ended in one of these ways. */
   outcome?: Array<CallState> | null | undefined;
-  /** Only calls of the API keys of the user with this id. */
   ownerId?: string | number | null | undefined;
-  /** Only calls admitted before this time, in the same form as `from`, which must be earlier: a date stands for the start of that day, which is not included. The report ends with the hour in which it lies; now by default. */
   to?: string | null | undefined;
 };
 
-/** The length of the buckets of a report. */
 export type UsageGranularity =
-  /** Days of the time zone. Without `from`, a report covers the last 30 days. */
   | 'DAY'
-  /** Hours. Without `from`, a report covers the last day. */
   | 'HOUR'
-  /** Months of the time zone. Without `from`, a report covers the last 365 days. */
   | 'MONTH';
 
-/** A property by which calls are grouped. */
 export type UsageGroupBy =
-  /** The agent that was called. */
   | 'AGENT'
-  /** The app of the agent. Ids of apps belong to an agent, so group by `AGENT` as well. */
   | 'APP'
-  /** The end user that the client named. */
   | 'END_USER'
-  /** The API key that made the call. */
   | 'KEY'
-  /** The model that the platform named. */
   | 'MODEL'
-  /** How the call ended. */
   | 'OUTCOME'
-  /** The user whom the API key belongs to. */
   | 'USER';
 
-/** Which groups come first: those with the most of something. */
 export type UsageGroupOrder =
-  /** Calls. */
   | 'CALLS'
-  /** Calls that failed. */
   | 'FAILED_CALLS'
-  /** Tokens of inputs and replies. */
   | 'TOTAL_TOKENS';
 
-/** What a list of users can be ordered by. */
 export type UserOrder =
-  /** The calls that count towards the quota. */
   | 'API_CALLS_COUNT'
-  /** The time of creation. */
   | 'CREATED_AT'
-  /** The time of the last login. */
   | 'LAST_LOGIN'
-  /** The share of the quota that is used. */
   | 'QUOTA_USED'
-  /** The username, without regard to case. */
   | 'USERNAME';
 
-/** Whether a user may use the gateway. */
 export type UserStatus =
-  /** The user may log in, and its keys work. */
   | 'ACTIVE'
-  /** The tokens and keys of the user are refused, and the calls that ran with these keys have ended. */
   | 'SUSPENDED';
 
 export type AgentChoicesQueryVariables = Exact<{ [key: string]: never; }>;
@@ -662,7 +423,7 @@ export type KeyQueryVariables = Exact<{
 }>;
 
 
-export type KeyQuery = { apiKey: { id: string, name: string, description: string, keyPrefix: string, permissions: Array<Permission>, isActive: boolean, createdAt: string, expiresAt: string, revokedAt: string | null, allowedAgents: Array<string> | null, ownerId: string, creatorId: string, limits: { chatPerMinute: number | null, uploadPerMinute: number | null }, usage: { totalCalls: number, callsToday: number, callsThisMonth: number, lastUsedAt: string | null }, owner: { id: string, username: string, status: UserStatus } | null, creator: { id: string, username: string } | null } | null };
+export type KeyQuery = { apiKey: { id: string, name: string, description: string, keyPrefix: string, permissions: Array<Permission>, isActive: boolean, createdAt: string, expiresAt: string, revokedAt: string | null, allowedAgents: Array<string> | null, ownerId: string, creatorId: string, rateLimits: { chatPerMinute: number, uploadPerMinute: number }, owner: { id: string, username: string, status: UserStatus, quota: { apiCallsCount: number, maxApiCalls: number, quotaPeriod: QuotaPeriod, resetsAt: string | null } } | null, limits: { chatPerMinute: number | null, uploadPerMinute: number | null }, usage: { totalCalls: number, callsToday: number, callsThisMonth: number, lastUsedAt: string | null }, creator: { id: string, username: string } | null } | null };
 
 export type HealthUsersQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -695,7 +456,7 @@ export type OverviewQueryVariables = Exact<{
 }>;
 
 
-export type OverviewQuery = { usage: { from: string, to: string, granularity: UsageGranularity, timezone: string, totals: { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number } | null }, points: Array<{ start: string, calls: number, failedCalls: number, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number } | null }>, groups: Array<{ agentId: string | null, totals: { calls: number, failedCalls: number } }>, quota: { maxApiCalls: number, apiCallsCount: number, remaining: number, quotaPeriod: QuotaPeriod, resetsAt: string | null } } | null };
+export type OverviewQuery = { usage: { from: string, to: string, granularity: UsageGranularity, timezone: string, totals: { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, points: Array<{ start: string, calls: number, failedCalls: number, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }>, groups: Array<{ agentId: string | null, totals: { calls: number, failedCalls: number } }>, quota: { maxApiCalls: number, apiCallsCount: number, remaining: number, quotaPeriod: QuotaPeriod } } | null };
 
 export type OverviewBeforeQueryVariables = Exact<{
   from: string;
@@ -705,12 +466,12 @@ export type OverviewBeforeQueryVariables = Exact<{
 }>;
 
 
-export type OverviewBeforeQuery = { usage: { from: string, to: string, totals: { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number } | null } } | null };
+export type OverviewBeforeQuery = { usage: { from: string, to: string, totals: { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null } } | null };
 
 export type OverviewAgentsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type OverviewAgentsQuery = { agents: Array<{ id: string, name: string, platform: string, status: AgentStatus, sandbox: boolean }> | null };
+export type OverviewAgentsQuery = { agents: Array<{ id: string, name: string, status: AgentStatus }> | null };
 
 export type FirstStepsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -720,11 +481,13 @@ export type FirstStepsQuery = { apiKeys: { totalCount: number } | null, calls: {
 export type UsageUpdatedSubscriptionVariables = Exact<{ [key: string]: never; }>;
 
 
-export type UsageUpdatedSubscription = { usageUpdated: { day: string, totals: { calls: number, failedCalls: number, totalTokens: number | null }, quota: { maxApiCalls: number, apiCallsCount: number, remaining: number, quotaPeriod: QuotaPeriod, resetsAt: string | null } } | null };
+export type UsageUpdatedSubscription = { usageUpdated: { day: string, totals: { calls: number, failedCalls: number, totalTokens: number | null }, quota: { maxApiCalls: number, apiCallsCount: number, remaining: number, quotaPeriod: QuotaPeriod } } | null };
 
-export type NumbersFragment = { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number } | null };
+export type NumbersFragment = { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null };
 
-export type QuotaLeftFragment = { maxApiCalls: number, apiCallsCount: number, remaining: number, quotaPeriod: QuotaPeriod, resetsAt: string | null };
+export type PercentilesFragment = { p50: number, p95: number, p99: number };
+
+export type QuotaLeftFragment = { maxApiCalls: number, apiCallsCount: number, remaining: number, quotaPeriod: QuotaPeriod };
 
 export type ProcessesQueryVariables = Exact<{
   state?: GatewayProcessFilter | null | undefined;
@@ -777,13 +540,11 @@ export type UsageReportQueryVariables = Exact<{
 }>;
 
 
-export type UsageReportQuery = { usage: { from: string, to: string, granularity: UsageGranularity, timezone: string, groupBy: Array<UsageGroupBy>, groupCount: number, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }>, previous?: { from: string, to: string, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }> } | null, drawn?: Array<{ agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }>, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null }>, groups?: Array<{ agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, previousTotals?: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null } | null, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null }> } & { missingGroups?: Array<{ agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, previousTotals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null } | null, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null }> | null } | null };
+export type UsageReportQuery = { usage: { from: string, to: string, granularity: UsageGranularity, timezone: string, groupBy: Array<UsageGroupBy>, groupCount: number, totals: { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }>, previous?: { from: string, to: string, totals: { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }> } | null, drawn?: Array<{ agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }>, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null }>, groups?: Array<{ agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, totals: { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, previousTotals?: { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null } | null, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null }> } & { missingGroups?: Array<{ agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, totals: { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, previousTotals: { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null } | null, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null }> | null } | null };
 
 export type MetricPointFragment = { start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null };
 
 export type GroupNameFragment = { agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null };
-
-export type GroupNumbersFragment = { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number, p99: number } | null, durationMs: { p50: number, p95: number, p99: number } | null };
 
 export type UserPageQueryVariables = Exact<{
   id: string | number;
@@ -951,6 +712,13 @@ export const KeyFieldsFragmentDoc = new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"KeyFields"}) as unknown as TypedDocumentString<KeyFieldsFragment, unknown>;
+export const PercentilesFragmentDoc = new TypedDocumentString(`
+    fragment Percentiles on Quantiles {
+  p50
+  p95
+  p99
+}
+    `, {"fragmentName":"Percentiles"}) as unknown as TypedDocumentString<PercentilesFragment, unknown>;
 export const NumbersFragmentDoc = new TypedDocumentString(`
     fragment Numbers on UsageTotals {
   calls
@@ -958,22 +726,23 @@ export const NumbersFragmentDoc = new TypedDocumentString(`
   totalTokens
   tokenCoverage
   firstChunkMs {
-    p50
-    p95
+    ...Percentiles
   }
   durationMs {
-    p50
-    p95
+    ...Percentiles
   }
 }
-    `, {"fragmentName":"Numbers"}) as unknown as TypedDocumentString<NumbersFragment, unknown>;
+    fragment Percentiles on Quantiles {
+  p50
+  p95
+  p99
+}`, {"fragmentName":"Numbers"}) as unknown as TypedDocumentString<NumbersFragment, unknown>;
 export const QuotaLeftFragmentDoc = new TypedDocumentString(`
     fragment QuotaLeft on Quota {
   maxApiCalls
   apiCallsCount
   remaining
   quotaPeriod
-  resetsAt
 }
     `, {"fragmentName":"QuotaLeft"}) as unknown as TypedDocumentString<QuotaLeftFragment, unknown>;
 export const RefusalFieldsFragmentDoc = new TypedDocumentString(`
@@ -1014,17 +783,17 @@ export const MetricPointFragmentDoc = new TypedDocumentString(`
   failedCalls @include(if: $withCalls)
   totalTokens @include(if: $withTokens)
   firstChunkMs @include(if: $withFirstChunk) {
-    p50
-    p95
-    p99
+    ...Percentiles
   }
   durationMs @include(if: $withDuration) {
-    p50
-    p95
-    p99
+    ...Percentiles
   }
 }
-    `, {"fragmentName":"MetricPoint"}) as unknown as TypedDocumentString<MetricPointFragment, unknown>;
+    fragment Percentiles on Quantiles {
+  p50
+  p95
+  p99
+}`, {"fragmentName":"MetricPoint"}) as unknown as TypedDocumentString<MetricPointFragment, unknown>;
 export const GroupNameFragmentDoc = new TypedDocumentString(`
     fragment GroupName on UsageGroup {
   agentId
@@ -1046,23 +815,6 @@ export const GroupNameFragmentDoc = new TypedDocumentString(`
   outcome
 }
     `, {"fragmentName":"GroupName"}) as unknown as TypedDocumentString<GroupNameFragment, unknown>;
-export const GroupNumbersFragmentDoc = new TypedDocumentString(`
-    fragment GroupNumbers on UsageTotals {
-  calls
-  failedCalls
-  totalTokens
-  firstChunkMs {
-    p50
-    p95
-    p99
-  }
-  durationMs {
-    p50
-    p95
-    p99
-  }
-}
-    `, {"fragmentName":"GroupNumbers"}) as unknown as TypedDocumentString<GroupNumbersFragment, unknown>;
 export const AgentChoicesDocument = new TypedDocumentString(`
     query AgentChoices {
   agents {
@@ -1515,6 +1267,18 @@ export const KeyDocument = new TypedDocumentString(`
     query Key($id: ID!) {
   apiKey(id: $id) {
     ...KeyFields
+    rateLimits {
+      chatPerMinute
+      uploadPerMinute
+    }
+    owner {
+      quota {
+        apiCallsCount
+        maxApiCalls
+        quotaPeriod
+        resetsAt
+      }
+    }
   }
 }
     fragment KeyFields on ApiKey {
@@ -1549,7 +1313,7 @@ export const KeyDocument = new TypedDocumentString(`
     id
     username
   }
-}`, {"hash":"sha256:86ce2a3a7c434ce932fec85c9d63c33906632de7281221b883f6f66c4ac163e8"}) as unknown as TypedDocumentString<KeyQuery, KeyQueryVariables>;
+}`, {"hash":"sha256:2ec8132ddf59be016867ce574a5ebb66c87b0c3d288537c3c08656771176acf1"}) as unknown as TypedDocumentString<KeyQuery, KeyQueryVariables>;
 export const HealthUsersDocument = new TypedDocumentString(`
     query HealthUsers {
   users(quotaPercentMin: 100, state: ACTIVE, first: 3) {
@@ -1620,12 +1384,10 @@ export const OverviewDocument = new TypedDocumentString(`
       calls
       failedCalls
       firstChunkMs {
-        p50
-        p95
+        ...Percentiles
       }
       durationMs {
-        p50
-        p95
+        ...Percentiles
       }
     }
     groups(first: 100) {
@@ -1646,21 +1408,23 @@ export const OverviewDocument = new TypedDocumentString(`
   totalTokens
   tokenCoverage
   firstChunkMs {
-    p50
-    p95
+    ...Percentiles
   }
   durationMs {
-    p50
-    p95
+    ...Percentiles
   }
+}
+fragment Percentiles on Quantiles {
+  p50
+  p95
+  p99
 }
 fragment QuotaLeft on Quota {
   maxApiCalls
   apiCallsCount
   remaining
   quotaPeriod
-  resetsAt
-}`, {"hash":"sha256:16c29be4a34145923ff2927303dc3e64464c25510dc05accb5867596ff94d7de"}) as unknown as TypedDocumentString<OverviewQuery, OverviewQueryVariables>;
+}`, {"hash":"sha256:8610624776328822331ca1182a5732acdc16e001ccb659328b59b214fda632ef"}) as unknown as TypedDocumentString<OverviewQuery, OverviewQueryVariables>;
 export const OverviewBeforeDocument = new TypedDocumentString(`
     query OverviewBefore($from: DateTime!, $to: DateTime!, $granularity: UsageGranularity!, $timezone: String!) {
   usage(
@@ -1681,25 +1445,26 @@ export const OverviewBeforeDocument = new TypedDocumentString(`
   totalTokens
   tokenCoverage
   firstChunkMs {
-    p50
-    p95
+    ...Percentiles
   }
   durationMs {
-    p50
-    p95
+    ...Percentiles
   }
-}`, {"hash":"sha256:7006cbd2b62533666e34fc3d5aa793c71ef288b601c47f21eeffa8c05e62d191"}) as unknown as TypedDocumentString<OverviewBeforeQuery, OverviewBeforeQueryVariables>;
+}
+fragment Percentiles on Quantiles {
+  p50
+  p95
+  p99
+}`, {"hash":"sha256:2da0a04701ca0e046c2825a43d14bfad3926ca7de05a903894ef38757f6d29c8"}) as unknown as TypedDocumentString<OverviewBeforeQuery, OverviewBeforeQueryVariables>;
 export const OverviewAgentsDocument = new TypedDocumentString(`
     query OverviewAgents {
   agents {
     id
     name
-    platform
     status
-    sandbox
   }
 }
-    `, {"hash":"sha256:dc27ecfdbb1c299ead0484f1358859018011f23ac815e6ff29154dc9189f0317"}) as unknown as TypedDocumentString<OverviewAgentsQuery, OverviewAgentsQueryVariables>;
+    `, {"hash":"sha256:0e738f887bd1d3a417da9c7dc7a71fd536caaefcec9d827250df70451e59e140"}) as unknown as TypedDocumentString<OverviewAgentsQuery, OverviewAgentsQueryVariables>;
 export const FirstStepsDocument = new TypedDocumentString(`
     query FirstSteps {
   apiKeys(first: 1) {
@@ -1731,8 +1496,7 @@ export const UsageUpdatedDocument = new TypedDocumentString(`
   apiCallsCount
   remaining
   quotaPeriod
-  resetsAt
-}`, {"hash":"sha256:263a524ade8523c9bb656d8df533d90fd7bbc723123437399a5ce65ff5045a98"}) as unknown as TypedDocumentString<UsageUpdatedSubscription, UsageUpdatedSubscriptionVariables>;
+}`, {"hash":"sha256:8c50991816bbb0bba85b2f6b43f899625bbe84bbd90a54a880b0f5c92c4dfe8c"}) as unknown as TypedDocumentString<UsageUpdatedSubscription, UsageUpdatedSubscriptionVariables>;
 export const ProcessesDocument = new TypedDocumentString(`
     query Processes($state: GatewayProcessFilter) {
   gatewayProcesses(state: $state) {
@@ -1848,7 +1612,7 @@ export const UsageReportDocument = new TypedDocumentString(`
     groupBy
     groupCount
     totals {
-      ...GroupNumbers
+      ...Numbers
     }
     points {
       ...MetricPoint
@@ -1857,7 +1621,7 @@ export const UsageReportDocument = new TypedDocumentString(`
       from
       to
       totals {
-        ...GroupNumbers
+        ...Numbers
       }
       points {
         ...MetricPoint
@@ -1872,39 +1636,52 @@ export const UsageReportDocument = new TypedDocumentString(`
     groups(first: 100, orderBy: $orderBy) @include(if: $isGrouped) {
       ...GroupName
       totals {
-        ...GroupNumbers
+        ...Numbers
       }
       previousTotals @include(if: $compare) {
-        ...GroupNumbers
+        ...Numbers
       }
     }
     ... @include(if: $compare) {
       missingGroups(first: 100, orderBy: $orderBy) @include(if: $isGrouped) {
         ...GroupName
         totals {
-          ...GroupNumbers
+          ...Numbers
         }
         previousTotals {
-          ...GroupNumbers
+          ...Numbers
         }
       }
     }
   }
 }
-    fragment MetricPoint on UsagePoint {
+    fragment Numbers on UsageTotals {
+  calls
+  failedCalls
+  totalTokens
+  tokenCoverage
+  firstChunkMs {
+    ...Percentiles
+  }
+  durationMs {
+    ...Percentiles
+  }
+}
+fragment Percentiles on Quantiles {
+  p50
+  p95
+  p99
+}
+fragment MetricPoint on UsagePoint {
   start
   calls @include(if: $withCalls)
   failedCalls @include(if: $withCalls)
   totalTokens @include(if: $withTokens)
   firstChunkMs @include(if: $withFirstChunk) {
-    p50
-    p95
-    p99
+    ...Percentiles
   }
   durationMs @include(if: $withDuration) {
-    p50
-    p95
-    p99
+    ...Percentiles
   }
 }
 fragment GroupName on UsageGroup {
@@ -1925,22 +1702,7 @@ fragment GroupName on UsageGroup {
   }
   endUser
   outcome
-}
-fragment GroupNumbers on UsageTotals {
-  calls
-  failedCalls
-  totalTokens
-  firstChunkMs {
-    p50
-    p95
-    p99
-  }
-  durationMs {
-    p50
-    p95
-    p99
-  }
-}`, {"hash":"sha256:2a37882ba22f6a511d3b4829a9ced7e956fdb93cfaf1fe3fdf4ab052e89c3d0e"}) as unknown as TypedDocumentString<UsageReportQuery, UsageReportQueryVariables>;
+}`, {"hash":"sha256:1d90dcb2d905fc73d6c83d9df1432e177db434f5b0062d93ebbd33f33a3325a4"}) as unknown as TypedDocumentString<UsageReportQuery, UsageReportQueryVariables>;
 export const UserPageDocument = new TypedDocumentString(`
     query UserPage($id: ID!) {
   user(id: $id) {

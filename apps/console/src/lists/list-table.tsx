@@ -1,5 +1,5 @@
 import { Columns3 } from 'lucide-react'
-import { type MouseEvent, type ReactNode, useEffect, useRef, useState } from 'react'
+import { Fragment, type MouseEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../format/use-formats.ts'
 import { classNames } from '../ui/class-names.ts'
@@ -30,6 +30,8 @@ interface ListTableProps<Row, Field extends string> {
   timeOf?(row: Row): string
   /** Rows of a day that follow each other and are alike in this are one row, which can be opened. */
   sameIn?(row: Row): string
+  /** What is shown below an open row, across all columns; nothing for the others. */
+  details?(row: Row): ReactNode
 }
 
 /** Elements that are not displayed as parts of a table would lose these roles: on a phone they are not. */
@@ -99,14 +101,14 @@ export function ListTable<Row, Field extends string = never>(props: ListTablePro
 }
 
 interface RowsOfRunProps<Row, Field extends string>
-  extends Pick<ListTableProps<Row, Field>, 'keyOf' | 'isChosen' | 'timeOf'> {
+  extends Pick<ListTableProps<Row, Field>, 'keyOf' | 'isChosen' | 'timeOf' | 'details'> {
   readonly columns: readonly Column<Row, Field>[]
   readonly run: Run<Row>
 }
 
 /** Rows that are alike: the first, which says how many there are, and on request the others. */
 function RowsOfRun<Row, Field extends string>(props: RowsOfRunProps<Row, Field>) {
-  const { run, columns, keyOf, isChosen, timeOf } = props
+  const { run, columns, keyOf, isChosen, timeOf, details } = props
   const t = useTranslations('lists')
   const { time: clock } = useFormats()
   const [isOpen, setOpen] = useState(false)
@@ -122,11 +124,23 @@ function RowsOfRun<Row, Field extends string>(props: RowsOfRunProps<Row, Field>)
       {t('alike', { count: run.length, since: timeOf ? clock(timeOf(last)) : '' })}
     </button>
   )
-  return (isOpen ? run : [first]).map((row) => (
-    <ListRow key={keyOf(row)} row={row} columns={columns} isChosen={isChosen?.(row) === true}>
-      {row === first && count}
-    </ListRow>
-  ))
+  return (isOpen ? run : [first]).map((row) => {
+    const below = details?.(row) || null
+    return (
+      <Fragment key={keyOf(row)}>
+        <ListRow row={row} columns={columns} isChosen={isChosen?.(row) === true}>
+          {row === first && count}
+        </ListRow>
+        {below !== null && (
+          <tr className={styles.details} {...ROLES.row}>
+            <td colSpan={columns.length} {...ROLES.cell}>
+              <div>{below}</div>
+            </td>
+          </tr>
+        )}
+      </Fragment>
+    )
+  })
 }
 
 interface ListRowProps<Row, Field extends string> {

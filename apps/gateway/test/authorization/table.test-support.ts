@@ -279,6 +279,7 @@ export const TABLE: {
         seen.map(({ id }) => id),
       )
     }),
+    rateLimits: open('Takes the row of a key, which only those get who may see it.'),
     current: forCaller(KEYS, (caller, { services }) => services.keys.current(caller)),
     update: forCaller(KEY_MANAGERS, async (caller, { services, ...call }) =>
       services.keys.update(caller, await call.all.newKey(call.caller.ownerId), { name: 'renamed' }),

@@ -22,7 +22,7 @@ export function Deployments({ agent, deployments }: DeploymentsProps) {
   const id = useId()
   return (
     <div className={styles.deployments}>
-      <h3 id={id}>{t('title')}</h3>
+      <h2 id={id}>{t('title')}</h2>
       <ul aria-labelledby={id}>
         {deployments.map((deployment) => (
           <DeploymentItem
@@ -47,6 +47,7 @@ function DeploymentItem({ agent, deployment, isOnly }: DeploymentItemProps) {
   const t = useTranslations('agents.deployments')
   const { moment } = useFormats()
   const { deploymentId, status, probeMs, breaker, processes, statusSince, statusReason } = deployment
+  const { state, weight, priority } = deployment
   const isAnswering = status !== 'UNAVAILABLE'
   return (
     <li className={styles.deployment}>
@@ -79,11 +80,7 @@ function DeploymentItem({ agent, deployment, isOnly }: DeploymentItemProps) {
         <p className={styles.trouble}>{t('tried', { time: moment(statusSince) })}</p>
       )}
       {status === 'AVAILABLE' && breaker === 'OPEN' && <p className={styles.trouble}>{t('answersOnly')}</p>}
-      <dl className={styles.facts}>
-        <Fact name={t('state')} value={deployment.state} />
-        <Fact name={t('weight')} value={deployment.weight} />
-        <Fact name={t('priority')} value={deployment.priority} />
-      </dl>
+      <p className={styles.trouble}>{t('place', { state, weight, priority })}</p>
       {processes.length > 0 && (
         <Disclosure label={t('processes', { count: processes.length })}>
           <ProcessTable
@@ -94,14 +91,5 @@ function DeploymentItem({ agent, deployment, isOnly }: DeploymentItemProps) {
         </Disclosure>
       )}
     </li>
-  )
-}
-
-function Fact({ name, value }: { readonly name: string; readonly value: string | number }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </div>
   )
 }

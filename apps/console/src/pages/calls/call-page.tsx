@@ -5,13 +5,11 @@ import { useTranslations } from 'use-intl'
 import { CallDocument } from '../../generated/graphql.ts'
 import { graphqlQuery } from '../../session/queries.ts'
 import { useSession } from '../../session/use-session.ts'
-import { Cards } from '../../ui/card.tsx'
 import { CodeWithCopy } from '../../ui/copy/code-with-copy.tsx'
 import { ErrorNotice, Loading } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
 import { CallAttempts } from './call-attempts.tsx'
 import { CallOrigin } from './call-origin.tsx'
-import { CallPlatform } from './call-platform.tsx'
 import { CallProcess } from './call-process.tsx'
 import { CallResult } from './call-result.tsx'
 import { CallTimes } from './call-times.tsx'
@@ -46,18 +44,17 @@ export function CallPage() {
       lead={<CodeWithCopy text={id} />}
       actions={isRunning(call) && <StopButton look="danger" onStop={() => setIsAsking(true)} />}
     >
-      <Cards>
-        <div className={styles.column}>
+      <div className={styles.page}>
+        <div className={styles.happened}>
           <CallResult call={call} />
           <CallTimes call={call} />
           <CallAttempts call={call} />
-          {role === 'admin' && call.outcome !== null && <CallPlatform call={call} />}
         </div>
-        <div className={styles.column}>
+        <div className={styles.about}>
           <CallOrigin call={call} />
           {role === 'admin' && <CallProcess call={call} />}
         </div>
-      </Cards>
+      </div>
       {isAsking && <StopDialog call={call} onClose={() => setIsAsking(false)} />}
     </Page>
   )

@@ -2,27 +2,42 @@ import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../../format/use-formats.ts'
 import { Card } from '../../ui/card.tsx'
+import { CodeWithCopy } from '../../ui/copy/code-with-copy.tsx'
 import { Facts } from '../../ui/facts.tsx'
+import { type Advice, adviceOf } from '../refusals/advice.ts'
 import type { CallDetails } from './call-details.ts'
 import styles from './calls.module.css'
 import { OutcomeBadge } from './outcome-badge.tsx'
 
-/** How the call ended, in words. */
+/** How the call ended, in words, what to do about it, and what the platform said. */
 export function CallResult({ call }: { readonly call: CallDetails }) {
   const t = useTranslations('calls')
   const reasonText = useReasonText()
   const { count } = useFormats()
   const tokens = useTokens(call)
+  const advices = useTranslations('refusals.advice')
   const { attempts, outcome, reason, replays, paused, answersId, answeredById } = call
+  // Only administrators see what the platform said.
+  const { platformStatus, platformCode, platformLogId } = call
+  const advice = adviceOn(call)
   return (
     <Card title={t('call.result')} aside={<OutcomeBadge outcome={outcome} />}>
-      <p className={styles.explained}>
-        {(reason !== null && reasonText(reason)) || t(`explained.${outcome ?? 'RUNNING'}`)}
-        {paused && <> {t(`explained.${answeredById === null ? 'WAITS' : 'ANSWERED'}`)}</>}
-      </p>
+      <div className={styles.explained}>
+        <p>
+          {(reason !== null && reasonText(reason)) || t(`explained.${outcome ?? 'RUNNING'}`)}
+          {paused && <> {t(`explained.${answeredById === null ? 'WAITS' : 'ANSWERED'}`)}</>}
+        </p>
+        {advice !== undefined && <p>{advices(advice, { field: '' })}</p>}
+      </div>
       <Facts
         facts={[
           [t('call.reason'), reason === null ? null : <code key="reason">{reason}</code>],
+          [t('call.platformStatus'), platformStatus],
+          [t('call.platformCode'), platformCode === null ? null : <code key="code">{platformCode}</code>],
+          [
+            t('call.platformLogId'),
+            platformLogId === null ? null : <CodeWithCopy key="log" text={platformLogId} />,
+          ],
           [t('call.attempts'), attempts],
           [t('call.tokens'), tokens],
           [t('call.replays'), replays > 0 ? count(replays) : null],
@@ -32,6 +47,12 @@ export function CallResult({ call }: { readonly call: CallDetails }) {
       />
     </Card>
   )
+}
+
+/** What to do about a call that did not go well. */
+function adviceOn({ outcome, reason }: CallDetails): Advice | undefined {
+  if (outcome === 'CLIENT_GONE') return 'client'
+  return reason === null ? undefined : adviceOf({ reason, status: 400, limit: '', field: null })
 }
 
 function CallLink({ id }: { readonly id: string }) {

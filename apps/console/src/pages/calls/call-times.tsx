@@ -8,29 +8,19 @@ import styles from './calls.module.css'
 import { Elapsed } from './stopping/elapsed.tsx'
 import { isRunning } from './stopping/stop-call.ts'
 
-/** How long the call waited for its agent, when it began, how long the agent took to begin its reply, and when it ended. */
+/** Where the time of a call went, when it began, and when it ended. */
 export function CallTimes({ call }: { readonly call: CallDetails }) {
   const t = useTranslations('calls.call')
   const { moment, duration } = useFormats()
-  const { admittedAt, queuedMs, firstChunkMs, durationMs, endedAt, kind } = call
-  const isChat = kind === 'CHAT'
+  const { admittedAt, durationMs, endedAt } = call
   return (
     <Card title={t('times')}>
-      {isChat && <Bar firstChunkMs={firstChunkMs} durationMs={durationMs} />}
+      <Parts parts={partsOf(call)} />
       <Facts
         facts={[
-          [t('queued'), queuedMs === null ? null : duration(queuedMs)],
-          [t('admittedAt'), moment(admittedAt)],
-          [
-            t('firstChunk'),
-            isChat && endedAt !== null
-              ? firstChunkMs === null
-                ? t('noText')
-                : duration(firstChunkMs)
-              : null,
-          ],
           [t('runningFor'), isRunning(call) ? <Elapsed key="running" since={admittedAt} /> : null],
           [t('duration'), durationMs === null ? null : duration(durationMs)],
+          [t('admittedAt'), moment(admittedAt)],
           [t('endedAt'), endedAt === null ? null : moment(endedAt)],
         ]}
       />
@@ -38,30 +28,49 @@ export function CallTimes({ call }: { readonly call: CallDetails }) {
   )
 }
 
-interface BarProps {
-  readonly firstChunkMs: number | null
-  readonly durationMs: number | null
+interface Part {
+  readonly name: 'queued' | 'waiting' | 'withoutText' | 'writing'
+  readonly ms: number
 }
 
-/** How the time is divided; the numbers are beside it. */
-function Bar({ firstChunkMs, durationMs }: BarProps) {
+/** The parts of the time that are known, in their order. The duration begins when the queue is over. */
+function partsOf({ queuedMs, firstChunkMs, durationMs, endedAt, kind }: CallDetails): readonly Part[] {
+  const queued: Part[] = queuedMs === null || queuedMs === 0 ? [] : [{ name: 'queued', ms: queuedMs }]
+  if (kind !== 'CHAT' || durationMs === null || endedAt === null) return queued
+  if (firstChunkMs === null) return [...queued, { name: 'withoutText', ms: durationMs }]
+  return [
+    ...queued,
+    { name: 'waiting', ms: firstChunkMs },
+    { name: 'writing', ms: Math.max(durationMs - firstChunkMs, 0) },
+  ]
+}
+
+const COLOURS = {
+  queued: styles.queued,
+  waiting: styles.waiting,
+  withoutText: styles.waiting,
+  writing: styles.writing,
+}
+
+/** How the time is divided, as a bar and in numbers. */
+function Parts({ parts }: { readonly parts: readonly Part[] }) {
   const t = useTranslations('calls.call')
-  if (firstChunkMs === null || durationMs === null || durationMs === 0) return null
+  const { duration } = useFormats()
+  if (parts.length === 0) return null
   return (
     <>
       <div className={styles.bar} aria-hidden>
-        <span className={styles.waiting} style={{ flexGrow: firstChunkMs }} />
-        <span className={styles.writing} style={{ flexGrow: Math.max(durationMs - firstChunkMs, 0) }} />
+        {parts.map(({ name, ms }) => (
+          <span key={name} className={classNames(COLOURS[name])} style={{ flexGrow: ms }} />
+        ))}
       </div>
-      <ul className={styles.legend}>
-        <li>
-          <i className={classNames(styles.waiting)} aria-hidden />
-          {t('waiting')}
-        </li>
-        <li>
-          <i className={classNames(styles.writing)} aria-hidden />
-          {t('writing')}
-        </li>
+      <ul className={styles.legend} aria-label={t('times')}>
+        {parts.map(({ name, ms }) => (
+          <li key={name}>
+            <i className={classNames(COLOURS[name])} aria-hidden />
+            {t(name)} <span>{duration(ms)}</span>
+          </li>
+        ))}
       </ul>
     </>
   )

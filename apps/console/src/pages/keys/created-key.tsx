@@ -1,15 +1,11 @@
 import { useBlocker } from '@tanstack/react-router'
 import type { CreatedApiKey } from '@trunkline/sdk'
-import { useState } from 'react'
 import { useTranslations } from 'use-intl'
-import { useAgentChoices } from '../../choose/use-choices.ts'
-import { chatSnippets, type Snippets, uploadSnippets } from '../../snippets.ts'
 import { Button } from '../../ui/button.tsx'
-import { CopyButton, Snippet } from '../../ui/copy/copy.tsx'
-import { Choices } from '../../ui/fields/choices.tsx'
+import { CopyButton } from '../../ui/copy/copy.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Actions, Dialog } from '../../ui/overlays/dialog.tsx'
-import { firstTarget, type Target } from './first-target.ts'
+import { KeyCode } from './key-code.tsx'
 import styles from './keys.module.css'
 
 interface CreatedKeyProps {
@@ -29,7 +25,11 @@ export function CreatedKey({ created, onDone }: CreatedKeyProps) {
           <code>{created.full_key}</code>
           <CopyButton text={created.full_key} label={t('copyKey')} />
         </section>
-        <KeySnippets created={created} />
+        <KeyCode
+          permissions={created.permissions}
+          allowedAgents={created.allowed_agents}
+          secret={created.full_key}
+        />
       </div>
       <Actions>
         <Button look="primary" onClick={onDone}>
@@ -38,42 +38,4 @@ export function CreatedKey({ created, onDone }: CreatedKeyProps) {
       </Actions>
     </Dialog>
   )
-}
-
-function KeySnippets({ created }: { readonly created: CreatedApiKey }) {
-  const t = useTranslations('keys.created')
-  const [kind, setKind] = useState<keyof Snippets>('curl')
-  const agents = useAgentChoices()
-  const snippets: Partial<Snippets> = snippetsOf(created, firstTarget(agents, created.allowed_agents))
-  const code = snippets[kind]
-  if (code === undefined) return null
-  return (
-    <>
-      <div>
-        <Choices<keyof Snippets>
-          label={t('use')}
-          value={kind}
-          options={KINDS.filter((value) => value in snippets).map((value) => ({
-            value,
-            label: t(`kinds.${value}`),
-          }))}
-          onChange={setKind}
-        />
-      </div>
-      <Snippet code={code} label={t(`kinds.${kind}`)} />
-      <p className={styles.hint}>{kind === 'curl' ? t('shell') : t('node', { name: PACKAGES[kind] })}</p>
-    </>
-  )
-}
-
-const KINDS = ['curl', 'sdk', 'openai'] as const
-const PACKAGES = { sdk: '@trunkline/sdk', openai: 'openai' } as const
-
-/** Nothing until the agents are known, or where the key may call none that is configured. */
-function snippetsOf({ permissions, full_key }: CreatedApiKey, target: Target | undefined): Partial<Snippets> {
-  const key = { baseURL: location.origin, apiKey: full_key }
-  const mayChat = permissions.includes('chat') || permissions.includes('admin')
-  if (!mayChat) return uploadSnippets(key)
-  if (target === undefined) return {}
-  return chatSnippets({ ...key, ...target, query: 'Hello! Who are you?', files: [], detail: false })
 }

@@ -17,7 +17,6 @@ export function KeyFacts({ apiKey }: { readonly apiKey: KeyFieldsFragment }) {
   const t = useTranslations('keys')
   const formats = useFormats()
   const agents = useAgentNames(apiKey.allowedAgents)
-  const limits = useLimitText(apiKey.limits)
   const nameOf = useUserName()
   return (
     <Card title={t('key.about')} aside={<KeyBadge apiKey={apiKey} />}>
@@ -26,7 +25,6 @@ export function KeyFacts({ apiKey }: { readonly apiKey: KeyFieldsFragment }) {
           [t('key.prefix'), <code key="prefix">{`${apiKey.keyPrefix}…`}</code>],
           [t('permissions'), apiKey.permissions.map((name) => t(`permission.${lower(name)}`)).join(', ')],
           [t('form.agents'), agents],
-          [t('key.limits'), limits],
           [t('owner'), nameOf(apiKey.ownerId, apiKey.owner?.username)],
           [t('key.creator'), nameOf(apiKey.creatorId, apiKey.creator?.username)],
           [t('key.createdAt'), formats.moment(apiKey.createdAt)],
@@ -59,15 +57,6 @@ function useAgentNames(allowed: readonly string[] | null): string {
       .map((app) => t('form.appOf', { app: app.name, agent: name })),
   ])
   return names.join(', ')
-}
-
-function useLimitText({ chatPerMinute, uploadPerMinute }: KeyFieldsFragment['limits']): string {
-  const t = useTranslations('keys.key')
-  const texts = [
-    ...(chatPerMinute === null ? [] : [t('chatLimit', { count: chatPerMinute })]),
-    ...(uploadPerMinute === null ? [] : [t('uploadLimit', { count: uploadPerMinute })]),
-  ]
-  return texts.length === 0 ? t('gatewayLimits') : texts.join(', ')
 }
 
 /** Users see no name but their own; administrators are led to the user. */

@@ -2,18 +2,25 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslations } from 'use-intl'
-import { KeyDocument, type KeyFieldsFragment } from '../../generated/graphql.ts'
+import { preloadCharts } from '../../charts/use-plot.ts'
+import { KEY_PLACEHOLDER } from '../../code/snippets.ts'
+import { KeyDocument } from '../../generated/graphql.ts'
 import { graphqlQuery } from '../../session/queries.ts'
 import { useSession } from '../../session/use-session.ts'
 import { Button } from '../../ui/button.tsx'
-import { Cards } from '../../ui/card.tsx'
+import { Card, Cards } from '../../ui/card.tsx'
 import { ErrorNotice, Loading, Notice } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
 import { EditKey } from './edit-key.tsx'
+import { KeyCode } from './key-code.tsx'
 import { KeyFacts } from './key-facts.tsx'
+import { type KeyDetails, KeyLimits } from './key-limits.tsx'
 import { KeyUse } from './key-use.tsx'
+import styles from './keys.module.css'
 import { RevokeKey } from './revoke-key.tsx'
 import { mayChange } from './state/key-state.ts'
+
+preloadCharts()
 
 const route = getRouteApi('/shell/keys/$id')
 
@@ -31,8 +38,9 @@ export function KeyPage() {
   )
 }
 
-function LoadedKey({ apiKey }: { readonly apiKey: KeyFieldsFragment }) {
+function LoadedKey({ apiKey }: { readonly apiKey: KeyDetails }) {
   const t = useTranslations('keys.key')
+  const code = useTranslations('keys.code')
   const session = useSession()
   const [dialog, setDialog] = useState<'edit' | 'revoke'>()
   const isMine = mayChange(apiKey, session)
@@ -56,9 +64,22 @@ function LoadedKey({ apiKey }: { readonly apiKey: KeyFieldsFragment }) {
       }
     >
       {!isMine && <Notice tone="info">{t('notYours')}</Notice>}
+      <KeyUse apiKey={apiKey} mayReset={isMine} />
       <Cards>
-        <KeyFacts apiKey={apiKey} />
-        <KeyUse apiKey={apiKey} mayReset={isMine} />
+        <div className={styles.column}>
+          <KeyFacts apiKey={apiKey} />
+          <KeyLimits apiKey={apiKey} />
+        </div>
+        {!isRevoked && (
+          <Card title={code('title')}>
+            <KeyCode
+              permissions={apiKey.permissions.map((name) => name.toLowerCase())}
+              allowedAgents={apiKey.allowedAgents}
+              secret={KEY_PLACEHOLDER}
+            />
+            <p className={styles.hint}>{code('placeholder')}</p>
+          </Card>
+        )}
       </Cards>
       {dialog === 'edit' && <EditKey apiKey={apiKey} onClose={close} />}
       <RevokeKey apiKey={apiKey} isOpen={dialog === 'revoke'} onClose={close} />

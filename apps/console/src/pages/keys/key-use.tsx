@@ -7,11 +7,12 @@ import { KeyDocument, type KeyFieldsFragment, KeysDocument } from '../../generat
 import { startOfDay, startOfMonth } from '../../report/zone.ts'
 import { client } from '../../session/gateway.ts'
 import { invalidate } from '../../session/queries.ts'
+import { useSession } from '../../session/use-session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
-import { Facts } from '../../ui/facts.tsx'
 import { Confirm } from '../../ui/overlays/confirm.tsx'
 import { useToast } from '../../ui/overlays/toasts.tsx'
+import { KeyChart } from './key-chart.tsx'
 import styles from './keys.module.css'
 
 interface KeyUseProps {
@@ -19,11 +20,13 @@ interface KeyUseProps {
   readonly mayReset: boolean
 }
 
-/** The counters of a key, each of which can be set to zero. */
+/** How much a key was called: its counters, each of which can be set to zero, and the last weeks as a chart. */
 export function KeyUse({ apiKey, mayReset }: KeyUseProps) {
   const t = useTranslations('keys')
   const formats = useFormats()
   const toast = useToast()
+  // Others do not see what the owner of a key calls.
+  const { role, userId } = useSession()
   const [asked, setAsked] = useState<{ period: 'day' | 'month' | 'total'; label: string }>()
   const [isAsking, setAsking] = useState(false)
   const { callsToday, callsThisMonth, totalCalls, lastUsedAt } = apiKey.usage
@@ -80,8 +83,12 @@ export function KeyUse({ apiKey, mayReset }: KeyUseProps) {
             )}
           </div>
         ))}
+        <div className={styles.counter}>
+          <span>{t('lastUsed')}</span>
+          <span>{lastUsedAt === null ? t('never') : formats.moment(lastUsedAt)}</span>
+        </div>
       </div>
-      <Facts facts={[[t('lastUsed'), lastUsedAt === null ? t('never') : formats.moment(lastUsedAt)]]} />
+      {(role === 'admin' || apiKey.ownerId === userId) && <KeyChart id={apiKey.id} />}
       <Confirm
         title={t('key.resetTitle', { counter: asked?.label ?? '' })}
         action={t('key.reset')}

@@ -24,7 +24,7 @@ export function ComparedWith({ before, zone, isLive }: ComparedWithProps) {
       )}
       <span>{t('zone', { zone })}</span>
       {isLive && <Badge tone="ok">{t('live')}</Badge>}
-      <Link to="/usage" search={{ range: 'last_week', compare: true, zone }}>
+      <Link to="/usage" search={{ range: 'this_week', compare: true, group: 'key', zone }}>
         {t('reports.weeks')}
       </Link>
       {role === 'admin' && (

@@ -14,7 +14,7 @@ export function OpenBreakers({ breakers }: Pick<Process, 'breakers'>) {
       {breakers.map(({ agentId, deploymentId, breaker, openSince, reason }) => (
         <li key={`${agentId}/${deploymentId}`}>
           <span className={styles.breaker}>
-            <Link to="/agents">
+            <Link to="/agents" search={{ id: agentId }}>
               <code>{`${agentId}/${deploymentId}`}</code>
             </Link>
             <Breaker state={breaker} />

@@ -20,8 +20,30 @@ const BY_REASON = [
   'document_not_trusted',
 ] as const
 
+/** What ends calls that were admitted. */
+const OF_CALLS = {
+  agent_timeout: 'platform',
+  agent_unreachable: 'platform',
+  agent_error: 'platform',
+  agent_malformed: 'platform',
+  agent_truncated: 'platform',
+  agent_empty_reply: 'platform',
+  agent_rate_limited: 'busy',
+  agent_overloaded: 'busy',
+  agent_quota: 'operator',
+  agent_credentials: 'operator',
+  agent_misconfigured: 'operator',
+  upload_space_used_up: 'space',
+  stopped: 'stopped',
+  draining: 'restart',
+  interrupted: 'restart',
+  unavailable: 'gateway',
+  internal_error: 'gateway',
+} as const
+
 export type Advice =
   | (typeof BY_REASON)[number]
+  | (typeof OF_CALLS)[keyof typeof OF_CALLS]
   | LimitKind
   | 'field'
   | 'request'
@@ -29,7 +51,7 @@ export type Advice =
   | 'permission'
   | 'notFound'
   | 'later'
-  | 'gateway'
+  | 'client'
 
 interface Refused {
   readonly reason: string
@@ -45,6 +67,7 @@ export function adviceOf({ reason, status, limit, field }: Refused): Advice {
   if (known !== undefined) return known
   const kind = kindOf(limit)
   if (kind !== undefined) return kind
+  if (Object.hasOwn(OF_CALLS, reason)) return OF_CALLS[reason as keyof typeof OF_CALLS]
   if (status >= 500) return 'gateway'
   if (status === 429) return 'later'
   if (field !== null) return 'field'

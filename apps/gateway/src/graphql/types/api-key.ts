@@ -6,6 +6,7 @@ import {
   permissionsOf,
   totalCalls,
 } from '#core/accounts/keys/key.ts'
+import type { KeyRateLimits } from '#core/accounts/keys/keys.ts'
 import { PERMISSIONS } from '#core/requests/principal.ts'
 import type { ApiKey as ApiKeyRow, Prisma } from '#generated/prisma/client.ts'
 import { API_KEY_DESCRIPTIONS } from '#http/descriptions/api-key-descriptions.ts'
@@ -41,6 +42,18 @@ const ApiKeyLimits = builder.objectRef<LimitColumns>('ApiKeyLimits').implement({
     }),
     uploadPerMinute: t.exposeInt('uploadPerMinute', {
       nullable: true,
+      description: API_KEY_DESCRIPTIONS.uploadPerMinute,
+    }),
+  }),
+})
+
+export const RateLimits = builder.objectRef<KeyRateLimits>('RateLimits').implement({
+  description: "The rate limits that apply to an API key, per minute: its own, or else the gateway's.",
+  fields: (t) => ({
+    chatPerMinute: t.exposeInt('chatPerMinute', {
+      description: API_KEY_DESCRIPTIONS.chatPerMinute,
+    }),
+    uploadPerMinute: t.exposeInt('uploadPerMinute', {
       description: API_KEY_DESCRIPTIONS.uploadPerMinute,
     }),
   }),
@@ -131,6 +144,12 @@ export const ApiKey = builder.prismaObject('ApiKey', {
       description: API_KEY_DESCRIPTIONS.limits,
       select: { chatPerMinute: true, uploadPerMinute: true },
       resolve: (key) => key,
+    }),
+    rateLimits: t.field({
+      type: RateLimits,
+      description: API_KEY_DESCRIPTIONS.rateLimits,
+      select: { chatPerMinute: true, uploadPerMinute: true },
+      resolve: (key, _args, { services }) => services.keys.rateLimits(key),
     }),
     usage: t.field({
       type: ApiKeyUsage,

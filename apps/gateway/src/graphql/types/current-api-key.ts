@@ -3,20 +3,8 @@ import { quotaOf } from '#core/accounts/users/user.ts'
 import type { ApiKey as ApiKeyRow, User as UserRow } from '#generated/prisma/client.ts'
 import { API_KEY_DESCRIPTIONS } from '#http/descriptions/api-key-descriptions.ts'
 import { builder } from '../builder.ts'
-import { ApiKey } from './api-key.ts'
+import { ApiKey, RateLimits } from './api-key.ts'
 import { Quota } from './quota.ts'
-
-const RateLimits = builder.objectRef<KeyRateLimits>('RateLimits').implement({
-  description: "The rate limits that apply to an API key, per minute: its own, or else the gateway's.",
-  fields: (t) => ({
-    chatPerMinute: t.exposeInt('chatPerMinute', {
-      description: API_KEY_DESCRIPTIONS.chatPerMinute,
-    }),
-    uploadPerMinute: t.exposeInt('uploadPerMinute', {
-      description: API_KEY_DESCRIPTIONS.uploadPerMinute,
-    }),
-  }),
-})
 
 interface CurrentKey {
   readonly key: ApiKeyRow

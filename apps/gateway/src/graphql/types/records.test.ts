@@ -49,6 +49,15 @@ test('the API key of a request has the same fields over GraphQL as over REST', a
   })
 })
 
+test('the record of an API key has the rate limits that hold for it, also for its owner', async () => {
+  const { id, rate_limits } = (await face.get('chat key', '/api/v1/key')).json().data
+  const { data } = await face.query(
+    'admin',
+    `{ apiKey(id: "${id}") { rateLimits ${selectionOf(rate_limits, {})} } }`,
+  )
+  expect(data.apiKey.rateLimits).toEqual(inGraphql(rate_limits, {}))
+})
+
 test.each([
   ['apiKeys', '/api/v1/api-keys'],
   ['uploads', '/api/v1/uploads'],

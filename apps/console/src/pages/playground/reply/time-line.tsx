@@ -37,7 +37,7 @@ interface TimeLineProps {
   readonly isRunning: boolean
 }
 
-/** What the platform did on the way to its reply, step by step. What a step carries is folded. */
+/** What the platform did on the way to its reply, step by step. What a step carries is folded, except for the sources. */
 export function TimeLine({ details, isRunning }: TimeLineProps) {
   const t = useTranslations('playground')
   const steps = foldSteps(details)
@@ -62,7 +62,7 @@ function StepRow({ step, isRunning }: StepProps) {
   return (
     <li className={styles.step}>
       {hasContent ? (
-        <details>
+        <details open={sources.length > 0}>
           <summary>
             <StepTitle step={step} isRunning={isRunning} />
           </summary>

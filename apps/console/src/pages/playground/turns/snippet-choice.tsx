@@ -1,13 +1,6 @@
-import { useState } from 'react'
-import { useTranslations } from 'use-intl'
-import { chatSnippets } from '../../../snippets.ts'
-import { Snippet } from '../../../ui/copy/copy.tsx'
-import { Choices } from '../../../ui/fields/choices.tsx'
+import { CodeTabs } from '../../../code/code-tabs.tsx'
+import { chatSnippets, KEY_PLACEHOLDER } from '../../../code/snippets.ts'
 import { sentQuery, type Turn } from '../chats/turn.ts'
-
-const LANGUAGES = ['curl', 'sdk', 'openai'] as const
-/** Stands for the key, which belongs to the playground alone. */
-const PLACEHOLDER = 'tl_your_api_key'
 
 interface SnippetChoiceProps {
   readonly turn: Turn
@@ -15,10 +8,8 @@ interface SnippetChoiceProps {
   readonly app: string
 }
 
-/** The same message in the same conversation, for other programs. */
+/** The same message in the same conversation, for other programs. The key of the playground is its own. */
 export function SnippetChoice({ turn, agent, app }: SnippetChoiceProps) {
-  const t = useTranslations('playground')
-  const [language, setLanguage] = useState<(typeof LANGUAGES)[number]>('curl')
   const snippets = chatSnippets({
     baseURL: location.origin,
     agent,
@@ -28,17 +19,7 @@ export function SnippetChoice({ turn, agent, app }: SnippetChoiceProps) {
     answer: turn.answer,
     files: turn.files.map(({ url }) => url),
     detail: true,
-    apiKey: PLACEHOLDER,
+    apiKey: KEY_PLACEHOLDER,
   })
-  return (
-    <>
-      <Choices
-        label={t('copyAs')}
-        value={language}
-        onChange={(chosen) => setLanguage(chosen)}
-        options={LANGUAGES.map((value) => ({ value, label: t(`languages.${value}`) }))}
-      />
-      <Snippet label={t(`languages.${language}`)} code={snippets[language]} />
-    </>
-  )
+  return <CodeTabs snippets={snippets} />
 }

@@ -164,9 +164,9 @@ export function createKeys({ prisma, runtime, rules, reads, takeWrite }: KeysDep
       where: { id: { in: [...ids] }, AND: [visibleTo(caller)] },
     })
 
-  const rateLimits = ({ chatPerMinute, uploadPerMinute }: ApiKey): KeyRateLimits => ({
-    chatPerMinute: effective('chat', chatPerMinute),
-    uploadPerMinute: effective('upload', uploadPerMinute),
+  const rateLimits = (own: Pick<ApiKey, 'chatPerMinute' | 'uploadPerMinute'>): KeyRateLimits => ({
+    chatPerMinute: effective('chat', own.chatPerMinute),
+    uploadPerMinute: effective('upload', own.uploadPerMinute),
   })
   const effective = (name: OwnLimit, own: number | null) =>
     own === null ? perMinute(rules.limits[name]) : Math.min(own, mostPerKey(rules.limits, name))
@@ -300,6 +300,8 @@ export function createKeys({ prisma, runtime, rules, reads, takeWrite }: KeysDep
       if (!isManager(caller)) return caller.via.kind === 'key' && caller.via.keyId === id
       return isAdmin(caller) || ownerId === caller.userId || createdById === caller.userId
     },
+    /** The effective limits of a key, for those who have its row. */
+    rateLimits,
     /** Returns the key that the caller presented, with its owner and effective limits. */
     async current(caller: Principal): Promise<{ key: ApiKey; owner: User; rateLimits: KeyRateLimits }> {
       const { keyId } = requireKey(caller)

@@ -17,15 +17,17 @@ export interface SnippetChat {
   readonly apiKey: string
 }
 
-/** The same chat for a shell, for `@trunkline/sdk` and for the `openai` package, each ready to be pasted. */
-export interface Snippets {
-  readonly curl: string
-  readonly sdk: string
-  readonly openai: string
-}
+/** Stands for the secret of a key, which is shown at its creation alone. */
+export const KEY_PLACEHOLDER = 'tl_your_api_key'
+
+/** `typescript` and `python` with the `openai` packages, `sdk` with `@trunkline/sdk`. */
+export const LANGUAGES = ['curl', 'python', 'typescript', 'sdk'] as const
+
+/** The same request for a shell and for programs, each ready to be pasted. */
+export type Snippets = Readonly<Record<(typeof LANGUAGES)[number], string>>
 
 export function chatSnippets(chat: SnippetChat): Snippets {
-  return { curl: curl(chat), sdk: sdk(chat), openai: openai(chat) }
+  return { curl: curl(chat), python: python(chat), typescript: typescript(chat), sdk: sdk(chat) }
 }
 
 function curl({
@@ -132,7 +134,49 @@ function newClient(baseURL: string, apiKey: string): string[] {
   ]
 }
 
-function openai({ baseURL, agent, app, conversationId, query, answer, files, apiKey }: SnippetChat): string {
+function python({ baseURL, agent, app, conversationId, query, answer, files, apiKey }: SnippetChat): string {
+  const parts = files.map((url) => ({ type: 'image_url', image_url: { url } }))
+  const content = files.length === 0 ? query : [{ type: 'text', text: query }, ...parts]
+  return [
+    'from openai import OpenAI',
+    '',
+    `client = OpenAI(base_url=${inPython(`${baseURL}/api/v1`)}, api_key=${inPython(apiKey)})`,
+    'stream = client.chat.completions.create(',
+    `    model=${inPython(app === '' ? agent : `${agent}/${app}`)},`,
+    `    messages=[${inPython({ role: 'user', content })}],`,
+    '    stream=True,',
+    ...(answer === undefined ? [] : [`    extra_body=${inPython({ answer })},`]),
+    ...(conversationId === ''
+      ? []
+      : [`    extra_headers=${inPython({ 'X-Conversation-Id': conversationId })},`]),
+    ')',
+    'for chunk in stream:',
+    '    if chunk.choices:',
+    '        print(chunk.choices[0].delta.content or "", end="", flush=True)',
+  ].join('\n')
+}
+
+/** As a literal of Python, which writes texts and numbers as JSON does. */
+function inPython(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(inPython).join(', ')}]`
+  if (typeof value === 'object' && value !== null) {
+    const entries = Object.entries(value).filter(([, entry]) => entry !== undefined)
+    return `{${entries.map(([name, entry]) => `${inPython(name)}: ${inPython(entry)}`).join(', ')}}`
+  }
+  if (typeof value === 'boolean') return value ? 'True' : 'False'
+  return value === null ? 'None' : JSON.stringify(value)
+}
+
+function typescript({
+  baseURL,
+  agent,
+  app,
+  conversationId,
+  query,
+  answer,
+  files,
+  apiKey,
+}: SnippetChat): string {
   const parts = [
     `{ type: 'text', text: ${text(query)} }`,
     ...files.map((url) => `{ type: 'image_url', image_url: { url: ${text(url)} } }`),

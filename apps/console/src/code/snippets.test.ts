@@ -37,23 +37,37 @@ test('a shell gives curl exactly the request, whatever is in the query', () => {
 test.each([CHAT.query, 'say "hi"', "it's", 'back\\slash', 'both \' and "'])(
   'the literal of %j is that text in JavaScript',
   (query) => {
-    const { sdk, openai } = chatSnippets({ ...CHAT, query, files: [] })
-    const literals = [/ {2}query: (.*),$/m.exec(sdk)?.[1], /content: (.*) \}\],$/m.exec(openai)?.[1]]
+    const { sdk, typescript } = chatSnippets({ ...CHAT, query, files: [] })
+    const literals = [/ {2}query: (.*),$/m.exec(sdk)?.[1], /content: (.*) \}\],$/m.exec(typescript)?.[1]]
     expect(literals.map((literal = '') => runInNewContext(literal))).toEqual([query, query])
   },
 )
 
 test('the code of an answer names its question for every program', () => {
   const answer = { pause: 'p1', fields: { note: "it's" } }
-  const { curl, sdk, openai } = chatSnippets({ ...CHAT, query: '', answer })
+  const { curl, sdk, typescript } = chatSnippets({ ...CHAT, query: '', answer })
   expect(curl).toContain('"query":"","answer":{"pause":"p1"')
-  const literals = [sdk, openai].map((code) => /^ +answer: (.*),$/m.exec(code)?.[1] ?? '')
+  const literals = [sdk, typescript].map((code) => /^ +answer: (.*),$/m.exec(code)?.[1] ?? '')
   expect(literals.map((literal) => JSON.parse(literal))).toEqual([answer, answer])
 })
 
 test('the code of a chat leaves out what the chat does not have', () => {
-  const { sdk, openai } = chatSnippets({ ...CHAT, app: '', conversationId: '', files: [], detail: false })
+  const { sdk, typescript } = chatSnippets({ ...CHAT, app: '', conversationId: '', files: [], detail: false })
   expect(sdk).not.toMatch(/app_id|chat_id|conversation_id|files|detail/)
-  expect(openai).toContain("model: 'fastgpt',")
-  expect(openai).not.toContain('headers')
+  expect(typescript).toContain("model: 'fastgpt',")
+  expect(typescript).not.toContain('headers')
+})
+
+test('the code for Python writes texts, lists and what JSON has other words for as Python does', () => {
+  const answer = { pause: 'p1', fields: { note: 'it\'s "fine"\n', sure: true, none: null } }
+  const { python } = chatSnippets({ ...CHAT, query: 'say "hi"', answer })
+  expect(python.split('\n').slice(2, 9)).toEqual([
+    'client = OpenAI(base_url="https://gateway.example.com/api/v1", api_key="tl_key")',
+    'stream = client.chat.completions.create(',
+    '    model="fastgpt/demo",',
+    `    messages=[{"role": "user", "content": [{"type": "text", "text": "say \\"hi\\""}, {"type": "image_url", "image_url": {"url": "${CHAT.files[0]}"}}]}],`,
+    '    stream=True,',
+    '    extra_body={"answer": {"pause": "p1", "fields": {"note": "it\'s \\"fine\\"\\n", "sure": True, "none": None}}},',
+    '    extra_headers={"X-Conversation-Id": "c1"},',
+  ])
 })
