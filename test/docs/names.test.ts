@@ -21,7 +21,7 @@ const PAGES = globSync(
     'CONTRIBUTING.md',
     'docs/*.md',
     'docs/{contributing,runbooks}/*.md',
-    '{packages/*,deploy}/README.md',
+    '{apps/*,packages/*,deploy,examples,examples/*}/README.md',
   ],
   { cwd: ROOT },
 ).sort()
@@ -151,8 +151,9 @@ test('every command of trunkline that a page names exists, with its options', ()
   expect(wrong).toEqual([])
 })
 
+const OF_PNPM = ['install', 'add', 'changeset', 'exec', 'dlx', 'why']
+
 test('every command of pnpm that a page names is a script, and every scenario of the benchmark a file', () => {
-  const OF_PNPM = ['install', 'add', 'changeset', 'exec', 'dlx', 'why']
   const scenarios = globSync('bench/scenarios/*.ts', { cwd: ROOT }).map((path) =>
     path.replace(/^.*\/|\.ts$/g, ''),
   )
@@ -161,6 +162,29 @@ test('every command of pnpm that a page names is a script, and every scenario of
       ([line, script = '', more]) => {
         if (!Object.hasOwn(manifest.scripts, script) && !OF_PNPM.includes(script)) return line
         return script === 'bench' && more !== undefined && !scenarios.includes(more) ? line : undefined
+      },
+    ),
+  )
+  expect(wrong).toEqual([])
+})
+
+test('every script of a package that a page names exists, and installs what a new checkout lacks', () => {
+  const packages = globSync('{apps/*,packages/*,tools/*,examples}/package.json', { cwd: ROOT }).map(
+    (path) =>
+      JSON.parse(read(path)) as {
+        readonly name: string
+        readonly scripts?: Readonly<Record<string, string>>
+      },
+  )
+  const wrong = wrongIn(CODE, (text) =>
+    [...text.matchAll(/pnpm(?:@12)? --filter (@trunkline\/[\w-]+) (?:run )?([a-z][\w:-]*)/g)].map(
+      ([line, name, script = '']) => {
+        if (OF_PNPM.includes(script)) return undefined
+        const scripts = packages.find((each) => each.name === name)?.scripts ?? {}
+        const command = scripts[script === 'pack' ? 'prepack' : script]
+        return command?.includes('scripts/install.mjs') || command?.includes('scripts/run.mjs')
+          ? undefined
+          : line
       },
     ),
   )
@@ -261,8 +285,9 @@ test('every route of the REST API that a page names exists, with its method and 
 
 test('every path of the repository that a page names exists', () => {
   const FOLDERS = 'apps|bench|deploy|docs|examples|packages|prisma|scripts|test|tools|\\.ci|\\.changeset'
-  /** What a build makes. */
-  const isBuilt = (path: string) => /\/dist(?:\/|$)|\.tgz$|^packages\/sdk\/reference/.test(path)
+  /** What a build or a test makes. */
+  const isBuilt = (path: string) =>
+    /\/(?:dist|node_modules)(?:\/|$)|\.tgz$|^packages\/sdk\/reference/.test(path)
   const wrong = wrongIn(CODE, (text) =>
     [...text.matchAll(new RegExp(`(?:^|\\s)((?:${FOLDERS})/[\\w./{},*-]*[\\w*}])`, 'g'))].map(
       ([, path = '']) => {
