@@ -1,6 +1,7 @@
 import { useMemo } from 'react'
 import { useTranslations } from 'use-intl'
 import { callsLink, tookAtLeast } from '../../charts/calls-link.ts'
+import { callsSeries } from '../../charts/calls-series.ts'
 import { ChartCard } from '../../charts/chart-card.tsx'
 import type { ChartData, Percentile } from '../../charts/chart-data.ts'
 import { PercentileChoice } from '../../charts/percentile-choice.tsx'
@@ -34,20 +35,7 @@ export function Charts({ report, percentile, onPercentile, onZoom, onDrawn }: Ch
     const calls: ChartData = {
       ...shared,
       kind: 'bars',
-      series: [
-        {
-          name: t('completed'),
-          values: values((point) => point.calls - point.failedCalls),
-          colour: '--series-1',
-          filterOf: () => ({ outcome: 'NOT_FAILED' }),
-        },
-        {
-          name: t('failed'),
-          values: values((point) => point.failedCalls),
-          colour: '--danger',
-          filterOf: () => ({ outcome: 'FAILED' }),
-        },
-      ],
+      series: callsSeries(points, { completed: t('completed'), failed: t('failed') }),
     }
     const timesOf = (read: 'firstChunk' | 'duration', colour: `--${string}`) => ({
       name: t(read),

@@ -1,5 +1,6 @@
 import { useMemo } from 'react'
 import { useTranslations } from 'use-intl'
+import type { RecordsLink } from '../../charts/chart-data.ts'
 import { PercentileChoice } from '../../charts/percentile-choice.tsx'
 import { SeriesTable } from '../../charts/series-table.tsx'
 import { TimeChart } from '../../charts/time-chart.tsx'
@@ -34,7 +35,7 @@ export function ReportView({ report, search }: ReportViewProps) {
       others: t('others'),
       before: t('before'),
     }
-    const toGroups = { to: '/usage', search: { ...search, table: 'groups' } } as const
+    const toGroups = { to: '/usage', search: { ...search, table: 'groups' } } as RecordsLink
     return chartOf(report, { show, percentile }, names, { common: { agent, key, user }, toGroups })
   }, [report, show, percentile, agent, key, user, search, t])
   const label = t('chartOf', {
