@@ -135,7 +135,7 @@ const pages = [
     getParentRoute: () => shell,
     path: '/agents',
     // The agent whose row is open.
-    validateSearch: only((search: Record<string, unknown>) => textsIn(search, ['id'])),
+    validateSearch: only((search: { readonly id?: string } & SearchSchemaInput) => textsIn(search, ['id'])),
     component: page(() => import('../pages/agents/agents-page.tsx'), 'AgentsPage'),
   }),
   // Where the playground of an agent was before it had a place in the menu.
