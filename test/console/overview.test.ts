@@ -182,14 +182,14 @@ describe.runIf(HAS_BROWSER)('the overview of the console', () => {
     while (status === 200) ({ status } = await console.system.api.call('GET', '/api/v1/usage', { token }))
     expect(status).toBe(429)
     await page.getByRole('button', { name: '7 days' }).click()
-    await page.getByText('The gateway limits how often pages may be read.').waitFor()
+    await page.getByText('These are too many reads in a short time.').waitFor()
     expect(page.url()).toContain('range=7d')
     // What was read before stays, and the seconds are counted down.
     await number(page, 'Calls').waitFor()
     const seconds = async () => Number(/\d+/.exec((await page.getByRole('timer').textContent()) ?? '')?.[0])
     const first = await seconds()
     await expect.poll(seconds).toBeLessThan(first)
-    await page.getByText('The gateway limits how often pages may be read.').waitFor({ state: 'detached' })
+    await page.getByText('These are too many reads in a short time.').waitFor({ state: 'detached' })
     const walker = page.getByRole('slider', { name: /^Calls over time/ })
     await expect.poll(() => walker.getAttribute('max')).toBe('6')
     // Nobody called in the seven days before.

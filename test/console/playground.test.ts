@@ -143,7 +143,7 @@ describe.runIf(HAS_BROWSER)('agents and the playground', () => {
 
     // The chat is there again after other pages.
     await page.getByRole('link', { name: 'Agents', exact: true }).click()
-    await page.getByRole('heading', { name: 'Dify' }).waitFor()
+    await page.getByRole('row', { name: /^Dify/ }).waitFor()
     expect((await keysOf('fastgpt')).map(({ is_active }) => is_active)).toEqual([true, false])
     await page.goBack()
     await reply(page, 2).getByText('This is turn 3 of our conversation').waitFor()

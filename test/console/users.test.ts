@@ -38,7 +38,7 @@ describe.runIf(HAS_BROWSER)('users in the console', () => {
     await dialog.getByRole('button', { name: 'Create user' }).click()
     await dialog.getByText('At least 0.').waitFor()
     await dialog.getByLabel('Call quota').fill('250')
-    await dialog.getByLabel('Counted').selectOption('day')
+    await dialog.getByLabel('Quota period').selectOption('day')
     await dialog.getByRole('button', { name: 'Create user' }).click()
     await dialog.getByText('This username is taken.').waitFor()
     expect(await violations()).toEqual([])
