@@ -95,31 +95,33 @@ export interface Adapter<
    * What can be asked of a conversation that exists at the platform. Undefined where the platform keeps none for this agent, as
    * Dify does not for a workflow.
    */
-  conversations?(agent: Agent<Own>): ConversationCalls<Own> | undefined
+  conversations?(agent: Agent<Own>): ConversationCalls<Own, Card> | undefined
   /** A cheap request that checks whether the platform is reachable and accepts our credentials. */
   probe(agent: Agent<Own>, card?: Card): HelperCall<'available' | 'degraded'>
 }
 
 /** Calls about a conversation that the platform keeps. Each is absent where the platform has no such call. */
-export interface ConversationCalls<Own extends EntrySchemas = EntrySchemas> {
+export interface ConversationCalls<Own extends EntrySchemas = EntrySchemas, Card = unknown> {
   /** Reads a page of the messages, the newest page first; the items of a page are in the order in which they were said. */
   history?(
-    conversation: PlatformConversation<Own>,
+    conversation: PlatformConversation<Own, Card>,
     page: { readonly limit: number; readonly before?: string },
   ): HelperCall<PlatformHistory>
   /**
    * Reads the messages of one turn, by the id that its reply named ({@link ReplyState.answerId}), where the platform keeps them by
    * turn, as A2A does in tasks.
    */
-  turn?(conversation: PlatformConversation<Own>, answerId: string): HelperCall<readonly PlatformMessage[]>
-  rename?(conversation: PlatformConversation<Own>, name: string): HelperCall<void>
+  turn?(conversation: PlatformConversation<Own, Card>, answerId: string): HelperCall<readonly PlatformMessage[]>
+  rename?(conversation: PlatformConversation<Own, Card>, name: string): HelperCall<void>
   /** Succeeds also if the platform has no such conversation any more, so that a repeat finishes. */
-  remove?(conversation: PlatformConversation<Own>): HelperCall<void>
-  rate?(conversation: PlatformConversation<Own>, answer: AnswerRating): HelperCall<void>
+  remove?(conversation: PlatformConversation<Own, Card>): HelperCall<void>
+  rate?(conversation: PlatformConversation<Own, Card>, answer: AnswerRating): HelperCall<void>
 }
 
 /** A conversation that exists at the platform. */
-export interface PlatformConversation<Own extends EntrySchemas = EntrySchemas> {
+export interface PlatformConversation<Own extends EntrySchemas = EntrySchemas, Card = unknown> {
+  /** What the server of the agent says of itself, as in {@link AgentCall.card}. */
+  readonly card?: Card
   readonly agent: Agent<Own>
   /** The configured app that its turns named; undefined if the entry lists none. */
   readonly app: AgentApp<Own> | undefined
@@ -152,6 +154,7 @@ export interface PlatformMessage {
   readonly id: string
   readonly role: 'user' | 'assistant'
   readonly text: string
+  /** With their URLs as the platform has them: absolute or relative to its address, but no `data:` URLs. */
   readonly files: readonly { readonly url: string; readonly name?: string }[]
   readonly createdAt?: Date
   /** Of an answer: what {@link ReplyState.answerId} was when it was given. */
