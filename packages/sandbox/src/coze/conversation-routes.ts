@@ -48,7 +48,9 @@ export function conversationRoutes(conversations: Conversations, chats: ChatsByT
   function rate(context: RequestContext): Answer {
     const { dialect, conversation } = find(context, context.params.id ?? '')
     const messages = messagesOf(conversation, dialect, chats)
-    const turn = messages.find(({ id, turn }) => id === context.params.message && id !== turn.questionId)?.turn
+    const turn = messages.find(
+      ({ id, turn }) => id === context.params.message && id !== turn.questionId,
+    )?.turn
     const { feedback_type: type, comment } = context.body
     const isRating = type === 'like' || type === 'unlike' || context.method === 'DELETE'
     if (!turn || !isRating) throw new Refusal(cozeRefusal(dialect, cozeErrors[dialect].rejected))

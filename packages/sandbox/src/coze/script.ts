@@ -85,6 +85,7 @@ export function cozeChatData(chat: CozeChat): object {
 
 interface CozeMessage {
   readonly id: string
+  readonly [field: string]: unknown
 }
 
 /** Returns the chat's messages, or none until it is complete. */

@@ -65,7 +65,8 @@ export function fastgpt(deps: EmulatorDeps): Emulator {
     const asks = typeof outcome === 'object'
     const dataId = asText(body.responseChatItemId) || dataIdOf()
     // Checked since 2026.
-    if (year === 2026 && !pause && chat.turns.some(({ id }) => id === dataId)) throw refuse(known.dataIdExists)
+    if (year === 2026 && !pause && chat.turns.some(({ id }) => id === dataId))
+      throw refuse(known.dataIdExists)
     chat.questions.push(query)
 
     const script = fastGptScript(
@@ -85,8 +86,7 @@ export function fastgpt(deps: EmulatorDeps): Emulator {
     const run = pause
       ? deps.runs.resume(pause.run, answer?.value)
       : deps.runs.begin({ id: randomUUID(), conversationId: chat.id, query })
-    if (!pause)
-      addTurn(chat, { id: dataId, questionId: dataIdOf(), query, files, answer: () => run.text })
+    if (!pause) addTurn(chat, { id: dataId, questionId: dataIdOf(), query, files, answer: () => run.text })
     if (asks) {
       const again = faults.pause === 'twice'
       chat.pause = { run, asks: outcome.type === 'userSelect' ? 'choice' : 'fields', again }

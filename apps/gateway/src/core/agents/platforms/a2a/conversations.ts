@@ -42,9 +42,7 @@ function turn(conversation: Conversation, answerId: string): HelperCall<readonly
       if (read !== undefined) return read
       const isError = status >= 400 || errorOf(objectOf(body)) !== undefined
       return {
-        failure: isError
-          ? a2aRefusal(status, body, header, false)
-          : failureOf('agent_malformed', { status }),
+        failure: isError ? a2aRefusal(status, body, header, false) : failureOf('agent_malformed', { status }),
       }
     },
   }

@@ -24,9 +24,7 @@ import { madeFiles } from './made-files.ts'
 const TURNS_MAX = 100
 
 /** What can be asked of a conversation; only its `user` finds it. A text generator keeps its messages without one. */
-export function difyConversations(
-  mode: 'chat' | 'completion' | 'workflow',
-): ConversationCalls | undefined {
+export function difyConversations(mode: 'chat' | 'completion' | 'workflow'): ConversationCalls | undefined {
   if (mode === 'workflow') return undefined
   return mode === 'chat' ? { history, rename, remove, rate } : { rate }
 }

@@ -17,7 +17,9 @@ export function credentials({ agent, app }: Call): Record<string, string> {
 }
 
 /** A UUID, as the server demands, of the conversation's derived id: 32 of its hexadecimal digits, marked as a UUID of its maker's own kind. */
-export function threadOf({ platformConversationId: id = '' }: Pick<AgentCall, 'platformConversationId'>): string {
+export function threadOf({
+  platformConversationId: id = '',
+}: Pick<AgentCall, 'platformConversationId'>): string {
   return `${id.slice(0, 8)}-${id.slice(8, 12)}-8${id.slice(13, 16)}-8${id.slice(17, 20)}-${id.slice(20, 32)}`
 }
 

@@ -42,8 +42,7 @@ function contentOf(said: readonly ChatEvent[], hasTags: boolean): Pick<PlatformM
   const texts = new WellFormedText()
   const tags = hasTags ? new ThinkTags() : undefined
   const whole = [...said.flatMap((event) => texts.take(event)), ...texts.end()]
-  const events =
-    tags === undefined ? whole : [...whole.flatMap((event) => tags.take(event)), ...tags.end()]
+  const events = tags === undefined ? whole : [...whole.flatMap((event) => tags.take(event)), ...tags.end()]
   let text = ''
   const files: PlatformMessage['files'][number][] = []
   for (const event of events) {
