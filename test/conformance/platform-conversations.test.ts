@@ -18,7 +18,7 @@ import {
 } from '@trunkline/gateway/src/core/agents/transcripts.test-support.ts'
 import { createUpstream } from '@trunkline/gateway/src/core/agents/upstream/upstream.ts'
 import type { Dialect } from '@trunkline/gateway/test/agents/dialect.test-support.ts'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startPlatforms, type TestedPlatform, type TestedPlatforms } from '../support/platforms.ts'
 import { dialectsIn } from './dialects-in.ts'
 
@@ -37,22 +37,22 @@ afterAll(async () => {
   await platforms.close()
 })
 
-/** Those that a proxy sends elsewhere have the conversations of another one. */
-const dialects = (await dialectsIn(folders)).filter(
-  ({ platform, rewrite, entry }) =>
-    rewrite === undefined &&
-    adapterOf(platform).conversations?.(agentOf(platform, { options: optionsOf(platform, entry) })) !==
-      undefined,
-)
+/** The dialects whose platform has a call. What a proxy sends elsewhere has the conversations of another one. */
+const all = (await dialectsIn(folders)).filter(({ rewrite }) => rewrite === undefined)
+const having = (call: keyof ConversationCalls): readonly Dialect[] =>
+  all.filter(({ platform, entry }) => {
+    const agent = agentOf(platform, { options: optionsOf(platform, entry) })
+    return adapterOf(platform).conversations?.(agent)?.[call] !== undefined
+  })
 
 /** The platforms whose history does not show a rating. */
 const HIDES_RATINGS: readonly string[] = ['coze']
 
-describe.each(dialects)('$name', (dialect) => {
-  test('the messages are those of the replies, page by page, with the ids of the answers', async () => {
+test.each(having('history'))(
+  '$name: the messages are those of the replies, page by page, with the ids of the answers',
+  async (dialect) => {
     const { calls, conversation, turns } = await talk(dialect, ['first', 'second', 'third'])
-    if (calls.history === undefined) return
-    const { history } = calls
+    const history = present(calls.history)
     const pages: (readonly PlatformMessage[])[] = []
     let before: string | undefined
     do {
@@ -71,36 +71,41 @@ describe.each(dialects)('$name', (dialect) => {
     const answers = messages.filter(({ role }) => role === 'assistant')
     expect(answers.map(({ answerId }) => answerId)).toEqual(turns.map(({ answerId }) => answerId))
     expect(new Set(messages.map(({ id }) => id)).size).toBe(messages.length)
-  })
+  },
+)
 
-  test('a turn is read by the id of its answer, where the platform keeps turns', async () => {
+test.each(having('turn'))(
+  '$name: a turn is read by the id of its answer, where the platform keeps turns',
+  async (dialect) => {
     const { calls, conversation, turns } = await talk(dialect, ['first', 'second'])
-    if (calls.turn === undefined) return
+    const turn = present(calls.turn)
     const read: PlatformMessage[] = []
     for (const { answerId } of turns)
-      read.push(...(await ask(conversation, calls.turn(conversation, answerId ?? ''))))
+      read.push(...(await ask(conversation, turn(conversation, answerId ?? ''))))
     expect(read.map(({ role, text }) => [role, text])).toEqual(
       turns.flatMap(({ query, text }) => [
         ['user', query],
         ['assistant', text],
       ]),
     )
-    expect(await ask(conversation, calls.turn(conversation, 'unknown'))).toEqual([])
-  })
+    expect(await ask(conversation, turn(conversation, 'unknown'))).toEqual([])
+  },
+)
 
-  test('a name reaches the platform', async () => {
-    const { calls, conversation } = await talk(dialect, ['first'])
-    if (calls.rename === undefined) return
-    const name = `Trips ${randomBytes(4).toString('hex')}`
-    await ask(conversation, calls.rename(conversation, name))
-    const { requests } = emulatorOf(dialect).seen
-    expect(requests.filter(({ body }) => JSON.stringify(body).includes(name))).not.toEqual([])
-  })
+test.each(having('rename'))('$name: a name reaches the platform', async (dialect) => {
+  const { calls, conversation } = await talk(dialect, ['first'])
+  const name = `Trips ${randomBytes(4).toString('hex')}`
+  await ask(conversation, present(calls.rename)(conversation, name))
+  const { requests } = emulatorOf(dialect).seen
+  expect(requests.filter(({ body }) => JSON.stringify(body).includes(name))).not.toEqual([])
+})
 
-  test('an answer is rated up and down, and the rating is taken back, more than once', async () => {
+test.each(having('rate'))(
+  '$name: an answer is rated up and down, and the rating is taken back, more than once',
+  async (dialect) => {
     const { calls, conversation, turns } = await talk(dialect, ['first', 'second'])
-    const { rate, history } = calls
-    if (rate === undefined) return
+    const { history } = calls
+    const rate = present(calls.rate)
     const answerId = turns[1]?.answerId ?? ''
     const ratings: unknown[] = []
     for (const rating of ['up', 'down', null] as const) {
@@ -108,15 +113,19 @@ describe.each(dialects)('$name', (dialect) => {
       const page = history && (await ask(conversation, history(conversation, { limit: 2 })))
       ratings.push(page?.items.find((message) => message.answerId === answerId)?.rating)
     }
-    const shown = HIDES_RATINGS.includes(dialect.platform) ? [undefined, undefined] : ['up', 'down']
+    const isShown = history !== undefined && !HIDES_RATINGS.includes(dialect.platform)
+    const shown = isShown ? ['up', 'down'] : [undefined, undefined]
     expect(ratings).toEqual([...shown, undefined])
     await ask(conversation, rate(conversation, { answerId, rating: null }))
-  })
+  },
+)
 
-  test('a conversation is deleted once, and a repeat finds that it is gone', async () => {
+test.each(having('remove'))(
+  '$name: a conversation is deleted once, and a repeat finds that it is gone',
+  async (dialect) => {
     const { calls, conversation, turns } = await talk(dialect, ['first'])
-    const { remove, history } = calls
-    if (remove === undefined) return
+    const { history } = calls
+    const remove = present(calls.remove)
     await ask(conversation, remove(conversation))
     await ask(conversation, remove(conversation))
     const after = history?.(conversation, { limit: 2 })
@@ -138,8 +147,8 @@ describe.each(dialects)('$name', (dialect) => {
         expect(read).toMatchObject({ failure: { reason: 'conversation_not_found' } })
         expect(again.failure).toMatchObject({ reason: 'conversation_not_found' })
     }
-  })
-})
+  },
+)
 
 function optionsOf(platform: string, entry: Dialect['entry']) {
   return { ...agentFor(adapterOf(platform)).options, ...entry }
@@ -165,8 +174,7 @@ async function talk(dialect: Dialect, queries: readonly string[]): Promise<Talk>
     apiKey: keys[key] ?? '',
     options: optionsOf(platform, entry),
   })
-  const calls = adapter.conversations?.(agent)
-  if (calls === undefined) throw new Error(`${platform} keeps no conversations`)
+  const calls = present(adapter.conversations?.(agent))
   const creation = adapter.createConversation?.(callOf(agent, { appId }))
   const created = creation && (await upstream.help(agent, creation, 5_000))
   const derived = adapter.context(agent) === 'client' ? randomBytes(32).toString('hex') : undefined
@@ -214,12 +222,16 @@ async function say(
   return { text, failure, answerId: state.answerId, platformConversationId: state.platformConversationId }
 }
 
+function present<Call>(call: Call | undefined): Call {
+  if (call === undefined) throw new Error('there is no such call')
+  return call
+}
+
 async function ask<Result>(
   { agent }: Pick<PlatformConversation, 'agent'>,
   call: HelperCall<Result> | undefined,
 ): Promise<Result> {
-  if (call === undefined) throw new Error('there is no such call')
-  const answer = await upstream.help(agent, call, 5_000)
+  const answer = await upstream.help(agent, present(call), 5_000)
   if ('failure' in answer) throw new Error(JSON.stringify(answer.failure))
   return answer.ok
 }

@@ -25,6 +25,15 @@ function turn(n: number, time = n): object {
   return { QueryID: `q${n}`, Query: `b${n}`, AnswerInfo }
 }
 
+/** The ids of the real platform, which are in the order of time. */
+function withUlid(turn: object): object {
+  const { AnswerInfo, ...rest } = turn as { readonly AnswerInfo: { readonly MessageID: string } }
+  return {
+    ...rest,
+    AnswerInfo: { ...AnswerInfo, MessageID: AnswerInfo.MessageID.replace('m', `${'0'.repeat(25)}`) },
+  }
+}
+
 test('the turns are read with their files and ratings, also from a body with a stray null', () => {
   const call = present(calls?.history?.(conversation, { limit: 20 }))
   expect(call.request).toMatchObject({
@@ -69,6 +78,7 @@ test.each([
   ['the oldest', [turn(1), turn(2), turn(3)]],
   ['the newest', [turn(3), turn(2), turn(1)]],
   ['the oldest of one second', [turn(1, 9), turn(2, 9), turn(3, 9)]],
+  ['the newest of one second', [turn(3, 9), turn(2, 9), turn(1, 9)].map(withUlid)],
 ])('pages are cut out of a list that begins with %s', (_name, Messages) => {
   const pageAt = (before?: string) => {
     const call = present(
@@ -78,9 +88,11 @@ test.each([
     const page = 'ok' in read ? read.ok : { items: [] }
     return [page.items.map(({ text }) => text).join(' '), page.before]
   }
-  expect(pageAt()).toEqual(['b3 a3', 'm3'])
-  expect(pageAt('m3')).toEqual(['b2 a2', 'm2'])
-  expect(pageAt('m2')).toEqual(['b1 a1', undefined])
+  const [texts, next] = pageAt()
+  expect(texts).toBe('b3 a3')
+  const [earlier, last] = pageAt(next)
+  expect(earlier).toBe('b2 a2')
+  expect(pageAt(last)).toEqual(['b1 a1', undefined])
   expect(pageAt('gone')).toEqual(['', undefined])
 })
 

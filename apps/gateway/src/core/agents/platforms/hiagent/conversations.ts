@@ -53,17 +53,21 @@ function history(
   )
 }
 
-/** Their order is not documented. Where times are the same, the ids, which are ULIDs, tell what was first. */
+const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/
+
+/** Their order is not documented. The first and the last one show it by their times or, within one second, by their ids. */
 function inOrder(turns: readonly JsonObject[]): readonly JsonObject[] {
-  const keyOf = (turn: JsonObject) => {
-    const { CreatedTime: time, MessageID: id } = objectOf(turn.AnswerInfo)
-    return [typeof time === 'number' ? time : 0, textOf(id) ?? ''] as const
-  }
-  return turns.toSorted((one, other) => {
-    const [[time, id], [otherTime, otherId]] = [keyOf(one), keyOf(other)]
-    if (time !== otherTime) return time - otherTime
-    return id < otherId ? -1 : id > otherId ? 1 : 0
-  })
+  const [first, last] = [turns[0], turns.at(-1)].map((turn) => objectOf(turn?.AnswerInfo))
+  const [firstTime, lastTime] = [timeOf(first), timeOf(last)]
+  const ids = [textOf(first?.MessageID) ?? '', textOf(last?.MessageID) ?? '']
+  const isLaterId = ids.every((id) => ULID.test(id)) && (ids[0] ?? '') > (ids[1] ?? '')
+  const isNewestFirst = firstTime === lastTime ? isLaterId : firstTime > lastTime
+  return isNewestFirst ? turns.toReversed() : turns
+}
+
+function timeOf(answer: JsonObject | undefined): number {
+  const time = answer?.CreatedTime
+  return typeof time === 'number' ? time : 0
 }
 
 function idOf(turn: JsonObject | undefined): string | undefined {
