@@ -26,7 +26,7 @@ export interface Adapter<
   requires(agent: Agent<Own>): readonly ('app_id' | 'conversation_id')[]
   /** Whether an `app_id` is passed to the platform unchanged when the entry lists no apps. */
   readonly takesAppIds: boolean
-  features(agent: Agent<Own>): AgentFeatures
+  features(agent: Agent<Own>): Omit<AgentFeatures, 'conversations'>
   /**
    * Where the context of a conversation is kept. `client`: at the platform, under an id that the gateway
    * chooses. `platform`: at the platform, under an id that it issues (the gateway stores the mapping).
@@ -91,8 +91,81 @@ export interface Adapter<
   isFileRefusal?(failure: Failure): boolean
   /** Stops a run at the platform. Returns undefined while the ids that the call needs are unknown. */
   stop?(call: AgentCall<Own, Card>, state: State): HelperCall<void> | undefined
+  /**
+   * What can be asked of a conversation that exists at the platform. Undefined where the platform keeps none for this agent, as
+   * Dify does not for a workflow.
+   */
+  conversations?(agent: Agent<Own>): ConversationCalls<Own, Card> | undefined
   /** A cheap request that checks whether the platform is reachable and accepts our credentials. */
   probe(agent: Agent<Own>, card?: Card): HelperCall<'available' | 'degraded'>
+}
+
+/** Calls about a conversation that the platform keeps. Each is absent where the platform has no such call. */
+export interface ConversationCalls<Own extends EntrySchemas = EntrySchemas, Card = unknown> {
+  /**
+   * Reads a page of the messages, the newest page first; the items of a page are in the order in which they were said. Where the
+   * platform counts turns, a page may have some more than `limit`.
+   */
+  history?(
+    conversation: PlatformConversation<Own, Card>,
+    page: { readonly limit: number; readonly before?: string },
+  ): HelperCall<PlatformHistory>
+  /**
+   * Reads the messages of one turn, by the id that its reply named ({@link ReplyState.answerId}), where the platform keeps them by
+   * turn, as A2A does in tasks. None are of a turn that the platform no longer knows.
+   */
+  turn?(
+    conversation: PlatformConversation<Own, Card>,
+    answerId: string,
+  ): HelperCall<readonly PlatformMessage[]>
+  rename?(conversation: PlatformConversation<Own, Card>, name: string): HelperCall<void>
+  /** Succeeds also if the platform has no such conversation any more, so that a repeat finishes. */
+  remove?(conversation: PlatformConversation<Own, Card>): HelperCall<void>
+  rate?(conversation: PlatformConversation<Own, Card>, answer: AnswerRating): HelperCall<void>
+}
+
+/** A conversation that exists at the platform. */
+export interface PlatformConversation<Own extends EntrySchemas = EntrySchemas, Card = unknown> {
+  /** What the server of the agent says of itself, as in {@link AgentCall.card}. */
+  readonly card?: Card
+  readonly agent: Agent<Own>
+  /** The configured app that its turns named; undefined if the entry lists none. */
+  readonly app: AgentApp<Own> | undefined
+  /** The `app_id` of its turns, for platforms that take it unchanged. */
+  readonly appId: string
+  /** As in {@link AgentCall.endUser}. */
+  readonly endUser: string
+  readonly platformConversationId: string
+}
+
+/** What a user thinks of an answer. */
+export interface AnswerRating {
+  /** What {@link ReplyState.answerId} was when the answer was given. */
+  readonly answerId: string
+  /** `null` takes a rating back. */
+  readonly rating: Rating | null
+  readonly text?: string
+}
+
+export type Rating = 'up' | 'down'
+
+/** A page of the messages that a platform keeps. */
+export interface PlatformHistory {
+  readonly items: readonly PlatformMessage[]
+  /** The cursor of the next older page; absent at the beginning of the conversation. */
+  readonly before?: string
+}
+
+export interface PlatformMessage {
+  readonly id: string
+  readonly role: 'user' | 'assistant'
+  readonly text: string
+  /** With their URLs as the platform has them: absolute or relative to its address, but no `data:` URLs. */
+  readonly files: readonly { readonly url: string; readonly name?: string }[]
+  readonly createdAt?: Date
+  /** Of an answer: what {@link ReplyState.answerId} was when it was given. */
+  readonly answerId?: string
+  readonly rating?: Rating
 }
 
 /** What is known of a card without asking for it: what it says, or why it cannot be used. */
@@ -173,6 +246,17 @@ export interface AgentFeatures {
   readonly conversation: boolean
   readonly usage: boolean
   readonly stop: boolean
+  readonly conversations: ConversationFeatures
+}
+
+/** What can be done with the conversations of an agent. */
+export interface ConversationFeatures {
+  /** Whether the messages can be read. */
+  readonly history: boolean
+  readonly rename: boolean
+  readonly delete: boolean
+  /** Whether answers can be rated. */
+  readonly feedback: boolean
 }
 
 /**
@@ -265,6 +349,8 @@ export interface ReplyState {
   runId?: string
   /** A second id that some platforms require to stop a run. */
   messageId?: string
+  /** The id under which the platform keeps the answer, so that it can be read or rated. */
+  answerId?: string
 }
 
 /** What is known of a reply of which no content has come. */
@@ -275,7 +361,7 @@ export interface EmptyReply {
 }
 
 export interface UpstreamRequest {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   /**
@@ -299,7 +385,7 @@ export interface UpstreamEvent {
 export type HeaderReader = (name: string) => string | undefined
 
 /**
- * A call other than the chat itself (probe, stop, create conversation): its request and a reader of the
+ * A call other than the chat itself (probe, stop, calls about a conversation): its request and a reader of the
  * reply.
  */
 export interface HelperCall<Result> {
@@ -308,5 +394,7 @@ export interface HelperCall<Result> {
   readonly withinMs?: number
   /** The largest reply in bytes, where that is less than for other calls. */
   readonly replyBytesMax?: number
+  /** What older releases of the platform have in place of this call. Sent where the platform does not know the path of this one. */
+  readonly older?: HelperCall<Result>
   read(status: number, body: unknown, header: HeaderReader): { ok: Result } | { failure: Failure }
 }
