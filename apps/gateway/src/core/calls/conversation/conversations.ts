@@ -8,6 +8,8 @@ import { MAIN_RESIDENCE, type Residence } from '#core/calls/routing/residence.ts
 import type { Sql } from '#core/database/database.ts'
 import { isLostConnection, isStatementTimeout } from '#core/errors/connection-error.ts'
 import { Problem } from '#core/errors/errors.ts'
+import { identityInSql } from '#core/ledger/listed-conversations-sql.ts'
+import type { ConversationName, DerivedIds } from './derived-ids.ts'
 
 /**
  * The mapping of a client's conversation id to the platform's. The first call obtains the platform's id and holds the
@@ -42,11 +44,11 @@ export interface Conversations {
   /** Takes back what {@link Conversations.settle} has decided for this call, whose turn was not taken, unless another call relies on it. */
   unsettle(key: string, callId: string): Promise<void>
   /**
-   * Where a conversation is stored, according to earlier calls; undefined if none of them has stored anything at a platform.
+   * What earlier calls have stored of a conversation.
    *
    * @param isDerived - whether its id at the platform is derived, so that the ledger knows calls from before it had a row
    */
-  residenceOf(conversation: ConversationName, isDerived: boolean): Promise<Residence | undefined>
+  stored(conversation: ConversationName, isDerived: boolean): Promise<StoredConversation>
   /** The latest completed turns that fit within the bounds, oldest first. */
   turns(key: string): Promise<readonly CallMessage[]>
   /**
@@ -72,18 +74,20 @@ export interface EnterRequest {
 
 export type SettleRequest = Omit<EnterRequest, 'waitMs'>
 
-export interface ConversationName {
+/** What is stored of a conversation. */
+export interface StoredConversation {
+  readonly generation: number
+  /** The derived id of this generation. */
   readonly key: string
-  readonly ownerId: string
-  readonly agent: string
-  readonly app: string
-  readonly endUser: string
-  /** The client's id of the conversation. */
-  readonly conversation: string
+  /** The id that the platform gave it; undefined if none is known. Where the platform takes ids of ours, it is the key. */
+  readonly platformId: string | undefined
+  /** Undefined if no call has stored anything at a platform. */
+  readonly residence: Residence | undefined
 }
 
 export interface ConversationsDeps {
   readonly sql: Sql
+  readonly derivedIds: Pick<DerivedIds, 'conversationKey'>
   readonly runtime: Runtime
   readonly bounds: {
     readonly maxTurns: number
@@ -122,6 +126,18 @@ export function createConversations(deps: ConversationsDeps): Conversations {
     return row
   }
 
+  async function read(name: ConversationName, generation: number): Promise<StoredConversation> {
+    const key = deps.derivedIds.conversationKey({ ...name, generation })
+    const { ownerId, endUser, agent, app, conversation } = name
+    const [row] = await sql.query<StoredRow>(READ, [key, ownerId, endUser, agent, app, conversation])
+    return {
+      generation: row?.generation ?? 0,
+      key,
+      platformId: row?.platform_id ?? undefined,
+      residence: row?.is_known ? residenceIn(row) : undefined,
+    }
+  }
+
   return {
     async enter(request, call) {
       const untilMs = runtime.elapsedMs() + request.waitMs
@@ -142,15 +158,17 @@ export function createConversations(deps: ConversationsDeps): Conversations {
     async unsettle(key, callId) {
       await sql.query('DELETE FROM conversations WHERE key = $1 AND holder = $2::uuid', [key, callId])
     },
-    async residenceOf({ key, ownerId, agent, app, endUser, conversation }, isDerived) {
-      const [row] = await sql.query<ResidenceRow>(RESIDENCE, [key])
-      if (row !== undefined) return residenceIn(row)
-      if (!isDerived) return undefined
+    async stored(name, isDerived) {
+      const first = await read(name, 0)
+      const found = first.generation === 0 ? first : await read(name, first.generation)
+      // The ledger does not say which of its calls belong to which generation.
+      if (found.residence !== undefined || !isDerived || found.generation > 0) return found
+      const { ownerId, agent, app, endUser, conversation } = name
       const values = [ownerId, conversation, agent, app, endUser]
       const [earlier] = await sql.query<{ readonly deployment: string | null }>(EARLIER_CALL, values)
-      if (earlier === undefined) return undefined
+      if (earlier === undefined) return found
       const { deployment } = earlier
-      return deployment === null ? MAIN_RESIDENCE : { deployment, state: deployment }
+      return { ...found, residence: deployment === null ? MAIN_RESIDENCE : { deployment, state: deployment } }
     },
     async turns(key) {
       const rows = await sql.query<KeptTurn>(TURNS, [key, bounds.maxTurns, bounds.maxCharacters])
@@ -180,6 +198,13 @@ export function createConversations(deps: ConversationsDeps): Conversations {
 interface ResidenceRow {
   readonly deployment: string | null
   readonly state: string | null
+}
+
+interface StoredRow extends ResidenceRow {
+  readonly is_known: boolean
+  readonly platform_id: string | null
+  /** Null if the conversation was never deleted. */
+  readonly generation: number | null
 }
 
 interface MappingRow extends ResidenceRow {
@@ -272,10 +297,15 @@ ON CONFLICT (key) DO UPDATE SET
   holder = CASE WHEN c.holder = excluded.holder THEN c.holder END
 RETURNING deployment, state`
 
-/** `$1` key. A row without an id whose lease has expired is of a call that has left nothing behind. */
-const RESIDENCE = `
-SELECT deployment, state FROM conversations
-WHERE key = $1 AND (platform_id IS NOT NULL OR lease_until > now())`
+/**
+ * `$1` key, `$2` to `$6` what names the conversation. A row without an id whose lease has expired is of a call that has left nothing
+ * behind.
+ */
+const READ = `
+SELECT c.deployment, c.state, c.platform_id, c.key IS NOT NULL AS is_known, g.generation
+FROM (SELECT $2::uuid AS owner_id, $3::text AS end_user, $4::text AS agent, $5::text AS app, $6::text AS conversation) AS name
+LEFT JOIN conversations c ON c.key = $1 AND (c.platform_id IS NOT NULL OR c.lease_until > now())
+LEFT JOIN conversation_generations g ON g.identity = ${identityInSql('name')}`
 
 /**
  * `$1` owner, `$2` conversation, `$3` agent, `$4` app, `$5` end user. Of calls since there are rows only complete ones count: the
@@ -392,8 +422,8 @@ function isStorable(text: string): boolean {
 
 function messagesOf({ question, answer, is_escaped }: KeptTurn): CallMessage[] {
   return [
-    { role: 'user', content: is_escaped ? unescaped(question) : question },
-    { role: 'assistant', content: is_escaped ? unescaped(answer) : answer },
+    { role: 'user', content: keptText(question, is_escaped) },
+    { role: 'assistant', content: keptText(answer, is_escaped) },
   ]
 }
 
@@ -402,6 +432,7 @@ function escaped(text: string): string {
   return JSON.stringify(text).replace(/[\u007f-\uffff]/g, jsonEscape)
 }
 
-function unescaped(text: string): string {
-  return JSON.parse(text) as string
+/** A text of a turn as it was. */
+export function keptText(text: string, isEscaped: boolean): string {
+  return isEscaped ? (JSON.parse(text) as string) : text
 }
