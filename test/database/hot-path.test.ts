@@ -3,6 +3,7 @@ import { createRememberedKeys } from '@trunkline/gateway/src/core/accounts/keys/
 import { createKeyWatch } from '@trunkline/gateway/src/core/accounts/keys/key-watch.ts'
 import { systemRuntime } from '@trunkline/gateway/src/core/base/runtime.ts'
 import { createConversations } from '@trunkline/gateway/src/core/calls/conversation/conversations.ts'
+import { createDerivedIds } from '@trunkline/gateway/src/core/calls/conversation/derived-ids.ts'
 import { createCallStops } from '@trunkline/gateway/src/core/calls/stop-calls.ts'
 import type { Database, Sql } from '@trunkline/gateway/src/core/database/database.ts'
 import { openDatabase } from '@trunkline/gateway/src/core/database/open.ts'
@@ -439,6 +440,7 @@ async function callKept(sql: Sql): Promise<void> {
 async function converse(sql: Sql): Promise<void> {
   const conversations = createConversations({
     sql,
+    derivedIds: createDerivedIds(() => 'secret'),
     runtime: systemRuntime,
     bounds: { maxTurns: 20, maxCharacters: 40_000, retentionDays: 30, mappingRetentionDays: 400 },
   })

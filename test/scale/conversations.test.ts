@@ -28,7 +28,6 @@ let gateways: TestGateway[] = []
 let apis: Api[] = []
 let key: string
 let otherKey: string
-let token: string
 const undo: (() => Promise<unknown>)[] = []
 
 beforeAll(async () => {
@@ -38,7 +37,12 @@ beforeAll(async () => {
   platforms = await startPlatforms()
   undo.push(platforms.close)
   const config = JSON.stringify({
-    limits: { chat: { points: 100_000 }, calls: { points: 100_000 }, writes: { points: 100_000 }, adminWrites: { points: 100_000 } },
+    limits: {
+      chat: { points: 100_000 },
+      calls: { points: 100_000 },
+      writes: { points: 100_000 },
+      adminWrites: { points: 100_000 },
+    },
     conversations: { endUserHeader: 'x-end-user' },
     agents: Object.fromEntries(AGENTS.map((agent) => [agent, entryOf(agent)])),
   })
@@ -52,7 +56,6 @@ beforeAll(async () => {
   const admin = await api.login()
   const alice = await api.createUser(admin, 'alice', { role: 'premium' })
   const bob = await api.createUser(admin, 'bob', { role: 'premium' })
-  token = admin
   key = (await api.createKey(admin, { owner_id: alice.id })).full_key
   otherKey = (await api.createKey(admin, { owner_id: bob.id })).full_key
 })
@@ -88,7 +91,11 @@ async function chat(agent: Agent, { conversation, query, user, through = 0 }: Se
   return response.headers.get('x-call-id') as string
 }
 
-const get = (path: string, more: { token?: string; headers?: Record<string, string> } = {}, through = 1): Promise<Answer> =>
+const get = (
+  path: string,
+  more: { token?: string; headers?: Record<string, string> } = {},
+  through = 1,
+): Promise<Answer> =>
   (apis[through] as Api).call('GET', `/api/v1/conversations${path}`, { token: key, ...more })
 
 /** The conversations of an agent, once there are as many as expected. */
@@ -103,10 +110,19 @@ function listed(agent: Agent, count: number, query = '') {
 describe.runIf(server).each(AGENTS)('the conversations of %s', (agent) => {
   test('are listed, read, renamed, rated and deleted at another process than the one that served them, by end user', async () => {
     for (const user of ['ann', 'ben']) {
-      for (let n = 1; n <= 5; n += 1) await chat(agent, { conversation: `${user}/${n}%`, query: `Hello ${n}`, user })
+      for (let n = 1; n <= 5; n += 1)
+        await chat(agent, { conversation: `${user}/${n}%`, query: `Hello ${n}`, user })
     }
     const all = await listed(agent, 10)
-    expect(all[0]).toMatchObject({ agent, conversation: 'ben/5%', user: 'ben', name: null, turns: 1, last_outcome: 'done', paused: false })
+    expect(all[0]).toMatchObject({
+      agent,
+      conversation: 'ben/5%',
+      user: 'ben',
+      name: null,
+      turns: 1,
+      last_outcome: 'done',
+      paused: false,
+    })
     const own = await listed(agent, 5, '&user=ann')
     expect(own.map(({ conversation }: { conversation: string }) => conversation)).toEqual(
       [5, 4, 3, 2, 1].map((n) => `ann/${n}%`),
@@ -126,18 +142,34 @@ describe.runIf(server).each(AGENTS)('the conversations of %s', (agent) => {
     expect(older.items).toEqual(history.items.slice(0, 2))
 
     const [, api] = apis as [Api, Api]
-    const renamed = await api.call('PATCH', `/api/v1/conversations/${id}`, { token: key, body: { name: 'Holiday plans' } })
+    const renamed = await api.call('PATCH', `/api/v1/conversations/${id}`, {
+      token: key,
+      body: { name: 'Holiday plans' },
+    })
     expect(renamed.body.data).toMatchObject({ id, name: 'Holiday plans' })
-    expect((await get('?search=HOLIDAY&agent=' + agent)).body.data.items.map((row: { id: string }) => row.id)).toEqual([id])
+    expect(
+      (await get(`?search=HOLIDAY&agent=${agent}`)).body.data.items.map((row: { id: string }) => row.id),
+    ).toEqual([id])
 
-    const rated = await api.call('PUT', `/api/v1/calls/${callId}/feedback`, { token: key, body: { rating: 'up', text: 'Just right.' } })
-    expect(rated).toMatchObject({ status: 200, body: { data: { call_id: callId, rating: 'up', text: 'Just right.' } } })
-    expect((await get(`/${id}/messages`)).body.data.items.at(-1)).toMatchObject({ call_id: callId, feedback: 'up' })
+    const rated = await api.call('PUT', `/api/v1/calls/${callId}/feedback`, {
+      token: key,
+      body: { rating: 'up', text: 'Just right.' },
+    })
+    expect(rated).toMatchObject({
+      status: 200,
+      body: { data: { call_id: callId, rating: 'up', text: 'Just right.' } },
+    })
+    expect((await get(`/${id}/messages`)).body.data.items.at(-1)).toMatchObject({
+      call_id: callId,
+      feedback: 'up',
+    })
 
     const deleted = await api.call('DELETE', `/api/v1/conversations/${id}`, { token: key })
     expect(deleted.body.data).toEqual({ id, at_platform: DELETED_AT[agent] })
     expect((await get(`/${id}`)).status).toBe(404)
-    expect(await api.call('DELETE', `/api/v1/conversations/${id}`, { token: key })).toMatchObject({ status: 404 })
+    expect(await api.call('DELETE', `/api/v1/conversations/${id}`, { token: key })).toMatchObject({
+      status: 404,
+    })
 
     await chat(agent, { conversation: 'ann/5%', query: 'A new beginning', user: 'ann', through: 1 })
     const anew = await until('the conversation is listed anew', async () => {
@@ -159,16 +191,27 @@ describe.runIf(server).each(AGENTS)('the conversations of %s', (agent) => {
     const [, api] = apis as [Api, Api]
     const path = `/api/v1/conversations/${found.id}`
     const ofBen = { headers: { 'x-end-user': 'ben' } }
-    for (const { token, headers = {} } of [{ token: otherKey }, { token: key, ...ofBen }, { token: await api.login('bob', 'password of bob') }]) {
+    for (const { token, headers = {} } of [
+      { token: otherKey },
+      { token: key, ...ofBen },
+      { token: await api.login('bob', 'password of bob') },
+    ]) {
       const asked = { token, headers }
-      expect((await api.call('GET', `/api/v1/conversations?conversation=private&agent=${agent}&user=ann`, asked)).body.data.items).toEqual([])
+      expect(
+        (await api.call('GET', `/api/v1/conversations?conversation=private&agent=${agent}&user=ann`, asked))
+          .body.data.items,
+      ).toEqual([])
       for (const [method, sub, body] of [
         ['GET', '', undefined],
         ['GET', '/messages', undefined],
         ['PATCH', '', { name: 'mine' }],
         ['DELETE', '', undefined],
       ] as const) {
-        expect([method, sub, (await api.call(method, path + sub, { ...asked, body })).status]).toEqual([method, sub, 404])
+        expect([method, sub, (await api.call(method, path + sub, { ...asked, body })).status]).toEqual([
+          method,
+          sub,
+          404,
+        ])
       }
     }
     expect((await get(`/${found.id}`)).body.data.name).toBeNull()
@@ -176,18 +219,21 @@ describe.runIf(server).each(AGENTS)('the conversations of %s', (agent) => {
   })
 })
 
-test.runIf(server)('a platform that is away keeps its conversation, and a repetition deletes it', async () => {
-  await chat('dify', { conversation: 'kept', query: 'Hello' })
-  const found = await until('the conversation is listed', async () => {
-    const { body } = await get('?agent=dify&conversation=kept')
-    return body.data.items[0]
-  })
-  const [first] = apis as [Api, Api]
-  const path = `/api/v1/conversations/${found.id}`
-  await platforms.agents.dify.control.fail('refuse')
-  const failed = await first.call('DELETE', path, { token: key })
-  expect(failed.status).toBeGreaterThanOrEqual(502)
-  await platforms.agents.dify.control.recover()
-  expect((await get(`/${found.id}`)).status).toBe(200)
-  expect(await first.call('DELETE', path, { token: key })).toMatchObject({ status: 200 })
-})
+test.runIf(server)(
+  'a platform that is away keeps its conversation, and a repetition deletes it',
+  async () => {
+    await chat('dify', { conversation: 'kept', query: 'Hello' })
+    const found = await until('the conversation is listed', async () => {
+      const { body } = await get('?agent=dify&conversation=kept')
+      return body.data.items[0]
+    })
+    const [first] = apis as [Api, Api]
+    const path = `/api/v1/conversations/${found.id}`
+    await platforms.agents.dify.control.fail('refuse')
+    const failed = await first.call('DELETE', path, { token: key })
+    expect(failed.status).toBeGreaterThanOrEqual(502)
+    await platforms.agents.dify.control.recover()
+    expect((await get(`/${found.id}`)).status).toBe(200)
+    expect(await first.call('DELETE', path, { token: key })).toMatchObject({ status: 200 })
+  },
+)

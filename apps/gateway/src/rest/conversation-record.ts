@@ -110,7 +110,11 @@ export const ConversationMessagesSchema = Type.Object(
   },
 )
 
-export function messagesRecord({ items, before, isComplete }: History): Static<typeof ConversationMessagesSchema> {
+export function messagesRecord({
+  items,
+  before,
+  isComplete,
+}: History): Static<typeof ConversationMessagesSchema> {
   return {
     items: items.map(({ id, role, text, files, createdAt, callId, rating }) => ({
       id,

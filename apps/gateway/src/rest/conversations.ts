@@ -1,12 +1,12 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type, { type Static } from 'typebox'
+import { CONVERSATION_ORDERS } from '#core/conversations/conversation-filter.ts'
 import {
   BEFORE_LENGTH_MAX,
   HISTORY_ITEMS_DEFAULT,
   HISTORY_ITEMS_MAX,
 } from '#core/conversations/conversation-history.ts'
-import { CONVERSATION_ORDERS } from '#core/conversations/conversation-filter.ts'
 import type { Conversation } from '#core/conversations/conversation-rows.ts'
 import { checkName, NAME_LENGTH_MAX } from '#core/conversations/conversations.ts'
 import { FEEDBACK_LENGTH_MAX, RATINGS } from '#core/conversations/rate-call.ts'
@@ -26,7 +26,19 @@ import { BODY_PROBLEMS } from '#http/response/body-problems.ts'
 import { type Cell, sendCsv } from '#http/response/csv.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
 import { LIMIT_HEADERS } from '#http/response/response-headers.ts'
-import { envelope, listQuery, nullable, oneOf, PageQuery, page, pageRecord, problems, ref, success, uuid } from '#http/response/schemas.ts'
+import {
+  envelope,
+  listQuery,
+  nullable,
+  oneOf,
+  PageQuery,
+  page,
+  pageRecord,
+  problems,
+  ref,
+  success,
+  uuid,
+} from '#http/response/schemas.ts'
 import {
   ConversationMessagesSchema,
   ConversationSchema,
@@ -61,7 +73,10 @@ export function conversationRoutes(
   const listing = {
     schema: listSchema,
     onRequest,
-    config: { judge: judgeList, fieldPlaces: () => ({ endUser: inQuery('user'), ownerId: inQuery('owner') }) },
+    config: {
+      judge: judgeList,
+      fieldPlaces: () => ({ endUser: inQuery('user'), ownerId: inQuery('owner') }),
+    },
     ...reads,
   }
   routes.get('/api/v1/conversations', listing, async (request, reply) => {
@@ -83,7 +98,9 @@ export function conversationRoutes(
 
   const getting = { schema: getSchema, onRequest, ...reads }
   routes.get('/api/v1/conversations/:id', getting, async (request) =>
-    success(conversationRecord(await conversations.find(callerOf(request), request.params.id, readerOf(request)))),
+    success(
+      conversationRecord(await conversations.find(callerOf(request), request.params.id, readerOf(request))),
+    ),
   )
 
   const reading = { schema: messagesSchema, onRequest, ...reads }
@@ -94,7 +111,14 @@ export function conversationRoutes(
     const signal = abortedWith(reply)
     return success(
       messagesRecord(
-        await conversations.messages(callerOf(request), request.params.id, page, readerOf(request), onLimit, signal),
+        await conversations.messages(
+          callerOf(request),
+          request.params.id,
+          page,
+          readerOf(request),
+          onLimit,
+          signal,
+        ),
       ),
     )
   })
@@ -126,16 +150,20 @@ export function conversationRoutes(
     return success({ id, at_platform: atPlatform })
   })
 
-  routes.put('/api/v1/calls/:call_id/feedback', { schema: feedbackSchema, onRequest }, async (request, reply) => {
-    const { callId, rating, text, passedOn } = await conversations.rate(
-      callerOf(request),
-      request.params.call_id,
-      request.body,
-      readerOf(request),
-      showLimit(reply),
-    )
-    return success({ call_id: callId, rating, text, passed_on: passedOn })
-  })
+  routes.put(
+    '/api/v1/calls/:call_id/feedback',
+    { schema: feedbackSchema, onRequest },
+    async (request, reply) => {
+      const { callId, rating, text, passedOn } = await conversations.rate(
+        callerOf(request),
+        request.params.call_id,
+        request.body,
+        readerOf(request),
+        showLimit(reply),
+      )
+      return success({ call_id: callId, rating, text, passed_on: passedOn })
+    },
+  )
 }
 
 async function* csvRows(conversations: AsyncIterable<Conversation>): AsyncGenerator<Cell[]> {

@@ -155,10 +155,7 @@ export class Conversations {
    * console.log(await response.text())
    * ```
    */
-  csv(
-    filter?: Omit<ConversationFilter, 'limit' | 'cursor'>,
-    options?: ChatStreamOptions,
-  ): Promise<Response> {
+  csv(filter?: Omit<ConversationFilter, 'limit' | 'cursor'>, options?: ChatStreamOptions): Promise<Response> {
     return this.#transport.csv('/conversations', filter, options)
   }
 }

@@ -111,7 +111,10 @@ export interface ConversationCalls<Own extends EntrySchemas = EntrySchemas, Card
    * Reads the messages of one turn, by the id that its reply named ({@link ReplyState.answerId}), where the platform keeps them by
    * turn, as A2A does in tasks.
    */
-  turn?(conversation: PlatformConversation<Own, Card>, answerId: string): HelperCall<readonly PlatformMessage[]>
+  turn?(
+    conversation: PlatformConversation<Own, Card>,
+    answerId: string,
+  ): HelperCall<readonly PlatformMessage[]>
   rename?(conversation: PlatformConversation<Own, Card>, name: string): HelperCall<void>
   /** Succeeds also if the platform has no such conversation any more, so that a repeat finishes. */
   remove?(conversation: PlatformConversation<Own, Card>): HelperCall<void>

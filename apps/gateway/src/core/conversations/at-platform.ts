@@ -4,7 +4,10 @@ import type { ServedAgent } from '#core/agents/served-agent.ts'
 import { OpeningFailed } from '#core/agents/upstream/opening-failed.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
-import type { Conversations as StoredConversations, StoredConversation } from '#core/calls/conversation/conversations.ts'
+import type {
+  StoredConversation,
+  Conversations as StoredConversations,
+} from '#core/calls/conversation/conversations.ts'
 import type { ConversationName, DerivedIds } from '#core/calls/conversation/derived-ids.ts'
 import { hasSeveralStates, homesOf } from '#core/calls/routing/residence.ts'
 import { fail, Problem } from '#core/errors/errors.ts'
@@ -46,15 +49,20 @@ export function createAtPlatform({ catalog, upstream, stored, derivedIds }: AtPl
       const { ownerId, endUser, agent: id, app: appId } = conversation
       const served = catalog.current().get(id)
       if (served === undefined)
-        return fail('not_supported_by_agent', `The agent ${id} of this conversation is not configured any more.`)
+        return fail(
+          'not_supported_by_agent',
+          `The agent ${id} of this conversation is not configured any more.`,
+        )
       const context = served.adapter.context(served)
       const isDerived = context === 'client'
       const found = await stored.stored(conversation, isDerived && hasSeveralStates(served))
       const platformConversationId = isDerived ? found.key : found.platformId
       const nowhere = { agent: served, stored: found, place: undefined }
-      if (platformConversationId === undefined || (context !== 'client' && context !== 'platform')) return nowhere
+      if (platformConversationId === undefined || (context !== 'client' && context !== 'platform'))
+        return nowhere
       const homes = found.residence === undefined ? served.deployments : homesOf(served, found.residence)
-      const { agent } = homes[0] ?? fail('agent_unavailable', `No deployment of ${id} has this conversation any more.`)
+      const { agent } =
+        homes[0] ?? fail('agent_unavailable', `No deployment of ${id} has this conversation any more.`)
       const calls = agent.adapter.conversations?.(agent)
       if (calls === undefined) return nowhere
       const place = {
@@ -68,7 +76,11 @@ export function createAtPlatform({ catalog, upstream, stored, derivedIds }: AtPl
       return { agent: served, stored: found, place: { agent, calls, conversation: { ...place, card } } }
     },
     /** @throws Problem what the platform's failure means for a caller: 404, 502, 504 and the like */
-    ask: <Result>({ agent }: Pick<Place, 'agent'>, call: HelperCall<Result>, signal?: AbortSignal): Promise<Result> =>
+    ask: <Result>(
+      { agent }: Pick<Place, 'agent'>,
+      call: HelperCall<Result>,
+      signal?: AbortSignal,
+    ): Promise<Result> =>
       asked(async () => {
         const result = await upstream.help(agent, call, WITHIN_MS, signal)
         if ('failure' in result) throw new OpeningFailed(result.failure)

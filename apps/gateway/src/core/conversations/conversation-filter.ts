@@ -34,7 +34,10 @@ const TEXT_LENGTH_MAX = 256
  *
  * @throws Problem `invalid_request` with all mistakes
  */
-export function filterInSql(filter: ConversationFilter): { rows: Prisma.Sql | undefined; search: Prisma.Sql | undefined } {
+export function filterInSql(filter: ConversationFilter): {
+  rows: Prisma.Sql | undefined
+  search: Prisma.Sql | undefined
+} {
   const { agent, app, endUser, conversation, search: text, ownerId } = filter
   const { search, ...texts } = allOf({
     agent: () => textOf('agent', agent),
@@ -100,7 +103,10 @@ export function visibleInSql(caller: Principal, { boundTo }: Reader): Prisma.Sql
   ]
   if (via.kind === 'key' && !isManager(caller)) {
     if (!via.permissions.includes('chat'))
-      fail('permission_denied', 'This needs an API key with the permission chat or admin, or an access token.')
+      fail(
+        'permission_denied',
+        'This needs an API key with the permission chat or admin, or an access token.',
+      )
     if (via.allowedAgents.length > 0) {
       const allowed = Prisma.sql`ARRAY(SELECT json_array_elements_text(${JSON.stringify(via.allowedAgents)}::json))`
       conditions.push(Prisma.sql`agent = ANY (${allowed}) OR agent || '/' || app = ANY (${allowed})`)

@@ -1,9 +1,9 @@
 import pLimit from 'p-limit'
 import { validate } from 'uuid'
 import type { PlatformMessage, Rating } from '#core/agents/adapter.ts'
+import { keptText } from '#core/calls/conversation/conversations.ts'
 import type { Sql } from '#core/database/database.ts'
 import { fail, Problem, refuseField } from '#core/errors/errors.ts'
-import { keptText } from '#core/calls/conversation/conversations.ts'
 import type { AtPlatform, Place } from './at-platform.ts'
 import { CALL_OF_CONVERSATION, type Conversation } from './conversation-rows.ts'
 
@@ -72,10 +72,14 @@ export async function readHistory(
   signal?: AbortSignal,
 ): Promise<History> {
   const { agent, stored, place } = await deps.atPlatform.find(conversation)
-  if (agent.adapter.context(agent) === 'gateway') return readKeptTurns(deps.sql, conversation, stored.key, page)
+  if (agent.adapter.context(agent) === 'gateway')
+    return readKeptTurns(deps.sql, conversation, stored.key, page)
   const calls = place?.calls ?? agent.adapter.conversations?.(agent)
   if (calls?.history === undefined && calls?.turn === undefined)
-    fail('not_supported_by_agent', `The platform of ${agent.id} does not show the messages of a conversation.`)
+    fail(
+      'not_supported_by_agent',
+      `The platform of ${agent.id} does not show the messages of a conversation.`,
+    )
   // Its first call has not got so far as to create it.
   if (place === undefined) return { items: [], before: null, isComplete: true }
   if (place.calls.turn !== undefined) return readTurns(deps, conversation, place, page, signal)
@@ -187,7 +191,10 @@ async function readTurns(
         try {
           const messages = await atPlatform.ask(place, turn(place.conversation, row.answer_id), signal)
           const answers = new Map([[row.answer_id, { callId: row.id, rating: row.rating }]])
-          return messages.map((message, n) => ({ ...messageOf(place, message, answers), id: `${row.id}.${n}` }))
+          return messages.map((message, n) => ({
+            ...messageOf(place, message, answers),
+            id: `${row.id}.${n}`,
+          }))
         } catch (error) {
           // The platform keeps its tasks as long as it likes.
           if (!(error instanceof Problem) || error.reason !== 'conversation_not_found') throw error

@@ -8,7 +8,13 @@ import { type Limits, type OnLimit, requirePoint } from '#core/limits/limits.ts'
 import type { Reads } from '#core/limits/sharing/reads.ts'
 import type { TakeWrite } from '#core/limits/writes.ts'
 import { allRows } from '#core/lists/all-rows.ts'
-import { countListed, type Listed, type Listing, type OrderedQuery, readOrdered } from '#core/lists/ordered-lists.ts'
+import {
+  countListed,
+  type Listed,
+  type Listing,
+  type OrderedQuery,
+  readOrdered,
+} from '#core/lists/ordered-lists.ts'
 import { requireText } from '#core/requests/input/input-rules.ts'
 import { PAGE_ITEMS_MAX } from '#core/requests/input/pagination.ts'
 import { credentialId, isAdmin, type Principal } from '#core/requests/principal.ts'
@@ -72,7 +78,11 @@ export function createConversations(deps: ConversationsDeps) {
   const list = (caller: Principal, query: ConversationQuery, filter: ConversationFilter, reader: Reader) =>
     readOrdered(ordered, query, listing(caller, reader, filter), (ids) => readConversations(sql, ids))
 
-  async function findMany(caller: Principal, ids: readonly string[], reader: Reader = {}): Promise<Conversation[]> {
+  async function findMany(
+    caller: Principal,
+    ids: readonly string[],
+    reader: Reader = {},
+  ): Promise<Conversation[]> {
     const visible = visibleInSql(caller, reader)
     const known = validIds(ids)
     if (known.length === 0) return []

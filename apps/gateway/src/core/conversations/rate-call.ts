@@ -5,9 +5,9 @@ import { fail } from '#core/errors/errors.ts'
 import { allOf } from '#core/requests/input/all-of.ts'
 import { requireOneOf, requireShort } from '#core/requests/input/input-rules.ts'
 import type { Principal } from '#core/requests/principal.ts'
+import type { PrismaClient } from '#generated/prisma/client.ts'
 import { type AtPlatform, type PassedOn, passOn } from './at-platform.ts'
 import { type Reader, visibleInSql } from './conversation-filter.ts'
-import type { PrismaClient } from '#generated/prisma/client.ts'
 
 export const RATINGS = ['up', 'down'] as const
 

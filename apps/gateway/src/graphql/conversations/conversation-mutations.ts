@@ -79,7 +79,11 @@ const RateCallPayload = builder.objectRef<RatedCall>('RateCallPayload').implemen
   description: 'What `rateCall` has done.',
   fields: (t) => ({
     callId: t.exposeID('callId', { description: 'The id of the call.' }),
-    rating: t.expose('rating', { type: Rating, nullable: true, description: CONVERSATION_DESCRIPTIONS.rating }),
+    rating: t.expose('rating', {
+      type: Rating,
+      nullable: true,
+      description: CONVERSATION_DESCRIPTIONS.rating,
+    }),
     text: t.exposeString('text', { nullable: true, description: CONVERSATION_DESCRIPTIONS.ratingText }),
     passedOn: t.expose('passedOn', { type: PassedOn, description: CONVERSATION_DESCRIPTIONS.passedOn }),
   }),
@@ -91,7 +95,11 @@ builder.mutationFields((t) => ({
     nullable: true,
     description: `Names a conversation, here and at the platform of its agent where that has names. ${TAKES}`,
     args: {
-      input: t.arg({ type: RenameConversationInput, required: true, description: 'The conversation and its name.' }),
+      input: t.arg({
+        type: RenameConversationInput,
+        required: true,
+        description: 'The conversation and its name.',
+      }),
     },
     resolve: (_root, { input: { conversationId, name } }, context) =>
       context.services.conversations.rename(
@@ -107,7 +115,11 @@ builder.mutationFields((t) => ({
     nullable: true,
     description: `Deletes a conversation at the platform of its agent, where that can, and here. Its id begins a new one from then on. Where the platform does not answer, nothing is deleted, and a repetition finishes it. ${TAKES}`,
     args: {
-      input: t.arg({ type: DeleteConversationInput, required: true, description: 'The conversation to delete.' }),
+      input: t.arg({
+        type: DeleteConversationInput,
+        required: true,
+        description: 'The conversation to delete.',
+      }),
     },
     resolve: (_root, { input: { conversationId } }, context) =>
       context.services.conversations.remove(

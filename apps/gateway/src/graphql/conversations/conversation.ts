@@ -71,7 +71,10 @@ export const Conversation = builder.objectRef<ListedConversation>('Conversation'
             showLimit(reply),
             signal,
           )
-          const edges = history.items.map((node, n) => ({ node, cursor: (n === 0 && history.before) || node.id }))
+          const edges = history.items.map((node, n) => ({
+            node,
+            cursor: (n === 0 && history.before) || node.id,
+          }))
           return {
             edges,
             pageInfo: {

@@ -39,7 +39,11 @@ export const Message = builder.objectRef<ConversationMessage>('Message').impleme
       description: CONVERSATION_DESCRIPTIONS.messageAt,
     }),
     callId: t.exposeID('callId', { nullable: true, description: CONVERSATION_DESCRIPTIONS.messageCall }),
-    rating: t.expose('rating', { type: Rating, nullable: true, description: CONVERSATION_DESCRIPTIONS.rating }),
+    rating: t.expose('rating', {
+      type: Rating,
+      nullable: true,
+      description: CONVERSATION_DESCRIPTIONS.rating,
+    }),
   }),
 })
 

@@ -13,7 +13,8 @@ export const CONVERSATION_DESCRIPTIONS = {
   createdAt: 'When its first call was admitted, as far as conversations were listed at that time.',
   lastActivityAt: 'When its last call ended, accurate to a minute.',
   turns: 'The complete answers, as far as the ledger still has their calls; counted up to 1,000.',
-  lastOutcome: 'How its last call ended; null while that is running, and once the ledger has no call of it any more.',
+  lastOutcome:
+    'How its last call ended; null while that is running, and once the ledger has no call of it any more.',
   paused: 'Whether a run waits for its user.',
   ofAgent: 'Only conversations with this agent.',
   ofApp: 'Only conversations with this app; empty for those without one.',
@@ -43,7 +44,8 @@ export const CONVERSATION_DESCRIPTIONS = {
   ratingText: 'What the user says about it, at most 2,000 characters.',
   passedOn:
     'Whether the platform has it as well: `unsupported` where it takes no such thing. If that has failed, nothing is lost here.',
-  atPlatform: 'Whether the platform has deleted it, too: `unsupported` where it cannot, or had nothing of it.',
+  atPlatform:
+    'Whether the platform has deleted it, too: `unsupported` where it cannot, or had nothing of it.',
   newName: 'The new name, of 1 to 200 characters. Null takes the name back, here alone.',
   limit: 'The largest number of messages.',
   beforeGiven: '`before` of the page after it. Omit it to get the newest page.',
