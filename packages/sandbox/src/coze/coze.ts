@@ -3,18 +3,18 @@ import { type ErrorKind, type Faults, parseFaults } from '../replies/faults.ts'
 import { MADE_FILE_ROUTES, madeFiles } from '../replies/made-files.ts'
 import { generate, play } from '../replies/player.ts'
 import { type Answer, json, Refusal } from '../serving/answer.ts'
-import { type Conversation, Conversations } from '../serving/conversations.ts'
+import { addTurn, type Conversation, Conversations } from '../serving/conversations.ts'
 import type { Emulator, EmulatorDeps } from '../serving/emulator.ts'
 import type { RequestContext } from '../serving/http-server.ts'
 import { listFiles } from '../serving/list-files.ts'
 import { asList, asRecord, asText, type JsonRecord } from '../serving/narrow.ts'
+import { conversationRoutes } from './conversation-routes.ts'
 import { type CozeDialect, cozeData, cozeErrors, cozeRefusal } from './errors.ts'
 import { CozeFiles } from './files.ts'
+import { dialectOf, KEYS } from './keys.ts'
 import { type CozeChat, cozeChatData, cozeMessages, cozeScript } from './script.ts'
 import { snowflake } from './snowflake.ts'
 
-// The token selects the dialect.
-const KEYS = { cloud: 'pat_sandbox', studio: 'pat_sandbox_studio' } as const
 const BOT_ID = '7379462189365198898'
 const UNPUBLISHED_BOT_ID = '7379462189365198899'
 const REAL = { name: 'Coze', platform: 'coze', baseUrl: 'https://api.coze.cn' }
@@ -64,6 +64,13 @@ export function coze(deps: EmulatorDeps): Emulator {
       end,
     }
     remember(record)
+    addTurn(conversation, {
+      id: run.id,
+      questionId: snowflake(),
+      query: text,
+      files: attached,
+      answer: () => run.text,
+    })
     if (!stream) {
       void generate({ run, fragments, faults, delayMs: deps.delayMs })
       return cozeData(cozeChatData(record))
@@ -157,6 +164,7 @@ export function coze(deps: EmulatorDeps): Emulator {
       'GET /v3/chat/retrieve': (context) => cozeData(cozeChatData(pollChat(context))),
       'GET /v3/chat/message/list': (context) => cozeData(cozeMessages(pollChat(context))),
       'POST /v3/chat/cancel': cancel,
+      ...conversationRoutes(conversations, chats),
       'POST /v1/conversation/create': createConversation,
       'GET /v1/conversation/retrieve': retrieveConversation,
       'POST /v1/files/upload': upload,
@@ -213,12 +221,6 @@ const NO_CHAT = {
 const NOT_CANCELABLE = {
   cloud: { code: 4104, msg: 'The current chat cannot be cancelled.' },
   studio: { code: 103200005, msg: 'code=103200005 message=in progress can not be cancelled' },
-}
-
-function dialectOf(authorization: string | undefined): CozeDialect {
-  if (authorization === `Bearer ${KEYS.cloud}`) return 'cloud'
-  if (authorization === `Bearer ${KEYS.studio}`) return 'studio'
-  throw refusal(authorization?.includes('studio') ? 'studio' : 'cloud', 'credentials')
 }
 
 function refusal(dialect: CozeDialect, kind: ErrorKind): Refusal {

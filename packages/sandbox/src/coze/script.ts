@@ -83,8 +83,13 @@ export function cozeChatData(chat: CozeChat): object {
   return chatObject(chat, state === 'running' ? 'in_progress' : state === 'stopped' ? 'canceled' : chat.end)
 }
 
+interface CozeMessage {
+  readonly id: string
+  readonly [field: string]: unknown
+}
+
 /** Returns the chat's messages, or none until it is complete. */
-export function cozeMessages(chat: CozeChat): readonly object[] {
+export function cozeMessages(chat: CozeChat): readonly CozeMessage[] {
   if (chat.run.state !== 'finished' || chat.end !== 'completed') return []
   const hasText = chat.files === undefined || chat.fragments.length > 0
   const texts = chat.answers.map(({ id }, at) =>
@@ -93,7 +98,7 @@ export function cozeMessages(chat: CozeChat): readonly object[] {
   return [...(hasText ? texts : []), ...filesMessages(chat)]
 }
 
-function filesMessages(chat: CozeChat): readonly object[] {
+function filesMessages(chat: CozeChat): readonly CozeMessage[] {
   if (chat.files === undefined) return []
   const { id, files } = chat.files
   const items = files.map(({ type, url }) => ({ type: type === 'image' ? type : 'file', file_url: url }))
@@ -154,7 +159,7 @@ function usage({ promptTokens, fragments }: CozeChat) {
 function messageObject(
   { dialect, run, botId, createdAt }: CozeChat,
   message: { id: string; type: string; content: string },
-): object {
+): CozeMessage {
   const { id, type, content } = message
   return {
     id,

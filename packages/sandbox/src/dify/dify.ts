@@ -22,6 +22,7 @@ import {
   type Route,
   USER_MISSING,
 } from './apps.ts'
+import { conversationRoutes } from './conversation-routes.ts'
 import { difyError, difyErrors, difyJson, missingField } from './errors.ts'
 import { DifyFiles } from './files.ts'
 import { FlowRun, FlowRuns } from './flow-runs.ts'
@@ -78,7 +79,7 @@ export function dify(deps: EmulatorDeps): Emulator {
       query,
       owner: user,
     })
-    if (conversation) messages.add(conversation.id, difyRun, run)
+    if (route !== 'workflow') messages.add(conversation, difyRun, run, sent)
     const fragments = nodeFails(kind, faults) ? [] : reply.fragments
     const playback = { run, faults, stream, serverError: difyErrors.server, delayMs: deps.delayMs }
     const flow = openFlow(kind, difyRun, fragments, playback)
@@ -142,15 +143,6 @@ export function dify(deps: EmulatorDeps): Emulator {
     return difyJson(200, { result: 'success' })
   }
 
-  function listMessages(context: RequestContext): Answer {
-    const { query } = context
-    const kind = appOf(context)
-    checkRoute(kind, 'chat')
-    const id = checkUuid(query.get('conversation_id') ?? '')
-    if (conversations.find(id)?.owner !== query.get('user')) throw new Refusal(difyErrors['not-found'])
-    return messages.list(id, query)
-  }
-
   return {
     basePath: '/v1',
     apiKey: KEYS.chat,
@@ -164,7 +156,7 @@ export function dify(deps: EmulatorDeps): Emulator {
       'POST /v1/workflows/tasks/:task/stop': stop,
       ...humanInputRoutes(flows, files),
       ...MADE_FILE_ROUTES,
-      'GET /v1/messages': listMessages,
+      ...conversationRoutes(conversations, messages),
       'POST /v1/files/upload': (context) => {
         const { body } = context
         const kind = appOf(context)

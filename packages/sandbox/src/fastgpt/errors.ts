@@ -21,6 +21,8 @@ export const known = {
   messagesIsNotArray: unnamed('messages is not array'),
   messagesIsEmpty: unnamed('messages is empty'),
   questionIsEmpty: unnamed('User question is empty'),
+  chatItemNotFound: unnamed('Chat item not found'),
+  dataIdExists: unnamed('Chat dataId already exists'),
 } as const
 
 export const fastGptErrors: Readonly<Record<ErrorKind, FastGptError>> = {

@@ -7,6 +7,7 @@ import { MADE_FILE_ROUTES, madeFiles } from '../replies/made-files.ts'
 import { play } from '../replies/player.ts'
 import { type Answer, htmlPage, json, plainText, Refusal } from '../serving/answer.ts'
 import {
+  addTurn,
   type Conversation,
   type ConversationPause,
   Conversations,
@@ -17,6 +18,7 @@ import type { Emulator, EmulatorDeps } from '../serving/emulator.ts'
 import type { RequestContext } from '../serving/http-server.ts'
 import { type LinkedFile, listFiles } from '../serving/list-files.ts'
 import { asList, asRecord, asText, type JsonRecord } from '../serving/narrow.ts'
+import { chatRoutes } from './chat-routes.ts'
 import { type FastGptError, fastGptErrors, jsonError, known, sseError } from './errors.ts'
 import { choice, type FastGptAnswer, FIELDS, form, ONE_FIELD, readAnswer } from './interactive.ts'
 import { type FastGptRun, fastGptScript } from './script.ts'
@@ -27,7 +29,7 @@ const APP_ID = '66e0a1b2c3d4e5f607182930'
 
 const REAL = { name: 'FastGPT', platform: 'fastgpt', baseUrl: 'https://api.fastgpt.in/api' }
 
-/** Emulates FastGPT: chat completions in v1 and v2, the stop call and the probe. */
+/** Emulates FastGPT: chat completions in v1 and v2, the stop call, chats and the probe. */
 export function fastgpt(deps: EmulatorDeps): Emulator {
   const chats = new Conversations()
 
@@ -61,6 +63,10 @@ export function fastgpt(deps: EmulatorDeps): Emulator {
     const answer = pause && readAnswer(pause, faults.question)
     const outcome = outcomeOf(faults, pause, answer)
     const asks = typeof outcome === 'object'
+    const dataId = asText(body.responseChatItemId) || dataIdOf()
+    // Checked since 2026.
+    if (year === 2026 && !pause && chat.turns.some(({ id }) => id === dataId))
+      throw refuse(known.dataIdExists)
     chat.questions.push(query)
 
     const script = fastGptScript(
@@ -80,6 +86,7 @@ export function fastgpt(deps: EmulatorDeps): Emulator {
     const run = pause
       ? deps.runs.resume(pause.run, answer?.value)
       : deps.runs.begin({ id: randomUUID(), conversationId: chat.id, query })
+    if (!pause) addTurn(chat, { id: dataId, questionId: dataIdOf(), query, files, answer: () => run.text })
     if (asks) {
       const again = faults.pause === 'twice'
       chat.pause = { run, asks: outcome.type === 'userSelect' ? 'choice' : 'fields', again }
@@ -99,7 +106,7 @@ export function fastgpt(deps: EmulatorDeps): Emulator {
 
   /** An unknown id creates the chat; a chat without an id is not kept. */
   function openChat(chatId: unknown): Conversation {
-    const id = asText(chatId) || randomUUID().replaceAll('-', '').slice(0, 24)
+    const id = asText(chatId) || dataIdOf()
     if (typeof chatId !== 'string') return newConversation(id)
     return chats.find(id) ?? chats.create(id)
   }
@@ -122,6 +129,14 @@ export function fastgpt(deps: EmulatorDeps): Emulator {
       'POST /api/v1/chat/completions': (context) => complete(context, 'v1'),
       'POST /api/v2/chat/completions': (context) => complete(context, 'v2'),
       'POST /api/v2/chat/stop': stop,
+      ...chatRoutes(
+        chats,
+        ({ headers }, appId) => {
+          const key = admit(headers.authorization, appId, (error) => new Refusal(jsonError(error)))
+          return key === KEYS['2026'] ? '2026' : '2025'
+        },
+        UNKNOWN_PATH,
+      ),
       'GET /api/common/system/getInitData': () =>
         json(200, {
           code: 200,
@@ -130,8 +145,14 @@ export function fastgpt(deps: EmulatorDeps): Emulator {
           data: { feConfigs: { systemTitle: 'FastGPT' } },
         }),
     },
-    notFound: htmlPage(404, '404: This page could not be found'),
+    notFound: UNKNOWN_PATH,
   }
+}
+
+const UNKNOWN_PATH = htmlPage(404, '404: This page could not be found')
+
+function dataIdOf(): string {
+  return randomUUID().replaceAll('-', '').slice(0, 24)
 }
 
 // The framework rejects such a body before FastGPT sees it.

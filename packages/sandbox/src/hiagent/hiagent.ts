@@ -1,19 +1,18 @@
-import { randomBytes } from 'node:crypto'
 import { composeReply, countTokens, languageOf } from '../replies/compose-reply.ts'
 import { describeAnswer } from '../replies/describe-answer.ts'
-import { type ErrorKind, parseFaults } from '../replies/faults.ts'
+import { parseFaults } from '../replies/faults.ts'
 import { splitFragments } from '../replies/fragments.ts'
 import { play, type Script } from '../replies/player.ts'
 import { tightFrame } from '../replies/sse.ts'
-import { type Answer, json, Refusal } from '../serving/answer.ts'
-import { type Conversation, Conversations, takePause } from '../serving/conversations.ts'
+import { type Answer, json } from '../serving/answer.ts'
+import { addTurn, type Conversation, Conversations, takePause } from '../serving/conversations.ts'
 import type { Emulator, EmulatorDeps } from '../serving/emulator.ts'
 import type { RequestContext } from '../serving/http-server.ts'
 import { listFiles } from '../serving/list-files.ts'
 import { asList, asRecord, asText } from '../serving/narrow.ts'
+import { conversationRoutes } from './conversation-routes.ts'
+import { BASE, failure, KEY, refusal, shortId, userOf } from './errors.ts'
 
-const KEY = 'hiagent-sandbox'
-const BASE = '/api/proxy/api/v1'
 const REAL = { name: 'HiAgent', platform: 'hiagent', baseUrl: 'https://hiagent.example.com' }
 
 /** Emulates HiAgent's AppKey API, where a conversation must be created before the first question. */
@@ -46,10 +45,8 @@ export function hiagent(deps: EmulatorDeps): Emulator {
     if (faults.error) throw refusal(path, faults.error)
 
     const files = asList(asRecord(body.QueryExtends).Files).map(asRecord)
-    const lines = await listFiles(
-      files.map(({ Name, Url }) => ({ url: asText(Url), name: asText(Name) })),
-      response,
-    )
+    const sent = files.map(({ Name, Url }) => ({ url: asText(Url), name: asText(Name) }))
+    const lines = await listFiles(sent, response)
     const reply = composeReply({ real: REAL, faults, earlier: conversation.questions, files: lines })
     conversation.questions.push(query)
     const pause = takePause(conversation)
@@ -61,6 +58,14 @@ export function hiagent(deps: EmulatorDeps): Emulator {
     const asks = faults.pause !== undefined || pause?.again === true
     if (asks) conversation.pause = { run, asks: 'choice', again: faults.pause === 'twice' }
     const ids = { task_id: run.id, id: shortId(), conversation_id: innerId(conversation) }
+    if (!pause)
+      addTurn(conversation, {
+        id: ids.id,
+        questionId: shortId(),
+        query,
+        files: sent,
+        answer: () => run.text,
+      })
     const said = pause ? describeAnswer(languageOf(faults.question), { said: faults.question }) : ''
     return play(response, {
       run,
@@ -96,6 +101,7 @@ export function hiagent(deps: EmulatorDeps): Emulator {
       [`POST ${BASE}/create_conversation`]: createConversation,
       [`POST ${BASE}/chat_query_v2`]: chatQuery,
       [`POST ${BASE}/stop_message`]: stopMessage,
+      ...conversationRoutes(conversations),
       [`POST ${BASE}/get_app_config_preview`]: (context) => {
         userOf(context)
         return json(200, { Name: 'sandbox', VariableConfigs: null, BaseResp: null })
@@ -103,52 +109,6 @@ export function hiagent(deps: EmulatorDeps): Emulator {
     },
     notFound: json(404, { message: 'no Route matched with those values' }),
   }
-}
-
-/**
- * The vendor's SDK defines the shape of an error but not its codes, so these are invented in the same style.
- */
-const ERRORS: Readonly<Record<ErrorKind, readonly [code: string, message: string]>> = {
-  credentials: ['AuthFailed', 'api key invalid'],
-  quota: ['QuotaExceeded', 'token quota exceeded'],
-  'rate-limit': ['TooManyRequests', 'request rate limit exceeded'],
-  busy: ['ConversationBusy', 'conversation is being answered'],
-  'not-found': ['ConversationNotFound', 'app conversation not found'],
-  'app-not-found': ['AppNotFound', 'app not found'],
-  rejected: ['InvalidParameter', 'invalid parameter'],
-  filtered: ['SensitiveContent', 'query contains sensitive content'],
-  misconfigured: ['AppNotPublished', 'app is not published'],
-  server: ['InternalError', 'internal error'],
-}
-
-function refusal(path: string, kind: ErrorKind): Refusal {
-  return new Refusal(failure(path, kind))
-}
-
-export function failure(path: string, kind: ErrorKind): Answer {
-  const [Code, Message] = ERRORS[kind]
-  return json(200, {
-    ResponseMetadata: {
-      RequestId: shortId(),
-      Action: path.slice(BASE.length + 1),
-      Version: '2023-08-01',
-      Service: 'app',
-      Region: 'cn-north-1',
-      Error: { Code, Message },
-    },
-  })
-}
-
-/**
- * Checks the keys of a call and returns its user.
- *
- * @throws Refusal if a key is wrong or the user id is missing or too long
- */
-function userOf({ headers, body, path }: RequestContext): string {
-  if (headers.apikey !== KEY || body.AppKey !== KEY) throw refusal(path, 'credentials')
-  const userId = asText(body.UserID)
-  if (userId.length < 1 || userId.length > 20) throw refusal(path, 'rejected')
-  return userId
 }
 
 interface ReplyIds {
@@ -239,8 +199,4 @@ function hiagentScript(ids: ReplyIds, promptTokens: number, path: string): Scrip
 /** Replies use a different conversation id than requests. */
 function innerId({ id }: Conversation): string {
   return `inner-${id}`
-}
-
-function shortId(): string {
-  return randomBytes(10).toString('hex')
 }

@@ -30,7 +30,7 @@ export interface RequestContext {
 type Handler = (context: RequestContext) => Answer | Promise<void> | Promise<Answer | undefined>
 
 export interface Routes {
-  readonly [route: `${'GET' | 'POST'} /${string}`]: Handler
+  readonly [route: `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`]: Handler
 }
 
 export interface HttpServer {

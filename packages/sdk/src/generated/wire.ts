@@ -2186,7 +2186,13 @@ export interface components {
          *         "files": true,
          *         "conversation": true,
          *         "usage": true,
-         *         "stop": true
+         *         "stop": true,
+         *         "conversations": {
+         *           "history": true,
+         *           "rename": true,
+         *           "delete": true,
+         *           "feedback": true
+         *         }
          *       },
          *       "apps": [],
          *       "sandbox": true
@@ -2229,6 +2235,17 @@ export interface components {
                 usage: boolean;
                 /** A call can be stopped on the platform before it ends. */
                 stop: boolean;
+                /** What can be done with the conversations of the agent. */
+                conversations: {
+                    /** Their messages can be read. */
+                    history: boolean;
+                    /** They can be given names. */
+                    rename: boolean;
+                    /** They can be deleted, at the platform as well if it keeps them. */
+                    delete: boolean;
+                    /** Answers can be rated. */
+                    feedback: boolean;
+                };
             };
             /** The agent's apps, as far as they are configured. */
             apps: {

@@ -26,7 +26,7 @@ export interface Adapter<
   requires(agent: Agent<Own>): readonly ('app_id' | 'conversation_id')[]
   /** Whether an `app_id` is passed to the platform unchanged when the entry lists no apps. */
   readonly takesAppIds: boolean
-  features(agent: Agent<Own>): AgentFeatures
+  features(agent: Agent<Own>): Omit<AgentFeatures, 'conversations'>
   /**
    * Where the context of a conversation is kept. `client`: at the platform, under an id that the gateway
    * chooses. `platform`: at the platform, under an id that it issues (the gateway stores the mapping).
@@ -102,14 +102,17 @@ export interface Adapter<
 
 /** Calls about a conversation that the platform keeps. Each is absent where the platform has no such call. */
 export interface ConversationCalls<Own extends EntrySchemas = EntrySchemas, Card = unknown> {
-  /** Reads a page of the messages, the newest page first; the items of a page are in the order in which they were said. */
+  /**
+   * Reads a page of the messages, the newest page first; the items of a page are in the order in which they were said. Where the
+   * platform counts turns, a page may have some more than `limit`.
+   */
   history?(
     conversation: PlatformConversation<Own, Card>,
     page: { readonly limit: number; readonly before?: string },
   ): HelperCall<PlatformHistory>
   /**
    * Reads the messages of one turn, by the id that its reply named ({@link ReplyState.answerId}), where the platform keeps them by
-   * turn, as A2A does in tasks.
+   * turn, as A2A does in tasks. None are of a turn that the platform no longer knows.
    */
   turn?(
     conversation: PlatformConversation<Own, Card>,
@@ -243,6 +246,7 @@ export interface AgentFeatures {
   readonly conversation: boolean
   readonly usage: boolean
   readonly stop: boolean
+  readonly conversations: ConversationFeatures
 }
 
 /** What can be done with the conversations of an agent. */
@@ -390,5 +394,7 @@ export interface HelperCall<Result> {
   readonly withinMs?: number
   /** The largest reply in bytes, where that is less than for other calls. */
   readonly replyBytesMax?: number
+  /** What older releases of the platform have in place of this call. Sent where the platform does not know the path of this one. */
+  readonly older?: HelperCall<Result>
   read(status: number, body: unknown, header: HeaderReader): { ok: Result } | { failure: Failure }
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isPlatformId } from '#core/agents/translate/platform-id.ts'
-import { objectOf, parseJson } from '#core/base/values/json.ts'
+import { listOf, objectOf, parseJson } from '#core/base/values/json.ts'
 import type { UpstreamEvent } from './adapter.ts'
 import { isChatEvent } from './chat-events.test-support.ts'
 import { fileToUpload } from './file-to-upload.test-support.ts'
@@ -10,6 +10,7 @@ import {
   agentFor,
   bodyOf,
   callOf,
+  conversationOf,
   eventsOf,
   everyOptionsOf,
   textSent,
@@ -56,6 +57,57 @@ describe.each(BUILT_IN)('$platform', (adapter) => {
   })
 
   const transcripts = transcriptsOf(adapter.platform)
+
+  const aboutConversations = everyOptionsOf(adapter).flatMap((options) => {
+    const agent = agentFor(adapter, { options })
+    const conversation = conversationOf(agent, { appId: 'app' })
+    const calls = adapter.conversations?.(agent)
+    const made = [
+      calls?.history?.(conversation, { limit: 20 }),
+      calls?.history?.(conversation, { limit: 1, before: '3' }),
+      calls?.history?.(conversation, { limit: 100, before: '\ud800 ?&#' }),
+      calls?.turn?.(conversation, 'task-1'),
+      calls?.rename?.(conversation, '\ud800"'),
+      calls?.remove?.(conversation),
+      calls?.rate?.(conversation, { answerId: 'a', rating: 'up', text: '\ud800"' }),
+      calls?.rate?.(conversation, { answerId: 'a', rating: null }),
+    ]
+    return made.flatMap((call) => (call === undefined ? [] : [call, ...(call.older ? [call.older] : [])]))
+  })
+
+  test('any reply about a conversation yields messages that can be shown, or a failure, and throws nothing', () => {
+    const bodies = transcripts.map((transcript) => JSON.stringify(bodyOf(transcript)))
+    for (const { request } of aboutConversations) expect(URL.canParse(request.url)).toBe(true)
+    if (aboutConversations.length === 0) return
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...aboutConversations),
+        fc.constantFrom(...bodies),
+        change,
+        fc.constantFrom(200, 204, 302, 400, 404, 500),
+        ({ read }, body, { path, value }, status) => {
+          const result = read(status, parseJson(replaced(body, path, value)), () => undefined)
+          if ('failure' in result) expect(isChatEvent({ type: 'error', failure: result.failure })).toBe(true)
+          else expect(messagesIn(result.ok).filter((each) => !isPlatformMessage(each))).toEqual([])
+        },
+      ),
+      { numRuns: process.env.SOAK ? 20_000 : 400, seed: 1 },
+    )
+  })
+
+  test('any value in one field of a list of messages yields those that can be shown', () => {
+    const read = transcripts.filter(({ outcome }) => outcome === 'aux')
+    for (const call of aboutConversations) {
+      for (const transcript of read) {
+        for (const changed of variantsOf(bodyOf(transcript))) {
+          const result = call.read(200, changed, () => undefined)
+          const messages = 'ok' in result ? messagesIn(result.ok) : []
+          expect(messages.filter((each) => !isPlatformMessage(each))).toEqual([])
+        }
+      }
+    }
+  })
+
   const options = fc.constantFrom(...everyOptionsOf(adapter))
 
   const streams = transcripts.map(({ bytes }) => eventsOf([bytes])).filter((events) => events.length > 0)
@@ -111,6 +163,27 @@ describe.each(BUILT_IN)('$platform', (adapter) => {
     )
   })
 })
+
+/** The messages of a page or of a turn; none of what has no messages. */
+function messagesIn(ok: unknown): readonly unknown[] {
+  const { items, before } = objectOf(ok)
+  if (before !== undefined) expect(typeof before === 'string' && isPlatformId(before)).toBe(true)
+  return listOf(items ?? ok)
+}
+
+function isPlatformMessage(value: unknown): boolean {
+  const { id, role, text, files, createdAt, answerId, rating } = objectOf(value)
+  const ids = [id, ...(answerId === undefined ? [] : [answerId])]
+  return (
+    ids.every((each) => typeof each === 'string' && isPlatformId(each)) &&
+    (role === 'user' || role === 'assistant') &&
+    typeof text === 'string' &&
+    text.isWellFormed() &&
+    listOf(files).every((file) => typeof objectOf(file).url === 'string') &&
+    (createdAt === undefined || (createdAt instanceof Date && createdAt.toISOString().length === 24)) &&
+    [undefined, 'up', 'down'].includes(rating as undefined)
+  )
+}
 
 /** Identifies the shape of a frame; frames that differ in their values alone need to be tried only once. */
 function shapeOf({ event, data }: UpstreamEvent): string {

@@ -73,7 +73,15 @@ test('a record contains what a client may know, and no addresses or credentials'
     description: 'Helps.',
     status: 'available',
     requires: ['app_id'],
-    features: { stream: true, detail: true, files: true, conversation: true, usage: true, stop: true },
+    features: {
+      stream: true,
+      detail: true,
+      files: true,
+      conversation: true,
+      usage: true,
+      stop: true,
+      conversations: { history: true, rename: true, delete: true, feedback: true },
+    },
     apps: [
       { id: 'small', name: 'The small one' },
       { id: 'large', name: 'The large one' },

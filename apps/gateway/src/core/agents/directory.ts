@@ -2,6 +2,7 @@ import type { Runtime } from '#core/base/runtime.ts'
 import { fail } from '#core/errors/errors.ts'
 import { type Principal, requireAdmin, requireKey } from '#core/requests/principal.ts'
 import type { Adapter, Agent, AgentFeatures } from './adapter.ts'
+import { featuresOf } from './agent-features.ts'
 import { modelNames, selectAllowedAgents } from './allowed-agents.ts'
 import type { AgentCatalog } from './catalog.ts'
 import {
@@ -116,7 +117,7 @@ function toInfo(agent: Agent, apps: Agent['apps']): AgentInfo {
     platform: adapter.platform,
     description: agent.description,
     requires: adapter.requires(agent),
-    features: adapter.features(agent),
+    features: featuresOf(agent),
     apps: apps.map(({ id, name }) => ({ id, name })),
     sandbox: agent.sandbox,
   }

@@ -10,6 +10,8 @@ import type {
   AgentCall,
   EmptyReply,
   EntrySchemas,
+  HelperCall,
+  PlatformConversation,
   ReplyState,
   UpstreamEvent,
   UpstreamRequest,
@@ -283,6 +285,35 @@ export function callOf<Own extends EntrySchemas>(
     parameters: {},
     ...overrides,
   }
+}
+
+/** A conversation at a platform, with the ids that {@link callOf} has. */
+export function conversationOf<Own extends EntrySchemas>(
+  agent: Agent<Own>,
+  overrides: Partial<PlatformConversation<Own>> = {},
+): PlatformConversation<Own> {
+  const { app, appId, endUser, card } = callOf(agent)
+  return {
+    agent,
+    app,
+    appId,
+    endUser,
+    platformConversationId: 'conversation-at-platform',
+    ...(card !== undefined && { card }),
+    ...overrides,
+  }
+}
+
+/** Reads a recorded reply to a call other than a chat. */
+export function readBy<Result>(
+  { read }: HelperCall<Result>,
+  { http_status, extra_headers, ...transcript }: Transcript,
+): ReturnType<HelperCall<Result>['read']> {
+  return read(
+    http_status,
+    bodyOf({ http_status, extra_headers, ...transcript }),
+    (name) => extra_headers[name],
+  )
 }
 
 /** Returns the body that an adapter sends; empty if it sends none. */

@@ -1,4 +1,4 @@
-import type { AgentFeatures } from '#core/agents/adapter.ts'
+import type { AgentFeatures, ConversationFeatures } from '#core/agents/adapter.ts'
 import type { AgentStanding } from '#core/agents/deployments/describe-deployments.ts'
 import { AGENT_STATUSES } from '#core/agents/deployments/probes.ts'
 import type { AgentInfo } from '#core/agents/directory.ts'
@@ -22,6 +22,16 @@ export const AgentStatusType = enumOf('AgentStatus', AGENT_STATUSES, {
   },
 })
 
+const Conversations = builder.objectRef<ConversationFeatures>('ConversationFeatures').implement({
+  description: AGENT_DESCRIPTIONS.conversations,
+  fields: (t) => ({
+    history: t.exposeBoolean('history', { description: AGENT_DESCRIPTIONS.history }),
+    rename: t.exposeBoolean('rename', { description: AGENT_DESCRIPTIONS.rename }),
+    delete: t.exposeBoolean('delete', { description: AGENT_DESCRIPTIONS.delete }),
+    feedback: t.exposeBoolean('feedback', { description: AGENT_DESCRIPTIONS.feedback }),
+  }),
+})
+
 const Features = builder.objectRef<AgentFeatures>('AgentFeatures').implement({
   description: 'What an agent supports.',
   fields: (t) => ({
@@ -34,6 +44,10 @@ const Features = builder.objectRef<AgentFeatures>('AgentFeatures').implement({
     usage: t.exposeBoolean('usage', { description: AGENT_DESCRIPTIONS.usage }),
     stop: t.exposeBoolean('stop', {
       description: AGENT_DESCRIPTIONS.stop,
+    }),
+    conversations: t.expose('conversations', {
+      type: Conversations,
+      description: AGENT_DESCRIPTIONS.conversations,
     }),
   }),
 })

@@ -17,6 +17,11 @@ export const AGENT_DESCRIPTIONS = {
   conversation: 'The agent can continue a conversation.',
   usage: 'The platform reports tokens.',
   stop: 'A call can be stopped on the platform before it ends.',
+  conversations: 'What can be done with the conversations of the agent.',
+  history: 'Their messages can be read.',
+  rename: 'They can be given names.',
+  delete: 'They can be deleted, at the platform as well if it keeps them.',
+  feedback: 'Answers can be rated.',
   apps: "The agent's apps, as far as they are configured.",
   sandbox: 'True for an emulator that is part of the gateway, false for a real platform.',
 } as const

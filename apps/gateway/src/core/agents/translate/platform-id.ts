@@ -10,3 +10,8 @@ const CONTROL = /\p{Cc}/u
 export function isPlatformId(id: string): boolean {
   return id.length <= CHARACTERS_MAX && id.isWellFormed() && !CONTROL.test(id)
 }
+
+/** The id if it is one that can be stored. */
+export function platformIdOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' && isPlatformId(value) ? value : undefined
+}

@@ -411,3 +411,39 @@ test('closing ends the calls in flight', async () => {
   await upstream.close()
   expect((await waiting).fault).toBe('agent_truncated')
 })
+
+test.each([
+  [404, '<html>This page could not be found</html>', 'older'],
+  [405, '', 'older'],
+  [404, '{"code":502000}', 'newer'],
+  [500, '<html></html>', 'newer'],
+  [200, '{}', 'newer'],
+])(
+  'a reply %i %s to a helper call is that of a path which exists: %s releases',
+  async (status, body, answers) => {
+    const paths: (string | undefined)[] = []
+    answer = (response, { url, method }) => {
+      paths.push(`${method} ${url}`)
+      response.writeHead(url === '/new' ? status : 200).end(url === '/new' ? body : '{}')
+    }
+    const at = (method: 'PUT' | 'DELETE', path: string, name: string): HelperCall<string> => ({
+      request: { method, url: agent.baseUrl + path, headers: {} },
+      read: () => ({ ok: name }),
+    })
+    const call = { ...at('PUT', '/new', 'newer'), older: at('DELETE', '/old', 'older') }
+    expect(await upstream.help(agent, call, 1_000)).toEqual({ ok: answers })
+    expect(paths).toEqual(answers === 'older' ? ['PUT /new', 'DELETE /old'] : ['PUT /new'])
+  },
+)
+
+test('a helper call that an older release is asked for as well has one time for both', async () => {
+  answer = (response, { url }) => {
+    if (url === '/new') response.writeHead(404).end()
+  }
+  const at = (path: string): HelperCall<never> => ({
+    request: { method: 'GET', url: agent.baseUrl + path, headers: {} },
+    read: () => ({ failure: { reason: 'agent_error' } }),
+  })
+  const asked = upstream.help(agent, { ...at('/new'), older: at('/old') }, 200)
+  await expect(asked).rejects.toMatchObject({ reason: 'agent_timeout' })
+})

@@ -1,9 +1,10 @@
 import type { Agent, HelperCall, UpstreamRequest } from '#core/agents/adapter.ts'
+import { isObject } from '#core/base/values/json.ts'
 import { type Cards, createCards } from './cards.ts'
 import { Exchange, type ExchangeLimits } from './exchange.ts'
 import { createPools, type Lookups } from './pools.ts'
 import { UpstreamError } from './upstream-error.ts'
-import type { UpstreamReply } from './upstream-reply.ts'
+import type { UpstreamPart, UpstreamReply } from './upstream-reply.ts'
 
 export type OpenOptions = Pick<ExchangeLimits, 'announcesStream'>
 
@@ -45,22 +46,27 @@ export function createUpstream(
   const limits = { ...bounds, now }
 
   const help: Upstream['help'] = async (agent, call, timeoutMs, signal) => {
-    const { withinMs = timeoutMs, replyBytesMax = limits.replyBytesMax } = call
-    const reply = new Exchange(pools.of(agent), call.request, {
-      ...limits,
-      replyBytesMax: Math.min(replyBytesMax, limits.replyBytesMax),
-      isWholeBody: true,
-    })
+    const { withinMs = timeoutMs, replyBytesMax = limits.replyBytesMax, older } = call
+    const send = ({ request }: typeof call) =>
+      new Exchange(pools.of(agent), request, {
+        ...limits,
+        replyBytesMax: Math.min(replyBytesMax, limits.replyBytesMax),
+        isWholeBody: true,
+      })
+    let reply = send(call)
     const cancel = (reason: 'agent_truncated' | 'agent_timeout') =>
       reply.cancel(new UpstreamError(reason, { wasBegun: reply.wasBegun }))
     const abort = () => cancel('agent_truncated')
+    signal?.addEventListener('abort', abort)
     if (signal?.aborted) abort()
-    else signal?.addEventListener('abort', abort)
     const timer = setTimeout(() => cancel('agent_timeout'), Math.min(withinMs, timeoutMs))
     try {
-      const part = await reply.next()
-      if (part.kind !== 'body') throw new UpstreamError('agent_truncated')
-      return call.read(part.status, part.body, part.header)
+      const part = bodyOf(await reply.next())
+      if (older === undefined || !isUnknownPath(part)) return call.read(part.status, part.body, part.header)
+      reply = send(older)
+      if (signal?.aborted) abort()
+      const olderPart = bodyOf(await reply.next())
+      return older.read(olderPart.status, olderPart.body, olderPart.header)
     } finally {
       clearTimeout(timer)
       signal?.removeEventListener('abort', abort)
@@ -75,4 +81,16 @@ export function createUpstream(
     keepFor: pools.keepFor,
     close: () => pools.destroy(),
   }
+}
+
+type Body = Extract<UpstreamPart, { kind: 'body' }>
+
+function bodyOf(part: UpstreamPart): Body {
+  if (part.kind !== 'body') throw new UpstreamError('agent_truncated')
+  return part
+}
+
+/** Whether there is nothing at a path. What an API itself says of something that does not exist is JSON. */
+function isUnknownPath({ status, body }: Body): boolean {
+  return (status === 404 || status === 405) && !isObject(body)
 }

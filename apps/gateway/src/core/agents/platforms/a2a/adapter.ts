@@ -1,26 +1,30 @@
 import Type from 'typebox'
-import type { Adapter, HeaderReader, HelperCall } from '#core/agents/adapter.ts'
+import type { Adapter, HeaderReader } from '#core/agents/adapter.ts'
 import { section } from '#core/agents/entry-schema.ts'
 import type { ChatEvent, Failure } from '#core/agents/events.ts'
 import { bearer } from '#core/agents/translate/bearer.ts'
-import {
-  errorEvents,
-  failureOf,
-  MALFORMED,
-  refusalReader,
-  unreadableBody,
-} from '#core/agents/translate/failure.ts'
-import { FrameParser } from '#core/agents/translate/frame-parser.ts'
+import { errorEvents, failureOf, MALFORMED, unreadableBody } from '#core/agents/translate/failure.ts'
 import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
 import { isEndMarker } from '#core/agents/translate/replies/end-marker.ts'
 import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
 import { isObject, type JsonObject, textOf } from '#core/base/values/json.ts'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 import { type A2aCard, readCard } from './card.ts'
-import { a2aFailure, isOver, isUnknownTask } from './failures.ts'
+import { a2aConversations } from './conversations.ts'
+import { a2aFailure, a2aRefusal, isOver, isUnknownTask } from './failures.ts'
 import { messageOf } from './parts.ts'
-import { type A2aState, readPassed, updateEvents } from './task.ts'
-import { cancelRequest, errorOf, getRequest, messageRequest, stateOf, type Update, updateOf } from './wire.ts'
+import { type A2aState, newState, updateEvents } from './task.ts'
+import {
+  cancelRequest,
+  cardOf,
+  errorOf,
+  getRequest,
+  messageRequest,
+  stateOf,
+  tolerant,
+  type Update,
+  updateOf,
+} from './wire.ts'
 
 const ENTRY = {
   agent: section({
@@ -102,19 +106,7 @@ export const a2a: Adapter<typeof ENTRY, A2aState, A2aCard> = {
     return messageRequest(call, card, messageOf(call, card.dialect, ids))
   },
 
-  start: ({ answer, platformConversationId }) => ({
-    frames: new FrameParser(),
-    ...omitUndefined({ runId: textOf(answer?.pause.resume?.taskId) }),
-    isAnswer: answer !== undefined,
-    askedIn: platformConversationId,
-    passed: readPassed(answer?.pause.resume),
-    artifacts: new Map(),
-    hasBegun: false,
-    hasText: false,
-    hasFile: false,
-    data: '',
-    isOver: false,
-  }),
+  start: newState,
 
   translate({ event, data }, state) {
     // Proxies in front of an agent add the marker.
@@ -136,7 +128,7 @@ export const a2a: Adapter<typeof ENTRY, A2aState, A2aCard> = {
 
   finish: () => [],
 
-  toFailure: (status, body, header, state) => refusal(status, body, header, state?.isAnswer === true),
+  toFailure: (status, body, header, state) => a2aRefusal(status, body, header, state?.isAnswer === true),
 
   /** A stream may end before it has named the last state of its task. The task itself names it; while it still works, the reply is cut. */
   conclude(call, state) {
@@ -169,6 +161,8 @@ export const a2a: Adapter<typeof ENTRY, A2aState, A2aCard> = {
     }
   },
 
+  conversations: () => a2aConversations,
+
   // No agent has such a task, and each checks the key before it says so.
   probe(agent, card) {
     const accept = (body: JsonObject) => {
@@ -179,24 +173,6 @@ export const a2a: Adapter<typeof ENTRY, A2aState, A2aCard> = {
     const call = probeCall(request, a2a.toFailure, accept)
     return tolerant(call, (body) => (accept(body) ? { ok: 'available' } : undefined))
   },
-}
-
-/** Over HTTP an agent reports with an error status what is a success here. */
-function tolerant<Result>(
-  call: HelperCall<Result>,
-  accept: (body: JsonObject) => { ok: Result } | undefined,
-): HelperCall<Result> {
-  return {
-    ...call,
-    read: (status, body, header) =>
-      (isObject(body) && errorOf(body) !== undefined ? accept(body) : undefined) ??
-      call.read(status, body, header),
-  }
-}
-
-function cardOf({ card }: { readonly card?: A2aCard | undefined }): A2aCard {
-  if (card === undefined) throw new Error('the card was not read before the call')
-  return card
 }
 
 function frameEvents(
@@ -226,19 +202,6 @@ function failed(error: JsonObject, { isAnswer }: A2aState, isWhole: boolean): re
   return errorEvents(a2aFailure(error, { isAnswer, isWhole }))
 }
 
-function refusal(status: number, body: unknown, header: HeaderReader, isAnswer: boolean): Failure {
-  const failure = readRefusal(status, body, header, isAnswer)
-  // Where the card says that the agent is, there is nothing.
-  const isGone = (status === 404 || status === 405) && failure.turn === undefined
-  return isGone ? { ...failure, outdatesCard: true } : failure
-}
-
-function readRefusal(status: number, body: unknown, header: HeaderReader, isAnswer: boolean): Failure {
-  return refusalReader((error, reply) =>
-    a2aFailure(errorOf(error) ?? errorIn(error, false) ?? error, { ...reply, isAnswer, isWhole: true }),
-  )(status, body, header)
-}
-
 /** Whether a task has ended without an answer. */
 function isStopped(update: Update | undefined): boolean {
   return (
@@ -249,7 +212,7 @@ function isStopped(update: Update | undefined): boolean {
 
 /** A page in place of a card is one of the wrong address. */
 function cardFailure(status: number, body: unknown, header: HeaderReader): Failure {
-  if (status >= 400) return refusal(status, body, header, false)
+  if (status >= 400) return a2aRefusal(status, body, header, false)
   return { ...failureOf('agent_misconfigured', { status }), note: 'what was sent is no JSON object' }
 }
 

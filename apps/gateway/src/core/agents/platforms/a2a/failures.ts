@@ -1,11 +1,13 @@
 import type { HeaderReader } from '#core/agents/adapter.ts'
 import type { Failure } from '#core/agents/events.ts'
 import { EarlyRefusals } from '#core/agents/translate/early-refusals.ts'
-import { failureOf, reasonOfStatus, statusOfError } from '#core/agents/translate/failure.ts'
+import { failureOf, reasonOfStatus, refusalReader, statusOfError } from '#core/agents/translate/failure.ts'
 import { messageIn } from '#core/agents/translate/refusals/error-words.ts'
 import { reasonInWords, reasonOfRun } from '#core/agents/translate/refusals/whose-fault.ts'
+import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
 import { type JsonObject, listOf, objectOf, textOf } from '#core/base/values/json.ts'
 import type { ErrorReason } from '#core/errors/errors.ts'
+import { errorOf } from './wire.ts'
 
 interface A2aReply {
   readonly status?: number
@@ -80,6 +82,20 @@ export function a2aFailure(error: JsonObject, { status, header, isAnswer, isWhol
     reasonOfStatus(statusOfError(error.code, status) ?? 500)
   const failure = failureOf(reason, { ...facts, turn })
   return turn === 'none' && OF_CARD.has(word ?? '') ? { ...failure, outdatesCard: true } : failure
+}
+
+/** Maps a reply with an error status. */
+export function a2aRefusal(status: number, body: unknown, header: HeaderReader, isAnswer: boolean): Failure {
+  const failure = readRefusal(status, body, header, isAnswer)
+  // Where the card says that the agent is, there is nothing.
+  const isGone = (status === 404 || status === 405) && failure.turn === undefined
+  return isGone ? { ...failure, outdatesCard: true } : failure
+}
+
+function readRefusal(status: number, body: unknown, header: HeaderReader, isAnswer: boolean): Failure {
+  return refusalReader((error, reply) =>
+    a2aFailure(errorOf(error) ?? errorIn(error, false) ?? error, { ...reply, isAnswer, isWhole: true }),
+  )(status, body, header)
 }
 
 /** The failure of a task that the agent reports itself, which its text explains. */

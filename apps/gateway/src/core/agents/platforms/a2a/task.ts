@@ -1,11 +1,12 @@
-import type { ReplyState } from '#core/agents/adapter.ts'
+import type { AgentCall, ReplyState } from '#core/agents/adapter.ts'
 import type { ChatEvent } from '#core/agents/events.ts'
 import { paragraphBreak } from '#core/agents/made-file.ts'
 import type { Pause, PauseField } from '#core/agents/pause.ts'
 import { detail } from '#core/agents/translate/detail-event.ts'
 import { errorEvents, failureOf, MALFORMED } from '#core/agents/translate/failure.ts'
 import { formOfSchema } from '#core/agents/translate/form-of-schema.ts'
-import type { FrameParser } from '#core/agents/translate/frame-parser.ts'
+import { FrameParser } from '#core/agents/translate/frame-parser.ts'
+import { platformIdOf } from '#core/agents/translate/platform-id.ts'
 import { endFailure } from '#core/agents/translate/replies/finish-words.ts'
 import { pauseEvents } from '#core/agents/translate/replies/pause-events.ts'
 import { usageIn, usageOf } from '#core/agents/translate/replies/token-counts.ts'
@@ -18,6 +19,7 @@ import {
   textOf,
   toJson,
 } from '#core/base/values/json.ts'
+import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 import { taskFailure } from './failures.ts'
 import { readParts } from './parts.ts'
 import { stateOf, type Update } from './wire.ts'
@@ -51,6 +53,26 @@ export interface A2aState extends ReplyState {
   data: string
   /** Whether the task has reached a state in which it stays, or a message has come in its place. */
   isOver: boolean
+}
+
+/** What is known of a reply before it has begun. */
+export function newState({
+  answer,
+  platformConversationId,
+}: Pick<AgentCall, 'platformConversationId'> & Pick<Partial<AgentCall>, 'answer'>): A2aState {
+  return {
+    frames: new FrameParser(),
+    ...omitUndefined({ runId: textOf(answer?.pause.resume?.taskId) }),
+    isAnswer: answer !== undefined,
+    askedIn: platformConversationId,
+    passed: readPassed(answer?.pause.resume),
+    artifacts: new Map(),
+    hasBegun: false,
+    hasText: false,
+    hasFile: false,
+    data: '',
+    isOver: false,
+  }
 }
 
 /** A reply with more artifacts is none that anybody reads; what is known of each is kept until the end, and over a pause. */
@@ -96,6 +118,8 @@ function learnIds({ taskId, contextId }: JsonObject, state: A2aState): void {
   const runId = textOf(taskId)
   const platformConversationId = textOf(contextId)
   if (runId !== undefined) state.runId = runId
+  const answerId = platformIdOf(taskId)
+  if (answerId !== undefined) state.answerId = answerId
   if (platformConversationId !== undefined) state.platformConversationId ??= platformConversationId
 }
 
@@ -292,7 +316,7 @@ function passedSoFar({ artifacts, passed }: A2aState): readonly (readonly [strin
 }
 
 /** What an earlier reply has kept with its pause. */
-export function readPassed(resume: JsonObject | undefined): Map<string, Passed> {
+function readPassed(resume: JsonObject | undefined): Map<string, Passed> {
   return new Map(
     listOf(resume?.passed).map((entry) => {
       const [id, characters, files, tail] = listOf(entry)

@@ -1,4 +1,4 @@
-import type { AgentCall, UpstreamRequest } from '#core/agents/adapter.ts'
+import type { AgentCall, HelperCall, UpstreamRequest } from '#core/agents/adapter.ts'
 import { agentKey } from '#core/agents/translate/agent-key.ts'
 import { bearer } from '#core/agents/translate/bearer.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
@@ -27,10 +27,10 @@ export function messageRequest(caller: Caller, card: A2aCard, message: object): 
   return http(caller, card, `message:${operation}`, { message })
 }
 
-/** The request that reads a task. */
-export function getRequest(caller: Caller, card: A2aCard, id: string): UpstreamRequest {
-  if (card.dialect !== 'http') return rpc(caller, card, 'get', { id, historyLength: 0 })
-  const url = `${pathOf(card)}/tasks/${encodeURIComponent(id)}?historyLength=0`
+/** The request that reads a task, with its last messages if any are wanted. */
+export function getRequest(caller: Caller, card: A2aCard, id: string, historyLength = 0): UpstreamRequest {
+  if (card.dialect !== 'http') return rpc(caller, card, 'get', { id, historyLength })
+  const url = `${pathOf(card)}/tasks/${encodeURIComponent(id)}?historyLength=${historyLength}`
   return { method: 'GET', url, headers: headersOf(caller, card) }
 }
 
@@ -117,4 +117,22 @@ export function stateOf(status: unknown): string {
     .toLowerCase()
     .replace(/^task_state_/, '')
     .replaceAll('_', '-')
+}
+
+/** Over HTTP an agent reports with an error status what is a success here. */
+export function tolerant<Result>(
+  call: HelperCall<Result>,
+  accept: (body: JsonObject) => { ok: Result } | undefined,
+): HelperCall<Result> {
+  return {
+    ...call,
+    read: (status, body, header) =>
+      (isObject(body) && errorOf(body) !== undefined ? accept(body) : undefined) ??
+      call.read(status, body, header),
+  }
+}
+
+export function cardOf({ card }: { readonly card?: A2aCard | undefined }): A2aCard {
+  if (card === undefined) throw new Error('the card was not read before the call')
+  return card
 }

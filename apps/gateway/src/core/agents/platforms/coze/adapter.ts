@@ -1,8 +1,7 @@
 import Type from 'typebox'
-import type { Adapter, AgentCall, AgentFile, ReplyState } from '#core/agents/adapter.ts'
+import type { Adapter, ReplyState } from '#core/agents/adapter.ts'
 import { section, text } from '#core/agents/entry-schema.ts'
 import type { ChatEvent } from '#core/agents/events.ts'
-import { agentUrl } from '#core/agents/translate/agent-url.ts'
 import { bearer } from '#core/agents/translate/bearer.ts'
 import { defaultApp } from '#core/agents/translate/default-app.ts'
 import { detail } from '#core/agents/translate/detail-event.ts'
@@ -17,7 +16,7 @@ import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
 import { multipartPost } from '#core/agents/translate/multipart-post.ts'
-import { isPlatformId } from '#core/agents/translate/platform-id.ts'
+import { isPlatformId, platformIdOf } from '#core/agents/translate/platform-id.ts'
 import { isEndMarker } from '#core/agents/translate/replies/end-marker.ts'
 import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
 import { endFailure, finishMeaning } from '#core/agents/translate/replies/finish-words.ts'
@@ -26,6 +25,9 @@ import { stringValues } from '#core/agents/translate/string-values.ts'
 import { textEvent } from '#core/agents/translate/text-event.ts'
 import { uploadCall } from '#core/agents/translate/upload-call.ts'
 import { isObject, type JsonObject, objectOf, parseJson, textOf } from '#core/base/values/json.ts'
+import { contentIn, contentOf } from './content.ts'
+import { cozeConversations } from './conversations.ts'
+import { cozeUrl } from './coze-url.ts'
 import { cozeCode, cozeFailure, isCozeFileRefusal } from './failures.ts'
 
 /** Bot ids must be quoted in the configuration file, because as numbers they would lose their last digits. */
@@ -157,6 +159,8 @@ export const coze: Adapter<typeof ENTRY, CozeState> = {
     )
   },
 
+  conversations: () => cozeConversations,
+
   probe: (agent) =>
     probeCall(
       { method: 'GET', url: cozeUrl({ agent }, '/v1/users/me'), headers: bearer({ agent }) },
@@ -172,22 +176,6 @@ const END: readonly ChatEvent[] = [{ type: 'end', reason: 'stop' }]
 /** coze-studio silently replaces an unknown conversation with a new one. */
 const REPLACED = failureOf('conversation_not_found', { code: 'conversation_replaced' })
 
-function cozeUrl({ agent }: Pick<AgentCall, 'agent'>, path: string): string {
-  return agentUrl(agent.baseUrl, /\/v[13]$/, path)
-}
-
-function contentOf({ query, files }: AgentCall): object {
-  // Coze rejects an `object_string` that contains only a text.
-  if (files.length === 0) return { content_type: 'text', content: query }
-  const parts = files.map(filePart)
-  return { content_type: 'object_string', content: JSON.stringify([{ type: 'text', text: query }, ...parts]) }
-}
-
-function filePart(file: AgentFile): object {
-  const type = file.kind === 'image' || file.kind === 'audio' ? file.kind : 'file'
-  return 'url' in file ? { type, file_url: file.url } : { type, file_id: file.platformFileId }
-}
-
 function isReplaced({ conversation_id }: JsonObject, { requestedConversationId }: CozeState): boolean {
   const isKnown = requestedConversationId !== undefined && textOf(conversation_id) !== undefined
   return isKnown && conversation_id !== requestedConversationId
@@ -201,7 +189,9 @@ function translateFrame(
   switch (event) {
     case 'conversation.message.delta':
       learnIds(frame.conversation_id, frame.chat_id, state)
-      return frame.type === 'answer' ? answerPiece(frame, state) : []
+      if (frame.type !== 'answer') return []
+      learnAnswer(frame.id, state)
+      return answerPiece(frame, state)
     case 'conversation.message.completed':
       learnIds(frame.conversation_id, frame.chat_id, state)
       return messageCompleted(frame, state)
@@ -237,6 +227,12 @@ function learnIds(conversationId: unknown, runId: unknown, state: CozeState): vo
   const run = textOf(runId)
   if (conversation !== undefined) state.platformConversationId = conversation
   if (run !== undefined) state.runId = run
+}
+
+/** Of several answers the last one stands for all. */
+function learnAnswer(id: unknown, state: CozeState): void {
+  const answerId = platformIdOf(id)
+  if (answerId !== undefined) state.answerId = answerId
 }
 
 /** An error of another shape, with its text where Coze has it. */
@@ -285,6 +281,7 @@ function messageCompleted(message: JsonObject, state: CozeState): readonly ChatE
   const { id, type, content } = message
   switch (type) {
     case 'answer':
+      learnAnswer(id, state)
       return state.streamedAnswers.has(textOf(id) ?? '') ? [] : answerPiece(message, state)
     case 'function_call': {
       const call = parseJson(content)
@@ -356,9 +353,4 @@ function answerPiece(message: JsonObject, state: CozeState): readonly ChatEvent[
   // A file has a line of its own anyway.
   const separates = isNext && text[0]?.type !== 'file'
   return [...reasoning, ...(separates ? [{ type: 'text' as const, text: '\n\n' }] : []), ...text]
-}
-
-function contentIn({ content, content_type }: JsonObject): unknown {
-  if (content_type === 'object_string') return parseJson(content)
-  return content_type === undefined || content_type === 'text' ? content : undefined
 }

@@ -4,11 +4,11 @@ import type { ChatEvent, FinishReason } from '#core/agents/events.ts'
 import type { Pause } from '#core/agents/pause.ts'
 import { bearer } from '#core/agents/translate/bearer.ts'
 import { detail } from '#core/agents/translate/detail-event.ts'
-import { errorEvents, failureOf, MALFORMED, unreadableBody } from '#core/agents/translate/failure.ts'
+import { errorEvents, MALFORMED, unreadableBody } from '#core/agents/translate/failure.ts'
 import { FrameParser } from '#core/agents/translate/frame-parser.ts'
-import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
+import { helperCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
-import { multipartPost } from '#core/agents/translate/multipart-post.ts'
+import { platformIdOf } from '#core/agents/translate/platform-id.ts'
 import { isEndMarker } from '#core/agents/translate/replies/end-marker.ts'
 import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
 import {
@@ -21,14 +21,15 @@ import { outputText } from '#core/agents/translate/replies/output-text.ts'
 import { EMPTY_PAUSE, pauseEvents } from '#core/agents/translate/replies/pause-events.ts'
 import { usageOf } from '#core/agents/translate/replies/token-counts.ts'
 import { textEvent } from '#core/agents/translate/text-event.ts'
-import { uploadCall } from '#core/agents/translate/upload-call.ts'
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/base/values/json.ts'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
+import { difyConversations } from './conversations.ts'
 import { difyUrl } from './dify-url.ts'
 import { difyFailure, difyRefusal } from './failures.ts'
-import { fileInfo, isDifyFileRefusal, uploadName } from './files.ts'
+import { difyUpload, fileInfo, isDifyFileRefusal } from './files.ts'
 import { formPause, latestAnswer, listen, Replay, resumeOf, submitForm } from './human-input.ts'
 import { filesInOutputs, filesOfEnd, madeFiles, withoutFiles } from './made-files.ts'
+import { difyProbe } from './probe.ts'
 import { progress, replace, sources } from './progress.ts'
 
 /** `mode` is the kind of app that the key belongs to. */
@@ -76,13 +77,6 @@ const PATHS = {
   chat: { run: '/chat-messages', stop: '/chat-messages' },
   completion: { run: '/completion-messages', stop: '/completion-messages' },
   workflow: { run: '/workflows/run', stop: '/workflows/tasks' },
-} as const
-
-/** The app kinds (`mode` in the reply to `GET /info`) that each of our modes supports. */
-const APP_MODES = {
-  chat: ['chat', 'agent-chat', 'advanced-chat', 'agent'],
-  completion: ['completion'],
-  workflow: ['workflow'],
 } as const
 
 /**
@@ -198,18 +192,7 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
 
   toFailure: difyRefusal,
 
-  uploadFile: (call, file) =>
-    uploadCall(
-      file,
-      multipartPost(
-        difyUrl(call, '/files/upload'),
-        bearer(call),
-        { ...file, name: uploadName(file.name) },
-        { user: call.endUser },
-      ),
-      dify.toFailure,
-      (body) => body.id,
-    ),
+  uploadFile: difyUpload,
 
   isFileRefusal: isDifyFileRefusal,
 
@@ -224,27 +207,18 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
     )
   },
 
-  probe(agent) {
-    const request = { method: 'GET', url: difyUrl({ agent }, '/info'), headers: bearer({ agent }) } as const
-    const call = probeCall(request, dify.toFailure, (body) => typeof body.name === 'string')
-    return {
-      request,
-      read(status, body, header) {
-        const mode = textOf(objectOf(body).mode)
-        const fits = mode === undefined || APP_MODES[agent.options.mode].some((known) => known === mode)
-        return status < 400 && !fits
-          ? { failure: failureOf('agent_misconfigured', { status, code: `mode ${mode}` }) }
-          : call.read(status, body, header)
-      },
-    }
-  },
+  conversations: ({ options: { mode } }) => difyConversations(mode),
+
+  probe: difyProbe,
 }
 
 function learnIds(frame: JsonObject, state: DifyState): void {
   const runId = textOf(frame.task_id)
   const platformConversationId = textOf(frame.conversation_id)
+  const answerId = platformIdOf(frame.message_id)
   if (runId !== undefined) state.runId = runId
   if (platformConversationId !== undefined) state.platformConversationId = platformConversationId
+  if (answerId !== undefined) state.answerId = answerId
 }
 
 function translateFrame(frame: JsonObject, state: DifyState): readonly ChatEvent[] {

@@ -57,6 +57,10 @@ const REASON_BY_TEXT: readonly (readonly [RegExp, ErrorReason])[] = [
   [/^Run failed/, 'agent_error'],
   // Only a prefix is compared, because flask-restx appends suggestions of other URLs.
   [/^Conversation not exists/i, 'conversation_not_found'],
+  // Of a message that is rated.
+  [/^Message not exists/i, 'conversation_not_found'],
+  // Of the cursor of a page.
+  [/^First Message not exists/i, 'agent_rejected_input'],
 ]
 
 const REASON_BY_CODE: ReadonlyMap<unknown, ErrorReason> = new Map([

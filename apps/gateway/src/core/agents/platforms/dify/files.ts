@@ -1,5 +1,10 @@
-import type { AgentFile } from '#core/agents/adapter.ts'
+import type { AgentCall, AgentFile, FileToUpload, HelperCall } from '#core/agents/adapter.ts'
 import type { Failure } from '#core/agents/events.ts'
+import { bearer } from '#core/agents/translate/bearer.ts'
+import { multipartPost } from '#core/agents/translate/multipart-post.ts'
+import { uploadCall } from '#core/agents/translate/upload-call.ts'
+import { difyUrl } from './dify-url.ts'
+import { difyRefusal } from './failures.ts'
 
 /** Returns a file as an element of `files`. */
 export function fileInfo(file: AgentFile): object {
@@ -8,8 +13,18 @@ export function fileInfo(file: AgentFile): object {
     : { type: file.kind, transfer_method: 'local_file', upload_file_id: file.platformFileId }
 }
 
+export function difyUpload(
+  call: AgentCall,
+  file: FileToUpload,
+): HelperCall<{ readonly platformFileId: string }> {
+  const named = { ...file, name: uploadName(file.name) }
+  const url = difyUrl(call, '/files/upload')
+  const request = multipartPost(url, bearer(call), named, { user: call.endUser })
+  return uploadCall(file, request, difyRefusal, (body) => body.id)
+}
+
 /** Returns a name that Dify accepts for an upload; it rejects names with any of these characters. */
-export function uploadName(name: string): string {
+function uploadName(name: string): string {
   return name.replace(/[/\\:*?"<>|]/g, '_')
 }
 

@@ -205,6 +205,7 @@ test('a pause inside a child app asks the question of its innermost node and hid
         { name: 'Age', label: 'Age', type: 'text', required: false },
       ],
       takesText: true,
+      resume: { answerId: '0190a1b2-0000-7000-8000-000000000001' },
     },
   })
   expect(detailsIn(events)).toEqual([

@@ -2,11 +2,10 @@ import type { Adapter, AgentCall, ReplyState } from '#core/agents/adapter.ts'
 import { oneOf, section } from '#core/agents/entry-schema.ts'
 import type { ChatEvent, FinishReason } from '#core/agents/events.ts'
 import { textOfAnswer } from '#core/agents/pause.ts'
-import { agentUrl } from '#core/agents/translate/agent-url.ts'
 import { bearer } from '#core/agents/translate/bearer.ts'
 import { defaultApp } from '#core/agents/translate/default-app.ts'
 import { detail } from '#core/agents/translate/detail-event.ts'
-import { errorEvents, MALFORMED, refusalReader, unreadableBody } from '#core/agents/translate/failure.ts'
+import { errorEvents, MALFORMED, unreadableBody } from '#core/agents/translate/failure.ts'
 import { filesByUrl } from '#core/agents/translate/files-by-url.ts'
 import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
@@ -24,8 +23,10 @@ import { usage } from '#core/agents/translate/replies/token-counts.ts'
 import { WellFormedText } from '#core/agents/translate/replies/well-formed-text.ts'
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/base/values/json.ts'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
+import { fastgptConversations } from './conversations.ts'
 import { interaction, toolDetail, variables } from './details.ts'
-import { fastgptFailure } from './failures.ts'
+import { fastgptFailure, fastgptRefusal } from './failures.ts'
+import { chatOf, fastgptUrl } from './fastgpt-url.ts'
 import {
   type BadEnd,
   badEndOf,
@@ -94,17 +95,20 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
 
   buildRequest(call) {
     return jsonPost(fastgptUrl(call, '/v1/chat/completions'), bearer(call), {
-      ...runOf(call),
+      ...chatOf(call),
       stream: true,
       detail: true,
       customUid: call.endUser,
+      responseChatItemId: call.callId,
       variables: call.variables,
       // Only the last message is sent; FastGPT prepends the stored ones.
       messages: [{ role: 'user', content: contentOf(call) }],
     })
   },
 
-  start: ({ agent }) => ({
+  start: ({ agent, callId, answer }) => ({
+    // The rest of a reply is added to the message that has asked, which keeps its id.
+    ...omitUndefined({ answerId: answer === undefined ? callId : textOf(answer.pause.resume?.answerId) }),
     frames: new FrameParser(),
     hasBegun: false,
     wholeNodes: agent.options.nodeData === 'full',
@@ -208,18 +212,20 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
 
   finish: (state) => (state.ended ? [] : silentFailure(state)),
 
-  toFailure: refusalReader((error, reply) => fastgptFailure(error, { ...reply, isFirst: true })),
+  toFailure: fastgptRefusal,
 
   // Releases before 2026 lack this call; they stop the run when the connection closes.
   stop(call) {
     return call.platformConversationId === undefined
       ? undefined
       : helperCall(
-          jsonPost(fastgptUrl(call, '/v2/chat/stop'), bearer(call), runOf(call)),
+          jsonPost(fastgptUrl(call, '/v2/chat/stop'), bearer(call), chatOf(call)),
           fastgpt.toFailure,
           (body) => (body.code === 200 ? { ok: undefined } : undefined),
         )
   },
+
+  conversations: () => fastgptConversations,
 
   // A public endpoint, so the key is not checked. An empty completion would check it, but would run a plugin
   // app.
@@ -229,18 +235,6 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
       fastgpt.toFailure,
       (body) => body.code === 200,
     ),
-}
-
-function fastgptUrl({ agent }: Pick<AgentCall, 'agent'>, path: string): string {
-  return agentUrl(agent.baseUrl, /\/api(?:\/v[12])?$/, `/api${path}`)
-}
-
-/** The fields that identify a run. A key bound to an app overrides `appId`; a team's key requires it. */
-function runOf(call: AgentCall): object {
-  return omitUndefined({
-    chatId: call.platformConversationId,
-    appId: call.app?.id ?? (call.appId.trim() || undefined),
-  })
 }
 
 function contentOf({ query: asked, answer, files }: AgentCall): unknown {
@@ -304,7 +298,7 @@ function message(whole: JsonObject, state: FastGptState): readonly ChatEvent[] {
 
 function pause(interactive: JsonObject, state: FastGptState): readonly ChatEvent[] {
   state.answered = true
-  return interaction(interactive, state.wholeNodes)
+  return interaction(interactive, state)
 }
 
 function end(word: string, state: FastGptState): readonly ChatEvent[] {

@@ -27,7 +27,10 @@ export function variables(frame: JsonObject, name: string): ChatEvent {
 }
 
 /** A pause may come from a node inside a child app or a loop; the innermost one contains the question. */
-export function interaction(outermost: JsonObject, wholeNodes: boolean): readonly ChatEvent[] {
+export function interaction(
+  outermost: JsonObject,
+  { wholeNodes, answerId }: { readonly wholeNodes: boolean; readonly answerId?: string },
+): readonly ChatEvent[] {
   let pause = outermost
   let params = objectOf(pause.params)
   while (isObject(params.childrenResponse)) {
@@ -45,6 +48,7 @@ export function interaction(outermost: JsonObject, wholeNodes: boolean): readonl
       options,
       fields,
       takesText: true,
+      ...(answerId !== undefined && { resume: { answerId } }),
     },
     detail({ ...params, type: pause.type }, (step) => {
       const question = step.text('description') ?? step.text('content')

@@ -1,7 +1,7 @@
 import type { HeaderReader } from '#core/agents/adapter.ts'
 import type { Failure } from '#core/agents/events.ts'
 import { EarlyRefusals } from '#core/agents/translate/early-refusals.ts'
-import { failureOf, reasonOfStatus, statusOfError } from '#core/agents/translate/failure.ts'
+import { failureOf, reasonOfStatus, refusalReader, statusOfError } from '#core/agents/translate/failure.ts'
 import { messageIn } from '#core/agents/translate/refusals/error-words.ts'
 import { type JsonObject, textOf } from '#core/base/values/json.ts'
 import type { ErrorReason } from '#core/errors/errors.ts'
@@ -28,6 +28,11 @@ export function fastgptFailure(body: JsonObject, { isFirst, ...reply }: FastGptR
   const turn = isFirst ? EARLY.turnOf({ code, message }) : undefined
   return failureOf(reason, { ...reply, code: textOf(statusText) ?? code, message, turn })
 }
+
+/** Maps a reply with status ≥ 400. */
+export const fastgptRefusal = refusalReader((error, reply) =>
+  fastgptFailure(error, { ...reply, isFirst: true }),
+)
 
 /** FastGPT checks key, app, limit and chat before it runs the app, and stores the question after that. */
 const EARLY = new EarlyRefusals([
@@ -65,5 +70,7 @@ const REASON_BY_TEXT: readonly (readonly [RegExp, ErrorReason])[] = [
   // A team's key without `appId`.
   [/^Key is error/, 'agent_rejected_input'],
   [/^Url is invalid/, 'agent_rejected_input'],
+  // Of an answer that is rated.
+  [/^Chat item not found/, 'conversation_not_found'],
   [/^(?:messages is empty|messages is not array|User question is empty)/, 'agent_rejected_input'],
 ]

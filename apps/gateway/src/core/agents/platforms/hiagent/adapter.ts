@@ -1,33 +1,13 @@
-import type {
-  Adapter,
-  AgentCall,
-  FileByUrl,
-  HeaderReader,
-  HelperCall,
-  ReplyState,
-  UpstreamRequest,
-} from '#core/agents/adapter.ts'
+import type { Adapter, FileByUrl, ReplyState } from '#core/agents/adapter.ts'
 import { NO_OPTIONS } from '#core/agents/entry-schema.ts'
-import type { ChatEvent, Failure } from '#core/agents/events.ts'
+import type { ChatEvent } from '#core/agents/events.ts'
 import { textOfAnswer } from '#core/agents/pause.ts'
-import { agentKey } from '#core/agents/translate/agent-key.ts'
-import { agentUrl } from '#core/agents/translate/agent-url.ts'
 import { detail, type StepFields } from '#core/agents/translate/detail-event.ts'
-import { EarlyRefusals } from '#core/agents/translate/early-refusals.ts'
-import {
-  errorEvents,
-  failureOf,
-  MALFORMED,
-  reasonOfStatus,
-  refusalReader,
-  statusOfError,
-  unreadableBody,
-} from '#core/agents/translate/failure.ts'
+import { errorEvents, failureOf, MALFORMED, unreadableBody } from '#core/agents/translate/failure.ts'
 import { filesByUrl } from '#core/agents/translate/files-by-url.ts'
 import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
-import { jsonPost } from '#core/agents/translate/json-post.ts'
-import { reasonInWords } from '#core/agents/translate/refusals/whose-fault.ts'
+import { platformIdOf } from '#core/agents/translate/platform-id.ts'
 import { isEndMarker } from '#core/agents/translate/replies/end-marker.ts'
 import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
 import { endEvents, finishMeaning, finishWordIn } from '#core/agents/translate/replies/finish-words.ts'
@@ -35,9 +15,10 @@ import { pauseEvents } from '#core/agents/translate/replies/pause-events.ts'
 import { usageOf } from '#core/agents/translate/replies/token-counts.ts'
 import { stringValues } from '#core/agents/translate/string-values.ts'
 import { textEvent } from '#core/agents/translate/text-event.ts'
-import { isObject, type JsonObject, listOf, objectOf, parseJson, textOf } from '#core/base/values/json.ts'
-import { omitUndefined } from '#core/base/values/omit-undefined.ts'
-import type { ErrorReason } from '#core/errors/errors.ts'
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/base/values/json.ts'
+import { hiagentConversations } from './conversations.ts'
+import { bodyFailure, hiagentRefusal } from './failures.ts'
+import { isError, lenient, post, withoutNull } from './wire.ts'
 
 interface HiAgentState extends ReplyState {
   readonly frames: FrameParser
@@ -113,13 +94,13 @@ export const hiagent: Adapter<typeof NO_OPTIONS, HiAgentState> = {
 
   finish: () => [],
 
-  toFailure: (status, body, header) => readRefusal(status, withoutNull(body), header),
+  toFailure: hiagentRefusal,
 
   createConversation: (call) =>
     lenient(
       helperCall(
         post(call, 'create_conversation', { Inputs: stringValues(call.variables) }),
-        hiagent.toFailure,
+        hiagentRefusal,
         (body) => {
           const platformConversationId = textOf(objectOf(body.Conversation).AppConversationID)
           return platformConversationId === undefined ? undefined : { ok: { platformConversationId } }
@@ -131,37 +112,16 @@ export const hiagent: Adapter<typeof NO_OPTIONS, HiAgentState> = {
     if (runId === undefined || messageId === undefined) return undefined
     const request = post(call, 'stop_message', { TaskID: runId, MessageID: messageId })
     return lenient(
-      helperCall(request, hiagent.toFailure, (body) => (isError(body) ? undefined : { ok: undefined })),
+      helperCall(request, hiagentRefusal, (body) => (isError(body) ? undefined : { ok: undefined })),
     )
   },
 
+  conversations: () => hiagentConversations,
+
   probe(agent) {
     const request = post({ agent, app: undefined, endUser: 'probe' }, 'get_app_config_preview', {})
-    return lenient(probeCall(request, hiagent.toFailure, (body) => !isError(body)))
+    return lenient(probeCall(request, hiagentRefusal, (body) => !isError(body)))
   },
-}
-
-const readRefusal = refusalReader((error, reply) => bodyFailure(error, { ...reply, isWhole: true }))
-
-/** Every call is a POST with the app's key in both the header and the body. */
-function post(
-  { agent, app, endUser }: Pick<AgentCall, 'agent' | 'app' | 'endUser'>,
-  action: string,
-  fields: object,
-): UpstreamRequest {
-  const key = agentKey(agent, app) ?? ''
-  const url = agentUrl(agent.baseUrl, /\/api\/proxy\/api\/v1$/, `/api/proxy/api/v1/${action}`)
-  return jsonPost(url, { apikey: key }, omitUndefined({ AppKey: key, UserID: endUser, ...fields }))
-}
-
-/** Makes a call accept bodies that end with a stray `null`. */
-function lenient<Result>({ request, read }: HelperCall<Result>): HelperCall<Result> {
-  return { request, read: (status, body, header) => read(status, withoutNull(body), header) }
-}
-
-/** HiAgent may append a literal `null` to a JSON body, which therefore does not parse and arrives as text. */
-function withoutNull(body: unknown): unknown {
-  return typeof body === 'string' ? (parseJson(body.replace(/null\s*$/, '')) ?? body) : body
 }
 
 /** `Path` and `Size` apply to uploaded files only. */
@@ -174,6 +134,8 @@ function learnIds(frame: JsonObject, state: HiAgentState): void {
   const messageId = textOf(frame.id)
   if (runId !== undefined) state.runId = runId
   if (messageId !== undefined) state.messageId = messageId
+  const answerId = platformIdOf(messageId)
+  if (answerId !== undefined) state.answerId = answerId
 }
 
 function translateFrame(frame: JsonObject, state: HiAgentState): readonly ChatEvent[] {
@@ -298,73 +260,4 @@ function thought(frame: JsonObject): ChatEvent {
 /** Thoughts have no id; their position in the message shows which events belong together. */
 function positionOf({ position }: JsonObject, step: StepFields): string | undefined {
   return typeof position === 'number' ? String(position) : step.text('position')
-}
-
-/**
- * What HiAgent says of its conversations, its apps and the request, in English codes and Chinese texts. Both are unpublished, so
- * they are searched for words; those that mean the same to all vendors come after these.
- */
-const REASON_BY_WORD: readonly (readonly [RegExp, ErrorReason])[] = [
-  [
-    /conversation.{0,20}busy|(?:会话|对话).{0,12}(?:进行中|处理中|占用|忙)|正在(?:生成|回答|处理|运行)/i,
-    'conversation_busy',
-  ],
-  [
-    /conversation.{0,20}not_?\s?(?:found|exist)|(?:会话|对话).{0,12}(?:不存在|未找到|找不到|已删除|已?失效|已?过期|无效)/i,
-    'conversation_not_found',
-  ],
-  [
-    /app.{0,20}not_?\s?(?:found|exist)|(?:应用|智能体).{0,12}(?:不存在|未找到|找不到|已删除)/i,
-    'app_not_found',
-  ],
-  [/not_?\s?published|forbidden/i, 'agent_misconfigured'],
-  [
-    /invalid_?\s?(?:param|arg)|param.{0,20}(?:invalid|error)|missing_?\s?param|参数.{0,10}(?:错误|无效|缺失|非法|不合法|异常|为空)|缺少.{0,8}参数/i,
-    'agent_rejected_input',
-  ],
-  [/频率|频繁|限流|并发|qps|rpm|tpm/i, 'agent_rate_limited'],
-  [
-    /(?:输入|问题|内容|文本|上下文|提示词|消息).{0,10}(?:过长|超长|太长|超过|超出)|文件.{0,12}(?:过大|超过|超出|不支持|格式|类型|解析)/,
-    'agent_rejected_input',
-  ],
-  [/auth|signature|access_?denied/i, 'agent_credentials'],
-  [/flow_?limit|concurren|too_?\s?many/i, 'agent_rate_limited'],
-  [/quota|balance|arrear|insufficient/i, 'agent_quota'],
-  [/sensitive|moderation|censor|risk/i, 'content_filtered'],
-]
-
-/** The only refusal of which a reply is recorded; what HiAgent stores before other ones is not known. */
-const EARLY = new EarlyRefusals([{ code: 'AuthFailed' }])
-
-interface HiAgentReply {
-  readonly status?: number
-  readonly header?: HeaderReader
-  /** Whether the error is the whole reply, in place of a stream. */
-  readonly isWhole: boolean
-}
-
-function bodyFailure(body: JsonObject, { isWhole, ...reply }: HiAgentReply): Failure {
-  const { Code: code, Message: message } = errorOf(body) ?? {}
-  const words = [code, message].filter((word) => typeof word === 'string')
-  const reason =
-    words.flatMap((word) => REASON_BY_WORD.find(([pattern]) => pattern.test(word))?.[1] ?? [])[0] ??
-    reasonInWords({ code, message }, reply.status) ??
-    reasonOfStatus(statusOfError(code, reply.status) ?? 500)
-  const turn = isWhole ? EARLY.turnOf({ code }) : undefined
-  return failureOf(reason, {
-    ...reply,
-    code,
-    message,
-    logId: objectOf(body.ResponseMetadata).RequestId,
-    turn,
-  })
-}
-
-function errorOf(body: JsonObject): JsonObject | undefined {
-  const { Error: error } = objectOf(body.ResponseMetadata)
-  return isObject(error) ? error : undefined
-}
-
-function isError(body: JsonObject): boolean {
-  return errorOf(body) !== undefined
 }

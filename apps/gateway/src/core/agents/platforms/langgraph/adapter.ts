@@ -1,16 +1,11 @@
-import Type from 'typebox'
-import type { Adapter, AgentCall, HeaderReader, UpstreamRequest } from '#core/agents/adapter.ts'
-import { oneOf, section, text } from '#core/agents/entry-schema.ts'
-import type { ChatEvent, Failure } from '#core/agents/events.ts'
-import { agentKey } from '#core/agents/translate/agent-key.ts'
-import { EarlyRefusals } from '#core/agents/translate/early-refusals.ts'
+import type { Adapter } from '#core/agents/adapter.ts'
+import type { ChatEvent } from '#core/agents/events.ts'
 import {
   errorEvents,
   failureOf,
   isPage,
   MALFORMED,
   reasonOfStatus,
-  refusalReader,
   statusOfError,
   unreadableBody,
 } from '#core/agents/translate/failure.ts'
@@ -18,44 +13,19 @@ import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { helperCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
 import { messageIn } from '#core/agents/translate/refusals/error-words.ts'
-import { reasonInWords, reasonOfRun } from '#core/agents/translate/refusals/whose-fault.ts'
+import { reasonOfRun } from '#core/agents/translate/refusals/whose-fault.ts'
 import { isEndMarker } from '#core/agents/translate/replies/end-marker.ts'
 import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
 import { endFailure, finishMeaning } from '#core/agents/translate/replies/finish-words.ts'
 import { userMessage } from '#core/agents/translate/user-message.ts'
 import { isObject, type JsonObject, objectOf, textOf } from '#core/base/values/json.ts'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
+import { langgraphConversations } from './conversations.ts'
+import { ENTRY } from './entry.ts'
+import { refusal } from './failures.ts'
 import { type LangGraphState, missingText, OVER, pieceEvents, updateEvents, wantsTool } from './frames.ts'
 import { resumeOf } from './interrupts.ts'
-
-const ASSISTANT = {
-  perDeployment: true,
-  description: 'The assistant that runs: its id, or the name of its graph in `langgraph.json`.',
-  examples: ['agent'],
-} as const
-
-const ENTRY = {
-  agent: section({
-    assistantId: Type.Optional(text({ ...ASSISTANT, whenAbsent: '`agent`' })),
-    node: Type.Optional(
-      text({
-        description:
-          'The node of the graph whose messages are the answer. Those of others are left out then.',
-        whenAbsent: 'the last message of whatever node',
-        examples: ['write_answer'],
-      }),
-    ),
-    keyHeader: oneOf(['x-api-key', 'authorization'], {
-      default: 'x-api-key',
-      description: 'The header that takes the key; `authorization` gets it as a bearer token.',
-    }),
-  }),
-  app: section({
-    assistantId: Type.Optional(text({ ...ASSISTANT, whenAbsent: 'the id of the app' })),
-  }),
-}
-
-type Call = Pick<AgentCall<typeof ENTRY>, 'agent'> & { readonly app?: AgentCall<typeof ENTRY>['app'] }
+import { credentials, post, runUrl, threadOf } from './wire.ts'
 
 /** How long the gateway waits for the status of a run whose bytes have ended. */
 const STATUS_MS = 10_000
@@ -160,7 +130,7 @@ export const langgraph: Adapter<typeof ENTRY, LangGraphState> = {
     return {
       ...helperCall(
         { method: 'GET', url: runUrl(call, runId), headers: credentials(call) },
-        langgraph.toFailure,
+        refusal,
         (run) => ({
           ok: endOf(textOf(run.status), state),
         }),
@@ -180,6 +150,8 @@ export const langgraph: Adapter<typeof ENTRY, LangGraphState> = {
     }
   },
 
+  conversations: () => langgraphConversations,
+
   // Public servers tell their state without a key, so this asks for what needs one.
   probe(agent) {
     return {
@@ -192,26 +164,6 @@ export const langgraph: Adapter<typeof ENTRY, LangGraphState> = {
       },
     }
   },
-}
-
-function post(call: Call, path: string, body: object): UpstreamRequest {
-  return jsonPost(call.agent.baseUrl + path, credentials(call), body)
-}
-
-function credentials({ agent, app }: Call): Record<string, string> {
-  const key = agentKey(agent, app)
-  if (key === undefined) return {}
-  const { keyHeader } = agent.options
-  return { [keyHeader]: keyHeader === 'authorization' ? `Bearer ${key}` : key }
-}
-
-/** A UUID, as the server demands, of the conversation's derived id: 32 of its hexadecimal digits, marked as a UUID of its maker's own kind. */
-function threadOf({ platformConversationId: id = '' }: Pick<AgentCall, 'platformConversationId'>): string {
-  return `${id.slice(0, 8)}-${id.slice(8, 12)}-8${id.slice(13, 16)}-8${id.slice(17, 20)}-${id.slice(20, 32)}`
-}
-
-function runUrl(call: Call & Pick<AgentCall, 'platformConversationId'>, runId: string): string {
-  return `${call.agent.baseUrl}/threads/${threadOf(call)}/runs/${encodeURIComponent(runId)}`
 }
 
 /** How a run has ended by its status; nothing for one that still works, whose stream was cut. */
@@ -255,29 +207,3 @@ function failed(error: JsonObject, state: LangGraphState): readonly ChatEvent[] 
     : (reasonOfRun(message) ?? reasonOfStatus(statusOfError(error.code, undefined) ?? 500))
   return errorEvents(failureOf(reason, { code, message }))
 }
-
-/** The server makes no run then. */
-const EARLY = new EarlyRefusals([{ status: 401 }, { status: 422, code: 'busy' }])
-
-/** Of a thread that has a run, in the text of the server; the same status has other reasons in its lists of mistakes. */
-const BUSY = /already running/i
-/** Of an assistant that does not exist, which the operator has named. */
-const NO_ASSISTANT = /\b(?:invalid assistant|(?:assistant|graph)\b.*\bnot found)\b/is
-
-function refusal(status: number, body: unknown, header: HeaderReader): Failure {
-  const said = messageIn(body) ?? ''
-  if (status === 409 || (status === 422 && BUSY.test(said))) {
-    const turn = EARLY.turnOf({ status, code: 'busy' })
-    return failureOf('conversation_busy', { status, code: 'busy', turn })
-  }
-  if (NO_ASSISTANT.test(said)) return failureOf('agent_misconfigured', { status })
-  const failure = readRefusal(status, body, header)
-  const turn = isPage(body) ? undefined : EARLY.turnOf({ status })
-  return turn === undefined ? failure : { ...failure, turn }
-}
-
-const readRefusal = refusalReader((error, { status, header }) => {
-  const reason = reasonInWords(error, status) ?? reasonOfStatus(status)
-  const code = error.code ?? textOf(error.error)
-  return failureOf(reason, { status, header, error, code, message: messageIn(error) })
-})

@@ -4,6 +4,7 @@ import type { ChatEvent } from '#core/agents/events.ts'
 import { detail } from '#core/agents/translate/detail-event.ts'
 import { failureOf } from '#core/agents/translate/failure.ts'
 import type { FrameParser } from '#core/agents/translate/frame-parser.ts'
+import { platformIdOf } from '#core/agents/translate/platform-id.ts'
 import { finishWordIn } from '#core/agents/translate/replies/finish-words.ts'
 import { pauseEvents } from '#core/agents/translate/replies/pause-events.ts'
 import { usageOf } from '#core/agents/translate/replies/token-counts.ts'
@@ -57,7 +58,7 @@ export function pieceEvents(
 }
 
 /** In the form of the server in JavaScript, `ai`, or of the one in Python, `AIMessageChunk`. */
-function isOfModel({ type, role }: JsonObject): boolean {
+export function isOfModel({ type, role }: JsonObject): boolean {
   const word = textOf(type) ?? textOf(role)
   return word === 'ai' || word === 'assistant' || word?.startsWith('AIMessage') === true
 }
@@ -89,6 +90,7 @@ function answerEvents(chunk: JsonObject, state: LangGraphState): readonly ChatEv
     return events
   }
   state.message = { id, text }
+  learnAnswer(id, state)
   state.finishWord = word
   state.hasText = true
   if (message === undefined) return events
@@ -96,8 +98,13 @@ function answerEvents(chunk: JsonObject, state: LangGraphState): readonly ChatEv
   return replaced(events)
 }
 
+function learnAnswer(id: string, state: LangGraphState): void {
+  const answerId = platformIdOf(id)
+  if (answerId !== undefined) state.answerId = answerId
+}
+
 /** The content of a message. LangChain's own blocks have the bytes of a file apart from its type. */
-function contentOf({ content }: JsonObject): unknown {
+export function contentOf({ content }: JsonObject): unknown {
   if (!Array.isArray(content)) return content
   return content.map((part) => {
     const { data, mimeType, mime_type, metadata, ...rest } = objectOf(part)
@@ -175,6 +182,7 @@ function finalEvents(message: JsonObject, state: LangGraphState): readonly ChatE
   const id = textOf(message.id) ?? ''
   if (text === '') return []
   state.last = text
+  learnAnswer(id, state)
   const { message: known } = state
   if (known === undefined || known.id !== id || known.text === text) return []
   known.text = text
