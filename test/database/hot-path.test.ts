@@ -40,6 +40,8 @@ const TABLES = [
   'rollup_name_counts',
   'revoked_tokens',
   'conversations',
+  'listed_conversations',
+  'conversation_generations',
   'pauses',
   'turns',
   'instances',
@@ -120,6 +122,11 @@ WITH turns_made AS (
 ), conversations_made AS (
   INSERT INTO conversations (key, owner_id, agent, platform_id, created_at)
   SELECT 'mapping-' || n, user_id, 'dify', 'platform-' || n, now() FROM numbers
+), listed_made AS (
+  INSERT INTO listed_conversations (id, identity, owner_id, end_user, agent, app, conversation, created_at, last_activity_at)
+  SELECT md5('listed' || n)::uuid, sha256(('listed' || n)::bytea), user_id, '', 'dify', '', 'chat-' || n, now(), now() FROM numbers
+), generations_made AS (
+  INSERT INTO conversation_generations (identity, generation) SELECT sha256(('listed' || n)::bytea), 1 FROM numbers
 )
 INSERT INTO instances (id, started_at, lease_until, stopped_at)
 SELECT user_id, now(), now() - interval '1 day', now() - interval '1 day' FROM numbers CROSS JOIN quiet`

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit'
 import { validate } from 'uuid'
-import type { PlatformMessage, Rating } from '#core/agents/adapter.ts'
+import type { PlatformHistory, PlatformMessage, Rating } from '#core/agents/adapter.ts'
 import { keptText } from '#core/calls/conversation/conversations.ts'
 import type { Sql } from '#core/database/database.ts'
 import { fail, Problem, refuseField } from '#core/errors/errors.ts'
@@ -85,18 +85,49 @@ export async function readHistory(
   if (place.calls.turn !== undefined) return readTurns(deps, conversation, place, page, signal)
   const { history } = place.calls
   if (history === undefined) throw new Error('a platform without a history')
-  const { limit, before } = page
-  const read = await deps.atPlatform.ask(
-    place,
-    history(place.conversation, { limit, ...(before !== undefined && { before }) }),
-    signal,
-  )
+  const ask = (limit: number, cursor: string | undefined) => {
+    const asked = { limit, ...(cursor !== undefined && { before: cursor }) }
+    return deps.atPlatform.ask(place, history(place.conversation, asked), signal)
+  }
+  const read = await readBefore(page, ask)
   const answers = await readAnswers(deps.sql, conversation, read.items)
   return {
     items: read.items.map((message) => messageOf(place, message, answers)),
     before: read.before ?? null,
     isComplete: true,
   }
+}
+
+/** Begins the cursors of platforms, so that they are no ids of messages. */
+const CURSOR = 'at:'
+/** So many pages are searched for a message. */
+const SEARCHED_PAGES = 10
+
+/** The page before a cursor of the platform, or before a message, which is searched for; `before` of the result is either. */
+async function readBefore(
+  { limit, before }: HistoryPage,
+  ask: (limit: number, cursor: string | undefined) => Promise<PlatformHistory>,
+): Promise<PlatformHistory> {
+  const at = async (cursor: string | undefined): Promise<PlatformHistory> => {
+    const { items, before: next } = await ask(limit, cursor)
+    return { items, ...(next !== undefined && { before: CURSOR + next }) }
+  }
+  if (before === undefined || before.startsWith(CURSOR)) return at(before?.slice(CURSOR.length))
+  let cursor: string | undefined
+  for (let pages = 0; pages < SEARCHED_PAGES; pages += 1) {
+    const page = await ask(HISTORY_ITEMS_MAX, cursor)
+    const place = page.items.findIndex(({ id }) => id === before)
+    if (place === 0) return page.before === undefined ? { items: [] } : at(page.before)
+    if (place > 0) {
+      const older = page.items.slice(0, place)
+      const hasMore = older.length > limit || page.before !== undefined
+      const items = older.slice(-limit)
+      return { items, ...(hasMore && items[0] !== undefined && { before: items[0].id }) }
+    }
+    if (page.before === undefined) break
+    cursor = page.before
+  }
+  return refuseBefore()
 }
 
 interface Answer {

@@ -48,7 +48,8 @@ export const CONVERSATION_DESCRIPTIONS = {
     'Whether the platform has deleted it, too: `unsupported` where it cannot, or had nothing of it.',
   newName: 'The new name, of 1 to 200 characters. Null takes the name back, here alone.',
   limit: 'The largest number of messages.',
-  beforeGiven: '`before` of the page after it. Omit it to get the newest page.',
+  beforeGiven:
+    '`before` of the page after it, or the id of one of the last thousand messages. Omit it to get the newest page.',
   visible:
     'An API key that may chat sees those of its owner with the agents that it may use, a user its own, and administrators all. Where the gateway is configured to trust a header that names the end user, a request with it sees those of that end user alone.',
 } as const
