@@ -55,6 +55,7 @@ const FLOORS = [
   ['accounts', 'uploads', 'configuration'],
   ['reports', 'reply-log', 'refusals'],
   ['calls'],
+  ['conversations'],
   ['services'],
 ]
 

@@ -3,6 +3,7 @@ import { createRememberedKeys } from '@trunkline/gateway/src/core/accounts/keys/
 import { createKeyWatch } from '@trunkline/gateway/src/core/accounts/keys/key-watch.ts'
 import { systemRuntime } from '@trunkline/gateway/src/core/base/runtime.ts'
 import { createConversations } from '@trunkline/gateway/src/core/calls/conversation/conversations.ts'
+import { createDerivedIds } from '@trunkline/gateway/src/core/calls/conversation/derived-ids.ts'
 import { createCallStops } from '@trunkline/gateway/src/core/calls/stop-calls.ts'
 import type { Database, Sql } from '@trunkline/gateway/src/core/database/database.ts'
 import { openDatabase } from '@trunkline/gateway/src/core/database/open.ts'
@@ -39,6 +40,8 @@ const TABLES = [
   'rollup_name_counts',
   'revoked_tokens',
   'conversations',
+  'listed_conversations',
+  'conversation_generations',
   'pauses',
   'turns',
   'instances',
@@ -119,6 +122,11 @@ WITH turns_made AS (
 ), conversations_made AS (
   INSERT INTO conversations (key, owner_id, agent, platform_id, created_at)
   SELECT 'mapping-' || n, user_id, 'dify', 'platform-' || n, now() FROM numbers
+), listed_made AS (
+  INSERT INTO listed_conversations (id, identity, owner_id, end_user, agent, app, conversation, created_at, last_activity_at)
+  SELECT md5('listed' || n)::uuid, sha256(('listed' || n)::bytea), user_id, '', 'dify', '', 'chat-' || n, now(), now() FROM numbers
+), generations_made AS (
+  INSERT INTO conversation_generations (identity, generation) SELECT sha256(('listed' || n)::bytea), 1 FROM numbers
 )
 INSERT INTO instances (id, started_at, lease_until, stopped_at)
 SELECT user_id, now(), now() - interval '1 day', now() - interval '1 day' FROM numbers CROSS JOIN quiet`
@@ -439,6 +447,7 @@ async function callKept(sql: Sql): Promise<void> {
 async function converse(sql: Sql): Promise<void> {
   const conversations = createConversations({
     sql,
+    derivedIds: createDerivedIds(() => 'secret'),
     runtime: systemRuntime,
     bounds: { maxTurns: 20, maxCharacters: 40_000, retentionDays: 30, mappingRetentionDays: 400 },
   })

@@ -85,6 +85,7 @@ describe.runIf(server)('an embedded database moves to PostgreSQL', () => {
       'api_keys',
       'calls',
       'conversations',
+      'listed_conversations',
       'rollups',
       'settings',
       'signing_keys',

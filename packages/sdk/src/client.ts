@@ -6,6 +6,7 @@ import { Agents } from './resources/agents.ts'
 import { ApiKeys } from './resources/api-keys.ts'
 import { Audit } from './resources/audit.ts'
 import { Calls } from './resources/calls.ts'
+import { Conversations } from './resources/conversations.ts'
 import { Processes } from './resources/processes.ts'
 import { Refusals } from './resources/refusals.ts'
 import { ServerChat } from './resources/server-chat.ts'
@@ -39,6 +40,8 @@ export class Trunkline {
   readonly calls: Calls
   /** Chats with an agent. */
   readonly chat: ServerChat
+  /** Conversations with agents. */
+  readonly conversations: Conversations
   /** The processes of the gateway. */
   readonly processes: Processes
   /** What was refused. */
@@ -71,6 +74,7 @@ export class Trunkline {
     this.audit = new Audit(transport)
     this.chat = new ServerChat(transport, resolved)
     this.calls = new Calls(this.chat)
+    this.conversations = new Conversations(transport)
     this.processes = new Processes(transport)
     this.refusals = new Refusals(transport)
     this.uploads = new Uploads(transport)

@@ -29,6 +29,7 @@ export type {
   ChatChunk,
   ChatReply,
   ChatRequest,
+  ConversationMessages,
   CreateApiKey,
   CreatedApiKey,
   CreateUser,
@@ -37,6 +38,7 @@ export type {
   ErrorReason,
   FullUser,
   GatewayProcess,
+  ListedConversation,
   LoginResponse,
   Pause,
   PauseAnswer,
@@ -73,6 +75,15 @@ export type { Audit, AuditFilter } from './resources/audit.ts'
 export type { Calls } from './resources/calls.ts'
 export type { Chat } from './resources/chat.ts'
 export type { Conversation, ConversationAnswer, ConversationParams } from './resources/conversation.ts'
+export type {
+  ConversationFilter,
+  Conversations,
+  DeletedConversation,
+  Feedback,
+  MessagePage,
+  RatedCall,
+  RenamedConversation,
+} from './resources/conversations.ts'
 export type { Processes, ProcessFilter } from './resources/processes.ts'
 export type { RefusalCountQuery, RefusalFilter, Refusals } from './resources/refusals.ts'
 export type { ServerChat } from './resources/server-chat.ts'

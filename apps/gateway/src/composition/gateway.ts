@@ -102,6 +102,7 @@ export async function createGateway({
   const refusals = buildRefusals(surroundings, { catalog, rememberedKeys: accounts.rememberedKeys })
   const conversations = createConversations({
     sql: database.lanes.conversations,
+    derivedIds,
     runtime,
     bounds: config.conversations,
   })

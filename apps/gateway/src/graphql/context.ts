@@ -9,6 +9,7 @@ import type { PrismaClient } from '#generated/prisma/client.ts'
 import type { ChatRouteOptions } from '#http/chat/chat-route.ts'
 import { bearerOf, originOf } from '#http/guards/credentials.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
+import { readerOf } from './conversations/reader-of.ts'
 import { createLoaders, type Loaders } from './reads/loaders.ts'
 import { PreviousReports } from './reads/previous-report.ts'
 import { ReportPoints } from './reads/report-points.ts'
@@ -81,7 +82,7 @@ export function createContext(parts: ContextParts, place: OperationPlace): Graph
   const onLimit = showLimit(reply)
   const caller = () => callerOf(context)
   const loggedIn = new Set<string>()
-  const loaders = createLoaders(services, caller, onLimit, signal)
+  const loaders = createLoaders(services, caller, onLimit, signal, () => readerOf({ http, ...parts }))
   const context: GraphqlContext = {
     ...parts,
     http,

@@ -1,6 +1,6 @@
 import { builder } from './builder.ts'
-import { withForwardPagesOnly } from './serving/forward-pages.ts'
 import { locateProblems } from './serving/locate-problems.ts'
+import { withPagesInOneDirection } from './serving/pages-in-one-direction.ts'
 // In the order in which a reader of the schema meets them.
 import './types/login.ts'
 import './types/user.ts'
@@ -13,6 +13,8 @@ import './types/agent-deployment.ts'
 import './types/chat/chat.ts'
 import './types/upload.ts'
 import './types/call.ts'
+import './conversations/conversation.ts'
+import './conversations/conversation-mutations.ts'
 import './types/kept-calls.ts'
 import './types/usage.ts'
 import './types/usage-updated.ts'
@@ -24,9 +26,10 @@ import './types/find-node.ts'
 
 /** The schema of the face: each file of `types/` adds its own part when it is loaded. */
 export const schema = locateProblems(
-  withForwardPagesOnly(builder.toSchema({ sortSchema: false }), [
-    'CallConnection',
-    'RefusalConnection',
-    'AuditEventConnection',
-  ]),
+  withPagesInOneDirection(builder.toSchema({ sortSchema: false }), {
+    CallConnection: 'forwards',
+    RefusalConnection: 'forwards',
+    AuditEventConnection: 'forwards',
+    MessageConnection: 'backwards',
+  }),
 )

@@ -28,6 +28,7 @@ import { agentRoutes } from '#rest/agents.ts'
 import { apiKeyRoutes } from '#rest/api-keys.ts'
 import { auditRoutes } from '#rest/audit.ts'
 import { chatRoutes } from '#rest/chat/routes.ts'
+import { conversationRoutes } from '#rest/conversations.ts'
 import { fileRoutes } from '#rest/files.ts'
 import { frontPageRoutes } from '#rest/front-page.ts'
 import { jwksRoutes } from '#rest/jwks.ts'
@@ -123,6 +124,7 @@ export async function mountRoutes(
       userRoutes(management, services, runtime)
       usageRoutes(management, services)
       refusalRoutes(management, services)
+      conversationRoutes(management, services, chatOptions)
       auditRoutes(management, services)
       processRoutes(management, services)
       keptCallRoutes(management, services, config.chat)

@@ -60,6 +60,8 @@ export interface Callers {
   readonly callId: string
   /** Makes a kept call with premium's chat key, waits for its end, and returns its id. */
   newKeptCall(asked?: KeptAsked): Promise<string>
+  /** Makes a call with premium's chat key in a new conversation, and returns the ids of both once they are listed. */
+  newConversation(): Promise<{ readonly id: string; readonly callId: string }>
   /** Creates a key of this owner, `a key` unless it is named, and returns its id. */
   newKey(ownerId: string, name?: string): Promise<string>
   /** Uploads a file with a key of this owner and returns the id of the upload; for `premium`, with its upload key. */
@@ -236,6 +238,17 @@ export async function openCallers({
       return (await upload(gateway, key.principal, key.credential)).id
     },
     newKeptCall: (asked) => keptCall(gateway, chatKey.credential, asked),
+    async newConversation() {
+      const callId = await keptCall(gateway, chatKey.credential)
+      return vi.waitFor(async () => {
+        const [row] = await database.sql.query<{ id: string }>(
+          'SELECT l.id::text FROM listed_conversations l JOIN calls c USING (owner_id, conversation) WHERE c.id = $1::uuid',
+          [callId],
+        )
+        if (row === undefined) throw new Error('the conversation is not listed yet')
+        return { id: row.id, callId }
+      }, 20_000)
+    },
     newKey: async (ownerId, name) => (await createKey(ownerId, ['chat'], undefined, name)).key.id,
     async freshCredential(name) {
       const { credential, principal } = callers[name]

@@ -114,6 +114,16 @@ export const KEY_MANAGERS: ByPrincipal = {
   'admin key of a user': 'role_denied',
 }
 
+/** Who reads and changes the conversations of premium: administrators, their owner, and keys of the owner that may chat. */
+export const CONVERSATION_READERS: ByPrincipal = {
+  ...EVERYBODY,
+  user: 'conversation_not_found',
+  'upload key': 'permission_denied',
+  'chat key of an admin': 'conversation_not_found',
+  'admin key of a user': 'conversation_not_found',
+  neighbour: 'conversation_not_found',
+}
+
 /** Who may stop the call of premium's chat key: administrators, its owner, and keys of the owner that may chat. */
 export const CALL_STOPPERS: ByPrincipal = {
   ...EVERYBODY,

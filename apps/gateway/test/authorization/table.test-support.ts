@@ -20,6 +20,7 @@ import {
   ADMINS,
   type ByPrincipal,
   CALL_STOPPERS,
+  CONVERSATION_READERS,
   EVERYBODY,
   forAnybody,
   forCaller,
@@ -79,6 +80,19 @@ const COUNT_SEEN: ByPrincipal = {
   'chat key of an admin': '1',
   'admin key of a user': '1',
   neighbour: '0',
+}
+
+/** Whose conversations each caller sees. */
+const CONVERSATIONS_SEEN: ByPrincipal = {
+  user: 'user',
+  premium: 'premium',
+  admin: 'all',
+  'chat key': 'premium',
+  'upload key': 'permission_denied',
+  'admin key of an admin': 'all',
+  'chat key of an admin': 'admin',
+  'admin key of a user': 'user',
+  neighbour: 'nothing',
 }
 
 /** The last refusal of one request that each caller sees; it was made with all chat keys one after the other. */
@@ -536,6 +550,50 @@ export const TABLE: {
       return shown(all, call === null ? [] : [call])
     }),
   },
+  conversations: {
+    check: forCaller({ ...EVERYBODY, 'upload key': 'permission_denied' }, async (caller, { services }) =>
+      services.conversations.check(caller, {}),
+    ),
+    list: forCaller(CONVERSATIONS_SEEN, async (caller, { services, all }) =>
+      ownersOf(all, await services.conversations.list(caller, { take: 100 }, { agent: FAILING_AGENT })),
+    ),
+    count: forCaller(
+      { ...COUNT_SEEN, 'chat key': '2', 'upload key': 'permission_denied' },
+      async (caller, { services }) =>
+        String(await services.conversations.count(caller, { agent: FAILING_AGENT })),
+    ),
+    export: forCaller(CONVERSATIONS_SEEN, async (caller, { services, all }) =>
+      ownersOf(all, await drained(await services.conversations.export(caller, { agent: FAILING_AGENT }))),
+    ),
+    find: forCaller(CONVERSATION_READERS, async (caller, { services, all }) =>
+      services.conversations.find(caller, (await all.newConversation()).id),
+    ),
+    findMany: forCaller(CONVERSATION_READERS, async (caller, { services, all }) => {
+      const { id } = await all.newConversation()
+      const found = await services.conversations.findMany(caller, [id, 'no id'])
+      return found[0] ?? fail('conversation_not_found')
+    }),
+    messages: forCaller(CONVERSATION_READERS, async (caller, { services, all }) => {
+      const { id } = await all.newConversation()
+      await services.conversations.messages(caller, id, { limit: 1 })
+    }),
+    rename: forCaller(CONVERSATION_READERS, async (caller, { services, all }) => {
+      await services.conversations.rename(caller, (await all.newConversation()).id, 'a name')
+    }),
+    remove: forCaller(CONVERSATION_READERS, async (caller, { services, all }) => {
+      await services.conversations.remove(caller, (await all.newConversation()).id)
+    }),
+    rate: forCaller(
+      {
+        ...CALL_STOPPERS,
+        'upload key': 'permission_denied',
+      },
+      async (caller, { services, all }) => {
+        const { callId } = await all.newConversation()
+        await services.conversations.rate(caller, callId, { rating: 'up' })
+      },
+    ),
+  },
   refusals: {
     checkCounts: open('Judges the form of a query, and reads nothing.'),
     list: forCaller(CALLS_SEEN, async (caller, { services, all }) => {
@@ -597,6 +655,15 @@ function shown(all: Callers, calls: readonly Pick<Call, 'keyId' | 'platformStatu
   const ids = calls.map(({ keyId }) => keyId)
   const seen = named(all.keyNames, callingKeys(all), ids)
   return calls.some(({ platformStatus }) => platformStatus !== null) ? withPlatform(seen) : seen
+}
+
+/** The callers whose conversations these are. */
+function ownersOf({ callers }: Callers, rows: readonly { readonly ownerId: string }[]): string {
+  const names = (['user', 'premium', 'admin'] as const).filter((name) =>
+    rows.some(({ ownerId }) => ownerId === callers[name].ownerId),
+  )
+  if (names.length === 3) return 'all'
+  return names.length === 0 ? 'nothing' : names.join(', ')
 }
 
 /** A report of an administrator, which is compared with the days of all calls. */

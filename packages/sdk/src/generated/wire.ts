@@ -520,6 +520,94 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/conversations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List conversations
+         * Returns conversations, the most recently used first. An API key that may chat sees those of its owner with the agents that it may use, a user its own, and administrators all. Where the gateway is configured to trust a header that names the end user, a request with it sees those of that end user alone. The CSV format returns all of them at once, without pages.
+         */
+        get: operations["listConversations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/conversations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a conversation
+         * Returns the record of a conversation. An API key that may chat sees those of its owner with the agents that it may use, a user its own, and administrators all. Where the gateway is configured to trust a header that names the end user, a request with it sees those of that end user alone.
+         */
+        get: operations["getConversation"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a conversation
+         * Deletes a conversation at the platform of its agent, where that can, and here: what is kept of its turns, its open question and its kept replies. Its id begins a new conversation from then on. The records of its calls stay, which hold no texts. Where the platform does not answer, nothing is deleted, and a repetition finishes it.
+         */
+        delete: operations["deleteConversation"];
+        options?: never;
+        head?: never;
+        /**
+         * Rename a conversation
+         * Names a conversation, here and at the platform of its agent where that has names.
+         */
+        patch: operations["renameConversation"];
+        trace?: never;
+    };
+    "/api/v1/conversations/{id}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the messages of a conversation
+         * Returns a page of the messages of a conversation, the newest page first. Where the platform of its agent keeps them, it is asked at this moment, and nothing of it is stored. That an administrator reads the texts of another user is in the audit log.
+         */
+        get: operations["listMessages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/calls/{call_id}/feedback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Rate the answer of a call
+         * Keeps with a call what its user thinks of the answer, and passes it on where the platform of its agent takes it. Repeating it replaces it. Takes what may see the conversation of the call.
+         */
+        put: operations["rateCall"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/audit": {
         parameters: {
             query?: never;
@@ -3431,6 +3519,121 @@ export interface components {
             count: number;
         };
         /**
+         * A conversation of an end user with an agent and its app. It is listed within a second after its first call has ended, and as long after its last use as `conversations.mappingRetentionDays` says.
+         * @example {
+         *       "id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
+         *       "conversation": "chat-1",
+         *       "agent": "fastgpt",
+         *       "app": "demo",
+         *       "owner_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a12",
+         *       "user": "ann",
+         *       "name": "Holiday plans",
+         *       "created_at": "2026-11-20T08:30:00.000Z",
+         *       "last_activity_at": "2026-11-20T09:02:00.000Z",
+         *       "turns": 4,
+         *       "last_outcome": "done",
+         *       "paused": false
+         *     }
+         */
+        ListedConversation: {
+            /**
+             * Format: uuid
+             *
+             * The id of the conversation, made by the gateway.
+             * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+             */
+            id: string;
+            /** The id by which the client names the conversation: `chat_id`, `conversation_id` or `X-Conversation-Id` of its calls. The same id of another user, end user, agent or app is another conversation. */
+            conversation: string;
+            /** The id of the agent. */
+            agent: string;
+            /** The id of the app of the agent; empty if there is none. */
+            app: string;
+            /**
+             * Format: uuid
+             *
+             * The id of the user whom the API keys of its calls belong to.
+             * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+             */
+            owner_id: string;
+            /** The end user that the calls named; empty if they named none. */
+            user: string;
+            /** The name; null as long as nobody has named it. */
+            name: string | null;
+            /**
+             * Format: date-time
+             *
+             * When its first call was admitted, as far as conversations were listed at that time (ISO 8601, UTC).
+             * @example 2026-11-20T08:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             *
+             * When its last call ended, accurate to a minute (ISO 8601, UTC).
+             * @example 2026-11-20T08:30:00.000Z
+             */
+            last_activity_at: string;
+            /** The complete answers, as far as the ledger still has their calls; counted up to 1,000. */
+            turns: number;
+            /** How its last call ended; null while that is running, and once the ledger has no call of it any more. */
+            last_outcome: string | null;
+            /** Whether a run waits for its user. */
+            paused: boolean;
+        };
+        /**
+         * A page of the messages of a conversation, the newest page first.
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10.1",
+         *           "role": "assistant",
+         *           "text": "To the sea.",
+         *           "files": [],
+         *           "created_at": "2026-11-20T08:30:00.000Z",
+         *           "call_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
+         *           "feedback": "up"
+         *         }
+         *       ],
+         *       "has_more": false,
+         *       "before": null,
+         *       "complete": true
+         *     }
+         */
+        ConversationMessages: {
+            /** In the order in which they were said. */
+            items: {
+                /** The id of the message, unique within its conversation. */
+                id: string;
+                /**
+                 * Who said it.
+                 * @enum {string}
+                 */
+                role: "user" | "assistant";
+                /** The text. */
+                text: string;
+                /** The files, as the platform names them. Their URLs may expire. */
+                files: {
+                    /** Where the file is. */
+                    url: string;
+                    /** Its name, where the platform tells one. */
+                    name?: string;
+                }[];
+                /** When it was said; null where the platform does not tell. */
+                created_at: string | null;
+                /** The id of the call whose answer it is, where that is known: it can be rated by this id. */
+                call_id: string | null;
+                /** What the user thinks of the answer; null if it was not rated. */
+                feedback: ("up" | "down") | null;
+            }[];
+            /** Whether there are older messages. */
+            has_more: boolean;
+            /** Names the page before this one; null at the beginning of the conversation. */
+            before: string | null;
+            /** Whether all that was said is there, as far as is known. Of an agent whose turns the gateway keeps, older ones may have been dropped. */
+            complete: boolean;
+        };
+        /**
          * An event of the audit log: who did what to what, when, and what it was before and after. Each event is chained to the one before by its hash. Chats are in the ledger, and not here.
          * @example {
          *       "n": 41,
@@ -5133,6 +5336,352 @@ export interface operations {
             };
         };
     };
+    listConversations: {
+        parameters: {
+            query?: {
+                /** The largest number of items on a page. */
+                limit?: number;
+                /** The `next_cursor` of the previous page. Omit it to get the first page. */
+                cursor?: string;
+                /** Only conversations with this agent. */
+                agent?: string;
+                /** Only conversations with this app; empty for those without one. */
+                app?: string;
+                /** Only conversations of this end user; empty for those without one. Where a trusted proxy names the end user, it is always that one. */
+                user?: string;
+                /** Only conversations that the client names by this id. */
+                conversation?: string;
+                /** Only conversations with this in their name, in the id of the client or in the end user, without regard to case. Every character stands for itself. A blank text selects all. */
+                search?: string;
+                /** Only conversations of this user. Only administrators see those of others. */
+                owner?: string;
+                /** The format of the response; the default is `json`. */
+                format?: "json" | "csv";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        data: {
+                            /** The items of this page. */
+                            items: components["schemas"]["ListedConversation"][];
+                            /** Send this value as `cursor` to get the next page. Null on the last page. */
+                            next_cursor: string | null;
+                        };
+                    };
+                    "text/csv": string;
+                };
+            };
+        };
+    };
+    getConversation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** The id of the conversation, made by the gateway. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        /** A conversation of an end user with an agent and its app. It is listed within a second after its first call has ended, and as long after its last use as `conversations.mappingRetentionDays` says. */
+                        data: components["schemas"]["ListedConversation"];
+                    };
+                };
+            };
+        };
+    };
+    deleteConversation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** The id of the conversation, made by the gateway. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        data: {
+                            /**
+                             * Format: uuid
+                             *
+                             * The id of the conversation, made by the gateway.
+                             * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+                             */
+                            id: string;
+                            /**
+                             * Whether the platform has deleted it, too: `unsupported` where it cannot, or had nothing of it.
+                             * @enum {string}
+                             */
+                            at_platform: "deleted" | "unsupported";
+                        };
+                    };
+                };
+            };
+        };
+    };
+    renameConversation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** The id of the conversation, made by the gateway. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": null
+                 *     }
+                 */
+                "application/json": {
+                    /** The new name, of 1 to 200 characters. Null takes the name back, here alone. */
+                    name: string | null;
+                };
+            };
+        };
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        data: {
+                            /**
+                             * Format: uuid
+                             *
+                             * The id of the conversation, made by the gateway.
+                             * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+                             */
+                            id: string;
+                            /** The id by which the client names the conversation: `chat_id`, `conversation_id` or `X-Conversation-Id` of its calls. The same id of another user, end user, agent or app is another conversation. */
+                            conversation: string;
+                            /** The id of the agent. */
+                            agent: string;
+                            /** The id of the app of the agent; empty if there is none. */
+                            app: string;
+                            /**
+                             * Format: uuid
+                             *
+                             * The id of the user whom the API keys of its calls belong to.
+                             * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+                             */
+                            owner_id: string;
+                            /** The end user that the calls named; empty if they named none. */
+                            user: string;
+                            /** The name; null as long as nobody has named it. */
+                            name: string | null;
+                            /**
+                             * Format: date-time
+                             *
+                             * When its first call was admitted, as far as conversations were listed at that time (ISO 8601, UTC).
+                             * @example 2026-11-20T08:30:00.000Z
+                             */
+                            created_at: string;
+                            /**
+                             * Format: date-time
+                             *
+                             * When its last call ended, accurate to a minute (ISO 8601, UTC).
+                             * @example 2026-11-20T08:30:00.000Z
+                             */
+                            last_activity_at: string;
+                            /** The complete answers, as far as the ledger still has their calls; counted up to 1,000. */
+                            turns: number;
+                            /** How its last call ended; null while that is running, and once the ledger has no call of it any more. */
+                            last_outcome: string | null;
+                            /** Whether a run waits for its user. */
+                            paused: boolean;
+                            /**
+                             * Whether the platform has it as well: `unsupported` where it takes no such thing. If that has failed, nothing is lost here.
+                             * @enum {string}
+                             */
+                            passed_on: "yes" | "failed" | "unsupported";
+                        };
+                    };
+                };
+            };
+        };
+    };
+    listMessages: {
+        parameters: {
+            query?: {
+                /** The largest number of messages. */
+                limit?: number;
+                /** `before` of the page after it. Omit it to get the newest page. */
+                before?: string;
+            };
+            header?: never;
+            path: {
+                /** The id of the conversation, made by the gateway. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        /** A page of the messages of a conversation, the newest page first. */
+                        data: components["schemas"]["ConversationMessages"];
+                    };
+                };
+            };
+        };
+    };
+    rateCall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** The id of the call. */
+                call_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "rating": null,
+                 *       "text": "string"
+                 *     }
+                 */
+                "application/json": {
+                    /** What the user thinks of the answer. Null takes a rating back. */
+                    rating: ("up" | "down") | null;
+                    /** What the user says about it, at most 2,000 characters. */
+                    text?: string;
+                };
+            };
+        };
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        data: {
+                            /**
+                             * Format: uuid
+                             *
+                             * The id of the call.
+                             * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+                             */
+                            call_id: string;
+                            /** What the user thinks of the answer; null if it was not rated. */
+                            rating: ("up" | "down") | null;
+                            /** What the user says about it, at most 2,000 characters. */
+                            text: string | null;
+                            /**
+                             * Whether the platform has it as well: `unsupported` where it takes no such thing. If that has failed, nothing is lost here.
+                             * @enum {string}
+                             */
+                            passed_on: "yes" | "failed" | "unsupported";
+                        };
+                    };
+                };
+            };
+        };
+    };
     listAuditEvents: {
         parameters: {
             query?: {
@@ -5843,6 +6392,10 @@ export type Call = components["schemas"]["Call"];
 export type Refusal = components["schemas"]["Refusal"];
 /** Requests that were refused for one reason in one minute, hour or day. The requests of unknown credentials are counted as well, without a key or an owner, and shown only to administrators. Counts are kept for 30 days. */
 export type RefusalCount = components["schemas"]["RefusalCount"];
+/** A conversation of an end user with an agent and its app. It is listed within a second after its first call has ended, and as long after its last use as `conversations.mappingRetentionDays` says. */
+export type ListedConversation = components["schemas"]["ListedConversation"];
+/** A page of the messages of a conversation, the newest page first. */
+export type ConversationMessages = components["schemas"]["ConversationMessages"];
 /** An event of the audit log: who did what to what, when, and what it was before and after. Each event is chained to the one before by its hash. Chats are in the ledger, and not here. */
 export type AuditEvent = components["schemas"]["AuditEvent"];
 /** A process of the gateway that shares the database, or did until it ended. It is listed until it ended more than `instance.retentionDays` ago. */
@@ -5903,6 +6456,7 @@ export type ErrorReason =
   | "login_failed"
   | "method_not_allowed"
   | "model_not_found"
+  | "not_supported_by_agent"
   | "object_not_found"
   | "owner_suspended"
   | "pause_over"

@@ -15,6 +15,8 @@ import type { CallObserver, CallRecord } from './call-events.ts'
 export interface AdmissionRequest extends Admission {
   /** The client's network address, by which refused keys are counted. */
   readonly address: string
+  /** Whether the call belongs to a conversation that its client can go on with. */
+  readonly isListed?: boolean
   /**
    * Decides what the call is to the open pause that its admission has met, and returns how it is to be admitted then. The slot has
    * been taken. Absent for uploads, which meet none.
@@ -102,7 +104,7 @@ export function createAdmission(deps: AdmissionDeps): AdmissionService {
     request: AdmissionRequest,
     { place, slot, observer }: AdmissionOptions = {},
   ): Promise<AdmittedCall | AttachedCall> {
-    const { callId, requestId, kind, face, agent, app, keyHash, kept, trace } = request
+    const { callId, requestId, kind, face, agent, app, keyHash, kept, trace, isListed } = request
     let own: KeyLimits | undefined
     try {
       own = (await keyLimits(keyHash)) ?? fail('key_unknown')
@@ -117,14 +119,14 @@ export function createAdmission(deps: AdmissionDeps): AdmissionService {
       if (attached !== undefined) return attached
       const taking = markRejectionHandled(slot?.takeFor(own))
       if (taking !== undefined) await taking
-      const { keyId, ownerId, attachedTo } = await admitPast(request)
+      const { keyId, ownerId, attachedTo, generation } = await admitPast(request)
       if (attachedTo !== undefined) return { keyId, ownerId, attachedTo }
       // A copy, since the request is larger and this is kept until the call ends.
-      const record: CallRecord = { callId, requestId, kind, face, agent, trace }
+      const record: CallRecord = { callId, requestId, kind, face, agent, trace, isListed }
       const admitted = { type: 'admitted', call: record } as const
       observe(admitted)
       observer?.(admitted)
-      return { record, keyId, ownerId }
+      return { record, keyId, ownerId, ...(generation !== undefined && { generation }) }
     } catch (error) {
       const problem = refusal(error, request, own)
       if (problem.status === 401) return await refuseKey(limits, request.address, problem)

@@ -130,6 +130,11 @@ export class Attempt implements CallEnding {
     return this.#reply?.stopIds ?? {}
   }
 
+  /** The id under which the platform keeps the answer. */
+  get answerId(): string | undefined {
+    return this.#reply?.state.answerId
+  }
+
   get turnState(): TurnState {
     return this.#reply?.turn(this.#hasPassedOn) ?? 'none'
   }

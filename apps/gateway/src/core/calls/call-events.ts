@@ -16,6 +16,8 @@ export interface CallRecord extends CallOrigin, Traced {
   readonly callId: string
   /** The id of its agent; an upload may have none. */
   readonly agent: string
+  /** Whether it belongs to a conversation that its client can go on with. */
+  readonly isListed?: boolean | undefined
 }
 
 /**
@@ -62,6 +64,8 @@ export interface Settled {
   readonly model?: string | undefined
   /** The time until the first part of a chat's answer. */
   readonly firstTextMs?: number | undefined
+  /** The id under which the platform keeps the answer. */
+  readonly answerId?: string | undefined
   /** Whether the run waits for its user, who can answer. */
   readonly paused?: boolean | undefined
   /** The bytes of an upload's file that were received. */

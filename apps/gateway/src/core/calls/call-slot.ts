@@ -5,15 +5,15 @@ import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts
 import { Problem } from '#core/errors/errors.ts'
 import type { KeysSlot } from './admission.ts'
 import type { Conversations } from './conversation/conversations.ts'
-import { type ConversationKeyDeps, conversationKey } from './conversation/enter-conversation.ts'
+import { nameOf } from './conversation/enter-conversation.ts'
 import type { UnroutedCall } from './request/call.ts'
 import { hasSeveralStates, type Residence } from './routing/residence.ts'
 import type { Route } from './routing/route.ts'
 import type { Routes } from './routing/routes.ts'
 
-export interface RouteOfDeps extends ConversationKeyDeps {
+export interface RouteOfDeps {
   readonly routes: Routes
-  readonly conversations: Pick<Conversations, 'residenceOf'>
+  readonly conversations: Pick<Conversations, 'stored'>
 }
 
 /** Shorter than the deadline of the admission, so that a call does not wait twice for a database that hangs. */
@@ -109,18 +109,18 @@ function residenceOf(
   call: UnroutedCall,
   ownerId: string,
 ): Promise<Residence | undefined> | undefined {
-  const { agent, conversation, endUser, ledgerApp: app } = call
+  const { agent, conversation } = call
   if (conversation.kind === 'new' || !agent.isListed) return undefined
   const context = agent.adapter.context(agent)
   if (context !== 'client' && context !== 'platform') return undefined
-  const { id } = conversation
-  const key = conversationKey(deps, { call, ownerId, conversationId: id })
   const looking = markRejectionHandled(
-    deps.conversations.residenceOf(
-      { key, ownerId, agent: agent.id, app, endUser, conversation: id },
-      // Where there is one place, only a row can name another, which the list had before.
-      context === 'client' && hasSeveralStates(agent),
-    ),
+    deps.conversations
+      .stored(
+        nameOf(call, ownerId, conversation.id),
+        // Where there is one place, only a row can name another, which the list had before.
+        context === 'client' && hasSeveralStates(agent),
+      )
+      .then(({ residence }) => residence),
   )
   return withDeadline(LOOK_UP_WITHIN_MS, looking)
 }

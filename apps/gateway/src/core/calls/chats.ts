@@ -184,6 +184,8 @@ export function createChatService(deps: ChatDeps): ChatService {
       const answering = new Answering(deps, { call, answer: request.answer, slot, keepsNothing })
       const admission: EphemeralRequest = {
         ...admissionOf(call, { callId, keyHash, conversationId, trace }),
+        // Clients of chat completions name a conversation only if they want one.
+        isListed: !keepsNothing && !(call.face === 'openai' && conversation.kind === 'new'),
         answers: answering.named,
         meet: (pause, ownerId) => answering.meet(pause, ownerId, conversationId),
       }
@@ -206,6 +208,7 @@ export function createChatService(deps: ChatDeps): ChatService {
         isKept,
         keyId: admitted.keyId,
         conversationId: claimed?.conversation ?? conversationId,
+        generation: admitted.generation,
         trace,
         answer: claimed?.answer,
         isSilent: claimed !== undefined && claimed.answer === undefined && asksNothing(call),

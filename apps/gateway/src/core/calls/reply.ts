@@ -325,6 +325,7 @@ export class Reply implements ChatEvents, RunningCall {
         usage,
         model,
         paused,
+        answerId: outcome === 'done' ? attempt.answerId : undefined,
         ...this.#whereItWent(),
         firstTextMs: firstTextAtMs === undefined ? undefined : firstTextAtMs - this.#startedMs,
       },

@@ -30,6 +30,8 @@ function settlementOf({ call, settled }: Extract<CallEvent, { type: 'settled' }>
     platformCode: failure?.platformCode,
     platformLogId: failure?.platformLogId,
     paused: settled.paused,
+    answerId: settled.answerId,
+    isListed: call.isListed,
   }
 }
 

@@ -203,8 +203,8 @@ export class TranslatedReply implements StoppableReply {
 
   /** Checks the ids that the platform sent, before they are stored or sent anywhere. */
   #learnIds(): void {
-    const { platformConversationId, runId, messageId } = this.state
-    const isPlain = [platformConversationId, runId, messageId].every(
+    const { platformConversationId, runId, messageId, answerId } = this.state
+    const isPlain = [platformConversationId, runId, messageId, answerId].every(
       (id) => id === undefined || isPlatformId(id),
     )
     if (!isPlain) this.#content.failure ??= { reason: 'agent_malformed' }

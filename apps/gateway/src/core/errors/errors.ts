@@ -50,6 +50,12 @@ export const ERRORS = {
     isForVisitors: true,
   },
 
+  not_supported_by_agent: {
+    status: 400,
+    retryable: false,
+    text: 'This agent cannot do that.',
+  },
+
   answer_required: {
     status: 400,
     retryable: false,

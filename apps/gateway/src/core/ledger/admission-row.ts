@@ -48,6 +48,8 @@ export interface Admitted {
   readonly attachedTo?: string
   /** The open pause that the call has met. It is not admitted before it is decided what it is to that. */
   readonly pause?: OpenPause
+  /** How often the conversation with this id was deleted before; absent for 0. */
+  readonly generation?: number
 }
 
 /** A call that is answered from an earlier one with the same `Idempotency-Key`. */
@@ -64,6 +66,7 @@ export type AdmissionAnswer = readonly [
   maxApiCalls: number,
   attachedTo?: string | null,
   pause?: OpenPause | null,
+  generation?: number | null,
 ]
 
 /** The earlier call that an answer names; undefined if the call has its own row or was refused. */

@@ -1,3 +1,4 @@
+import { GENERATION_REFUSAL, generationOf } from './generations-sql.ts'
 import { openPauseOf, PAUSE_ANSWER, PAUSE_REFUSAL } from './pause-claims-sql.ts'
 
 /** The fields of an admission that every statement reads. */
@@ -79,14 +80,15 @@ WITH input AS MATERIALIZED (
   SELECT i.*, m.at, m.day, m.month, u.max_api_calls, p.period_start, ${USED} AS used,
     i.id IN (SELECT id FROM repeated) AS is_repeat,
     CASE
-      WHEN k.id IS NULL THEN 'key_unknown'${REFUSAL}${PAUSE_REFUSAL}
+      WHEN k.id IS NULL THEN 'key_unknown'${REFUSAL}${GENERATION_REFUSAL}${PAUSE_REFUSAL}
     END AS refusal,
-    open_pause
+    open_pause, generation
   FROM input i
   LEFT JOIN moments m ON m.owner_id = i.owner_id
   LEFT JOIN locked_keys k ON k.id = i.key_id
   LEFT JOIN locked_users u ON u.id = i.owner_id
   ${openPauseOf('i')}
+  ${generationOf('i')}
   LEFT JOIN LATERAL (SELECT ${PERIOD_START}) p ON true
 )`
 
@@ -119,7 +121,7 @@ export const COUNTED = `, counted_users AS (
  * - A call in a conversation that waits for its user is rejected with `pause_open`, and the pause is part of its answer. Whether the
  *   call is what was waited for is decided outside, by rules for texts; it comes again then, and claims the pause (`ADMIT_KEPT`).
  *   So other calls pay for pauses with the look at an index.
- * - All answers are returned as one JSON value, `[refusal, key, owner, max_api_calls, null, pause]` for each call, because separate
+ * - All answers are returned as one JSON value, `[refusal, key, owner, max_api_calls, null, pause, generation]` for each call, because separate
  *   rows cost the client several times as much.
  */
 export const ADMIT = `${judged(ADMISSION_COLUMNS)}, ranked AS MATERIALIZED (
@@ -135,7 +137,7 @@ SELECT coalesce(json_agg(json_build_array(
       WHEN r.is_repeat OR r.id IN (SELECT id FROM written) THEN NULL
       ELSE coalesce(r.refusal, 'quota_exceeded')
     END,
-    r.key_id, r.owner_id, r.max_api_calls, NULL, ${PAUSE_ANSWER}) ORDER BY r.n), '[]') AS answers
+    r.key_id, r.owner_id, r.max_api_calls, NULL, ${PAUSE_ANSWER}, r.generation) ORDER BY r.n), '[]') AS answers
 FROM ranked r`
 
 /**
@@ -157,12 +159,13 @@ WITH locked AS MATERIALIZED (
 ), judged AS MATERIALIZED (
   SELECT l.*, m.at, m.day, m.month, p.period_start,
     EXISTS (SELECT FROM calls c WHERE c.id = l.id) AS is_repeat,
-    CASE${REFUSAL}${PAUSE_REFUSAL}
+    CASE${REFUSAL}${GENERATION_REFUSAL}${PAUSE_REFUSAL}
       WHEN kind = 'chat' AND ${USED} >= max_api_calls THEN 'quota_exceeded'
     END AS refusal,
-    open_pause
+    open_pause, generation
   FROM locked l CROSS JOIN moment m CROSS JOIN LATERAL (SELECT ${PERIOD_START}) p
   ${openPauseOf('l')}
+  ${generationOf('l')}
 ), admitted AS MATERIALIZED (
   SELECT *, 1 AS calls, (kind = 'chat')::int AS chats FROM judged WHERE refusal IS NULL AND NOT is_repeat
 ), counted_users AS (
@@ -180,6 +183,6 @@ WITH locked AS MATERIALIZED (
 SELECT json_build_array(coalesce(
   (SELECT json_build_array(
       CASE WHEN is_repeat OR id IN (SELECT id FROM written) THEN NULL ELSE coalesce(refusal, 'quota_exceeded') END,
-      key_id, owner_id, max_api_calls, NULL, ${PAUSE_ANSWER})
+      key_id, owner_id, max_api_calls, NULL, ${PAUSE_ANSWER}, generation)
    FROM judged r),
   '["key_unknown", null, null, null]')) AS answers`

@@ -264,14 +264,15 @@ export function createLedger(deps: LedgerDeps): Ledger {
         throw new Problem('unavailable', { limit: partOf(cause), retryAfterSeconds: 1, cause })
       }
       if (decision === undefined) throw new Error('an admission was left out of its batch')
-      const [refusal, keyId, ownerId, maxApiCalls, , pause] = decision
+      const [refusal, keyId, ownerId, maxApiCalls, , pause, generation] = decision
       if (refusal === 'pause_open') {
         if (pause == null) throw new Error('an admission met a pause that it does not name')
         return { keyId, ownerId, pause }
       }
       if (refusal !== null) throw new Problem(refusal, { detail: refusalDetail(refusal, maxApiCalls) })
       const earlier = attachedTo(decision)
-      return earlier === undefined ? { keyId, ownerId } : { keyId, ownerId, attachedTo: earlier }
+      if (earlier !== undefined) return { keyId, ownerId, attachedTo: earlier }
+      return { keyId, ownerId, ...(generation && { generation }) }
     },
     settle,
     awaitSettlement: (callId) => waits.begin(callId),

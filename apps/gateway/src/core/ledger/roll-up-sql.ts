@@ -137,6 +137,6 @@ export const rollUp = ({ endUsersPerDayMax, appsPerDayMax }: RollupBounds) => `
     duration = ${added('duration')}
 )`
 
-/** What {@link rollUp} takes of each call that the CTE `settled` ended, beside `was_interrupted`. */
-export const SETTLED_COLUMNS = `c.id, c.kind, c.agent, c.app, c.model, c.outcome, c.key_id, c.owner_id, c.end_user, c.admitted_at,
+/** What {@link rollUp} and `LISTED` take of each call that the CTE `settled` ended, beside `was_interrupted` and `is_listed`. */
+export const SETTLED_COLUMNS = `c.id, c.kind, c.agent, c.app, c.conversation, c.model, c.outcome, c.key_id, c.owner_id, c.end_user, c.admitted_at,
     c.prompt_tokens, c.completion_tokens, c.total_tokens, c.first_chunk_ms, c.duration_ms`

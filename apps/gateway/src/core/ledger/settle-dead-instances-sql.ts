@@ -1,8 +1,10 @@
+import { LISTED } from './listed-conversations-sql.ts'
 import { type RollupBounds, rollUp, SETTLED_COLUMNS } from './roll-up-sql.ts'
 
 /**
  * Settles as `interrupted` a bounded number of the open calls that match the condition `open`. Only the process of a call knows
- * its deployment, its attempts and its trace, which stay null.
+ * its deployment, its attempts and its trace, which stay null. It also knows whether its client named a conversation: where it need
+ * not have, the conversation is listed with its next turn.
  */
 export const interrupt = (bounds: RollupBounds, open: string) => `
 WITH open AS MATERIALIZED (
@@ -14,8 +16,9 @@ WITH open AS MATERIALIZED (
 ), settled AS (
   UPDATE calls c SET outcome = 'interrupted', ended_at = clock_timestamp()
   FROM open o WHERE c.id = o.id
-  RETURNING ${SETTLED_COLUMNS}, false AS was_interrupted
-)${rollUp(bounds)}
+  RETURNING ${SETTLED_COLUMNS}, false AS was_interrupted,
+    c.kind = 'chat' AND c.face <> 'openai' AND c.conversation <> c.id::text AS is_listed
+)${rollUp(bounds)}${LISTED}
 SELECT id FROM settled`
 
 /**

@@ -48,6 +48,10 @@ export interface Settlement extends Traced {
   readonly durationMs: number
   /** Whether the run waits for its user. */
   readonly paused?: boolean | undefined
+  /** The id under which the platform keeps the answer. */
+  readonly answerId?: string | undefined
+  /** Whether the call belongs to a conversation that its client can go on with. */
+  readonly isListed?: boolean | undefined
 }
 
 /** A settlement as the statement takes it. */
@@ -72,6 +76,8 @@ export function settlementRow(settlement: Settlement): object {
     first_chunk_ms: storable(settlement.firstChunkMs),
     duration_ms: storable(settlement.durationMs),
     paused: settlement.paused,
+    is_listed: settlement.isListed,
+    answer_id: settlement.answerId,
   }
 }
 

@@ -24,6 +24,8 @@ export interface OrderField {
   readonly kind?: 'text' | 'count' | 'time'
   /** The direction if the caller names none. */
   readonly direction: Direction
+  /** Whether every row has a value, so that an index in this order serves. Texts and counts need no such index so far. */
+  readonly isSet?: true
 }
 
 export type OrderFields<Field extends string> = Readonly<Record<Field, OrderField>>

@@ -39,7 +39,7 @@ export interface OrderedTable<Field extends string> {
   readonly prisma: PrismaClient
   /** Searches read many rows, so they take turns and are cut into slices like reports. */
   readonly reads: Reads
-  readonly table: 'api_keys' | 'users'
+  readonly table: 'api_keys' | 'users' | 'listed_conversations'
   readonly fields: OrderFields<Field>
 }
 

@@ -30,6 +30,7 @@ export function orderInSql(table: string, reading: Reading): Prisma.Sql {
   const byId = Prisma.raw(`${table}.id ${stepOf(reading)}`)
   if (column === undefined) return byId
   const direction = Prisma.raw(stepOf(reading))
+  if (reading.field.isSet) return Prisma.sql`${Prisma.raw(column)} ${direction}, ${byId}`
   const nulls = Prisma.raw(reading.isBackward ? 'NULLS FIRST' : 'NULLS LAST')
   return Prisma.sql`${Prisma.raw(column)} ${direction} ${nulls}, ${byId}`
 }
@@ -49,6 +50,8 @@ export function afterInSql(reading: Reading, position: Position | undefined): Pr
       : Prisma.sql`(${column} IS NULL AND ${hasId})`
   }
   const at = Prisma.sql`${value}::text::${Prisma.raw(TYPES[field.kind ?? 'text'])}`
+  // A comparison of rows is one place in an index.
+  if (field.isSet) return Prisma.sql`(${column}, id) ${isBeyond} (${at}, ${id}::uuid)`
   const beyond = Prisma.sql`${column} ${isBeyond} ${at} OR (${column} = ${at} AND ${hasId})`
   return isBackward ? Prisma.sql`(${beyond})` : Prisma.sql`(${beyond} OR ${column} IS NULL)`
 }

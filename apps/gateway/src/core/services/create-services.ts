@@ -20,6 +20,7 @@ import { type ChatBounds, type ChatDeps, createChatService } from '#core/calls/c
 import { createUploadReceiver } from '#core/calls/receiving/upload-receiver.ts'
 import { createCallStops } from '#core/calls/stop-calls.ts'
 import { type ConfigurationsDeps, createConfigurations } from '#core/configuration/configurations.ts'
+import { createConversations } from '#core/conversations/conversations.ts'
 import type { Database } from '#core/database/database.ts'
 import type { DiskSpace } from '#core/database/disk/disk-space.ts'
 import { createClaimLookUp } from '#core/ledger/kept-claims.ts'
@@ -242,6 +243,18 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
   })
   const rules = { catalog, limits: config.limits, ...config.apiKeys }
   const keys = createKeys({ prisma, runtime, rules, reads: searches, takeWrite })
+  const conversations = createConversations({
+    prisma,
+    sql,
+    reads: searches,
+    limits,
+    takeWrite,
+    audit,
+    catalog,
+    upstream,
+    stored: deps.conversations,
+    derivedIds: deps.derivedIds,
+  })
   const login = createLogin({
     prisma,
     sql: lanes.logins,
@@ -302,6 +315,11 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
       uploads: { ...uploads, ...receiver, remove: changing(uploads.remove) },
       usage,
       calls,
+      conversations: {
+        ...conversations,
+        rename: changing(conversations.rename),
+        rate: changing(conversations.rate),
+      },
       refusals: createRefusals({ database: lanes.records, runtime, limits, reads: records, catalog }),
       audit: auditLog,
       processes,

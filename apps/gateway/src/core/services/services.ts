@@ -12,6 +12,7 @@ import type { ChatService } from '#core/calls/chats.ts'
 import type { UploadReceiver, UploadsInProgress } from '#core/calls/receiving/upload-receiver.ts'
 import type { CallStops } from '#core/calls/stop-calls.ts'
 import type { Configurations } from '#core/configuration/configurations.ts'
+import type { Conversations } from '#core/conversations/conversations.ts'
 import type { Processes } from '#core/ledger/process-list.ts'
 import type { RefusedDocuments } from '#core/limits/refused-documents.ts'
 import type { SmallReads } from '#core/limits/sharing/small-reads.ts'
@@ -47,6 +48,7 @@ export interface Services {
   readonly uploads: Uploads & UploadReceiver
   readonly usage: Usage
   readonly calls: Calls
+  readonly conversations: Conversations
   readonly refusals: Refusals
   readonly audit: AuditLog
   /** The processes of the gateway. */

@@ -161,10 +161,21 @@ export type SigningKey = Prisma.SigningKeyModel
 export type RevokedToken = Prisma.RevokedTokenModel
 /**
  * Model Conversation
+ * A conversation of an end user with an agent and its app, as its owner sees it. It is written with the settlement of its calls, so that
+ * no call pays a statement for it. It has no foreign keys, because settlements must not fail where a user was deleted.
+ */
+export type Conversation = Prisma.ConversationModel
+/**
+ * Model ConversationGeneration
+ * What stays behind of a conversation that was deleted, so that its client's id begins anew also where the platform still knows it.
+ */
+export type ConversationGeneration = Prisma.ConversationGenerationModel
+/**
+ * Model ConversationMapping
  * The mapping to a conversation whose id was chosen by its platform. `key` is derived from owner, end user, agent, app and
  * the client's id.
  */
-export type Conversation = Prisma.ConversationModel
+export type ConversationMapping = Prisma.ConversationMappingModel
 /**
  * Model Pause
  * A question at which the run of a call waits for its user. Its conversation is that of owner, end user, agent and app.

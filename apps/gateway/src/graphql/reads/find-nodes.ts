@@ -1,4 +1,5 @@
 import { validate } from 'uuid'
+import type { Reader } from '#core/conversations/conversation-filter.ts'
 import { Problem } from '#core/errors/errors.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import type { Services } from '#core/services/services.ts'
@@ -9,7 +10,12 @@ export interface FoundNode {
   readonly __typename: string
 }
 
-type Find = (services: Services, caller: Principal, ids: readonly string[]) => Promise<{ id: string }[]>
+type Find = (
+  services: Services,
+  caller: Principal,
+  ids: readonly string[],
+  reader: Reader,
+) => Promise<{ id: string }[]>
 
 /** What is read of an object to know that it exists. */
 const ID_ONLY = { select: { id: true } }
@@ -20,6 +26,8 @@ const KINDS: Readonly<Record<string, Find>> = {
   ApiKey: ({ keys }, caller, ids) => keys.findMany(caller, ids, ID_ONLY),
   Call: ({ calls }, caller, ids) => calls.findMany(caller, ids, ID_ONLY),
   Upload: ({ uploads }, caller, ids) => uploads.findMany(caller, ids, ID_ONLY),
+  // It has no columns that could be left out.
+  Conversation: ({ conversations }, caller, ids, reader) => conversations.findMany(caller, ids, reader),
 }
 
 /**
@@ -31,6 +39,7 @@ export async function findNodes(
   services: Services,
   caller: Principal,
   ids: readonly string[],
+  reader: Reader,
 ): Promise<ReadonlyMap<string, FoundNode>> {
   const rows = ids.filter((id) => validate(id))
   const names = ids.filter((id) => !validate(id))
@@ -41,8 +50,8 @@ export async function findNodes(
   for (const [typename, find] of Object.entries(KINDS)) {
     const missing = rows.filter((id) => !found.has(id))
     if (missing.length === 0) break
-    for (const { id } of await find(services, caller, missing).catch(noneIfDenied))
-      found.set(id, { id, __typename: typename })
+    for (const row of await find(services, caller, missing, reader).catch(noneIfDenied))
+      found.set(row.id, { ...row, __typename: typename })
   }
   return found
 }

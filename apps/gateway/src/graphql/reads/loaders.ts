@@ -2,6 +2,8 @@ import type { KeyFilter, KeyOrder } from '#core/accounts/keys/key-filter.ts'
 import type { Quota } from '#core/accounts/users/user.ts'
 import type { AgentInfo } from '#core/agents/directory.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
+import type { Reader } from '#core/conversations/conversation-filter.ts'
+import type { Conversation } from '#core/conversations/conversation-rows.ts'
 import { fail } from '#core/errors/errors.ts'
 import type { OnLimit } from '#core/limits/limits.ts'
 import type { Listed, OrderedQuery } from '#core/lists/ordered-lists.ts'
@@ -48,6 +50,7 @@ export interface Loaders {
   ownUser(query: Query): Promise<User>
   call(id: string, query: Query): Promise<Call | null>
   upload(id: string, query: Query): Promise<Upload | null>
+  conversation(id: string): Promise<Conversation | null>
   /** The last refusal of a request, by the id of the request. */
   refusal(requestId: string): Promise<Refusal | null>
   auditEvent(n: number): Promise<AuditEvent | null>
@@ -76,14 +79,18 @@ export interface Loaders {
   quota(): Promise<Quota>
 }
 
-/** @param callerOf - is called when something is loaded, since not every request has a caller */
+/**
+ * @param callerOf - is called when something is loaded, since not every request has a caller
+ * @param readerOf - is called then as well, since it may refuse the request
+ */
 export function createLoaders(
   services: Services,
   callerOf: () => Principal,
   onLimit: OnLimit,
   signal: AbortSignal,
+  readerOf: () => Reader,
 ): Loaders {
-  const { keys, users, usage, calls, uploads, agents, refusals, audit } = services
+  const { keys, users, usage, calls, uploads, conversations, agents, refusals, audit } = services
   const byId = <Row extends { id: string }>(read: (ids: readonly string[]) => Promise<readonly Row[]>) =>
     async function readById(ids: readonly string[]) {
       return new Map((await read(ids)).map((row) => [row.id, row]))
@@ -104,7 +111,7 @@ export function createLoaders(
   const auditEvent = batched((ns) => audit.findMany(callerOf(), ns.map(Number)))
   const quotaOf = batched(oneByOne(() => usage.quota(callerOf())))
   return {
-    node: batched((ids) => findNodes(services, callerOf(), ids)),
+    node: batched((ids) => findNodes(services, callerOf(), ids, readerOf())),
     key: batchedRows((ids, query) => keys.findMany(callerOf(), ids, query)),
     managedKey: atOnce(batchedRows((ids, query) => keys.findManaged(callerOf(), ids, query))),
     currentKey: once(() => keys.current(callerOf())),
@@ -113,6 +120,7 @@ export function createLoaders(
     ownUser: (query) => foundOr(ownUser(callerOf().userId, query), 'user_not_found'),
     call: atOnce(batchedRows((ids, query) => calls.findMany(callerOf(), ids, query))),
     upload: atOnce(batchedRows((ids, query) => uploads.findMany(callerOf(), ids, query))),
+    conversation: atOnce(batched(byId((ids) => conversations.findMany(callerOf(), ids, readerOf())))),
     refusal: atOnce(batched((ids) => refusals.findMany(callerOf(), ids))),
     auditEvent: atOnce((n) => auditEvent(String(n))),
     instance: batched(byId((ids) => calls.findInstances(callerOf(), ids))),

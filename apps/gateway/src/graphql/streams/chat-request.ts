@@ -3,8 +3,8 @@ import type { ChatRequest, KeptRequest, RequestedAnswer } from '#core/calls/requ
 import { refuseField } from '#core/errors/errors.ts'
 import type { KeptForm } from '#core/reply-log/kept-form.ts'
 import { bodyHash } from '#http/chat/body-hash.ts'
-import { endUserOf } from '#http/chat/chat-route.ts'
 import { mistakeOfKey, sha256 } from '#http/chat/kept-request.ts'
+import { endUserOf } from '#http/request/end-user.ts'
 import type { GraphqlContext } from '../context.ts'
 import { keptItems } from './kept-items.ts'
 

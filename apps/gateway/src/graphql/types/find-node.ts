@@ -10,7 +10,10 @@ builder.queryFields((t) => ({
     description:
       'The object with this id, of whatever type, if you may see it. Takes an access token or any API key.',
     args: {
-      id: t.arg.id({ required: true, description: 'The id of a user, API key, call, upload or agent.' }),
+      id: t.arg.id({
+        required: true,
+        description: 'The id of a user, API key, call, upload, conversation or agent.',
+      }),
     },
     resolve: async (_root, { id }, { loaders }) => (await loaders.node(id)) ?? fail('object_not_found'),
   }),
@@ -22,7 +25,7 @@ builder.queryFields((t) => ({
     args: {
       ids: t.arg.idList({
         required: true,
-        description: `The ids of users, API keys, calls, uploads and agents, at most ${PAGE_ITEMS_MAX}.`,
+        description: `The ids of users, API keys, calls, uploads, conversations and agents, at most ${PAGE_ITEMS_MAX}.`,
       }),
     },
     resolve: (_root, { ids }, { loaders }) => {

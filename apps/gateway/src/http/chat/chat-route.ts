@@ -17,9 +17,8 @@ import type { Services } from '#core/services/services.ts'
 import { judgeKeyFirst, requireChatKey } from '../guards/credentials.ts'
 import { guardLargeBodies } from '../guards/large-bodies.ts'
 import { abortedWith } from '../request/aborted-with.ts'
-import { type FieldPlace, type FieldPlaces, inBody, inHeader } from '../request/field-place.ts'
-import { idOfHeader } from '../request/id-header.ts'
-import { requireOnce } from '../request/repeated-headers.ts'
+import { type EndUserOptions, endUserOf, endUserPlace } from '../request/end-user.ts'
+import type { FieldPlaces } from '../request/field-place.ts'
 import { showCallId } from '../response/call-id-headers.ts'
 import { showDroppedTools } from '../response/dropped-tools.ts'
 import { limitHeaders } from '../response/limit-headers.ts'
@@ -29,14 +28,12 @@ import { type StreamTimes, sendEventStream } from './event-stream.ts'
 import { cursorOf, idempotencyKeyOf, sha256 } from './kept-request.ts'
 import { sendKeptStream } from './kept-stream.ts'
 
-export interface ChatRouteOptions extends StreamTimes {
+export interface ChatRouteOptions extends StreamTimes, EndUserOptions {
   readonly replyBytesMax: number
   /** Whether replies are kept for requests with an `Idempotency-Key`. */
   readonly keepsReplies: boolean
   /** The largest body of a request that carries no files. */
   readonly bodyBytesMax: number
-  /** The request header in which a trusted proxy names the end user. */
-  readonly endUserHeader?: string | undefined
 }
 
 /** What every face calls the end user and the wish for a stream. */
@@ -270,30 +267,6 @@ async function answerKept(
   }
   // The text is sent as it was stored, and must not be serialized again.
   return reply.type('application/json; charset=utf-8').send(await kept.whole(signal))
-}
-
-/** The header of a trusted proxy takes precedence over the body, which the users behind that proxy may be able to set. */
-export function endUserOf(
-  request: FastifyRequest,
-  { endUserHeader }: ChatRouteOptions,
-  user: string | null | undefined,
-): string {
-  const value = headerOf(request, endUserHeader)
-  if (endUserHeader === undefined || value === undefined) return user ?? ''
-  requireOnce(request, endUserHeader)
-  return idOfHeader(endUserHeader, value)
-}
-
-/** The place from which {@link endUserOf} takes the end user, for error messages. */
-function endUserPlace(request: FastifyRequest, { endUserHeader }: ChatRouteOptions): FieldPlace {
-  return endUserHeader === undefined || headerOf(request, endUserHeader) === undefined
-    ? inBody('user')
-    : inHeader(endUserHeader)
-}
-
-function headerOf(request: FastifyRequest, name: string | undefined): string | undefined {
-  const value = name === undefined ? undefined : request.headers[name]
-  return typeof value === 'string' && value !== '' ? value : undefined
 }
 
 /** The reasons with which an admitted call can fail, so that its kept reply is that failure. */

@@ -34,6 +34,7 @@ export async function installOpenApi(app: FastifyInstance, publicUrl: string): P
         { name: 'api-keys', description: 'Manages API keys, the credentials of programs.' },
         { name: 'users', description: 'Manages the users of the gateway.' },
         { name: 'uploads', description: 'Receives files, for chats and other readers of their URLs.' },
+        { name: 'conversations', description: 'Lists conversations, their messages, and rates answers.' },
         { name: 'usage', description: 'Reports the usage and lists the calls of the ledger.' },
         { name: 'refusals', description: 'Lists and counts the requests that were refused.' },
         { name: 'audit', description: 'Lists who changed what.' },

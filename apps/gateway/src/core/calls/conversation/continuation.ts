@@ -3,6 +3,7 @@ import type { Call, ContinuedConversation } from '#core/calls/request/call.ts'
 import type { EarlierCallName } from '#core/calls/request/chat-request.ts'
 import type { Sql } from '#core/database/database.ts'
 import { fail, Problem } from '#core/errors/errors.ts'
+import { identityInSql } from '#core/ledger/listed-conversations-sql.ts'
 import type { DerivedIds } from './derived-ids.ts'
 
 export interface ContinuationDeps {
@@ -39,6 +40,7 @@ export async function continuedConversation(
   const refuse = (detail: string) => fail('previous_response_not_found', { field, detail })
   const row = await lookUntilSettled(sql, [callId, ...scope, admittedAs ?? null], isKeptHere)
   if (row === undefined && context === 'none') return refuse(remembersNothing(agent.id))
+  if (row?.is_deleted) return refuse('its conversation was deleted.')
   if (row === undefined) return refuse('expected the id of a response to this user, from the same model.')
   // Its question was told, whether or not its process lived to settle the call.
   if (row.is_waiting) return row.conversation
@@ -52,10 +54,9 @@ export async function continuedConversation(
   }
   await requireSameConversation(sql, [...scope, row.conversation], after)
   if (isKeptHere) {
-    const key = derivedIds.conversationKey([
-      ...[ownerId, call.endUser, agent.id, call.ledgerApp],
-      row.conversation,
-    ])
+    const { conversation, generation } = row
+    const name = { ownerId, endUser: call.endUser, agent: agent.id, app: call.ledgerApp, conversation }
+    const key = derivedIds.conversationKey({ ...name, generation })
     const turns = await sql.query<{ readonly id: string }>(FIND_TURNS, [key, callId])
     if (!turns.some(({ id }) => id === callId))
       return refuse('this response was not stored; expected the whole conversation as input.')
@@ -127,6 +128,9 @@ interface EarlierCall {
   readonly is_running: boolean
   /** Whether such a call was there before this one. */
   readonly is_second: boolean
+  readonly generation: number
+  /** Whether the conversation was deleted since. */
+  readonly is_deleted: boolean
 }
 
 /** `$1` call, `$2` owner, `$3` agent, `$4` app, `$5` end user, `$6` the call that asks, once it has been admitted. */
@@ -134,8 +138,10 @@ const FIND = `
 SELECT c.conversation, c.outcome IS NULL AS is_open, coalesce(c.outcome <> 'done', false) AS has_failed,
   EXISTS (SELECT FROM pauses p WHERE p.id = c.id AND p.claimed_by IS NULL) AS is_waiting,
   coalesce(later.are_done, false) AS is_older, coalesce(later.are_running, false) AS is_running,
-  coalesce(later.are_before, false) AS is_second
+  coalesce(later.are_before, false) AS is_second,
+  coalesce(g.generation, 0) AS generation, coalesce(c.admitted_at < g.deleted_at, false) AS is_deleted
 FROM calls c
+LEFT JOIN conversation_generations g ON g.identity = ${identityInSql('c')}
 CROSS JOIN LATERAL (
   SELECT bool_or(outcome = 'done') AS are_done, bool_or(outcome IS NULL) AS are_running,
     bool_or(outcome IS NULL AND later.id < $6::uuid) AS are_before

@@ -5,10 +5,12 @@ import type { Database, Sql } from '#core/database/database.ts'
 import { openDatabase } from '#core/database/open.ts'
 import { createScratchDatabase, openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
 import { type Conversations, createConversations } from './conversations.ts'
+import { createDerivedIds } from './derived-ids.ts'
 
 const serverUrl = process.env.E2E_DATABASE_URL
 const BOUNDS = { maxTurns: 3, maxCharacters: 20, retentionDays: 30, mappingRetentionDays: 400 }
 
+const derivedIds = createDerivedIds(() => 'secret')
 let database: Database
 let conversations: Conversations
 
@@ -16,6 +18,7 @@ beforeAll(async () => {
   database = await openScratchDatabase()
   conversations = createConversations({
     sql: database.sql,
+    derivedIds,
     runtime: systemRuntime,
     bounds: BOUNDS,
   })
@@ -188,7 +191,12 @@ test.runIf(serverUrl)('a turn that times out does not fail the others', async ()
   await impatient.sql.query(
     'CREATE TRIGGER dawdle BEFORE INSERT ON turns FOR EACH ROW EXECUTE FUNCTION dawdle()',
   )
-  const { remember } = createConversations({ sql: impatient.sql, runtime: systemRuntime, bounds: BOUNDS })
+  const { remember } = createConversations({
+    sql: impatient.sql,
+    derivedIds,
+    runtime: systemRuntime,
+    bounds: BOUNDS,
+  })
   const results = await Promise.allSettled(
     ['first', 'a', 'slow', 'b'].map((question) => remember(question, systemRuntime.newId(), question, '')),
   )
@@ -207,11 +215,11 @@ test('a batch of turns that takes too long is written in smaller ones', async ()
     },
   }
   const bounds = { maxTurns: 9, maxCharacters: 100, retentionDays: 30, mappingRetentionDays: 400 }
-  const slow = createConversations({ sql, runtime: systemRuntime, bounds })
+  const slow = createConversations({ sql, derivedIds, runtime: systemRuntime, bounds })
   const questions = ['q1', 'q2', 'q3', 'q4', 'q5', 'q6', 'q7', 'q8']
   await Promise.all(questions.map((question) => slow.remember('slow', systemRuntime.newId(), question, 'a')))
   expect(sizes.slice(0, 3)).toEqual([8, 4, 2])
-  const kept = createConversations({ sql: database.sql, runtime: systemRuntime, bounds })
+  const kept = createConversations({ sql: database.sql, derivedIds, runtime: systemRuntime, bounds })
   const userTurns = (await kept.turns('slow')).filter(({ role }) => role === 'user')
   expect(userTurns.map(({ content }) => content).sort()).toEqual(questions)
 })
@@ -281,11 +289,10 @@ test('where there is no row, the ledger tells where a conversation lives', async
        VALUES ($1::uuid, 'r', $1::uuid, $2::uuid, 'chat', 'rest', 'fastgpt', '', '', $3, $1::uuid, $4, $5, $6, now())`,
       [systemRuntime.newId(), ownerId, conversation, outcome, deployment, attempts],
     )
-  const residenceOf = (conversation: string) =>
-    conversations.residenceOf(
-      { key: `no row of ${conversation}`, ownerId, agent: 'fastgpt', app: '', endUser: '', conversation },
-      true,
-    )
+  const residenceOf = async (conversation: string) => {
+    const name = { ownerId, agent: 'fastgpt', app: '', endUser: '', conversation }
+    return (await conversations.stored(name, true)).residence
+  }
   await called('before', 'done', null, null)
   expect(await residenceOf('before')).toEqual(MAIN_RESIDENCE)
   await called('swept', 'done', 'us', 1)

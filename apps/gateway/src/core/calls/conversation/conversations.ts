@@ -8,6 +8,22 @@ import { MAIN_RESIDENCE, type Residence } from '#core/calls/routing/residence.ts
 import type { Sql } from '#core/database/database.ts'
 import { isLostConnection, isStatementTimeout } from '#core/errors/connection-error.ts'
 import { Problem } from '#core/errors/errors.ts'
+import {
+  BIND,
+  EARLIER_CALL,
+  ENTER,
+  READ,
+  RELEASE,
+  REMEMBER,
+  REMEMBERED_AT_ONCE,
+  RENEW,
+  SETTLE,
+  SWEEP_LISTED,
+  SWEEP_MAPPINGS,
+  SWEEP_TURNS,
+  TURNS,
+} from './conversation-sql.ts'
+import type { ConversationName, DerivedIds } from './derived-ids.ts'
 
 /**
  * The mapping of a client's conversation id to the platform's. The first call obtains the platform's id and holds the
@@ -42,11 +58,11 @@ export interface Conversations {
   /** Takes back what {@link Conversations.settle} has decided for this call, whose turn was not taken, unless another call relies on it. */
   unsettle(key: string, callId: string): Promise<void>
   /**
-   * Where a conversation is stored, according to earlier calls; undefined if none of them has stored anything at a platform.
+   * What earlier calls have stored of a conversation.
    *
    * @param isDerived - whether its id at the platform is derived, so that the ledger knows calls from before it had a row
    */
-  residenceOf(conversation: ConversationName, isDerived: boolean): Promise<Residence | undefined>
+  stored(conversation: ConversationName, isDerived: boolean): Promise<StoredConversation>
   /** The latest completed turns that fit within the bounds, oldest first. */
   turns(key: string): Promise<readonly CallMessage[]>
   /**
@@ -72,18 +88,20 @@ export interface EnterRequest {
 
 export type SettleRequest = Omit<EnterRequest, 'waitMs'>
 
-export interface ConversationName {
+/** What is stored of a conversation. */
+export interface StoredConversation {
+  readonly generation: number
+  /** The derived id of this generation. */
   readonly key: string
-  readonly ownerId: string
-  readonly agent: string
-  readonly app: string
-  readonly endUser: string
-  /** The client's id of the conversation. */
-  readonly conversation: string
+  /** The id that the platform gave it; undefined if none is known. Where the platform takes ids of ours, it is the key. */
+  readonly platformId: string | undefined
+  /** Undefined if no call has stored anything at a platform. */
+  readonly residence: Residence | undefined
 }
 
 export interface ConversationsDeps {
   readonly sql: Sql
+  readonly derivedIds: Pick<DerivedIds, 'conversationKey'>
   readonly runtime: Runtime
   readonly bounds: {
     readonly maxTurns: number
@@ -122,6 +140,18 @@ export function createConversations(deps: ConversationsDeps): Conversations {
     return row
   }
 
+  async function read(name: ConversationName, generation: number): Promise<StoredConversation> {
+    const key = deps.derivedIds.conversationKey({ ...name, generation })
+    const { ownerId, endUser, agent, app, conversation } = name
+    const [row] = await sql.query<StoredRow>(READ, [key, ownerId, endUser, agent, app, conversation])
+    return {
+      generation: row?.generation ?? 0,
+      key,
+      platformId: row?.platform_id ?? undefined,
+      residence: row?.is_known ? residenceIn(row) : undefined,
+    }
+  }
+
   return {
     async enter(request, call) {
       const untilMs = runtime.elapsedMs() + request.waitMs
@@ -142,15 +172,17 @@ export function createConversations(deps: ConversationsDeps): Conversations {
     async unsettle(key, callId) {
       await sql.query('DELETE FROM conversations WHERE key = $1 AND holder = $2::uuid', [key, callId])
     },
-    async residenceOf({ key, ownerId, agent, app, endUser, conversation }, isDerived) {
-      const [row] = await sql.query<ResidenceRow>(RESIDENCE, [key])
-      if (row !== undefined) return residenceIn(row)
-      if (!isDerived) return undefined
+    async stored(name, isDerived) {
+      const first = await read(name, 0)
+      const found = first.generation === 0 ? first : await read(name, first.generation)
+      // The ledger does not say which of its calls belong to which generation.
+      if (found.residence !== undefined || !isDerived || found.generation > 0) return found
+      const { ownerId, agent, app, endUser, conversation } = name
       const values = [ownerId, conversation, agent, app, endUser]
       const [earlier] = await sql.query<{ readonly deployment: string | null }>(EARLIER_CALL, values)
-      if (earlier === undefined) return undefined
+      if (earlier === undefined) return found
       const { deployment } = earlier
-      return deployment === null ? MAIN_RESIDENCE : { deployment, state: deployment }
+      return { ...found, residence: deployment === null ? MAIN_RESIDENCE : { deployment, state: deployment } }
     },
     async turns(key) {
       const rows = await sql.query<KeptTurn>(TURNS, [key, bounds.maxTurns, bounds.maxCharacters])
@@ -172,7 +204,8 @@ export function createConversations(deps: ConversationsDeps): Conversations {
     async sweep() {
       const turns = await sql.query(SWEEP_TURNS, [bounds.retentionDays, SWEPT_AT_ONCE])
       const mappings = await sql.query(SWEEP_MAPPINGS, [bounds.mappingRetentionDays, SWEPT_AT_ONCE])
-      return turns.length + mappings.length
+      const listed = await sql.query(SWEEP_LISTED, [bounds.mappingRetentionDays, SWEPT_AT_ONCE])
+      return turns.length + mappings.length + listed.length
     },
   }
 }
@@ -180,6 +213,13 @@ export function createConversations(deps: ConversationsDeps): Conversations {
 interface ResidenceRow {
   readonly deployment: string | null
   readonly state: string | null
+}
+
+interface StoredRow extends ResidenceRow {
+  readonly is_known: boolean
+  readonly platform_id: string | null
+  /** Null if the conversation was never deleted. */
+  readonly generation: number | null
 }
 
 interface MappingRow extends ResidenceRow {
@@ -200,9 +240,6 @@ interface TurnRow extends KeptTurn {
   /** UTF-16 code units of both texts. */
   readonly characters: number
 }
-
-/** The most turns that one statement stores. */
-const REMEMBERED_AT_ONCE = 64
 
 function residenceIn({ deployment, state }: ResidenceRow): Residence {
   return deployment === null ? MAIN_RESIDENCE : { deployment, state: state ?? deployment }
@@ -242,142 +279,6 @@ function pending(sql: Sql, { key, callId, residence }: EnterRequest): Mapping {
   }
 }
 
-/**
- * `$1` key, `$2` owner, `$3` agent, `$4` call, `$5` lease in seconds, `$6` deployment, `$7` state. The time of the last use is
- * updated at most once a day, because every change of it costs an index entry. A conversation moves to another deployment
- * together with its holder, which has no id at the platform yet.
- */
-const ENTER = `
-INSERT INTO conversations AS c (key, owner_id, agent, holder, lease_until, created_at, used_at, deployment, state)
-VALUES ($1, $2::uuid, $3, $4::uuid, now() + $5 * interval '1 second', now(), now(), $6, $7)
-ON CONFLICT (key) DO UPDATE SET
-  deployment = CASE WHEN c.platform_id IS NULL AND c.lease_until <= now() THEN excluded.deployment ELSE c.deployment END,
-  state = CASE WHEN c.platform_id IS NULL AND c.lease_until <= now() THEN excluded.state ELSE c.state END,
-  used_at = CASE WHEN c.used_at < now() - interval '1 day' THEN now() ELSE c.used_at END,
-  holder = CASE WHEN c.platform_id IS NULL AND c.lease_until <= now() THEN excluded.holder ELSE c.holder END,
-  lease_until = CASE WHEN c.platform_id IS NULL AND c.lease_until <= now() THEN excluded.lease_until ELSE c.lease_until END
-RETURNING platform_id, holder = $4::uuid AS is_holder, lost_at IS NOT NULL AS is_lost, deployment, state`
-
-/**
- * `$1` key, `$2` owner, `$3` agent, `$4` call, `$5` deployment, `$6` state. The id at the platform is derived, so the key stands
- * for it. The call that has made the row may move it as long as it is its holder; a second call that enters ends that.
- */
-const SETTLE = `
-INSERT INTO conversations AS c (key, owner_id, agent, platform_id, holder, created_at, used_at, deployment, state)
-VALUES ($1, $2::uuid, $3, $1, $4::uuid, now(), now(), $5, $6)
-ON CONFLICT (key) DO UPDATE SET
-  used_at = CASE WHEN c.used_at < now() - interval '1 day' THEN now() ELSE c.used_at END,
-  deployment = CASE WHEN c.holder = excluded.holder THEN excluded.deployment ELSE c.deployment END,
-  state = CASE WHEN c.holder = excluded.holder THEN excluded.state ELSE c.state END,
-  holder = CASE WHEN c.holder = excluded.holder THEN c.holder END
-RETURNING deployment, state`
-
-/** `$1` key. A row without an id whose lease has expired is of a call that has left nothing behind. */
-const RESIDENCE = `
-SELECT deployment, state FROM conversations
-WHERE key = $1 AND (platform_id IS NOT NULL OR lease_until > now())`
-
-/**
- * `$1` owner, `$2` conversation, `$3` agent, `$4` app, `$5` end user. Of calls since there are rows only complete ones count: the
- * row of such a conversation was swept, and that of a call without a turn was taken back.
- */
-const EARLIER_CALL = `
-SELECT deployment FROM calls
-WHERE owner_id = $1::uuid AND conversation = $2 AND agent = $3 AND app = $4 AND end_user = $5 AND kind = 'chat'
-  AND (outcome = 'done' OR (deployment IS NULL AND attempts IS NULL)) AND outcome IS NOT NULL
-ORDER BY deployment IS NULL, id DESC LIMIT 1`
-
-const RENEW = `
-UPDATE conversations SET lease_until = now() + $3 * interval '1 second'
-WHERE key = $1 AND holder = $2::uuid AND platform_id IS NULL`
-
-const BIND = `
-UPDATE conversations SET platform_id = $3
-WHERE key = $1 AND holder = $2::uuid AND platform_id IS NULL`
-
-const RELEASE = `
-UPDATE conversations SET lease_until = now()
-WHERE key = $1 AND holder = $2::uuid AND platform_id IS NULL`
-
-/**
- * The latest turns that fit together, oldest first. `$1` conversation, `$2` turns at most, `$3` characters at most. The
- * sizes are summed from their own column, so that only the texts that are sent are read.
- */
-const TURNS = `
-SELECT question, answer, is_escaped
-FROM (
-  SELECT id, created_at, question, answer, is_escaped,
-    sum(characters) OVER (ORDER BY created_at DESC, id DESC) AS characters
-  FROM (
-    SELECT id, created_at, question, answer, is_escaped, characters
-    FROM turns WHERE conversation = $1
-    ORDER BY created_at DESC, id DESC LIMIT $2
-  ) latest
-) summed
-WHERE characters <= $3
-ORDER BY created_at, id`
-
-/**
- * Stores turns and deletes the older ones that no longer fit the bounds, so that a conversation takes no more space than
- * what is sent again. `$1`: a JSON array of turns, `$2` turns and `$3` characters at most.
- *
- * - The end of a reply waits for its turn to be visible, so the commit does not wait for the disk. A crash of the database
- *   server may lose the turns of its last moments, but no usage counts.
- * - The planner estimates 100 rows for any JSON. The limit in the lateral join and the deletion by `ctid` make it use the
- *   index and the rows themselves, whatever its statistics say about the table.
- */
-const REMEMBER = `
-WITH quick AS MATERIALIZED (
-  SELECT set_config('synchronous_commit', 'off', true) AS mode
-), given AS MATERIALIZED (
-  SELECT t.*
-  FROM json_to_recordset($1::json) AS t(
-    id uuid, conversation text, question text, answer text, is_escaped boolean, characters int)
-  WHERE (SELECT count(mode) FROM quick) > 0
-), placed AS MATERIALIZED (
-  SELECT id, stored_at, row_number() OVER latest_first <= $2 AND sum(characters) OVER latest_first <= $3 AS fits
-  FROM (
-    SELECT conversation, id, now() AS created_at, characters, NULL::tid AS stored_at FROM given
-    UNION ALL
-    SELECT c.conversation, s.id, s.created_at, s.characters, s.ctid
-    FROM (SELECT DISTINCT conversation FROM given) c
-    CROSS JOIN LATERAL (
-      SELECT id, created_at, characters, ctid FROM turns
-      WHERE turns.conversation = c.conversation
-      ORDER BY created_at DESC, id DESC LIMIT $2 + ${REMEMBERED_AT_ONCE}
-    ) s
-  ) every
-  WINDOW latest_first AS (PARTITION BY conversation ORDER BY created_at DESC, id DESC)
-), written AS (
-  INSERT INTO turns (id, conversation, question, answer, is_escaped, characters, created_at)
-  SELECT id, conversation, question, answer, is_escaped, characters, now()
-  FROM given
-  WHERE id IN (SELECT id FROM placed WHERE fits)
-)
-DELETE FROM turns
-WHERE ctid = ANY (ARRAY(SELECT stored_at FROM placed WHERE stored_at IS NOT NULL AND NOT fits))`
-
-/**
- * `$1` days, `$2` rows at most. The condition on the characters matches the partial index, which is used only with it.
- * Replicas that sweep at the same time skip the rows that the other has locked.
- */
-const SWEEP_TURNS = `
-DELETE FROM turns
-WHERE ctid = ANY (ARRAY(
-  SELECT ctid FROM turns WHERE created_at < now() - $1 * interval '1 day' AND characters >= 0
-  ORDER BY created_at LIMIT $2
-  FOR UPDATE SKIP LOCKED))
-RETURNING id`
-
-/** `$1` days, `$2` rows at most. Taking the lock checks the condition again, so a conversation that was just used is kept. */
-const SWEEP_MAPPINGS = `
-DELETE FROM conversations
-WHERE ctid = ANY (ARRAY(
-  SELECT ctid FROM conversations WHERE used_at < now() - $1 * interval '1 day'
-  ORDER BY used_at LIMIT $2
-  FOR UPDATE SKIP LOCKED))
-RETURNING key`
-
 /** The texts in a form that a text column can hold. A turn that is too long is stored without them: it only ends the history. */
 function storable(question: string, answer: string, charactersMax: number): KeptTurn {
   if (question.length + answer.length > charactersMax) return { question: '', answer: '', is_escaped: false }
@@ -392,8 +293,8 @@ function isStorable(text: string): boolean {
 
 function messagesOf({ question, answer, is_escaped }: KeptTurn): CallMessage[] {
   return [
-    { role: 'user', content: is_escaped ? unescaped(question) : question },
-    { role: 'assistant', content: is_escaped ? unescaped(answer) : answer },
+    { role: 'user', content: keptText(question, is_escaped) },
+    { role: 'assistant', content: keptText(answer, is_escaped) },
   ]
 }
 
@@ -402,6 +303,7 @@ function escaped(text: string): string {
   return JSON.stringify(text).replace(/[\u007f-\uffff]/g, jsonEscape)
 }
 
-function unescaped(text: string): string {
-  return JSON.parse(text) as string
+/** A text of a turn as it was. */
+export function keptText(text: string, isEscaped: boolean): string {
+  return isEscaped ? (JSON.parse(text) as string) : text
 }

@@ -2,29 +2,34 @@ import { expect, test } from 'vitest'
 import { createDerivedIds } from './derived-ids.ts'
 
 const derivedIds = createDerivedIds(() => 'the secret of an installation')
+const NAME = { ownerId: 'owner', endUser: 'ann', agent: 'agent', app: 'app', conversation: 'chat-1' }
 const otherInstallation = createDerivedIds(() => 'the secret of another one')
 
 test('an id is the same for every call and reveals nothing of its parts', () => {
-  const key = derivedIds.conversationKey(['owner', 'ann', 'agent', 'app', 'chat-1'])
-  expect(key).toBe(derivedIds.conversationKey(['owner', 'ann', 'agent', 'app', 'chat-1']))
+  const key = derivedIds.conversationKey(NAME)
+  expect(key).toBe(derivedIds.conversationKey({ ...NAME, generation: 0 }))
   expect(key).toMatch(/^[0-9a-f]{64}$/)
   expect(derivedIds.endUserId('owner', 'ann')).toBe(derivedIds.endUserId('owner', 'ann'))
   expect(derivedIds.endUserId('owner', 'ann')).toMatch(/^[0-9a-f]{20}$/)
 })
 
-test('another owner, end user, client id or installation gives another id', () => {
+test('another owner, end user, client id, generation or installation gives another id', () => {
   const keys = [
-    derivedIds.conversationKey(['owner', 'ann', 'chat-1']),
-    derivedIds.conversationKey(['other', 'ann', 'chat-1']),
-    derivedIds.conversationKey(['owner', 'bob', 'chat-1']),
-    derivedIds.conversationKey(['owner', 'ann', 'chat-2']),
-    otherInstallation.conversationKey(['owner', 'ann', 'chat-1']),
+    NAME,
+    { ownerId: 'other' },
+    { endUser: 'bob' },
+    { agent: 'other' },
+    { app: 'other' },
+    { conversation: 'chat-2' },
+    { generation: 1 },
+    { generation: 2 },
     // The same text, divided differently.
-    derivedIds.conversationKey(['owner', 'ann', 'x|chat-1']),
-    derivedIds.conversationKey(['owner', 'ann|x', 'chat-1']),
-    derivedIds.conversationKey(['owner|ann', 'x', 'chat-1']),
-    derivedIds.conversationKey(['owner', 'ann', '1|x|6|chat-1']),
-    derivedIds.conversationKey(['owner', 'ann|1|x', 'chat-1']),
-  ]
+    { conversation: 'x|chat-1' },
+    { app: 'app|x' },
+    { ownerId: 'owner|ann', endUser: 'x' },
+    { conversation: '1|x|6|chat-1' },
+    { app: 'app|1|x' },
+  ].map((other) => derivedIds.conversationKey({ ...NAME, ...other }))
+  keys.push(otherInstallation.conversationKey(NAME))
   expect(new Set(keys).size).toBe(keys.length)
 })

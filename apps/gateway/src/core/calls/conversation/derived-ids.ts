@@ -8,9 +8,9 @@ import { BoundedMap } from '#core/base/values/bounded-map.ts'
 export interface DerivedIds {
   /**
    * Identifies a conversation in the gateway's tables, and at platforms that accept ids from the client: 64 characters
-   * `[0-9a-f]`.
+   * `[0-9a-f]`. Ids sent by other callers or end users never lead to it.
    */
-  conversationKey(parts: readonly string[]): string
+  conversationKey(name: ConversationName & { readonly generation?: number | undefined }): string
   /** 20 characters `[0-9a-f]`, the longest that HiAgent accepts. */
   endUserId(ownerId: string, endUser: string): string
   /**
@@ -18,6 +18,16 @@ export interface DerivedIds {
    * same bucket or folder for its own: 8 characters of base64url.
    */
   installation(): string
+}
+
+/** What identifies a conversation of the gateway. */
+export interface ConversationName {
+  readonly ownerId: string
+  readonly endUser: string
+  readonly agent: string
+  readonly app: string
+  /** The client's id. */
+  readonly conversation: string
 }
 
 /** Size of the cache of end users' ids. The same end users call repeatedly, and the HMAC costs more than the lookup. */
@@ -32,7 +42,8 @@ export function createDerivedIds(secret: () => string): DerivedIds {
   }
   const endUserIds = new BoundedMap<string, string>(END_USER_IDS_MAX)
   return {
-    conversationKey: (parts) => derive('key', ...parts),
+    conversationKey: ({ ownerId, endUser, agent, app, conversation, generation }) =>
+      derive('key', ownerId, endUser, agent, app, conversation, ...(generation ? [String(generation)] : [])),
     installation: () => Buffer.from(derive('installation'), 'hex').toString('base64url').slice(0, 8),
     endUserId(ownerId, endUser) {
       // All owner ids have the same length, so the concatenation is unambiguous.

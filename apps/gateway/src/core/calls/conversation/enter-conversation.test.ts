@@ -29,7 +29,7 @@ describe('a conversation that is entered with files within the request', () => {
     enter: () => Promise.reject(new Error('openai agents have no mapping')),
     settle: () => Promise.reject(new Error('openai agents keep nothing')),
     unsettle: async () => undefined,
-    residenceOf: async () => undefined,
+    stored: () => Promise.reject(new Error('openai agents keep nothing')),
     forget: async () => undefined,
     sweep: async () => 0,
   }

@@ -20,6 +20,7 @@ import { type Residence, residenceAt } from '#core/calls/routing/residence.ts'
 import type { Traced } from '#core/requests/request-trace.ts'
 import { type ContinuationDeps, continuedConversation } from './continuation.ts'
 import type { Conversations, Mapping } from './conversations.ts'
+import type { ConversationName } from './derived-ids.ts'
 import { withTurns } from './messages-with-turns.ts'
 import { StoredAnswer } from './stored-answer.ts'
 
@@ -79,6 +80,8 @@ export interface AdmittedChat<Asked extends Call = DeployedCall> extends Traced 
   readonly keyId?: string
   /** The client's id of the conversation. */
   readonly conversationId: string
+  /** How often a conversation with this id was deleted before; absent for 0. */
+  readonly generation?: number | undefined
   /** Whether the call goes on when its client is gone. */
   readonly isKept?: boolean
   /** Present if the call continues a run that waits. */
@@ -350,12 +353,19 @@ async function createConversation(
   }
 }
 
-/** The key of one end user's conversation with one app. Ids sent by other callers or end users never lead to it. */
+/** The key of the conversation of an admitted call. */
 export function conversationKey(
-  { derivedIds }: ConversationKeyDeps,
-  { call, ownerId, conversationId }: Omit<AdmittedChat<Call>, 'callId'>,
+  { derivedIds }: Pick<EnterDeps, 'derivedIds'>,
+  { call, ownerId, conversationId, generation }: Omit<AdmittedChat<Call>, 'callId'>,
 ): string {
-  return derivedIds.conversationKey([ownerId, call.endUser, call.agent.id, call.ledgerApp, conversationId])
+  return derivedIds.conversationKey({ ...nameOf(call, ownerId, conversationId), generation })
 }
 
-export type ConversationKeyDeps = Pick<EnterDeps, 'derivedIds'>
+/** What names the conversation of a call. */
+export function nameOf(
+  { agent, ledgerApp, endUser }: Pick<Call, 'agent' | 'ledgerApp' | 'endUser'>,
+  ownerId: string,
+  conversation: string,
+): ConversationName {
+  return { ownerId, endUser, agent: agent.id, app: ledgerApp, conversation }
+}

@@ -20,7 +20,7 @@ export type AuditLog = Omit<ReturnType<typeof createAuditLog>, keyof AuditTasks>
 export type AuditTasks = Pick<ReturnType<typeof createAuditLog>, 'events'>
 
 /** The lists that can be downloaded. */
-export type ExportedList = 'usage' | 'calls' | 'refusals' | 'refusal-counts' | 'audit'
+export type ExportedList = 'usage' | 'calls' | 'conversations' | 'refusals' | 'refusal-counts' | 'audit'
 
 export interface AuditLogDeps {
   readonly database: Pick<Database, 'sql'>

@@ -420,6 +420,8 @@ export const ModelName = {
   SigningKey: 'SigningKey',
   RevokedToken: 'RevokedToken',
   Conversation: 'Conversation',
+  ConversationGeneration: 'ConversationGeneration',
+  ConversationMapping: 'ConversationMapping',
   Pause: 'Pause',
   Turn: 'Turn',
   Setting: 'Setting'
@@ -438,7 +440,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "apiKey" | "removedApiKey" | "call" | "idempotencyKey" | "keptCall" | "replyPart" | "refusalCount" | "refusal" | "refusalAllowance" | "auditEvent" | "auditHead" | "auditAllowance" | "upload" | "uploadCopy" | "rollup" | "rollupName" | "rollupNameCount" | "instance" | "maintenance" | "signingKey" | "revokedToken" | "conversation" | "pause" | "turn" | "setting"
+    modelProps: "user" | "apiKey" | "removedApiKey" | "call" | "idempotencyKey" | "keptCall" | "replyPart" | "refusalCount" | "refusal" | "refusalAllowance" | "auditEvent" | "auditHead" | "auditAllowance" | "upload" | "uploadCopy" | "rollup" | "rollupName" | "rollupNameCount" | "instance" | "maintenance" | "signingKey" | "revokedToken" | "conversation" | "conversationGeneration" | "conversationMapping" | "pause" | "turn" | "setting"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2144,6 +2146,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    ConversationGeneration: {
+      payload: Prisma.$ConversationGenerationPayload<ExtArgs>
+      fields: Prisma.ConversationGenerationFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ConversationGenerationFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationGenerationPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ConversationGenerationFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationGenerationPayload>
+        }
+        findFirst: {
+          args: Prisma.ConversationGenerationFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationGenerationPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ConversationGenerationFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationGenerationPayload>
+        }
+        findMany: {
+          args: Prisma.ConversationGenerationFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationGenerationPayload>[]
+        }
+        create: {
+          args: Prisma.ConversationGenerationCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationGenerationPayload>
+        }
+        createMany: {
+          args: Prisma.ConversationGenerationCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ConversationGenerationCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationGenerationPayload>[]
+        }
+        delete: {
+          args: Prisma.ConversationGenerationDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationGenerationPayload>
+        }
+        update: {
+          args: Prisma.ConversationGenerationUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationGenerationPayload>
+        }
+        deleteMany: {
+          args: Prisma.ConversationGenerationDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ConversationGenerationUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ConversationGenerationUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationGenerationPayload>[]
+        }
+        upsert: {
+          args: Prisma.ConversationGenerationUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationGenerationPayload>
+        }
+        aggregate: {
+          args: Prisma.ConversationGenerationAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateConversationGeneration>
+        }
+        groupBy: {
+          args: Prisma.ConversationGenerationGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ConversationGenerationGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ConversationGenerationCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ConversationGenerationCountAggregateOutputType> | number
+        }
+      }
+    }
+    ConversationMapping: {
+      payload: Prisma.$ConversationMappingPayload<ExtArgs>
+      fields: Prisma.ConversationMappingFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ConversationMappingFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationMappingPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ConversationMappingFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationMappingPayload>
+        }
+        findFirst: {
+          args: Prisma.ConversationMappingFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationMappingPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ConversationMappingFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationMappingPayload>
+        }
+        findMany: {
+          args: Prisma.ConversationMappingFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationMappingPayload>[]
+        }
+        create: {
+          args: Prisma.ConversationMappingCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationMappingPayload>
+        }
+        createMany: {
+          args: Prisma.ConversationMappingCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ConversationMappingCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationMappingPayload>[]
+        }
+        delete: {
+          args: Prisma.ConversationMappingDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationMappingPayload>
+        }
+        update: {
+          args: Prisma.ConversationMappingUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationMappingPayload>
+        }
+        deleteMany: {
+          args: Prisma.ConversationMappingDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ConversationMappingUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ConversationMappingUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationMappingPayload>[]
+        }
+        upsert: {
+          args: Prisma.ConversationMappingUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationMappingPayload>
+        }
+        aggregate: {
+          args: Prisma.ConversationMappingAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateConversationMapping>
+        }
+        groupBy: {
+          args: Prisma.ConversationMappingGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ConversationMappingGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ConversationMappingCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ConversationMappingCountAggregateOutputType> | number
+        }
+      }
+    }
     Pause: {
       payload: Prisma.$PausePayload<ExtArgs>
       fields: Prisma.PauseFieldRefs
@@ -2500,7 +2650,11 @@ export const CallScalarFieldEnum = {
   replays: 'replays',
   paused: 'paused',
   answers: 'answers',
-  answeredBy: 'answeredBy'
+  answeredBy: 'answeredBy',
+  answerId: 'answerId',
+  rating: 'rating',
+  ratingText: 'ratingText',
+  ratedAt: 'ratedAt'
 } as const
 
 export type CallScalarFieldEnum = (typeof CallScalarFieldEnum)[keyof typeof CallScalarFieldEnum]
@@ -2766,6 +2920,32 @@ export type RevokedTokenScalarFieldEnum = (typeof RevokedTokenScalarFieldEnum)[k
 
 
 export const ConversationScalarFieldEnum = {
+  id: 'id',
+  identity: 'identity',
+  ownerId: 'ownerId',
+  endUser: 'endUser',
+  agent: 'agent',
+  app: 'app',
+  conversation: 'conversation',
+  name: 'name',
+  createdAt: 'createdAt',
+  lastActivityAt: 'lastActivityAt'
+} as const
+
+export type ConversationScalarFieldEnum = (typeof ConversationScalarFieldEnum)[keyof typeof ConversationScalarFieldEnum]
+
+
+export const ConversationGenerationScalarFieldEnum = {
+  identity: 'identity',
+  generation: 'generation',
+  deletingUntil: 'deletingUntil',
+  deletedAt: 'deletedAt'
+} as const
+
+export type ConversationGenerationScalarFieldEnum = (typeof ConversationGenerationScalarFieldEnum)[keyof typeof ConversationGenerationScalarFieldEnum]
+
+
+export const ConversationMappingScalarFieldEnum = {
   key: 'key',
   ownerId: 'ownerId',
   agent: 'agent',
@@ -2779,7 +2959,7 @@ export const ConversationScalarFieldEnum = {
   usedAt: 'usedAt'
 } as const
 
-export type ConversationScalarFieldEnum = (typeof ConversationScalarFieldEnum)[keyof typeof ConversationScalarFieldEnum]
+export type ConversationMappingScalarFieldEnum = (typeof ConversationMappingScalarFieldEnum)[keyof typeof ConversationMappingScalarFieldEnum]
 
 
 export const PauseScalarFieldEnum = {
@@ -3197,6 +3377,8 @@ export type GlobalOmitConfig = {
   signingKey?: Prisma.SigningKeyOmit
   revokedToken?: Prisma.RevokedTokenOmit
   conversation?: Prisma.ConversationOmit
+  conversationGeneration?: Prisma.ConversationGenerationOmit
+  conversationMapping?: Prisma.ConversationMappingOmit
   pause?: Prisma.PauseOmit
   turn?: Prisma.TurnOmit
   setting?: Prisma.SettingOmit

@@ -74,6 +74,8 @@ export const ModelName = {
   SigningKey: 'SigningKey',
   RevokedToken: 'RevokedToken',
   Conversation: 'Conversation',
+  ConversationGeneration: 'ConversationGeneration',
+  ConversationMapping: 'ConversationMapping',
   Pause: 'Pause',
   Turn: 'Turn',
   Setting: 'Setting'
@@ -190,7 +192,11 @@ export const CallScalarFieldEnum = {
   replays: 'replays',
   paused: 'paused',
   answers: 'answers',
-  answeredBy: 'answeredBy'
+  answeredBy: 'answeredBy',
+  answerId: 'answerId',
+  rating: 'rating',
+  ratingText: 'ratingText',
+  ratedAt: 'ratedAt'
 } as const
 
 export type CallScalarFieldEnum = (typeof CallScalarFieldEnum)[keyof typeof CallScalarFieldEnum]
@@ -456,6 +462,32 @@ export type RevokedTokenScalarFieldEnum = (typeof RevokedTokenScalarFieldEnum)[k
 
 
 export const ConversationScalarFieldEnum = {
+  id: 'id',
+  identity: 'identity',
+  ownerId: 'ownerId',
+  endUser: 'endUser',
+  agent: 'agent',
+  app: 'app',
+  conversation: 'conversation',
+  name: 'name',
+  createdAt: 'createdAt',
+  lastActivityAt: 'lastActivityAt'
+} as const
+
+export type ConversationScalarFieldEnum = (typeof ConversationScalarFieldEnum)[keyof typeof ConversationScalarFieldEnum]
+
+
+export const ConversationGenerationScalarFieldEnum = {
+  identity: 'identity',
+  generation: 'generation',
+  deletingUntil: 'deletingUntil',
+  deletedAt: 'deletedAt'
+} as const
+
+export type ConversationGenerationScalarFieldEnum = (typeof ConversationGenerationScalarFieldEnum)[keyof typeof ConversationGenerationScalarFieldEnum]
+
+
+export const ConversationMappingScalarFieldEnum = {
   key: 'key',
   ownerId: 'ownerId',
   agent: 'agent',
@@ -469,7 +501,7 @@ export const ConversationScalarFieldEnum = {
   usedAt: 'usedAt'
 } as const
 
-export type ConversationScalarFieldEnum = (typeof ConversationScalarFieldEnum)[keyof typeof ConversationScalarFieldEnum]
+export type ConversationMappingScalarFieldEnum = (typeof ConversationMappingScalarFieldEnum)[keyof typeof ConversationMappingScalarFieldEnum]
 
 
 export const PauseScalarFieldEnum = {

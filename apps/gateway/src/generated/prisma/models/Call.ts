@@ -88,6 +88,10 @@ export type CallMinAggregateOutputType = {
   paused: boolean | null
   answers: string | null
   answeredBy: string | null
+  answerId: string | null
+  rating: string | null
+  ratingText: string | null
+  ratedAt: Date | null
 }
 
 export type CallMaxAggregateOutputType = {
@@ -124,6 +128,10 @@ export type CallMaxAggregateOutputType = {
   paused: boolean | null
   answers: string | null
   answeredBy: string | null
+  answerId: string | null
+  rating: string | null
+  ratingText: string | null
+  ratedAt: Date | null
 }
 
 export type CallCountAggregateOutputType = {
@@ -161,6 +169,10 @@ export type CallCountAggregateOutputType = {
   paused: number
   answers: number
   answeredBy: number
+  answerId: number
+  rating: number
+  ratingText: number
+  ratedAt: number
   _all: number
 }
 
@@ -223,6 +235,10 @@ export type CallMinAggregateInputType = {
   paused?: true
   answers?: true
   answeredBy?: true
+  answerId?: true
+  rating?: true
+  ratingText?: true
+  ratedAt?: true
 }
 
 export type CallMaxAggregateInputType = {
@@ -259,6 +275,10 @@ export type CallMaxAggregateInputType = {
   paused?: true
   answers?: true
   answeredBy?: true
+  answerId?: true
+  rating?: true
+  ratingText?: true
+  ratedAt?: true
 }
 
 export type CallCountAggregateInputType = {
@@ -296,6 +316,10 @@ export type CallCountAggregateInputType = {
   paused?: true
   answers?: true
   answeredBy?: true
+  answerId?: true
+  rating?: true
+  ratingText?: true
+  ratedAt?: true
   _all?: true
 }
 
@@ -420,6 +444,10 @@ export type CallGroupByOutputType = {
   paused: boolean
   answers: string | null
   answeredBy: string | null
+  answerId: string | null
+  rating: string | null
+  ratingText: string | null
+  ratedAt: Date | null
   _count: CallCountAggregateOutputType | null
   _avg: CallAvgAggregateOutputType | null
   _sum: CallSumAggregateOutputType | null
@@ -480,6 +508,10 @@ export type CallWhereInput = {
   paused?: Prisma.BoolFilter<"Call"> | boolean
   answers?: Prisma.UuidNullableFilter<"Call"> | string | null
   answeredBy?: Prisma.UuidNullableFilter<"Call"> | string | null
+  answerId?: Prisma.StringNullableFilter<"Call"> | string | null
+  rating?: Prisma.StringNullableFilter<"Call"> | string | null
+  ratingText?: Prisma.StringNullableFilter<"Call"> | string | null
+  ratedAt?: Prisma.DateTimeNullableFilter<"Call"> | Date | string | null
 }
 
 export type CallOrderByWithRelationInput = {
@@ -517,6 +549,10 @@ export type CallOrderByWithRelationInput = {
   paused?: Prisma.SortOrder
   answers?: Prisma.SortOrderInput | Prisma.SortOrder
   answeredBy?: Prisma.SortOrderInput | Prisma.SortOrder
+  answerId?: Prisma.SortOrderInput | Prisma.SortOrder
+  rating?: Prisma.SortOrderInput | Prisma.SortOrder
+  ratingText?: Prisma.SortOrderInput | Prisma.SortOrder
+  ratedAt?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type CallWhereUniqueInput = Prisma.AtLeast<{
@@ -557,6 +593,10 @@ export type CallWhereUniqueInput = Prisma.AtLeast<{
   paused?: Prisma.BoolFilter<"Call"> | boolean
   answers?: Prisma.UuidNullableFilter<"Call"> | string | null
   answeredBy?: Prisma.UuidNullableFilter<"Call"> | string | null
+  answerId?: Prisma.StringNullableFilter<"Call"> | string | null
+  rating?: Prisma.StringNullableFilter<"Call"> | string | null
+  ratingText?: Prisma.StringNullableFilter<"Call"> | string | null
+  ratedAt?: Prisma.DateTimeNullableFilter<"Call"> | Date | string | null
 }, "id">
 
 export type CallOrderByWithAggregationInput = {
@@ -594,6 +634,10 @@ export type CallOrderByWithAggregationInput = {
   paused?: Prisma.SortOrder
   answers?: Prisma.SortOrderInput | Prisma.SortOrder
   answeredBy?: Prisma.SortOrderInput | Prisma.SortOrder
+  answerId?: Prisma.SortOrderInput | Prisma.SortOrder
+  rating?: Prisma.SortOrderInput | Prisma.SortOrder
+  ratingText?: Prisma.SortOrderInput | Prisma.SortOrder
+  ratedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.CallCountOrderByAggregateInput
   _avg?: Prisma.CallAvgOrderByAggregateInput
   _max?: Prisma.CallMaxOrderByAggregateInput
@@ -639,6 +683,10 @@ export type CallScalarWhereWithAggregatesInput = {
   paused?: Prisma.BoolWithAggregatesFilter<"Call"> | boolean
   answers?: Prisma.UuidNullableWithAggregatesFilter<"Call"> | string | null
   answeredBy?: Prisma.UuidNullableWithAggregatesFilter<"Call"> | string | null
+  answerId?: Prisma.StringNullableWithAggregatesFilter<"Call"> | string | null
+  rating?: Prisma.StringNullableWithAggregatesFilter<"Call"> | string | null
+  ratingText?: Prisma.StringNullableWithAggregatesFilter<"Call"> | string | null
+  ratedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Call"> | Date | string | null
 }
 
 export type CallCreateInput = {
@@ -676,6 +724,10 @@ export type CallCreateInput = {
   paused?: boolean
   answers?: string | null
   answeredBy?: string | null
+  answerId?: string | null
+  rating?: string | null
+  ratingText?: string | null
+  ratedAt?: Date | string | null
 }
 
 export type CallUncheckedCreateInput = {
@@ -713,6 +765,10 @@ export type CallUncheckedCreateInput = {
   paused?: boolean
   answers?: string | null
   answeredBy?: string | null
+  answerId?: string | null
+  rating?: string | null
+  ratingText?: string | null
+  ratedAt?: Date | string | null
 }
 
 export type CallUpdateInput = {
@@ -750,6 +806,10 @@ export type CallUpdateInput = {
   paused?: Prisma.BoolFieldUpdateOperationsInput | boolean
   answers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   answeredBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  answerId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  rating?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  ratingText?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  ratedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type CallUncheckedUpdateInput = {
@@ -787,6 +847,10 @@ export type CallUncheckedUpdateInput = {
   paused?: Prisma.BoolFieldUpdateOperationsInput | boolean
   answers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   answeredBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  answerId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  rating?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  ratingText?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  ratedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type CallCreateManyInput = {
@@ -824,6 +888,10 @@ export type CallCreateManyInput = {
   paused?: boolean
   answers?: string | null
   answeredBy?: string | null
+  answerId?: string | null
+  rating?: string | null
+  ratingText?: string | null
+  ratedAt?: Date | string | null
 }
 
 export type CallUpdateManyMutationInput = {
@@ -861,6 +929,10 @@ export type CallUpdateManyMutationInput = {
   paused?: Prisma.BoolFieldUpdateOperationsInput | boolean
   answers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   answeredBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  answerId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  rating?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  ratingText?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  ratedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type CallUncheckedUpdateManyInput = {
@@ -898,6 +970,10 @@ export type CallUncheckedUpdateManyInput = {
   paused?: Prisma.BoolFieldUpdateOperationsInput | boolean
   answers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   answeredBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  answerId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  rating?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  ratingText?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  ratedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type CallCountOrderByAggregateInput = {
@@ -935,6 +1011,10 @@ export type CallCountOrderByAggregateInput = {
   paused?: Prisma.SortOrder
   answers?: Prisma.SortOrder
   answeredBy?: Prisma.SortOrder
+  answerId?: Prisma.SortOrder
+  rating?: Prisma.SortOrder
+  ratingText?: Prisma.SortOrder
+  ratedAt?: Prisma.SortOrder
 }
 
 export type CallAvgOrderByAggregateInput = {
@@ -983,6 +1063,10 @@ export type CallMaxOrderByAggregateInput = {
   paused?: Prisma.SortOrder
   answers?: Prisma.SortOrder
   answeredBy?: Prisma.SortOrder
+  answerId?: Prisma.SortOrder
+  rating?: Prisma.SortOrder
+  ratingText?: Prisma.SortOrder
+  ratedAt?: Prisma.SortOrder
 }
 
 export type CallMinOrderByAggregateInput = {
@@ -1019,6 +1103,10 @@ export type CallMinOrderByAggregateInput = {
   paused?: Prisma.SortOrder
   answers?: Prisma.SortOrder
   answeredBy?: Prisma.SortOrder
+  answerId?: Prisma.SortOrder
+  rating?: Prisma.SortOrder
+  ratingText?: Prisma.SortOrder
+  ratedAt?: Prisma.SortOrder
 }
 
 export type CallSumOrderByAggregateInput = {
@@ -1078,6 +1166,10 @@ export type CallSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   paused?: boolean
   answers?: boolean
   answeredBy?: boolean
+  answerId?: boolean
+  rating?: boolean
+  ratingText?: boolean
+  ratedAt?: boolean
 }, ExtArgs["result"]["call"]>
 
 export type CallSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1115,6 +1207,10 @@ export type CallSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   paused?: boolean
   answers?: boolean
   answeredBy?: boolean
+  answerId?: boolean
+  rating?: boolean
+  ratingText?: boolean
+  ratedAt?: boolean
 }, ExtArgs["result"]["call"]>
 
 export type CallSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1152,6 +1248,10 @@ export type CallSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   paused?: boolean
   answers?: boolean
   answeredBy?: boolean
+  answerId?: boolean
+  rating?: boolean
+  ratingText?: boolean
+  ratedAt?: boolean
 }, ExtArgs["result"]["call"]>
 
 export type CallSelectScalar = {
@@ -1189,9 +1289,13 @@ export type CallSelectScalar = {
   paused?: boolean
   answers?: boolean
   answeredBy?: boolean
+  answerId?: boolean
+  rating?: boolean
+  ratingText?: boolean
+  ratedAt?: boolean
 }
 
-export type CallOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "requestId" | "keyId" | "ownerId" | "endUser" | "kind" | "face" | "agent" | "app" | "deployment" | "attempts" | "queuedMs" | "attemptList" | "traceId" | "model" | "conversation" | "instance" | "outcome" | "reason" | "platformStatus" | "platformCode" | "platformLogId" | "promptTokens" | "completionTokens" | "totalTokens" | "admittedAt" | "firstChunkMs" | "durationMs" | "endedAt" | "stopRequestedAt" | "replays" | "paused" | "answers" | "answeredBy", ExtArgs["result"]["call"]>
+export type CallOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "requestId" | "keyId" | "ownerId" | "endUser" | "kind" | "face" | "agent" | "app" | "deployment" | "attempts" | "queuedMs" | "attemptList" | "traceId" | "model" | "conversation" | "instance" | "outcome" | "reason" | "platformStatus" | "platformCode" | "platformLogId" | "promptTokens" | "completionTokens" | "totalTokens" | "admittedAt" | "firstChunkMs" | "durationMs" | "endedAt" | "stopRequestedAt" | "replays" | "paused" | "answers" | "answeredBy" | "answerId" | "rating" | "ratingText" | "ratedAt", ExtArgs["result"]["call"]>
 
 export type $CallPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Call"
@@ -1270,6 +1374,19 @@ export type $CallPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
      * The call that has answered the pause of this one.
      */
     answeredBy: string | null
+    /**
+     * The id under which the platform keeps the answer. Null if it names none.
+     */
+    answerId: string | null
+    /**
+     * What the user thinks of the answer: `up` or `down`. Null if it was not rated.
+     */
+    rating: string | null
+    /**
+     * What the user says about it.
+     */
+    ratingText: string | null
+    ratedAt: Date | null
   }, ExtArgs["result"]["call"]>
   composites: {}
 }
@@ -1727,6 +1844,10 @@ export interface CallFieldRefs {
   readonly paused: Prisma.FieldRef<"Call", 'Boolean'>
   readonly answers: Prisma.FieldRef<"Call", 'String'>
   readonly answeredBy: Prisma.FieldRef<"Call", 'String'>
+  readonly answerId: Prisma.FieldRef<"Call", 'String'>
+  readonly rating: Prisma.FieldRef<"Call", 'String'>
+  readonly ratingText: Prisma.FieldRef<"Call", 'String'>
+  readonly ratedAt: Prisma.FieldRef<"Call", 'DateTime'>
 }
     
 

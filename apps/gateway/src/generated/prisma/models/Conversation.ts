@@ -14,8 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Conversation
- * The mapping to a conversation whose id was chosen by its platform. `key` is derived from owner, end user, agent, app and
- * the client's id.
+ * A conversation of an end user with an agent and its app, as its owner sees it. It is written with the settlement of its calls, so that
+ * no call pays a statement for it. It has no foreign keys, because settlements must not fail where a user was deleted.
  */
 export type ConversationModel = runtime.Types.Result.DefaultSelection<Prisma.$ConversationPayload>
 
@@ -26,89 +26,83 @@ export type AggregateConversation = {
 }
 
 export type ConversationMinAggregateOutputType = {
-  key: string | null
+  id: string | null
+  identity: runtime.Bytes | null
   ownerId: string | null
+  endUser: string | null
   agent: string | null
-  deployment: string | null
-  state: string | null
-  platformId: string | null
-  holder: string | null
-  leaseUntil: Date | null
-  lostAt: Date | null
+  app: string | null
+  conversation: string | null
+  name: string | null
   createdAt: Date | null
-  usedAt: Date | null
+  lastActivityAt: Date | null
 }
 
 export type ConversationMaxAggregateOutputType = {
-  key: string | null
+  id: string | null
+  identity: runtime.Bytes | null
   ownerId: string | null
+  endUser: string | null
   agent: string | null
-  deployment: string | null
-  state: string | null
-  platformId: string | null
-  holder: string | null
-  leaseUntil: Date | null
-  lostAt: Date | null
+  app: string | null
+  conversation: string | null
+  name: string | null
   createdAt: Date | null
-  usedAt: Date | null
+  lastActivityAt: Date | null
 }
 
 export type ConversationCountAggregateOutputType = {
-  key: number
+  id: number
+  identity: number
   ownerId: number
+  endUser: number
   agent: number
-  deployment: number
-  state: number
-  platformId: number
-  holder: number
-  leaseUntil: number
-  lostAt: number
+  app: number
+  conversation: number
+  name: number
   createdAt: number
-  usedAt: number
+  lastActivityAt: number
   _all: number
 }
 
 
 export type ConversationMinAggregateInputType = {
-  key?: true
+  id?: true
+  identity?: true
   ownerId?: true
+  endUser?: true
   agent?: true
-  deployment?: true
-  state?: true
-  platformId?: true
-  holder?: true
-  leaseUntil?: true
-  lostAt?: true
+  app?: true
+  conversation?: true
+  name?: true
   createdAt?: true
-  usedAt?: true
+  lastActivityAt?: true
 }
 
 export type ConversationMaxAggregateInputType = {
-  key?: true
+  id?: true
+  identity?: true
   ownerId?: true
+  endUser?: true
   agent?: true
-  deployment?: true
-  state?: true
-  platformId?: true
-  holder?: true
-  leaseUntil?: true
-  lostAt?: true
+  app?: true
+  conversation?: true
+  name?: true
   createdAt?: true
-  usedAt?: true
+  lastActivityAt?: true
 }
 
 export type ConversationCountAggregateInputType = {
-  key?: true
+  id?: true
+  identity?: true
   ownerId?: true
+  endUser?: true
   agent?: true
-  deployment?: true
-  state?: true
-  platformId?: true
-  holder?: true
-  leaseUntil?: true
-  lostAt?: true
+  app?: true
+  conversation?: true
+  name?: true
   createdAt?: true
-  usedAt?: true
+  lastActivityAt?: true
   _all?: true
 }
 
@@ -185,17 +179,16 @@ export type ConversationGroupByArgs<ExtArgs extends runtime.Types.Extensions.Int
 }
 
 export type ConversationGroupByOutputType = {
-  key: string
+  id: string
+  identity: runtime.Bytes
   ownerId: string
+  endUser: string
   agent: string
-  deployment: string | null
-  state: string | null
-  platformId: string | null
-  holder: string | null
-  leaseUntil: Date | null
-  lostAt: Date | null
+  app: string
+  conversation: string
+  name: string | null
   createdAt: Date
-  usedAt: Date
+  lastActivityAt: Date
   _count: ConversationCountAggregateOutputType | null
   _min: ConversationMinAggregateOutputType | null
   _max: ConversationMaxAggregateOutputType | null
@@ -220,62 +213,58 @@ export type ConversationWhereInput = {
   AND?: Prisma.ConversationWhereInput | Prisma.ConversationWhereInput[]
   OR?: Prisma.ConversationWhereInput[]
   NOT?: Prisma.ConversationWhereInput | Prisma.ConversationWhereInput[]
-  key?: Prisma.StringFilter<"Conversation"> | string
+  id?: Prisma.UuidFilter<"Conversation"> | string
+  identity?: Prisma.BytesFilter<"Conversation"> | runtime.Bytes
   ownerId?: Prisma.UuidFilter<"Conversation"> | string
+  endUser?: Prisma.StringFilter<"Conversation"> | string
   agent?: Prisma.StringFilter<"Conversation"> | string
-  deployment?: Prisma.StringNullableFilter<"Conversation"> | string | null
-  state?: Prisma.StringNullableFilter<"Conversation"> | string | null
-  platformId?: Prisma.StringNullableFilter<"Conversation"> | string | null
-  holder?: Prisma.UuidNullableFilter<"Conversation"> | string | null
-  leaseUntil?: Prisma.DateTimeNullableFilter<"Conversation"> | Date | string | null
-  lostAt?: Prisma.DateTimeNullableFilter<"Conversation"> | Date | string | null
+  app?: Prisma.StringFilter<"Conversation"> | string
+  conversation?: Prisma.StringFilter<"Conversation"> | string
+  name?: Prisma.StringNullableFilter<"Conversation"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Conversation"> | Date | string
-  usedAt?: Prisma.DateTimeFilter<"Conversation"> | Date | string
+  lastActivityAt?: Prisma.DateTimeFilter<"Conversation"> | Date | string
 }
 
 export type ConversationOrderByWithRelationInput = {
-  key?: Prisma.SortOrder
+  id?: Prisma.SortOrder
+  identity?: Prisma.SortOrder
   ownerId?: Prisma.SortOrder
+  endUser?: Prisma.SortOrder
   agent?: Prisma.SortOrder
-  deployment?: Prisma.SortOrderInput | Prisma.SortOrder
-  state?: Prisma.SortOrderInput | Prisma.SortOrder
-  platformId?: Prisma.SortOrderInput | Prisma.SortOrder
-  holder?: Prisma.SortOrderInput | Prisma.SortOrder
-  leaseUntil?: Prisma.SortOrderInput | Prisma.SortOrder
-  lostAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  app?: Prisma.SortOrder
+  conversation?: Prisma.SortOrder
+  name?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
-  usedAt?: Prisma.SortOrder
+  lastActivityAt?: Prisma.SortOrder
 }
 
 export type ConversationWhereUniqueInput = Prisma.AtLeast<{
-  key?: string
+  id?: string
+  identity?: runtime.Bytes
   AND?: Prisma.ConversationWhereInput | Prisma.ConversationWhereInput[]
   OR?: Prisma.ConversationWhereInput[]
   NOT?: Prisma.ConversationWhereInput | Prisma.ConversationWhereInput[]
   ownerId?: Prisma.UuidFilter<"Conversation"> | string
+  endUser?: Prisma.StringFilter<"Conversation"> | string
   agent?: Prisma.StringFilter<"Conversation"> | string
-  deployment?: Prisma.StringNullableFilter<"Conversation"> | string | null
-  state?: Prisma.StringNullableFilter<"Conversation"> | string | null
-  platformId?: Prisma.StringNullableFilter<"Conversation"> | string | null
-  holder?: Prisma.UuidNullableFilter<"Conversation"> | string | null
-  leaseUntil?: Prisma.DateTimeNullableFilter<"Conversation"> | Date | string | null
-  lostAt?: Prisma.DateTimeNullableFilter<"Conversation"> | Date | string | null
+  app?: Prisma.StringFilter<"Conversation"> | string
+  conversation?: Prisma.StringFilter<"Conversation"> | string
+  name?: Prisma.StringNullableFilter<"Conversation"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Conversation"> | Date | string
-  usedAt?: Prisma.DateTimeFilter<"Conversation"> | Date | string
-}, "key">
+  lastActivityAt?: Prisma.DateTimeFilter<"Conversation"> | Date | string
+}, "id" | "identity">
 
 export type ConversationOrderByWithAggregationInput = {
-  key?: Prisma.SortOrder
+  id?: Prisma.SortOrder
+  identity?: Prisma.SortOrder
   ownerId?: Prisma.SortOrder
+  endUser?: Prisma.SortOrder
   agent?: Prisma.SortOrder
-  deployment?: Prisma.SortOrderInput | Prisma.SortOrder
-  state?: Prisma.SortOrderInput | Prisma.SortOrder
-  platformId?: Prisma.SortOrderInput | Prisma.SortOrder
-  holder?: Prisma.SortOrderInput | Prisma.SortOrder
-  leaseUntil?: Prisma.SortOrderInput | Prisma.SortOrder
-  lostAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  app?: Prisma.SortOrder
+  conversation?: Prisma.SortOrder
+  name?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
-  usedAt?: Prisma.SortOrder
+  lastActivityAt?: Prisma.SortOrder
   _count?: Prisma.ConversationCountOrderByAggregateInput
   _max?: Prisma.ConversationMaxOrderByAggregateInput
   _min?: Prisma.ConversationMinOrderByAggregateInput
@@ -285,250 +274,233 @@ export type ConversationScalarWhereWithAggregatesInput = {
   AND?: Prisma.ConversationScalarWhereWithAggregatesInput | Prisma.ConversationScalarWhereWithAggregatesInput[]
   OR?: Prisma.ConversationScalarWhereWithAggregatesInput[]
   NOT?: Prisma.ConversationScalarWhereWithAggregatesInput | Prisma.ConversationScalarWhereWithAggregatesInput[]
-  key?: Prisma.StringWithAggregatesFilter<"Conversation"> | string
+  id?: Prisma.UuidWithAggregatesFilter<"Conversation"> | string
+  identity?: Prisma.BytesWithAggregatesFilter<"Conversation"> | runtime.Bytes
   ownerId?: Prisma.UuidWithAggregatesFilter<"Conversation"> | string
+  endUser?: Prisma.StringWithAggregatesFilter<"Conversation"> | string
   agent?: Prisma.StringWithAggregatesFilter<"Conversation"> | string
-  deployment?: Prisma.StringNullableWithAggregatesFilter<"Conversation"> | string | null
-  state?: Prisma.StringNullableWithAggregatesFilter<"Conversation"> | string | null
-  platformId?: Prisma.StringNullableWithAggregatesFilter<"Conversation"> | string | null
-  holder?: Prisma.UuidNullableWithAggregatesFilter<"Conversation"> | string | null
-  leaseUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"Conversation"> | Date | string | null
-  lostAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Conversation"> | Date | string | null
+  app?: Prisma.StringWithAggregatesFilter<"Conversation"> | string
+  conversation?: Prisma.StringWithAggregatesFilter<"Conversation"> | string
+  name?: Prisma.StringNullableWithAggregatesFilter<"Conversation"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Conversation"> | Date | string
-  usedAt?: Prisma.DateTimeWithAggregatesFilter<"Conversation"> | Date | string
+  lastActivityAt?: Prisma.DateTimeWithAggregatesFilter<"Conversation"> | Date | string
 }
 
 export type ConversationCreateInput = {
-  key: string
+  id: string
+  identity: runtime.Bytes
   ownerId: string
+  endUser: string
   agent: string
-  deployment?: string | null
-  state?: string | null
-  platformId?: string | null
-  holder?: string | null
-  leaseUntil?: Date | string | null
-  lostAt?: Date | string | null
+  app: string
+  conversation: string
+  name?: string | null
   createdAt: Date | string
-  usedAt?: Date | string
+  lastActivityAt: Date | string
 }
 
 export type ConversationUncheckedCreateInput = {
-  key: string
+  id: string
+  identity: runtime.Bytes
   ownerId: string
+  endUser: string
   agent: string
-  deployment?: string | null
-  state?: string | null
-  platformId?: string | null
-  holder?: string | null
-  leaseUntil?: Date | string | null
-  lostAt?: Date | string | null
+  app: string
+  conversation: string
+  name?: string | null
   createdAt: Date | string
-  usedAt?: Date | string
+  lastActivityAt: Date | string
 }
 
 export type ConversationUpdateInput = {
-  key?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  identity?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   ownerId?: Prisma.StringFieldUpdateOperationsInput | string
+  endUser?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
-  deployment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  state?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  platformId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  holder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  lostAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  app?: Prisma.StringFieldUpdateOperationsInput | string
+  conversation?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  usedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lastActivityAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type ConversationUncheckedUpdateInput = {
-  key?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  identity?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   ownerId?: Prisma.StringFieldUpdateOperationsInput | string
+  endUser?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
-  deployment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  state?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  platformId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  holder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  lostAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  app?: Prisma.StringFieldUpdateOperationsInput | string
+  conversation?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  usedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lastActivityAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type ConversationCreateManyInput = {
-  key: string
+  id: string
+  identity: runtime.Bytes
   ownerId: string
+  endUser: string
   agent: string
-  deployment?: string | null
-  state?: string | null
-  platformId?: string | null
-  holder?: string | null
-  leaseUntil?: Date | string | null
-  lostAt?: Date | string | null
+  app: string
+  conversation: string
+  name?: string | null
   createdAt: Date | string
-  usedAt?: Date | string
+  lastActivityAt: Date | string
 }
 
 export type ConversationUpdateManyMutationInput = {
-  key?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  identity?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   ownerId?: Prisma.StringFieldUpdateOperationsInput | string
+  endUser?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
-  deployment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  state?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  platformId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  holder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  lostAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  app?: Prisma.StringFieldUpdateOperationsInput | string
+  conversation?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  usedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lastActivityAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type ConversationUncheckedUpdateManyInput = {
-  key?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  identity?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   ownerId?: Prisma.StringFieldUpdateOperationsInput | string
+  endUser?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
-  deployment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  state?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  platformId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  holder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  lostAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  app?: Prisma.StringFieldUpdateOperationsInput | string
+  conversation?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  usedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lastActivityAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type ConversationCountOrderByAggregateInput = {
-  key?: Prisma.SortOrder
+  id?: Prisma.SortOrder
+  identity?: Prisma.SortOrder
   ownerId?: Prisma.SortOrder
+  endUser?: Prisma.SortOrder
   agent?: Prisma.SortOrder
-  deployment?: Prisma.SortOrder
-  state?: Prisma.SortOrder
-  platformId?: Prisma.SortOrder
-  holder?: Prisma.SortOrder
-  leaseUntil?: Prisma.SortOrder
-  lostAt?: Prisma.SortOrder
+  app?: Prisma.SortOrder
+  conversation?: Prisma.SortOrder
+  name?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
-  usedAt?: Prisma.SortOrder
+  lastActivityAt?: Prisma.SortOrder
 }
 
 export type ConversationMaxOrderByAggregateInput = {
-  key?: Prisma.SortOrder
+  id?: Prisma.SortOrder
+  identity?: Prisma.SortOrder
   ownerId?: Prisma.SortOrder
+  endUser?: Prisma.SortOrder
   agent?: Prisma.SortOrder
-  deployment?: Prisma.SortOrder
-  state?: Prisma.SortOrder
-  platformId?: Prisma.SortOrder
-  holder?: Prisma.SortOrder
-  leaseUntil?: Prisma.SortOrder
-  lostAt?: Prisma.SortOrder
+  app?: Prisma.SortOrder
+  conversation?: Prisma.SortOrder
+  name?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
-  usedAt?: Prisma.SortOrder
+  lastActivityAt?: Prisma.SortOrder
 }
 
 export type ConversationMinOrderByAggregateInput = {
-  key?: Prisma.SortOrder
+  id?: Prisma.SortOrder
+  identity?: Prisma.SortOrder
   ownerId?: Prisma.SortOrder
+  endUser?: Prisma.SortOrder
   agent?: Prisma.SortOrder
-  deployment?: Prisma.SortOrder
-  state?: Prisma.SortOrder
-  platformId?: Prisma.SortOrder
-  holder?: Prisma.SortOrder
-  leaseUntil?: Prisma.SortOrder
-  lostAt?: Prisma.SortOrder
+  app?: Prisma.SortOrder
+  conversation?: Prisma.SortOrder
+  name?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
-  usedAt?: Prisma.SortOrder
+  lastActivityAt?: Prisma.SortOrder
 }
 
 
 
 export type ConversationSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
-  key?: boolean
+  id?: boolean
+  identity?: boolean
   ownerId?: boolean
+  endUser?: boolean
   agent?: boolean
-  deployment?: boolean
-  state?: boolean
-  platformId?: boolean
-  holder?: boolean
-  leaseUntil?: boolean
-  lostAt?: boolean
+  app?: boolean
+  conversation?: boolean
+  name?: boolean
   createdAt?: boolean
-  usedAt?: boolean
+  lastActivityAt?: boolean
 }, ExtArgs["result"]["conversation"]>
 
 export type ConversationSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
-  key?: boolean
+  id?: boolean
+  identity?: boolean
   ownerId?: boolean
+  endUser?: boolean
   agent?: boolean
-  deployment?: boolean
-  state?: boolean
-  platformId?: boolean
-  holder?: boolean
-  leaseUntil?: boolean
-  lostAt?: boolean
+  app?: boolean
+  conversation?: boolean
+  name?: boolean
   createdAt?: boolean
-  usedAt?: boolean
+  lastActivityAt?: boolean
 }, ExtArgs["result"]["conversation"]>
 
 export type ConversationSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
-  key?: boolean
+  id?: boolean
+  identity?: boolean
   ownerId?: boolean
+  endUser?: boolean
   agent?: boolean
-  deployment?: boolean
-  state?: boolean
-  platformId?: boolean
-  holder?: boolean
-  leaseUntil?: boolean
-  lostAt?: boolean
+  app?: boolean
+  conversation?: boolean
+  name?: boolean
   createdAt?: boolean
-  usedAt?: boolean
+  lastActivityAt?: boolean
 }, ExtArgs["result"]["conversation"]>
 
 export type ConversationSelectScalar = {
-  key?: boolean
+  id?: boolean
+  identity?: boolean
   ownerId?: boolean
+  endUser?: boolean
   agent?: boolean
-  deployment?: boolean
-  state?: boolean
-  platformId?: boolean
-  holder?: boolean
-  leaseUntil?: boolean
-  lostAt?: boolean
+  app?: boolean
+  conversation?: boolean
+  name?: boolean
   createdAt?: boolean
-  usedAt?: boolean
+  lastActivityAt?: boolean
 }
 
-export type ConversationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"key" | "ownerId" | "agent" | "deployment" | "state" | "platformId" | "holder" | "leaseUntil" | "lostAt" | "createdAt" | "usedAt", ExtArgs["result"]["conversation"]>
+export type ConversationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "identity" | "ownerId" | "endUser" | "agent" | "app" | "conversation" | "name" | "createdAt" | "lastActivityAt", ExtArgs["result"]["conversation"]>
 
 export type $ConversationPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Conversation"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
-    key: string
+    /**
+     * An id of its own, since the client's id is unique only within the others of these columns, and may hold any character.
+     */
+    id: string
+    /**
+     * SHA-256 of owner, end user, agent, app and the client's id: together they can be longer than an entry of an index.
+     */
+    identity: runtime.Bytes
     ownerId: string
+    endUser: string
     agent: string
+    app: string
     /**
-     * The deployment of the agent that has the conversation, and the name of its state. Null for rows of versions that did not
-     * write these columns, whose conversations belong to the deployment `main`.
+     * The client's id of the conversation.
      */
-    deployment: string | null
-    state: string | null
+    conversation: string
     /**
-     * Null until the first call of the conversation has received the id from the platform.
+     * Null as long as nobody has named it.
      */
-    platformId: string | null
-    /**
-     * The call that is creating the conversation at the platform, and until when no other call takes over.
-     */
-    holder: string | null
-    leaseUntil: Date | null
-    /**
-     * When the platform reported the conversation as unknown. Later calls fail instead of silently starting a new one.
-     */
-    lostAt: Date | null
+    name: string | null
     createdAt: Date
     /**
-     * Accurate to a day: it is not updated again within a day, so that most calls do not have to update its index.
+     * Accurate to a minute: it is not updated again within a minute, so that most calls do not have to update its indexes.
      */
-    usedAt: Date
+    lastActivityAt: Date
   }, ExtArgs["result"]["conversation"]>
   composites: {}
 }
@@ -612,8 +584,8 @@ export interface ConversationDelegate<ExtArgs extends runtime.Types.Extensions.I
    * // Get first 10 Conversations
    * const conversations = await prisma.conversation.findMany({ take: 10 })
    * 
-   * // Only select the `key`
-   * const conversationWithKeyOnly = await prisma.conversation.findMany({ select: { key: true } })
+   * // Only select the `id`
+   * const conversationWithIdOnly = await prisma.conversation.findMany({ select: { id: true } })
    * 
    */
   findMany<T extends ConversationFindManyArgs>(args?: Prisma.SelectSubset<T, ConversationFindManyArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ConversationPayload<ExtArgs>, T, "findMany", GlobalOmitOptions>>
@@ -657,9 +629,9 @@ export interface ConversationDelegate<ExtArgs extends runtime.Types.Extensions.I
    *   ]
    * })
    * 
-   * // Create many Conversations and only return the `key`
-   * const conversationWithKeyOnly = await prisma.conversation.createManyAndReturn({
-   *   select: { key: true },
+   * // Create many Conversations and only return the `id`
+   * const conversationWithIdOnly = await prisma.conversation.createManyAndReturn({
+   *   select: { id: true },
    *   data: [
    *     // ... provide data here
    *   ]
@@ -748,9 +720,9 @@ export interface ConversationDelegate<ExtArgs extends runtime.Types.Extensions.I
    *   ]
    * })
    * 
-   * // Update zero or more Conversations and only return the `key`
-   * const conversationWithKeyOnly = await prisma.conversation.updateManyAndReturn({
-   *   select: { key: true },
+   * // Update zero or more Conversations and only return the `id`
+   * const conversationWithIdOnly = await prisma.conversation.updateManyAndReturn({
+   *   select: { id: true },
    *   where: {
    *     // ... provide filter here
    *   },
@@ -952,17 +924,16 @@ export interface Prisma__ConversationClient<T, Null = never, ExtArgs extends run
  * Fields of the Conversation model
  */
 export interface ConversationFieldRefs {
-  readonly key: Prisma.FieldRef<"Conversation", 'String'>
+  readonly id: Prisma.FieldRef<"Conversation", 'String'>
+  readonly identity: Prisma.FieldRef<"Conversation", 'Bytes'>
   readonly ownerId: Prisma.FieldRef<"Conversation", 'String'>
+  readonly endUser: Prisma.FieldRef<"Conversation", 'String'>
   readonly agent: Prisma.FieldRef<"Conversation", 'String'>
-  readonly deployment: Prisma.FieldRef<"Conversation", 'String'>
-  readonly state: Prisma.FieldRef<"Conversation", 'String'>
-  readonly platformId: Prisma.FieldRef<"Conversation", 'String'>
-  readonly holder: Prisma.FieldRef<"Conversation", 'String'>
-  readonly leaseUntil: Prisma.FieldRef<"Conversation", 'DateTime'>
-  readonly lostAt: Prisma.FieldRef<"Conversation", 'DateTime'>
+  readonly app: Prisma.FieldRef<"Conversation", 'String'>
+  readonly conversation: Prisma.FieldRef<"Conversation", 'String'>
+  readonly name: Prisma.FieldRef<"Conversation", 'String'>
   readonly createdAt: Prisma.FieldRef<"Conversation", 'DateTime'>
-  readonly usedAt: Prisma.FieldRef<"Conversation", 'DateTime'>
+  readonly lastActivityAt: Prisma.FieldRef<"Conversation", 'DateTime'>
 }
     
 

@@ -1,0 +1,116 @@
+import { validate } from 'uuid'
+import { fail } from '#core/errors/errors.ts'
+import type { OrderFields } from '#core/lists/list-order.ts'
+import { type Search, searchOf } from '#core/lists/search.ts'
+import { allOf, ifGiven } from '#core/requests/input/all-of.ts'
+import { requireShort } from '#core/requests/input/input-rules.ts'
+
+import { isAdmin, isManager, type Principal } from '#core/requests/principal.ts'
+import { Prisma } from '#generated/prisma/client.ts'
+
+/** The order of lists of conversations. */
+export const CONVERSATION_ORDERS = {
+  last_activity_at: { column: 'last_activity_at', kind: 'time', direction: 'desc', isSet: true },
+} as const satisfies OrderFields<string>
+
+/** Which conversations to list. All conditions must hold. */
+export interface ConversationFilter {
+  readonly agent?: string | undefined
+  readonly app?: string | undefined
+  /** Empty for those without an end user. */
+  readonly endUser?: string | undefined
+  /** The client's id. */
+  readonly conversation?: string | undefined
+  /** A part of the name, of the client's id or of the end user, without regard to case. */
+  readonly search?: string | undefined
+  /** An administrator's choice; an id of another user matches nothing for others. */
+  readonly ownerId?: string | undefined
+}
+
+const TEXT_LENGTH_MAX = 256
+
+/**
+ * The condition of a filter; undefined if it selects all. A text that no row can contain matches nothing.
+ *
+ * @throws Problem `invalid_request` with all mistakes
+ */
+export function filterInSql(filter: ConversationFilter): {
+  rows: Prisma.Sql | undefined
+  search: Prisma.Sql | undefined
+} {
+  const { agent, app, endUser, conversation, search: text, ownerId } = filter
+  const { search, ...texts } = allOf({
+    agent: () => textOf('agent', agent),
+    app: () => textOf('app', app),
+    endUser: () => textOf('endUser', endUser),
+    conversation: () => textOf('conversation', conversation),
+    search: () => searchOf(text),
+  })
+  const rows = [
+    ownerId === undefined ? undefined : ownedBy(ownerId),
+    isText('agent', texts.agent),
+    isText('app', texts.app),
+    isText('end_user', texts.endUser),
+    isText('conversation', texts.conversation),
+  ].filter((condition) => condition !== undefined)
+  return {
+    rows: rows.length === 0 ? undefined : Prisma.sql`(${Prisma.join(rows, ') AND (')})`,
+    search: search && searchInSql(search),
+  }
+}
+
+function textOf(field: string, text: string | undefined): string | undefined {
+  return ifGiven(text, (given) => {
+    requireShort([field], given, TEXT_LENGTH_MAX)
+    return given
+  })
+}
+
+/** PostgreSQL refuses some of these characters, and no id has any. */
+const NEVER_IN_IDS = /[\p{Cc}\p{Cs}]/u
+
+function isText(column: string, text: string | undefined): Prisma.Sql | undefined {
+  if (text === undefined) return undefined
+  return NEVER_IN_IDS.test(text) ? Prisma.sql`false` : Prisma.sql`${Prisma.raw(column)} = ${text}`
+}
+
+function ownedBy(ownerId: string): Prisma.Sql {
+  return validate(ownerId) ? Prisma.sql`owner_id = ${ownerId}::uuid` : Prisma.sql`false`
+}
+
+function searchInSql(search: Search): Prisma.Sql {
+  const places = ['name', 'conversation', 'end_user'].map((column) => search.isIn(`lower(${column})`))
+  return Prisma.sql`(${Prisma.join(places, ' OR ')})`
+}
+
+/** Who asks for conversations, beside the principal. */
+export interface Reader {
+  /** The end user that a trusted proxy has named, whose conversations alone may be seen and changed. */
+  readonly boundTo?: string | undefined
+}
+
+/**
+ * The conversations that the caller may see: an administrator all, a user its own, and an API key those of its owner with the agents
+ * that the key may use.
+ *
+ * @throws Problem `permission_denied` for an API key that may not chat
+ */
+export function visibleInSql(caller: Principal, { boundTo }: Reader): Prisma.Sql {
+  const { via, userId } = caller
+  const conditions = [
+    isAdmin(caller) ? Prisma.sql`true` : Prisma.sql`owner_id = ${userId}::uuid`,
+    ...(boundTo === undefined ? [] : [isText('end_user', boundTo) ?? Prisma.sql`true`]),
+  ]
+  if (via.kind === 'key' && !isManager(caller)) {
+    if (!via.permissions.includes('chat'))
+      fail(
+        'permission_denied',
+        'This needs an API key with the permission chat or admin, or an access token.',
+      )
+    if (via.allowedAgents.length > 0) {
+      const allowed = Prisma.sql`ARRAY(SELECT json_array_elements_text(${JSON.stringify(via.allowedAgents)}::json))`
+      conditions.push(Prisma.sql`agent = ANY (${allowed}) OR agent || '/' || app = ANY (${allowed})`)
+    }
+  }
+  return Prisma.sql`(${Prisma.join(conditions, ') AND (')})`
+}
