@@ -56,6 +56,7 @@
       "Agent",
       "ApiKey",
       "Call",
+      "Conversation",
       "Upload",
       "User"
     ],

@@ -151,6 +151,7 @@ export type ErrorReason =
   | 'login_failed'
   | 'method_not_allowed'
   | 'not_acceptable'
+  | 'not_supported_by_agent'
   | 'object_not_found'
   | 'operation_too_large'
   | 'owner_suspended'
@@ -315,6 +316,7 @@ export type MatchByIdQueryVariables = Exact<{
 export type MatchByIdQuery = { nodes: Array<
     | { id: string }
     | { id: string, name: string, description: string, keyPrefix: string, isActive: boolean, revokedAt: string | null, owner: { id: string, username: string, status: UserStatus } | null }
+    | { id: string }
     | { id: string }
     | { id: string }
     | { id: string, username: string, role: Role }

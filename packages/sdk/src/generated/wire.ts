@@ -5579,7 +5579,7 @@ export interface operations {
             query?: {
                 /** The largest number of messages. */
                 limit?: number;
-                /** `before` of the page after it. Omit it to get the newest page. */
+                /** `before` of the page after it, or the id of one of the last thousand messages. Omit it to get the newest page. */
                 before?: string;
             };
             header?: never;

@@ -42,7 +42,10 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
   test('a conversation is listed once, under an id of its own, however many calls it has', async () => {
     const key = await fixture.keyOf()
     for (let n = 0; n < 3; n += 1) await call(key, { conversation: 'chat-1', endUser: 'ann' })
-    await Promise.all([call(key, { conversation: 'chat-1', endUser: 'ann' }), call(key, { conversation: 'chat-2' })])
+    await Promise.all([
+      call(key, { conversation: 'chat-1', endUser: 'ann' }),
+      call(key, { conversation: 'chat-2' }),
+    ])
     const listed = await listedOf(key)
     expect(listed).toMatchObject([
       { conversation: 'chat-1', endUser: 'ann', name: null },
@@ -82,7 +85,11 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
 
   test('calls that were refused by their agent, that belong to none, or that are uploads, list nothing', async () => {
     const key = await fixture.keyOf(undefined, { permissions: ['chat', 'upload'] })
-    await call(key, { conversation: 'refused' }, { ...DONE, outcome: 'rejected', reason: 'agent_rejected_input' })
+    await call(
+      key,
+      { conversation: 'refused' },
+      { ...DONE, outcome: 'rejected', reason: 'agent_rejected_input' },
+    )
     await call(key, { conversation: 'none' }, { outcome: 'done', durationMs: 1 })
     await call(key, { kind: 'upload', conversation: '' }, { outcome: 'done', durationMs: 1 })
     expect(await listedOf(key)).toEqual([])
