@@ -30,6 +30,7 @@ interface Operation {
 const theirKey = ({ all, caller }: RequestContext) => all.newKey(caller.ownerId)
 const theirUpload = ({ all, caller }: RequestContext) => all.newUpload(caller.ownerId)
 const theirKeptCall = ({ all }: RequestContext) => all.newKeptCall()
+const theirConversation = async ({ all }: RequestContext) => (await all.newConversation()).id
 const otherUser = ({ all }: RequestContext) => all.otherUserId
 const logout = { method: 'login.logout', takesFreshCredential: true }
 
@@ -100,6 +101,20 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   deleteUpload: { method: 'uploads.remove', id: theirUpload },
   readUsage: { method: 'usage.report', query: `?agent=${FAILING_AGENT}` },
   listCalls: { method: 'calls.list', query: `?agent=${FAILING_AGENT}` },
+  listConversations: { method: 'conversations.list' },
+  getConversation: { method: 'conversations.find', id: theirConversation },
+  listMessages: { method: 'conversations.messages', id: theirConversation },
+  renameConversation: {
+    method: 'conversations.rename',
+    id: theirConversation,
+    body: () => ({ name: 'a name' }),
+  },
+  deleteConversation: { method: 'conversations.remove', id: theirConversation },
+  rateCall: {
+    method: 'conversations.rate',
+    id: async ({ all }) => (await all.newConversation()).callId,
+    body: () => ({ rating: 'up' }),
+  },
   listRefusals: { method: 'refusals.list', query: '?limit_name=a' },
   countRefusals: { method: 'refusals.counts', query: '?limit_name=a' },
   listAuditEvents: { method: 'audit.list' },

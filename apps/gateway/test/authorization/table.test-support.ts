@@ -660,7 +660,7 @@ function shown(all: Callers, calls: readonly Pick<Call, 'keyId' | 'platformStatu
 /** The callers whose conversations these are. */
 function ownersOf({ callers }: Callers, rows: readonly { readonly ownerId: string }[]): string {
   const names = (['user', 'premium', 'admin'] as const).filter((name) =>
-    rows.some(({ ownerId }) => ownerId === callers[name].ownerId),
+    rows.some(({ ownerId }) => ownerId === callers[name].principal?.userId),
   )
   if (names.length === 3) return 'all'
   return names.length === 0 ? 'nothing' : names.join(', ')

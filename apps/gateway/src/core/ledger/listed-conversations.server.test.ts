@@ -61,7 +61,7 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
 
   test('the same id of another owner, end user, agent or app is another conversation', async () => {
     const [key, other] = [await fixture.keyOf(), await fixture.keyOf()]
-    const texts = [{}, { endUser: 'ann' }, { agent: 'dify' }, { app: 'app' }, { endUser: 'ann","', app: '"' }]
+    const texts = [{}, { endUser: 'ann' }, { agent: 'coze' }, { app: 'app' }, { endUser: 'ann","', app: '"' }]
     for (const more of texts) await call(key, { conversation: 'same', ...more })
     await call(other, { conversation: 'same' })
     expect([(await listedOf(key)).length, (await listedOf(other)).length]).toEqual([texts.length, 1])
