@@ -5,7 +5,7 @@ import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { startPlatforms, type TestedPlatforms } from '../support/platforms.ts'
 import { until } from '../support/until.ts'
 
-// Two processes, because a conversation that one of them has served is listed, read, renamed and deleted by the other.
+// A process, because a conversation that one process has served is listed, read, renamed and deleted by another.
 
 const server = process.env.E2E_DATABASE_URL ?? ''
 

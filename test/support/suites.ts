@@ -82,6 +82,7 @@ export const ON_SERVER_ALONE: readonly string[] = [
   'test/monitoring/dashboard.test.ts',
   'test/scale/clock-skew.test.ts',
   'test/scale/conversation-outage.test.ts',
+  'test/scale/conversations.test.ts',
   'test/scale/deployments-seen.test.ts',
   'test/scale/deployments-database.test.ts',
   'test/scale/dump-and-restore.test.ts',

@@ -59,6 +59,8 @@ export function conversationRoutes(
   const reads = smallRead(services)
   app.addSchema(ConversationSchema)
   app.addSchema(ConversationMessagesSchema)
+  app.addSchema(RenameConversationSchema)
+  app.addSchema(RateCallSchema)
   /** The end user that a trusted proxy has named binds every request. */
   const readerOf = (request: FastifyRequest) => ({ boundTo: boundEndUser(request, options) })
 
@@ -124,7 +126,7 @@ export function conversationRoutes(
   })
 
   const judgeName = (_request: unknown, { body }: SoundRequest) => {
-    const { name } = (body ?? {}) as Partial<Static<typeof renameSchema.body>>
+    const { name } = (body ?? {}) as Partial<Static<typeof RenameConversationSchema>>
     if (name !== undefined) checkName(name)
   }
   const renaming = { schema: renameSchema, onRequest, config: { judge: judgeName } }
@@ -260,18 +262,27 @@ const messagesSchema = {
 
 const PassedOn = oneOf(['yes', 'failed', 'unsupported'], CONVERSATION_DESCRIPTIONS.passedOn)
 
+const RenameConversationSchema = Type.Object(
+  {
+    name: nullable(
+      Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX }),
+      CONVERSATION_DESCRIPTIONS.newName,
+    ),
+  },
+  {
+    $id: 'RenameConversation',
+    description: 'The new name of a conversation.',
+    examples: [{ name: 'Holiday plans' }],
+  },
+)
+
 const renameSchema = {
   ...common,
   operationId: 'renameConversation',
   summary: 'Rename a conversation',
   description: 'Names a conversation, here and at the platform of its agent where that has names.',
   params,
-  body: Type.Object({
-    name: nullable(
-      Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX }),
-      CONVERSATION_DESCRIPTIONS.newName,
-    ),
-  }),
+  body: ref(RenameConversationSchema),
   response: {
     200: envelope(Type.Object({ ...ConversationSchema.properties, passed_on: PassedOn })),
     ...problems(...OF_ONE, ...BODY_PROBLEMS),
@@ -296,6 +307,20 @@ const deleteSchema = {
   },
 }
 
+const RateCallSchema = Type.Object(
+  {
+    rating: nullable(oneOf(RATINGS), CONVERSATION_DESCRIPTIONS.ratingGiven),
+    text: Type.Optional(
+      Type.String({ maxLength: FEEDBACK_LENGTH_MAX, description: CONVERSATION_DESCRIPTIONS.ratingText }),
+    ),
+  },
+  {
+    $id: 'RateCall',
+    description: 'What a user thinks of an answer.',
+    examples: [{ rating: 'up', text: 'Just right.' }],
+  },
+)
+
 const feedbackSchema = {
   ...common,
   operationId: 'rateCall',
@@ -303,12 +328,7 @@ const feedbackSchema = {
   description:
     'Keeps with a call what its user thinks of the answer, and passes it on where the platform of its agent takes it. Repeating it replaces it. Takes what may see the conversation of the call.',
   params: Type.Object({ call_id: Type.String({ description: 'The id of the call.' }) }),
-  body: Type.Object({
-    rating: nullable(oneOf(RATINGS), CONVERSATION_DESCRIPTIONS.ratingGiven),
-    text: Type.Optional(
-      Type.String({ maxLength: FEEDBACK_LENGTH_MAX, description: CONVERSATION_DESCRIPTIONS.ratingText }),
-    ),
-  }),
+  body: ref(RateCallSchema),
   response: {
     200: envelope(
       Type.Object({

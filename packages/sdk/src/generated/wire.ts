@@ -3634,6 +3634,29 @@ export interface components {
             complete: boolean;
         };
         /**
+         * The new name of a conversation.
+         * @example {
+         *       "name": "Holiday plans"
+         *     }
+         */
+        RenameConversation: {
+            /** The new name, of 1 to 200 characters. Null takes the name back, here alone. */
+            name: string | null;
+        };
+        /**
+         * What a user thinks of an answer.
+         * @example {
+         *       "rating": "up",
+         *       "text": "Just right."
+         *     }
+         */
+        RateCall: {
+            /** What the user thinks of the answer. Null takes a rating back. */
+            rating: ("up" | "down") | null;
+            /** What the user says about it, at most 2,000 characters. */
+            text?: string;
+        };
+        /**
          * An event of the audit log: who did what to what, when, and what it was before and after. Each event is chained to the one before by its hash. Chats are in the ledger, and not here.
          * @example {
          *       "n": 41,
@@ -5491,13 +5514,10 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "name": null
+                 *       "name": "Holiday plans"
                  *     }
                  */
-                "application/json": {
-                    /** The new name, of 1 to 200 characters. Null takes the name back, here alone. */
-                    name: string | null;
-                };
+                "application/json": components["schemas"]["RenameConversation"];
             };
         };
         responses: {
@@ -5629,16 +5649,11 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "rating": null,
-                 *       "text": "string"
+                 *       "rating": "up",
+                 *       "text": "Just right."
                  *     }
                  */
-                "application/json": {
-                    /** What the user thinks of the answer. Null takes a rating back. */
-                    rating: ("up" | "down") | null;
-                    /** What the user says about it, at most 2,000 characters. */
-                    text?: string;
-                };
+                "application/json": components["schemas"]["RateCall"];
             };
         };
         responses: {
@@ -6396,6 +6411,10 @@ export type RefusalCount = components["schemas"]["RefusalCount"];
 export type ListedConversation = components["schemas"]["ListedConversation"];
 /** A page of the messages of a conversation, the newest page first. */
 export type ConversationMessages = components["schemas"]["ConversationMessages"];
+/** The new name of a conversation. */
+export type RenameConversation = components["schemas"]["RenameConversation"];
+/** What a user thinks of an answer. */
+export type RateCall = components["schemas"]["RateCall"];
 /** An event of the audit log: who did what to what, when, and what it was before and after. Each event is chained to the one before by its hash. Chats are in the ledger, and not here. */
 export type AuditEvent = components["schemas"]["AuditEvent"];
 /** A process of the gateway that shares the database, or did until it ended. It is listed until it ended more than `instance.retentionDays` ago. */
