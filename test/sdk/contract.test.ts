@@ -45,6 +45,7 @@ const REFUSED = {
   reason: 'rate_limited',
   limit_name: 'chat',
 } as const
+const TALKS = { agent: 'dify', app: 'a', user: 'u', conversation: 'c', search: 's', owner: 'o' }
 const AUDITED = {
   ...RANGE,
   key_id: 'k',
@@ -138,6 +139,15 @@ const USES: Readonly<Record<string, (client: Trunkline) => Promise<unknown>>> = 
     await drain(client.refusals.list({ ...REFUSED, limit: 1, request_id: 'r' }))
     await client.refusals.csv({ ...REFUSED, request_id: 'r' })
   },
+  listConversations: async (client) => {
+    await drain(client.conversations.list({ ...TALKS, limit: 1 }))
+    await client.conversations.csv(TALKS)
+  },
+  getConversation: (client) => client.conversations.get(ID),
+  listMessages: (client) => client.conversations.messages(ID, { limit: 1, before: 'b' }),
+  renameConversation: (client) => client.conversations.rename(ID, 'Holiday plans'),
+  deleteConversation: (client) => client.conversations.delete(ID),
+  rateCall: (client) => client.conversations.rate(ID, { rating: 'up', text: 'Just right.' }),
   countRefusals: async (client) => {
     await client.refusals.counts({ ...REFUSED, per: 'day' })
     await client.refusals.countsCsv({ ...REFUSED, per: 'day' })

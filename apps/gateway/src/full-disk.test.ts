@@ -44,7 +44,17 @@ const READS = {
   login: ['login'],
   users: ['find', 'findByName', 'findManaged', 'findMany', 'list', 'count', 'me', 'isVisibleTo'],
   keys: [
-    ...['check', 'find', 'findManaged', 'findMany', 'list', 'count', 'listOfOwners', 'countOfOwners'],
+    ...[
+      'check',
+      'find',
+      'findManaged',
+      'findMany',
+      'list',
+      'count',
+      'listOfOwners',
+      'rateLimits',
+      'countOfOwners',
+    ],
     ...['isVisibleTo', 'current'],
   ],
   uploads: [

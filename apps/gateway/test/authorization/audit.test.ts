@@ -19,7 +19,7 @@ afterAll(async () => {
 })
 
 /** These have a row in the ledger, with more about them. */
-const IN_THE_LEDGER = ['chat', 'createCompletion', 'createResponse', 'upload', 'stopCall']
+const IN_THE_LEDGER = ['chat', 'createCompletion', 'createResponse', 'upload', 'stopCall', 'rateCall']
 
 /** The reasons for refusing an operation to an authenticated caller. */
 const FORBIDDEN: readonly (string | undefined)[] = [

@@ -16,7 +16,14 @@ test('every type with an id is a node or one of those that are only listed, whos
   const nodes = withId.filter(
     (type) => isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'Node'),
   )
-  expect(nodes.map(({ name }) => name).toSorted()).toEqual(['Agent', 'ApiKey', 'Call', 'Upload', 'User'])
+  expect(nodes.map(({ name }) => name).toSorted()).toEqual([
+    'Agent',
+    'ApiKey',
+    'Call',
+    'Conversation',
+    'Upload',
+    'User',
+  ])
   const others = withId.filter((type) => !nodes.includes(type)).map(({ name }) => name)
   expect(others.toSorted()).toEqual([...ONLY_LISTED, ...WITHIN_ANOTHER, 'Node'].toSorted())
 })
