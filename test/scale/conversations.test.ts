@@ -69,6 +69,7 @@ function entryOf(agent: Agent): object {
   const own = { platform: agent, baseUrl, apiKey }
   if (agent === 'fastgpt') return { ...own, apps: { 'app-1': {} } }
   if (agent === 'coze') return { ...own, apps: { 'app-1': {} } }
+  if (agent === 'openai') return { ...own, model: platforms.agents.openai.appId }
   return own
 }
 
@@ -130,7 +131,11 @@ describe.runIf(server).each(AGENTS)('the conversations of %s', (agent) => {
     const { id } = own[0]
 
     const callId = await chat(agent, { conversation: 'ann/5%', query: 'And once more', user: 'ann' })
-    const history = (await get(`/${id}/messages`)).body.data
+    // The call is settled a moment after its client has the answer.
+    const history = await until('the call of the answer is known', async () => {
+      const { data } = (await get(`/${id}/messages`)).body
+      return data.items.at(-1).call_id === callId && data
+    })
     expect(history).toMatchObject({ has_more: false, complete: true })
     const said = history.items.filter(({ role }: { role: string }) => role === 'user')
     expect(said.map(({ text }: { text: string }) => text)).toEqual(['Hello 5', 'And once more'])
