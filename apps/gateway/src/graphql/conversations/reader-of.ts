@@ -1,10 +1,13 @@
-import { boundEndUser } from '#http/request/end-user.ts'
-import type { ContextParts, OperationPlace } from '../context.ts'
+import type { FastifyRequest } from 'fastify'
+import { boundEndUser, type EndUserOptions } from '#http/request/end-user.ts'
 
 /** The end user that a trusted proxy has named, who binds every request. */
 export function readerOf({
   http,
   chatOptions,
-}: Pick<OperationPlace, 'http'> & Pick<ContextParts, 'chatOptions'>) {
+}: {
+  readonly http: FastifyRequest
+  readonly chatOptions: EndUserOptions
+}) {
   return { boundTo: boundEndUser(http, chatOptions) }
 }
