@@ -84,7 +84,7 @@ describe.runIf(HAS_BROWSER)('the tables of the console', () => {
       .poll(async () => (await names(page)).slice(0, 2))
       .toEqual(['key of anna', 'key of carla-of-the-night-shift-in-the-north'])
     expect(await page.getByText(/^expires in/).allTextContents()).toEqual(['expires in 3 days'])
-    await page.getByLabel('About to expire').check()
+    await page.getByLabel(/^Expires within/).check()
     await waitForNames(page, ['key of anna'])
     expect(await violations()).toEqual([])
     const cell = rows(page).getByRole('cell', { name: 'Active' })

@@ -1,6 +1,6 @@
 import { Menu } from '@base-ui/react/menu'
 import { Check } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { IconButton } from '../button.tsx'
 import styles from './menu.module.css'
 
@@ -16,11 +16,14 @@ interface ChoiceMenuProps {
 
 /** A button with an icon that opens a menu of choices. */
 export function ChoiceMenu({ label, icon, className, options, chosen, onChoose }: ChoiceMenuProps) {
+  // The page may have another one by the time the menu is opened.
+  const [landmark, setLandmark] = useState<HTMLElement | null>(null)
+  const find = (isOpen: boolean) => isOpen && setLandmark(document.querySelector('main'))
   return (
-    <Menu.Root>
+    <Menu.Root onOpenChange={find}>
       <Menu.Trigger render={<IconButton label={label} className={className} />}>{icon}</Menu.Trigger>
       {/* Inside of a landmark, where a screen reader finds it. */}
-      <Menu.Portal container={document.querySelector('main') ?? document.body}>
+      <Menu.Portal container={landmark ?? document.body}>
         <Menu.Positioner sideOffset={4} align="end">
           <Menu.Popup className={styles.popup}>
             {typeof chosen === 'string' ? (
