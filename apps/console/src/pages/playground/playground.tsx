@@ -1,6 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { MessageSquarePlus, MessagesSquare } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { useEffect, useLayoutEffect, useState } from 'react'
 import { useTranslations } from 'use-intl'
 import { useSession } from '../../session/use-session.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -39,6 +39,13 @@ export function Playground({ agent, agents, chats, view }: PlaygroundProps) {
   const mayMakeKeys = role !== 'user'
   const key = keyOf(agent.id)
   const [hasKey, setHasKey] = useState(false)
+  useLayoutEffect(() => {
+    const { dataset } = document.documentElement
+    dataset.chat = ''
+    return () => {
+      delete dataset.chat
+    }
+  }, [])
   // A pasted key is gone with the page.
   useEffect(() => () => key.paste(undefined), [key])
   const attachments = useAttachments(agent.id, key, chats)
