@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Answer, type Api, apiOf } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { startPlatforms, type TestedPlatforms } from '../support/platforms.ts'
+import { query } from '../support/query.ts'
 import { until } from '../support/until.ts'
 
 // A process, because a conversation that one process has served is listed, read, renamed and deleted by another.
@@ -27,6 +28,7 @@ let platforms: TestedPlatforms
 let gateways: TestGateway[] = []
 let apis: Api[] = []
 let key: string
+let databaseUrl: string
 let otherKey: string
 const undo: (() => Promise<unknown>)[] = []
 
@@ -34,6 +36,7 @@ beforeAll(async () => {
   if (server === '') return
   const database = await createScratchDatabase(server)
   undo.push(database.drop)
+  databaseUrl = database.url
   platforms = await startPlatforms()
   undo.push(platforms.close)
   const config = JSON.stringify({
@@ -172,6 +175,9 @@ describe.runIf(server).each(AGENTS)('the conversations of %s', (agent) => {
     const deleted = await api.call('DELETE', `/api/v1/conversations/${id}`, { token: key })
     expect(deleted.body.data).toEqual({ id, at_platform: DELETED_AT[agent] })
     expect((await get(`/${id}`)).status).toBe(404)
+    // The ledger holds no texts.
+    const kept = await query(databaseUrl, 'SELECT rating, rating_text FROM calls WHERE id = $1', [callId])
+    expect(kept).toEqual([{ rating: 'up', rating_text: null }])
     expect(await api.call('DELETE', `/api/v1/conversations/${id}`, { token: key })).toMatchObject({
       status: 404,
     })

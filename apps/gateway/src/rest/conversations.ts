@@ -294,7 +294,7 @@ const deleteSchema = {
   operationId: 'deleteConversation',
   summary: 'Delete a conversation',
   description:
-    'Deletes a conversation at the platform of its agent, where that can, and here: what is kept of its turns, its open question and its kept replies. Its id begins a new conversation from then on. The records of its calls stay, which hold no texts. Where the platform does not answer, nothing is deleted, and a repetition finishes it.',
+    'Deletes a conversation at the platform of its agent, where that can, and here: what is kept of its turns, its open question and its kept replies. Its id begins a new conversation from then on. The records of its calls stay, without what was said of their answers. Where the platform does not answer, nothing is deleted, and a repetition finishes it.',
   params,
   response: {
     200: envelope(

@@ -556,7 +556,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a conversation
-         * Deletes a conversation at the platform of its agent, where that can, and here: what is kept of its turns, its open question and its kept replies. Its id begins a new conversation from then on. The records of its calls stay, which hold no texts. Where the platform does not answer, nothing is deleted, and a repetition finishes it.
+         * Deletes a conversation at the platform of its agent, where that can, and here: what is kept of its turns, its open question and its kept replies. Its id begins a new conversation from then on. The records of its calls stay, without what was said of their answers. Where the platform does not answer, nothing is deleted, and a repetition finishes it.
          */
         delete: operations["deleteConversation"];
         options?: never;

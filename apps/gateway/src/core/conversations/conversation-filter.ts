@@ -1,10 +1,10 @@
 import { validate } from 'uuid'
 import { fail } from '#core/errors/errors.ts'
+import { allInSql } from '#core/lists/all-in-sql.ts'
 import type { OrderFields } from '#core/lists/list-order.ts'
 import { type Search, searchOf } from '#core/lists/search.ts'
 import { allOf, ifGiven } from '#core/requests/input/all-of.ts'
 import { requireShort } from '#core/requests/input/input-rules.ts'
-
 import { isAdmin, isManager, type Principal } from '#core/requests/principal.ts'
 import { Prisma } from '#generated/prisma/client.ts'
 
@@ -46,17 +46,14 @@ export function filterInSql(filter: ConversationFilter): {
     conversation: () => textOf('conversation', conversation),
     search: () => searchOf(text),
   })
-  const rows = [
+  const rows = allInSql([
     ownerId === undefined ? undefined : ownedBy(ownerId),
     isText('agent', texts.agent),
     isText('app', texts.app),
     isText('end_user', texts.endUser),
     isText('conversation', texts.conversation),
-  ].filter((condition) => condition !== undefined)
-  return {
-    rows: rows.length === 0 ? undefined : Prisma.sql`(${Prisma.join(rows, ') AND (')})`,
-    search: search && searchInSql(search),
-  }
+  ])
+  return { rows, search: search && searchInSql(search) }
 }
 
 function textOf(field: string, text: string | undefined): string | undefined {
@@ -98,8 +95,8 @@ export interface Reader {
 export function visibleInSql(caller: Principal, { boundTo }: Reader): Prisma.Sql {
   const { via, userId } = caller
   const conditions = [
-    isAdmin(caller) ? Prisma.sql`true` : Prisma.sql`owner_id = ${userId}::uuid`,
-    ...(boundTo === undefined ? [] : [isText('end_user', boundTo) ?? Prisma.sql`true`]),
+    isAdmin(caller) ? undefined : Prisma.sql`owner_id = ${userId}::uuid`,
+    isText('end_user', boundTo),
   ]
   if (via.kind === 'key' && !isManager(caller)) {
     if (!via.permissions.includes('chat'))
@@ -112,5 +109,5 @@ export function visibleInSql(caller: Principal, { boundTo }: Reader): Prisma.Sql
       conditions.push(Prisma.sql`agent = ANY (${allowed}) OR agent || '/' || app = ANY (${allowed})`)
     }
   }
-  return Prisma.sql`(${Prisma.join(conditions, ') AND (')})`
+  return allInSql(conditions) ?? Prisma.sql`true`
 }

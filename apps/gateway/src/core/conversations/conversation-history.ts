@@ -4,6 +4,7 @@ import type { PlatformHistory, PlatformMessage, Rating } from '#core/agents/adap
 import { keptText } from '#core/calls/conversation/conversations.ts'
 import type { Sql } from '#core/database/database.ts'
 import { fail, Problem, refuseField } from '#core/errors/errors.ts'
+import { resolveFileUrl } from '#core/uploads/kept-files/resolve-file-url.ts'
 import type { AtPlatform, Place } from './at-platform.ts'
 import { CALL_OF_CONVERSATION, type Conversation } from './conversation-rows.ts'
 
@@ -146,10 +147,8 @@ function messageOf(
     role,
     text,
     files: files.flatMap(({ url, name }) => {
-      const absolute = URL.parse(url, agent.filesUrl ?? agent.baseUrl)
-      return absolute?.protocol === 'http:' || absolute?.protocol === 'https:'
-        ? { url: absolute.href, ...(name !== undefined && { name }) }
-        : []
+      const resolved = resolveFileUrl(url, agent)
+      return resolved === undefined ? [] : { url: resolved, ...(name !== undefined && { name }) }
     }),
     createdAt: createdAt ?? null,
     callId: answer?.callId ?? null,

@@ -34,33 +34,29 @@ export async function deleteConversation(
   const { id } = conversation
   const [closed] = await sql.query(CLOSE, [id, CLOSED_SECONDS])
   if (closed === undefined) throw new Problem('conversation_busy')
-  let result: DeletedConversation['atPlatform'] = 'unsupported'
-  let key: string
   try {
     // Read after the conversation was closed: what was admitted before is there by now.
     const [running] = await sql.query(RUNNING, [id])
     if (running !== undefined) throw new Problem('conversation_busy')
     const { place, stored } = await atPlatform.find(conversation)
     const remove = place?.calls.remove?.(place.conversation)
-    if (place !== undefined && remove !== undefined) {
-      await atPlatform.ask(place, remove)
-      result = 'deleted'
-    }
-    ;({ key } = stored)
+    if (place !== undefined && remove !== undefined) await atPlatform.ask(place, remove)
+    const result = remove === undefined ? 'unsupported' : 'deleted'
+    const { agent, app, ownerId } = conversation
+    const event = eventJson(whoIs(caller), {
+      operation: 'conversations.remove',
+      target: 'conversation',
+      targetId: id,
+      before: { owner_id: ownerId, agent, app },
+      after: { at_platform: result },
+    })
+    await sql.query(DELETE, [id, stored.key, event])
+    return { id, atPlatform: result }
   } catch (error) {
+    // A repetition finishes it, and need not wait until the time is over.
     await sql.query(OPEN, [id]).catch(() => undefined)
     throw error
   }
-  const { agent, app, ownerId } = conversation
-  const event = eventJson(whoIs(caller), {
-    operation: 'conversations.remove',
-    target: 'conversation',
-    targetId: id,
-    before: { owner_id: ownerId, agent, app },
-    after: { at_platform: result },
-  })
-  await sql.query(DELETE, [id, key, event])
-  return { id, atPlatform: result }
 }
 
 const LISTED = 'listed_conversations l LEFT JOIN conversation_generations g ON g.identity = l.identity'
@@ -92,7 +88,8 @@ UPDATE conversation_generations SET deleting_until = NULL
 WHERE identity = (SELECT identity FROM listed_conversations WHERE id = $1::uuid)`
 
 /**
- * `$1` the conversation, `$2` its key, `$3` the event of the audit log. The ledger keeps its calls, which hold no texts. A kept reply
+ * `$1` the conversation, `$2` its key, `$3` the event of the audit log. The ledger keeps its calls, without what
+ * was said of their answers. A kept reply
  * stays known as gone, so that its `Idempotency-Key` begins no second run.
  */
 const DELETE = `
@@ -108,6 +105,9 @@ WITH gone AS (
 ), pauses_gone AS (
   DELETE FROM pauses p USING gone l
   WHERE p.owner_id = l.owner_id AND p.conversation = l.conversation AND p.agent = l.agent AND p.app = l.app AND p.end_user = l.end_user
+), remarks_gone AS (
+  UPDATE calls SET rating_text = NULL
+  WHERE id IN (SELECT c.id FROM gone l JOIN calls c ON ${CALL_OF_CONVERSATION}) AND rating_text IS NOT NULL
 ), replies_gone AS (
   UPDATE kept_calls k SET gone_at = coalesce(k.gone_at, now()), reply = NULL, bytes = 0
   FROM gone l JOIN calls c ON ${CALL_OF_CONVERSATION}
