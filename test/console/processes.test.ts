@@ -28,9 +28,10 @@ describe.runIf(HAS_BROWSER)('the page of the processes', () => {
     expect(await violations()).toEqual([])
 
     await page.getByRole('link', { name: 'Deployments' }).click()
-    const card = page.getByRole('listitem', { name: 'Dify', exact: true })
-    await card.getByText(/^1 process$/).click()
-    await card.getByRole('link', { name: hostname() }).click()
+    const agents = page.getByRole('main')
+    await agents.getByRole('link', { name: 'Dify', exact: true }).click()
+    await agents.getByText(/^1 process$/).click()
+    await agents.getByRole('link', { name: hostname() }).first().click()
     await row.waitFor()
     await page.getByRole('button', { name: 'Ended' }).click()
     await row.waitFor({ state: 'detached' })
