@@ -14,6 +14,7 @@ import {
   ADMINS,
   type ByPrincipal,
   CALL_STOPPERS,
+  CONVERSATION_READERS,
   EVERYBODY,
   KEPT_CALLS,
   KEY_MANAGERS,
@@ -85,6 +86,10 @@ const AUDITED = `{ auditEvents(filter: { operation: "${AUDITED_OPERATION}" }) { 
 const CHAT = `chat(input: { agentId: "${ANSWERING_AGENT}", query: "Hello" })`
 const CHATTERS: ByPrincipal = { ...KEYS, 'upload key': 'permission_denied' }
 
+const CONVERSATION = async ({ all }: MatrixCall) => `conversation(id: "${(await all.newConversation()).id}")`
+const RENAME_CONVERSATION = async ({ all }: MatrixCall) =>
+  `renameConversation(input: { conversationId: "${(await all.newConversation()).id}", name: "a name" })`
+
 const KEPT_CHAT = { face: 'graphql', form: (chat: ChatHead) => keptItems(chat, { detail: false }) } as const
 
 const KEY_MAKERS: ByPrincipal = { ...TOKENS, user: 'role_denied', neighbour: 'role_denied' }
@@ -111,6 +116,10 @@ const RESET_API_KEY_USAGE = async (call: MatrixCall) =>
 function inMutation(mutation: Text): (call: MatrixCall) => Promise<string> {
   return async (call) =>
     `mutation { ${typeof mutation === 'string' ? mutation : await mutation(call)} { $FIELD } }`
+}
+
+async function inConversation(call: MatrixCall): Promise<string> {
+  return `{ ${await CONVERSATION(call)} { $FIELD } }`
 }
 
 /** Every field of Query, Mutation and Subscription, and every field of other types that has arguments or leads to an object. */
@@ -184,6 +193,11 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
       },
     },
   ),
+  'Query.conversation': row(CONVERSATION_READERS, CONVERSATION),
+  'Query.conversations': row(
+    { ...EVERYBODY, 'upload key': 'permission_denied', neighbour: 'nothing' },
+    `conversations(filter: { agentId: "${FAILING_AGENT}" }, ${PAGE})`,
+  ),
   'Query.usage': row(OWN_CALLS, REPORTED, {
     see: ({ totals }) => (totals.calls > 0 ? 'allowed' : 'nothing'),
   }),
@@ -226,6 +240,16 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
   'Mutation.stopCall': row(
     CALL_STOPPERS,
     async ({ all }) => `stopCall(input: { callId: "${await all.newKeptCall(KEPT_CHAT)}" })`,
+  ),
+  'Mutation.renameConversation': row(CONVERSATION_READERS, RENAME_CONVERSATION),
+  'Mutation.deleteConversation': row(
+    CONVERSATION_READERS,
+    async ({ all }) => `deleteConversation(input: { conversationId: "${(await all.newConversation()).id}" })`,
+  ),
+  'Mutation.rateCall': row(
+    { ...CALL_STOPPERS, 'upload key': 'permission_denied' },
+    async ({ all }) =>
+      `rateCall(input: { callId: "${(await all.newConversation()).callId}", rating: UP, text: "a reason" })`,
   ),
   'Subscription.chat': row(CHATTERS, CHAT),
   'Subscription.chatResumed': row(
@@ -328,6 +352,16 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
       }),
     ]),
   ),
+  'Conversation.agent': row(CONVERSATION_READERS, 'agent', { within: inConversation }),
+  'Conversation.owner': row({ ...CONVERSATION_READERS, 'chat key': 'nothing' }, 'owner', {
+    within: inConversation,
+  }),
+  'Conversation.messages': row(CONVERSATION_READERS, 'messages(last: 1, before: null)', {
+    within: inConversation,
+  }),
+  'RenameConversationPayload.conversation': row(CONVERSATION_READERS, 'conversation', {
+    within: inMutation(RENAME_CONVERSATION),
+  }),
   'ApiKey.usageReport': row(
     { ...KEY_READERS },
     'usageReport(from: null, to: null, agentId: null, appId: null, model: null, endUser: null, outcome: null, granularity: DAY, groupBy: [], timezone: "UTC")',

@@ -27,7 +27,7 @@ let face: Face
 let url: string
 
 beforeAll(async () => {
-  face = await openFace()
+  face = await openFace({ chatsPerMinute: 10_000 })
   url = await face.app.listen({ host: '127.0.0.1', port: 0 })
 }, 120_000)
 afterAll(() => face?.close())
