@@ -11,7 +11,8 @@ import { until } from '../support/until.ts'
 const server = process.env.E2E_DATABASE_URL
 const ROUNDS = process.env.SOAK ? (server === undefined ? 30 : 100) : 5
 const CALLS = 40
-const RESTART_WITHIN_SECONDS = 5
+/** A restart after a kill may take so many times the work of one after a stop, when there is nothing to recover. */
+const RESTART_TIMES_MORE = 2
 
 let database: Awaited<ReturnType<typeof createScratchDatabase>> | undefined
 let platform: Platform
@@ -42,9 +43,12 @@ afterAll(async () => {
   await database?.drop()
 })
 
-test(`${ROUNDS} times kill -9 under load: no call is lost or counted twice, and a restart takes less than 5 s of a core`, {
+test(`${ROUNDS} times kill -9 under load: no call is lost or counted twice, and a restart takes at most ${RESTART_TIMES_MORE} times the work of one after a stop`, {
   timeout: 120_000 + ROUNDS * 20_000,
 }, async () => {
+  await victim.stop()
+  await victim.start()
+  const allowedSeconds = RESTART_TIMES_MORE * (await processorSecondsOf(victim))
   let slowestMs = 0
   for (let round = 0; round < ROUNDS; round += 1) {
     // In odd rounds replies are held, so the process dies with every call in flight. In even rounds it dies at any point.
@@ -58,13 +62,9 @@ test(`${ROUNDS} times kill -9 under load: no call is lost or counted twice, and 
     const killedMs = performance.now()
     await victim.start()
     slowestMs = Math.max(slowestMs, performance.now() - killedMs)
-    expect(await processorSecondsOf(victim)).toBeLessThan(RESTART_WITHIN_SECONDS)
+    expect(await processorSecondsOf(victim)).toBeLessThan(allowedSeconds)
   }
-  // Durations mean little while other tests run at the same time; in a soak run this test is alone.
-  if (process.env.SOAK) {
-    console.log(`${ROUNDS} rounds; the slowest restart took ${Math.round(slowestMs)} ms.`)
-    expect(slowestMs).toBeLessThan(RESTART_WITHIN_SECONDS * 1_000)
-  }
+  console.log(`${ROUNDS} rounds; the slowest restart took ${Math.round(slowestMs)} ms.`)
   if (survivor === undefined) api = apiOf(victim)
 
   const calls = await until('every call has an end', async () => {
