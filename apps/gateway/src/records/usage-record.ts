@@ -35,6 +35,8 @@ function metricsRecord(metrics: UsageMetrics) {
     completion_tokens: metrics.completionTokens,
     total_tokens: metrics.totalTokens,
     token_coverage: metrics.tokenCoverage,
+    rated_up: metrics.ratedUp,
+    rated_down: metrics.ratedDown,
     first_chunk_ms: metrics.firstChunkMs,
     duration_ms: metrics.durationMs,
   }
@@ -89,5 +91,7 @@ export function callRecord(call: Call, instance: CallInstance | undefined) {
     paused: call.paused,
     answers: call.answers,
     answered_by: call.answeredBy,
+    rating: call.rating,
+    rating_text: call.ratingText,
   }
 }

@@ -88,15 +88,19 @@ const METRIC_COLUMNS = [
   'completion_tokens',
   'total_tokens',
   'token_coverage',
+  'rated_up',
+  'rated_down',
   ...quantileColumns('first_chunk_ms'),
   ...quantileColumns('duration_ms'),
 ]
+
+const COUNTS = new Set(['calls', 'failed_calls', 'rated_up', 'rated_down'])
 
 const NO_METRICS: readonly Cell[] = METRIC_COLUMNS.map(() => null)
 
 /** A group that the other period does not have had no calls then. */
 function metricCells(metrics: UsageMetrics | undefined): Cell[] {
-  if (metrics === undefined) return NO_METRICS.map((_, place) => (place < 2 ? 0 : null))
+  if (metrics === undefined) return METRIC_COLUMNS.map((name) => (COUNTS.has(name) ? 0 : null))
   return [
     metrics.calls,
     metrics.failedCalls,
@@ -104,6 +108,8 @@ function metricCells(metrics: UsageMetrics | undefined): Cell[] {
     metrics.completionTokens,
     metrics.totalTokens,
     metrics.tokenCoverage,
+    metrics.ratedUp,
+    metrics.ratedDown,
     ...quantileCells(metrics.firstChunkMs),
     ...quantileCells(metrics.durationMs),
   ]

@@ -27,6 +27,8 @@ const metrics = {
   token_coverage: Type.Union([Type.Number(), Type.Null()], {
     description: USAGE_DESCRIPTIONS.tokenCoverage,
   }),
+  rated_up: Type.Integer({ description: USAGE_DESCRIPTIONS.ratedUp }),
+  rated_down: Type.Integer({ description: USAGE_DESCRIPTIONS.ratedDown }),
   first_chunk_ms: quantiles(USAGE_DESCRIPTIONS.firstChunkMs),
   duration_ms: quantiles(USAGE_DESCRIPTIONS.durationMs),
 }
@@ -38,6 +40,8 @@ const METRICS_EXAMPLE = {
   completion_tokens: 10,
   total_tokens: 34,
   token_coverage: 1,
+  rated_up: 1,
+  rated_down: 0,
   first_chunk_ms: { p50: 210, p95: 340, p99: 340 },
   duration_ms: { p50: 900, p95: 1200, p99: 1200 },
 }
@@ -128,6 +132,8 @@ export const CallSchema = Type.Object(
     paused: Type.Boolean({ description: CALL_DESCRIPTIONS.paused }),
     answers: nullable(Uuid, CALL_DESCRIPTIONS.answers),
     answered_by: nullable(Uuid, CALL_DESCRIPTIONS.answeredBy),
+    rating: nullable(oneOf(['up', 'down']), CALL_DESCRIPTIONS.rating),
+    rating_text: nullable(Type.String(), CALL_DESCRIPTIONS.ratingText),
   },
   {
     $id: 'Call',
@@ -169,6 +175,8 @@ export const CallSchema = Type.Object(
         paused: false,
         answers: null,
         answered_by: null,
+        rating: null,
+        rating_text: null,
       },
     ],
   },

@@ -256,7 +256,7 @@ test('the CSV of a report that is compared has the numbers of the other period b
   expect(statusCode, body).toBe(200)
   // Groups that called only in the other period have rows as well.
   const [, ...gone] = body.trimEnd().split('\r\n')
-  const numbers = (line: string) => [0, 1, 12, 13].map((place) => line.split(',')[place])
+  const numbers = (line: string) => [0, 1, 14, 15].map((place) => line.split(',')[place])
   expect(gone.map(numbers)).toEqual([
     ['done', '0', '', '3'],
     ['timeout', '0', '', '1'],

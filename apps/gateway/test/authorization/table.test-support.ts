@@ -95,6 +95,11 @@ const CONVERSATIONS_SEEN: ByPrincipal = {
   neighbour: 'nothing',
 }
 
+/** Who sees the conversation of a call of premium. */
+const CONVERSATIONS_OF_CALL = Object.fromEntries(
+  Object.entries(CONVERSATION_READERS).map(([name, cell]) => [name, cell === 'allowed' ? cell : 'nothing']),
+) as ByPrincipal
+
 /** The last refusal of one request that each caller sees; it was made with all chat keys one after the other. */
 const REFUSAL_FOUND: ByPrincipal = {
   ...CALLS_SEEN,
@@ -572,6 +577,11 @@ export const TABLE: {
       const { id } = await all.newConversation()
       const found = await services.conversations.findMany(caller, [id, 'no id'])
       return found[0] ?? fail('conversation_not_found')
+    }),
+    ofCalls: forCaller(CONVERSATIONS_OF_CALL, async (caller, { services, all }) => {
+      const { callId } = await all.newConversation()
+      const found = await services.conversations.ofCalls(caller, [callId, 'no id'])
+      return found.get(callId) === undefined ? 'nothing' : 'allowed'
     }),
     messages: forCaller(CONVERSATION_READERS, async (caller, { services, all }) => {
       const { id } = await all.newConversation()

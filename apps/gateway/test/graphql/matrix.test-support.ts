@@ -362,6 +362,9 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
   'RenameConversationPayload.conversation': row(CONVERSATION_READERS, 'conversation', {
     within: inMutation(RENAME_CONVERSATION),
   }),
+  'Call.conversation': row(CALL_STOPPERS, 'conversation', {
+    within: async ({ all }) => `{ call(id: "${(await all.newConversation()).callId}") { $FIELD } }`,
+  }),
   'ApiKey.usageReport': row(
     { ...KEY_READERS },
     'usageReport(from: null, to: null, agentId: null, appId: null, model: null, endUser: null, outcome: null, granularity: DAY, groupBy: [], timezone: "UTC")',

@@ -3077,6 +3077,8 @@ export interface components {
          *         "completion_tokens": 10,
          *         "total_tokens": 34,
          *         "token_coverage": 1,
+         *         "rated_up": 1,
+         *         "rated_down": 0,
          *         "first_chunk_ms": {
          *           "p50": 210,
          *           "p95": 340,
@@ -3100,6 +3102,8 @@ export interface components {
          *             "completion_tokens": 10,
          *             "total_tokens": 34,
          *             "token_coverage": 1,
+         *             "rated_up": 1,
+         *             "rated_down": 0,
          *             "first_chunk_ms": {
          *               "p50": 210,
          *               "p95": 340,
@@ -3120,6 +3124,8 @@ export interface components {
          *               "completion_tokens": 10,
          *               "total_tokens": 34,
          *               "token_coverage": 1,
+         *               "rated_up": 1,
+         *               "rated_down": 0,
          *               "first_chunk_ms": {
          *                 "p50": 210,
          *                 "p95": 340,
@@ -3174,6 +3180,10 @@ export interface components {
                 total_tokens: number | null;
                 /** The share (0 to 1) of the calls for which the platform reported tokens. The sums of tokens cover only these calls. Null where there were no calls. */
                 token_coverage: number | null;
+                /** How many of the answers their users rated as good. */
+                rated_up: number;
+                /** How many of the answers their users rated as bad. */
+                rated_down: number;
                 /** The time from the dispatch of a call to its first text, in milliseconds, with an error of at most 4.9 %; null where there is no such call. */
                 first_chunk_ms: {
                     /** The median: half of the calls took no longer. */
@@ -3213,6 +3223,10 @@ export interface components {
                     total_tokens: number | null;
                     /** The share (0 to 1) of the calls for which the platform reported tokens. The sums of tokens cover only these calls. Null where there were no calls. */
                     token_coverage: number | null;
+                    /** How many of the answers their users rated as good. */
+                    rated_up: number;
+                    /** How many of the answers their users rated as bad. */
+                    rated_down: number;
                     /** The time from the dispatch of a call to its first text, in milliseconds, with an error of at most 4.9 %; null where there is no such call. */
                     first_chunk_ms: {
                         /** The median: half of the calls took no longer. */
@@ -3253,6 +3267,10 @@ export interface components {
                     total_tokens: number | null;
                     /** The share (0 to 1) of the calls for which the platform reported tokens. The sums of tokens cover only these calls. Null where there were no calls. */
                     token_coverage: number | null;
+                    /** How many of the answers their users rated as good. */
+                    rated_up: number;
+                    /** How many of the answers their users rated as bad. */
+                    rated_down: number;
                     /** The time from the dispatch of a call to its first text, in milliseconds, with an error of at most 4.9 %; null where there is no such call. */
                     first_chunk_ms: {
                         /** The median: half of the calls took no longer. */
@@ -3311,7 +3329,9 @@ export interface components {
          *       "replays": 0,
          *       "paused": false,
          *       "answers": null,
-         *       "answered_by": null
+         *       "answered_by": null,
+         *       "rating": null,
+         *       "rating_text": null
          *     }
          */
         Call: {
@@ -3411,6 +3431,10 @@ export interface components {
             answers: string | null;
             /** The id of the call that answered the pause of this one or gave it up; null if none has. */
             answered_by: string | null;
+            /** What the user thinks of the answer; null if it was not rated. */
+            rating: ("up" | "down") | null;
+            /** What the user said about it; null without a text. */
+            rating_text: string | null;
         };
         /**
          * A request of a known API key or access token that was refused before it was a call. It is kept for a day, and only the first ones of each reason, credential and hour are.

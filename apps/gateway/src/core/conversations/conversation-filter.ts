@@ -86,6 +86,11 @@ export interface Reader {
   readonly boundTo?: string | undefined
 }
 
+/** Whether the caller may see any conversation at all. */
+export function mayRead(caller: Principal): boolean {
+  return caller.via.kind !== 'key' || isManager(caller) || caller.via.permissions.includes('chat')
+}
+
 /**
  * The conversations that the caller may see: an administrator all, a user its own, and an API key those of its owner with the agents
  * that the key may use.
@@ -99,7 +104,7 @@ export function visibleInSql(caller: Principal, { boundTo }: Reader): Prisma.Sql
     isText('end_user', boundTo),
   ]
   if (via.kind === 'key' && !isManager(caller)) {
-    if (!via.permissions.includes('chat'))
+    if (!mayRead(caller))
       fail(
         'permission_denied',
         'This needs an API key with the permission chat or admin, or an access token.',

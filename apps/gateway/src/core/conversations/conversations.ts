@@ -4,6 +4,7 @@ import { type Audit, eventJson } from '#core/audit/audit.ts'
 import type { Sql } from '#core/database/database.ts'
 import { validIds } from '#core/database/valid-ids.ts'
 import { fail, refuseField } from '#core/errors/errors.ts'
+import { identityInSql } from '#core/ledger/listed-conversations-sql.ts'
 import { type Limits, type OnLimit, requirePoint } from '#core/limits/limits.ts'
 import type { Reads } from '#core/limits/sharing/reads.ts'
 import type { TakeWrite } from '#core/limits/writes.ts'
@@ -24,6 +25,7 @@ import {
   CONVERSATION_ORDERS,
   type ConversationFilter,
   filterInSql,
+  mayRead,
   type Reader,
   visibleInSql,
 } from './conversation-filter.ts'
@@ -95,6 +97,32 @@ export function createConversations(deps: ConversationsDeps) {
     )
   }
 
+  async function ofCalls(
+    caller: Principal,
+    callIds: readonly string[],
+    reader: Reader = {},
+  ): Promise<Map<string, Conversation>> {
+    const known = validIds(callIds)
+    if (known.length === 0 || !mayRead(caller)) return new Map()
+    const pairs = await prisma.$queryRaw<{ call: string; id: string }[]>`
+      SELECT call.id::text AS call, conversation.id::text AS id
+      FROM (
+        SELECT c.id, c.admitted_at, ${Prisma.raw(identityInSql('c'))} AS identity FROM calls c
+        WHERE c.id = ANY (ARRAY(SELECT value::uuid FROM json_array_elements_text(${JSON.stringify(known)}::json))) AND c.kind = 'chat'
+      ) AS call
+      JOIN (SELECT id, identity FROM listed_conversations WHERE ${visibleInSql(caller, reader)}) AS conversation USING (identity)
+      WHERE NOT EXISTS (
+        SELECT FROM conversation_generations g WHERE g.identity = call.identity AND g.deleted_at >= call.admitted_at)`
+    const conversations = await readConversations(sql, [...new Set(pairs.map(({ id }) => id))])
+    const byId = new Map(conversations.map((conversation) => [conversation.id, conversation]))
+    return new Map(
+      pairs.flatMap(({ call, id }) => {
+        const conversation = byId.get(id)
+        return conversation === undefined ? [] : [[call, conversation] as const]
+      }),
+    )
+  }
+
   async function passNameOn(conversation: Conversation, name: string | null): Promise<PassedOn> {
     if (name === null) return 'unsupported'
     return passOn(async () => {
@@ -152,6 +180,8 @@ export function createConversations(deps: ConversationsDeps) {
     find,
     /** The conversations with these ids that the caller may see, in no particular order. */
     findMany,
+    /** The conversations of these calls that are listed and that the caller may see, by the ids of the calls. */
+    ofCalls,
     /**
      * A page of its messages, the newest page first. Where the platform keeps them, it is asked at this moment. That an administrator
      * reads the texts of another user is in the audit log.

@@ -2,10 +2,11 @@ import { validate } from 'uuid'
 import type { Rating } from '#core/agents/adapter.ts'
 import { sleep } from '#core/base/async/sleep.ts'
 import { fail } from '#core/errors/errors.ts'
+import { RATED } from '#core/ledger/rating-sql.ts'
 import { allOf } from '#core/requests/input/all-of.ts'
 import { requireOneOf, requireShort } from '#core/requests/input/input-rules.ts'
 import type { Principal } from '#core/requests/principal.ts'
-import type { PrismaClient } from '#generated/prisma/client.ts'
+import { Prisma, type PrismaClient } from '#generated/prisma/client.ts'
 import { type AtPlatform, type PassedOn, passOn } from './at-platform.ts'
 import { type Reader, visibleInSql } from './conversation-filter.ts'
 
@@ -60,9 +61,15 @@ export async function rateCall(
   const text = rating === null ? null : (feedback.text?.replaceAll('\0', '').toWellFormed() ?? null)
   if (!validate(callId)) fail('call_not_found')
   const rate = () => prisma.$queryRaw<CallRow[]>`
-    UPDATE calls SET rating = ${rating}::text, rating_text = ${text}::text, rated_at = CASE WHEN ${rating}::text IS NOT NULL THEN now() END
-    WHERE id = ${callId}::uuid AND kind = 'chat' AND ${visible}
-    RETURNING owner_id::text, end_user, agent, app, conversation, answer_id, outcome IS NULL AS is_open`
+    WITH seen AS MATERIALIZED (
+      SELECT id, rating AS before FROM calls WHERE id = ${callId}::uuid AND kind = 'chat' AND ${visible} FOR UPDATE
+    ), rated AS (
+      UPDATE calls c
+      SET rating = ${rating}::text, rating_text = ${text}::text, rated_at = CASE WHEN ${rating}::text IS NOT NULL THEN now() END
+      FROM seen s WHERE c.id = s.id
+      RETURNING c.*, s.before
+    )${Prisma.raw(RATED)}
+    SELECT owner_id::text, end_user, agent, app, conversation, answer_id, outcome IS NULL AS is_open FROM rated`
   let [call] = await rate()
   // A call that has ended is settled a moment after its client knows.
   for (const waitMs of LOOK_AGAIN_MS) {

@@ -73,23 +73,25 @@ export const rollUp = ({ endUsersPerDayMax, appsPerDayMax }: RollupBounds) => `
   FROM settled s
 ), each AS (
   SELECT 1 AS sign, kind, agent, filed_app AS app, coalesce(model, '') AS model, outcome, key_id, owner_id,
-    filed_end_user AS end_user, admitted_at,
+    filed_end_user AS end_user, admitted_at, rating,
     prompt_tokens, completion_tokens, total_tokens,
     CASE WHEN first_chunk_ms IS NOT NULL THEN ceil(ln(greatest(first_chunk_ms, 1)::float8) / ln(${GROWTH}::float8))::int END AS first_chunk,
     CASE WHEN duration_ms IS NOT NULL THEN ceil(ln(greatest(duration_ms, 1)::float8) / ln(${GROWTH}::float8))::int END AS duration
   FROM filed
   UNION ALL
-  SELECT -1, kind, agent, filed_app, '', 'interrupted', key_id, owner_id, filed_end_user, admitted_at, NULL, NULL, NULL, NULL, NULL
+  SELECT -1, kind, agent, filed_app, '', 'interrupted', key_id, owner_id, filed_end_user, admitted_at, rating, NULL, NULL, NULL, NULL, NULL
   FROM filed WHERE was_interrupted
 ), distinct_calls AS MATERIALIZED (
   SELECT kind, agent, app, model, outcome, key_id, owner_id, end_user, date_trunc('hour', admitted_at, 'UTC') AS hour,
     first_chunk, duration, sum(sign) AS calls, count(total_tokens) AS token_calls,
-    sum(prompt_tokens) AS prompt_tokens, sum(completion_tokens) AS completion_tokens, sum(total_tokens) AS total_tokens
+    sum(prompt_tokens) AS prompt_tokens, sum(completion_tokens) AS completion_tokens, sum(total_tokens) AS total_tokens,
+    coalesce(sum(sign) FILTER (WHERE rating = 'up'), 0) AS rated_up,
+    coalesce(sum(sign) FILTER (WHERE rating = 'down'), 0) AS rated_down
   FROM each
   GROUP BY kind, agent, app, model, outcome, key_id, owner_id, end_user, date_trunc('hour', admitted_at, 'UTC'), first_chunk, duration
 ), facts AS MATERIALIZED (
   SELECT s.span, g.grain, g.subject, s.bucket, g.end_user, t.kind, t.agent, t.app, t.model, t.outcome,
-    t.first_chunk, t.duration, t.calls, t.token_calls, t.prompt_tokens, t.completion_tokens, t.total_tokens,
+    t.first_chunk, t.duration, t.calls, t.token_calls, t.prompt_tokens, t.completion_tokens, t.total_tokens, t.rated_up, t.rated_down,
     dense_rank() OVER (ORDER BY s.span, g.grain, g.subject, s.bucket, g.end_user,
       t.kind, t.agent, t.app, t.model, t.outcome) AS place
   FROM distinct_calls t
@@ -116,14 +118,15 @@ export const rollUp = ({ endUsersPerDayMax, appsPerDayMax }: RollupBounds) => `
     sum(token_calls) AS token_calls,
     coalesce(sum(prompt_tokens), 0) AS prompt_tokens,
     coalesce(sum(completion_tokens), 0) AS completion_tokens,
-    coalesce(sum(total_tokens), 0) AS total_tokens
+    coalesce(sum(total_tokens), 0) AS total_tokens,
+    sum(rated_up) AS rated_up, sum(rated_down) AS rated_down
   FROM facts
   GROUP BY place, span, grain, subject, bucket, end_user, kind, agent, app, model, outcome
 ), rolled AS (
   INSERT INTO rollups AS r (span, grain, subject, bucket, end_user, kind, agent, app, model, outcome,
-    calls, token_calls, prompt_tokens, completion_tokens, total_tokens, first_chunk, duration)
+    calls, token_calls, prompt_tokens, completion_tokens, total_tokens, rated_up, rated_down, first_chunk, duration)
   SELECT span, grain, subject, bucket, end_user, kind, agent, app, model, outcome,
-    calls, token_calls, prompt_tokens, completion_tokens, total_tokens,
+    calls, token_calls, prompt_tokens, completion_tokens, total_tokens, rated_up, rated_down,
     coalesce(f.histogram, '{}'), coalesce(d.histogram, '{}')
   FROM sums LEFT JOIN first_chunks f USING (place) LEFT JOIN durations d USING (place)
   ORDER BY place
@@ -133,10 +136,12 @@ export const rollUp = ({ endUsersPerDayMax, appsPerDayMax }: RollupBounds) => `
     prompt_tokens = r.prompt_tokens + excluded.prompt_tokens,
     completion_tokens = r.completion_tokens + excluded.completion_tokens,
     total_tokens = r.total_tokens + excluded.total_tokens,
+    rated_up = r.rated_up + excluded.rated_up,
+    rated_down = r.rated_down + excluded.rated_down,
     first_chunk = ${added('first_chunk')},
     duration = ${added('duration')}
 )`
 
 /** What {@link rollUp} and `LISTED` take of each call that the CTE `settled` ended, beside `was_interrupted` and `is_listed`. */
 export const SETTLED_COLUMNS = `c.id, c.kind, c.agent, c.app, c.conversation, c.model, c.outcome, c.key_id, c.owner_id, c.end_user, c.admitted_at,
-    c.prompt_tokens, c.completion_tokens, c.total_tokens, c.first_chunk_ms, c.duration_ms`
+    c.rating, c.prompt_tokens, c.completion_tokens, c.total_tokens, c.first_chunk_ms, c.duration_ms`

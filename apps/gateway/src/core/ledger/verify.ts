@@ -197,11 +197,12 @@ WITH hours AS MATERIALIZED (
     AND bucket >= $1::timestamptz AND bucket < $1::timestamptz + interval '1 day'
   GROUP BY grain
 ), day AS MATERIALIZED (
-  SELECT outcome, sum(calls) AS calls
+  SELECT outcome, sum(calls) AS calls, sum(rated_up) AS rated_up, sum(rated_down) AS rated_down
   FROM rollups WHERE span = 'day' AND grain = 'all' AND bucket = $1::timestamptz
   GROUP BY outcome
 ), ledger AS MATERIALIZED (
-  SELECT outcome, count(*) AS calls
+  SELECT outcome, count(*) AS calls, count(*) FILTER (WHERE rating = 'up') AS rated_up,
+    count(*) FILTER (WHERE rating = 'down') AS rated_down
   FROM calls
   WHERE $2::boolean AND outcome IS NOT NULL
     AND admitted_at >= $1::timestamptz AND admitted_at < $1::timestamptz + interval '1 day'
@@ -220,6 +221,15 @@ FROM (
     coalesce(ledger.calls, 0), coalesce(day.calls, 0)
   FROM ledger FULL JOIN day USING (outcome)
   WHERE $2::boolean
+  UNION ALL
+  SELECT 'ratings = rollups', to_char($1::timestamptz, 'YYYY-MM-DD') || ' ' || rating, expected, found
+  FROM (
+    SELECT coalesce(sum(ledger.rated_up), 0), coalesce(sum(day.rated_up), 0), coalesce(sum(ledger.rated_down), 0),
+      coalesce(sum(day.rated_down), 0)
+    FROM ledger FULL JOIN day USING (outcome)
+    WHERE $2::boolean
+  ) AS s(up, rolled_up, down, rolled_down)
+  CROSS JOIN LATERAL (VALUES ('up', up, rolled_up), ('down', down, rolled_down)) AS r(rating, expected, found)
 ) AS every
 WHERE expected <> found
 ORDER BY equation, subject`

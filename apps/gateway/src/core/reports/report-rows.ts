@@ -11,6 +11,7 @@ export const SUMS = `sum(r.calls)::int8 AS calls,
     coalesce(sum(r.calls) FILTER (WHERE ${isOneOf(FAILED_OUTCOMES)}), 0)::int8 AS failed,
     sum(r.token_calls)::int8 AS token_calls, sum(r.prompt_tokens)::int8 AS prompt_tokens,
     sum(r.completion_tokens)::int8 AS completion_tokens, sum(r.total_tokens)::int8 AS total_tokens,
+    sum(r.rated_up)::int8 AS rated_up, sum(r.rated_down)::int8 AS rated_down,
     string_agg(r.first_chunk::text, '') AS first_chunk,
     string_agg(r.duration::text, '') AS duration`
 

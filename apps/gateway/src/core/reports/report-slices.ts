@@ -150,6 +150,8 @@ function merged(one: ReportRow, other: GroupSums): ReportRow {
     prompt_tokens: one.prompt_tokens + other.prompt_tokens,
     completion_tokens: one.completion_tokens + other.completion_tokens,
     total_tokens: one.total_tokens + other.total_tokens,
+    rated_up: one.rated_up + other.rated_up,
+    rated_down: one.rated_down + other.rated_down,
     first_chunk: (one.first_chunk ?? '') + (other.first_chunk ?? ''),
     duration: (one.duration ?? '') + (other.duration ?? ''),
   }

@@ -9,6 +9,9 @@ export interface UsageMetrics {
   readonly totalTokens: number | null
   /** The share of the calls that reported their tokens, from 0 to 1; null if there were no calls. */
   readonly tokenCoverage: number | null
+  /** How many of the answers their users rated so. */
+  readonly ratedUp: number
+  readonly ratedDown: number
   /** In milliseconds, at most 4.9 % off (see {@link Histogram}). */
   readonly firstChunkMs: Quantiles | null
   readonly durationMs: Quantiles | null
@@ -24,6 +27,8 @@ export interface RollupSums {
   readonly prompt_tokens: number
   readonly completion_tokens: number
   readonly total_tokens: number
+  readonly rated_up: number
+  readonly rated_down: number
   /** The JSON texts of the histograms, concatenated, which costs half as much as an array of them. */
   readonly first_chunk: string | null
   readonly duration: string | null
@@ -37,6 +42,8 @@ export class UsageAccumulator {
   #promptTokens = 0
   #completionTokens = 0
   #totalTokens = 0
+  #ratedUp = 0
+  #ratedDown = 0
   readonly #firstChunk = new Histogram()
   readonly #duration = new Histogram()
 
@@ -48,6 +55,8 @@ export class UsageAccumulator {
     this.#promptTokens += sign * row.prompt_tokens
     this.#completionTokens += sign * row.completion_tokens
     this.#totalTokens += sign * row.total_tokens
+    this.#ratedUp += sign * row.rated_up
+    this.#ratedDown += sign * row.rated_down
     this.#firstChunk.addJson(row.first_chunk ?? '', sign)
     this.#duration.addJson(row.duration ?? '', sign)
   }
@@ -59,6 +68,8 @@ export class UsageAccumulator {
     this.#promptTokens += other.#promptTokens
     this.#completionTokens += other.#completionTokens
     this.#totalTokens += other.#totalTokens
+    this.#ratedUp += other.#ratedUp
+    this.#ratedDown += other.#ratedDown
     this.#firstChunk.add(other.#firstChunk)
     this.#duration.add(other.#duration)
   }
@@ -70,6 +81,8 @@ export class UsageAccumulator {
     this.#promptTokens = 0
     this.#completionTokens = 0
     this.#totalTokens = 0
+    this.#ratedUp = 0
+    this.#ratedDown = 0
     this.#firstChunk.clear()
     this.#duration.clear()
   }
@@ -84,6 +97,8 @@ export class UsageAccumulator {
       completionTokens: tokens(this.#completionTokens),
       totalTokens: tokens(this.#totalTokens),
       tokenCoverage: this.#calls === 0 ? null : Math.round(coverage * 10_000) / 10_000,
+      ratedUp: this.#ratedUp,
+      ratedDown: this.#ratedDown,
       firstChunkMs: this.#firstChunk.quantiles(),
       durationMs: this.#duration.quantiles(),
     }

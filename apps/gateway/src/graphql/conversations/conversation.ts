@@ -12,6 +12,7 @@ import { relatedQuery } from '../reads/related-query.ts'
 import { TOTAL_COUNT } from '../reads/total-count.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
 import { Agent } from '../types/agent.ts'
+import { Call } from '../types/call.ts'
 import { CallOutcome } from '../types/call-outcome.ts'
 import { Node } from '../types/node.ts'
 import { User } from '../types/user.ts'
@@ -91,6 +92,17 @@ export const Conversation = builder.objectRef<ListedConversation>('Conversation'
     ),
   }),
 })
+
+builder.prismaObjectField(Call, 'conversation', (t) =>
+  t.field({
+    type: Conversation,
+    nullable: true,
+    description:
+      'The conversation of a chat; null if it is not listed, was deleted since or is not yours to see. It is listed within a second of the end of its first call.',
+    select: { id: true },
+    resolve: ({ id }, _args, { loaders }) => loaders.conversationOfCall(id),
+  }),
+)
 
 const ConversationConnection = builder.connectionObject(
   {

@@ -51,6 +51,7 @@ export interface Loaders {
   call(id: string, query: Query): Promise<Call | null>
   upload(id: string, query: Query): Promise<Upload | null>
   conversation(id: string): Promise<Conversation | null>
+  conversationOfCall(callId: string): Promise<Conversation | null>
   /** The last refusal of a request, by the id of the request. */
   refusal(requestId: string): Promise<Refusal | null>
   auditEvent(n: number): Promise<AuditEvent | null>
@@ -121,6 +122,7 @@ export function createLoaders(
     call: atOnce(batchedRows((ids, query) => calls.findMany(callerOf(), ids, query))),
     upload: atOnce(batchedRows((ids, query) => uploads.findMany(callerOf(), ids, query))),
     conversation: atOnce(batched(byId((ids) => conversations.findMany(callerOf(), ids, readerOf())))),
+    conversationOfCall: atOnce(batched((ids) => conversations.ofCalls(callerOf(), ids, readerOf()))),
     refusal: atOnce(batched((ids) => refusals.findMany(callerOf(), ids))),
     auditEvent: atOnce((n) => auditEvent(String(n))),
     instance: batched(byId((ids) => calls.findInstances(callerOf(), ids))),

@@ -1,3 +1,4 @@
+import { RATINGS } from '#core/conversations/rate-call.ts'
 import { CALL_FACES, CALL_KINDS, OUTCOMES } from '#core/ledger/call-kinds.ts'
 import { attemptsOf, type ListedAttempt } from '#core/reports/call-attempts.ts'
 import type { CallInstance } from '#core/reports/call-instances.ts'
@@ -6,6 +7,7 @@ import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
 import { builder } from '../builder.ts'
 import { callerOf, type GraphqlContext, readCredential } from '../context.ts'
+import { Rating } from '../conversations/message.ts'
 import { knownOrOther, openEnumOf } from '../enum-of.ts'
 import { placeInFilter } from '../mistakes/place-in-filter.ts'
 import { conditionsOf } from '../reads/conditions-of.ts'
@@ -232,6 +234,14 @@ export const Call = builder.prismaObject('Call', {
     }),
     replays: t.exposeInt('replays', { description: CALL_DESCRIPTIONS.replays }),
     paused: t.exposeBoolean('paused', { description: CALL_DESCRIPTIONS.paused }),
+    rating: t.field({
+      type: Rating,
+      nullable: true,
+      description: CALL_DESCRIPTIONS.rating,
+      select: { rating: true },
+      resolve: ({ rating }) => RATINGS.find((known) => known === rating) ?? null,
+    }),
+    ratingText: t.exposeString('ratingText', { nullable: true, description: CALL_DESCRIPTIONS.ratingText }),
     answersId: t.exposeID('answers', { nullable: true, description: CALL_DESCRIPTIONS.answers }),
     answeredById: t.exposeID('answeredBy', { nullable: true, description: CALL_DESCRIPTIONS.answeredBy }),
   }),

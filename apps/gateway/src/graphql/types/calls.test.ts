@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => face?.close())
 
 const FIELDS = `id requestId keyId ownerId endUser kind face agentId appId deployment model conversationId outcome reason attempts platformStatus
-  platformCode platformLogId instanceId instance { host pid version } traceId promptTokens completionTokens totalTokens admittedAt queuedMs firstChunkMs durationMs endedAt replays
+  platformCode platformLogId instanceId instance { host pid version } traceId promptTokens completionTokens totalTokens admittedAt queuedMs firstChunkMs durationMs endedAt replays rating ratingText
   paused answersId answeredById`
 
 const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
@@ -21,6 +21,7 @@ function asRest({
   kind,
   face,
   outcome,
+  rating,
   agentId,
   appId,
   conversationId,
@@ -34,6 +35,7 @@ function asRest({
     kind: kind.toLowerCase(),
     face: face.toLowerCase(),
     outcome: outcome?.toLowerCase() ?? null,
+    rating: rating?.toLowerCase() ?? null,
     instance_host: instance?.host ?? null,
     instance_pid: instance?.pid ?? null,
     instance_version: instance?.version ?? null,

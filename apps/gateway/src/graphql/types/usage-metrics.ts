@@ -40,6 +40,8 @@ export const UsageMetrics = builder.interfaceRef<Metrics>('UsageMetrics').implem
       nullable: true,
       description: USAGE_DESCRIPTIONS.tokenCoverage,
     }),
+    ratedUp: t.expose('ratedUp', { type: 'SafeInt', description: USAGE_DESCRIPTIONS.ratedUp }),
+    ratedDown: t.expose('ratedDown', { type: 'SafeInt', description: USAGE_DESCRIPTIONS.ratedDown }),
     firstChunkMs: t.expose('firstChunkMs', {
       type: Quantiles,
       nullable: true,

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => face?.close())
 
 const METRICS =
-  'calls failedCalls promptTokens completionTokens totalTokens tokenCoverage firstChunkMs { p50 p95 p99 } durationMs { p50 p95 p99 }'
+  'calls failedCalls promptTokens completionTokens totalTokens tokenCoverage ratedUp ratedDown firstChunkMs { p50 p95 p99 } durationMs { p50 p95 p99 }'
 const REPORT = `
   from to timezone granularity groupBy groupCount
   totals { ${METRICS} }

@@ -52,6 +52,8 @@ export const CALL_DESCRIPTIONS = {
   paused:
     'Whether the reply of the call ended with a question to its user, a pause, at which the run waited. It stays true after the answer.',
   answers: 'The id of the call whose pause this one answered or gave up; null if there is none.',
+  rating: 'What the user thinks of the answer; null if it was not rated.',
+  ratingText: 'What the user said about it; null without a text.',
   answeredBy: 'The id of the call that answered the pause of this one or gave it up; null if none has.',
   ofKey: 'Only calls of the API key with this id.',
   ofUser: 'Only calls of the API keys of the user with this id.',

@@ -13,6 +13,8 @@ export const USAGE_DESCRIPTIONS = {
   totalTokens: 'The tokens of both; null where none were reported.',
   tokenCoverage:
     'The share (0 to 1) of the calls for which the platform reported tokens. The sums of tokens cover only these calls. Null where there were no calls.',
+  ratedUp: 'How many of the answers their users rated as good.',
+  ratedDown: 'How many of the answers their users rated as bad.',
   firstChunkMs:
     'The time from the dispatch of a call to its first text, in milliseconds, with an error of at most 4.9 %; null where there is no such call.',
   durationMs:

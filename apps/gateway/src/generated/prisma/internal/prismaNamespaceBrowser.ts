@@ -385,6 +385,8 @@ export const RollupScalarFieldEnum = {
   promptTokens: 'promptTokens',
   completionTokens: 'completionTokens',
   totalTokens: 'totalTokens',
+  ratedUp: 'ratedUp',
+  ratedDown: 'ratedDown',
   firstChunk: 'firstChunk',
   duration: 'duration'
 } as const

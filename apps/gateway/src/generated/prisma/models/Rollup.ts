@@ -32,6 +32,8 @@ export type RollupAvgAggregateOutputType = {
   promptTokens: number | null
   completionTokens: number | null
   totalTokens: number | null
+  ratedUp: number | null
+  ratedDown: number | null
 }
 
 export type RollupSumAggregateOutputType = {
@@ -40,6 +42,8 @@ export type RollupSumAggregateOutputType = {
   promptTokens: bigint | null
   completionTokens: bigint | null
   totalTokens: bigint | null
+  ratedUp: bigint | null
+  ratedDown: bigint | null
 }
 
 export type RollupMinAggregateOutputType = {
@@ -58,6 +62,8 @@ export type RollupMinAggregateOutputType = {
   promptTokens: bigint | null
   completionTokens: bigint | null
   totalTokens: bigint | null
+  ratedUp: bigint | null
+  ratedDown: bigint | null
 }
 
 export type RollupMaxAggregateOutputType = {
@@ -76,6 +82,8 @@ export type RollupMaxAggregateOutputType = {
   promptTokens: bigint | null
   completionTokens: bigint | null
   totalTokens: bigint | null
+  ratedUp: bigint | null
+  ratedDown: bigint | null
 }
 
 export type RollupCountAggregateOutputType = {
@@ -94,6 +102,8 @@ export type RollupCountAggregateOutputType = {
   promptTokens: number
   completionTokens: number
   totalTokens: number
+  ratedUp: number
+  ratedDown: number
   firstChunk: number
   duration: number
   _all: number
@@ -106,6 +116,8 @@ export type RollupAvgAggregateInputType = {
   promptTokens?: true
   completionTokens?: true
   totalTokens?: true
+  ratedUp?: true
+  ratedDown?: true
 }
 
 export type RollupSumAggregateInputType = {
@@ -114,6 +126,8 @@ export type RollupSumAggregateInputType = {
   promptTokens?: true
   completionTokens?: true
   totalTokens?: true
+  ratedUp?: true
+  ratedDown?: true
 }
 
 export type RollupMinAggregateInputType = {
@@ -132,6 +146,8 @@ export type RollupMinAggregateInputType = {
   promptTokens?: true
   completionTokens?: true
   totalTokens?: true
+  ratedUp?: true
+  ratedDown?: true
 }
 
 export type RollupMaxAggregateInputType = {
@@ -150,6 +166,8 @@ export type RollupMaxAggregateInputType = {
   promptTokens?: true
   completionTokens?: true
   totalTokens?: true
+  ratedUp?: true
+  ratedDown?: true
 }
 
 export type RollupCountAggregateInputType = {
@@ -168,6 +186,8 @@ export type RollupCountAggregateInputType = {
   promptTokens?: true
   completionTokens?: true
   totalTokens?: true
+  ratedUp?: true
+  ratedDown?: true
   firstChunk?: true
   duration?: true
   _all?: true
@@ -275,6 +295,8 @@ export type RollupGroupByOutputType = {
   promptTokens: bigint
   completionTokens: bigint
   totalTokens: bigint
+  ratedUp: bigint
+  ratedDown: bigint
   firstChunk: runtime.JsonValue
   duration: runtime.JsonValue
   _count: RollupCountAggregateOutputType | null
@@ -318,6 +340,8 @@ export type RollupWhereInput = {
   promptTokens?: Prisma.BigIntFilter<"Rollup"> | bigint | number
   completionTokens?: Prisma.BigIntFilter<"Rollup"> | bigint | number
   totalTokens?: Prisma.BigIntFilter<"Rollup"> | bigint | number
+  ratedUp?: Prisma.BigIntFilter<"Rollup"> | bigint | number
+  ratedDown?: Prisma.BigIntFilter<"Rollup"> | bigint | number
   firstChunk?: Prisma.JsonFilter<"Rollup">
   duration?: Prisma.JsonFilter<"Rollup">
 }
@@ -338,6 +362,8 @@ export type RollupOrderByWithRelationInput = {
   promptTokens?: Prisma.SortOrder
   completionTokens?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
+  ratedUp?: Prisma.SortOrder
+  ratedDown?: Prisma.SortOrder
   firstChunk?: Prisma.SortOrder
   duration?: Prisma.SortOrder
 }
@@ -362,6 +388,8 @@ export type RollupWhereUniqueInput = Prisma.AtLeast<{
   promptTokens?: Prisma.BigIntFilter<"Rollup"> | bigint | number
   completionTokens?: Prisma.BigIntFilter<"Rollup"> | bigint | number
   totalTokens?: Prisma.BigIntFilter<"Rollup"> | bigint | number
+  ratedUp?: Prisma.BigIntFilter<"Rollup"> | bigint | number
+  ratedDown?: Prisma.BigIntFilter<"Rollup"> | bigint | number
   firstChunk?: Prisma.JsonFilter<"Rollup">
   duration?: Prisma.JsonFilter<"Rollup">
 }, "span_grain_subject_bucket_endUser_kind_agent_app_model_outcome">
@@ -382,6 +410,8 @@ export type RollupOrderByWithAggregationInput = {
   promptTokens?: Prisma.SortOrder
   completionTokens?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
+  ratedUp?: Prisma.SortOrder
+  ratedDown?: Prisma.SortOrder
   firstChunk?: Prisma.SortOrder
   duration?: Prisma.SortOrder
   _count?: Prisma.RollupCountOrderByAggregateInput
@@ -410,6 +440,8 @@ export type RollupScalarWhereWithAggregatesInput = {
   promptTokens?: Prisma.BigIntWithAggregatesFilter<"Rollup"> | bigint | number
   completionTokens?: Prisma.BigIntWithAggregatesFilter<"Rollup"> | bigint | number
   totalTokens?: Prisma.BigIntWithAggregatesFilter<"Rollup"> | bigint | number
+  ratedUp?: Prisma.BigIntWithAggregatesFilter<"Rollup"> | bigint | number
+  ratedDown?: Prisma.BigIntWithAggregatesFilter<"Rollup"> | bigint | number
   firstChunk?: Prisma.JsonWithAggregatesFilter<"Rollup">
   duration?: Prisma.JsonWithAggregatesFilter<"Rollup">
 }
@@ -430,6 +462,8 @@ export type RollupCreateInput = {
   promptTokens: bigint | number
   completionTokens: bigint | number
   totalTokens: bigint | number
+  ratedUp?: bigint | number
+  ratedDown?: bigint | number
   firstChunk: Prisma.JsonNullValueInput | runtime.InputJsonValue
   duration: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
@@ -450,6 +484,8 @@ export type RollupUncheckedCreateInput = {
   promptTokens: bigint | number
   completionTokens: bigint | number
   totalTokens: bigint | number
+  ratedUp?: bigint | number
+  ratedDown?: bigint | number
   firstChunk: Prisma.JsonNullValueInput | runtime.InputJsonValue
   duration: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
@@ -470,6 +506,8 @@ export type RollupUpdateInput = {
   promptTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   completionTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  ratedUp?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  ratedDown?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   firstChunk?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   duration?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
@@ -490,6 +528,8 @@ export type RollupUncheckedUpdateInput = {
   promptTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   completionTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  ratedUp?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  ratedDown?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   firstChunk?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   duration?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
@@ -510,6 +550,8 @@ export type RollupCreateManyInput = {
   promptTokens: bigint | number
   completionTokens: bigint | number
   totalTokens: bigint | number
+  ratedUp?: bigint | number
+  ratedDown?: bigint | number
   firstChunk: Prisma.JsonNullValueInput | runtime.InputJsonValue
   duration: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
@@ -530,6 +572,8 @@ export type RollupUpdateManyMutationInput = {
   promptTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   completionTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  ratedUp?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  ratedDown?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   firstChunk?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   duration?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
@@ -550,6 +594,8 @@ export type RollupUncheckedUpdateManyInput = {
   promptTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   completionTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  ratedUp?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  ratedDown?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   firstChunk?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   duration?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
@@ -583,6 +629,8 @@ export type RollupCountOrderByAggregateInput = {
   promptTokens?: Prisma.SortOrder
   completionTokens?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
+  ratedUp?: Prisma.SortOrder
+  ratedDown?: Prisma.SortOrder
   firstChunk?: Prisma.SortOrder
   duration?: Prisma.SortOrder
 }
@@ -593,6 +641,8 @@ export type RollupAvgOrderByAggregateInput = {
   promptTokens?: Prisma.SortOrder
   completionTokens?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
+  ratedUp?: Prisma.SortOrder
+  ratedDown?: Prisma.SortOrder
 }
 
 export type RollupMaxOrderByAggregateInput = {
@@ -611,6 +661,8 @@ export type RollupMaxOrderByAggregateInput = {
   promptTokens?: Prisma.SortOrder
   completionTokens?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
+  ratedUp?: Prisma.SortOrder
+  ratedDown?: Prisma.SortOrder
 }
 
 export type RollupMinOrderByAggregateInput = {
@@ -629,6 +681,8 @@ export type RollupMinOrderByAggregateInput = {
   promptTokens?: Prisma.SortOrder
   completionTokens?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
+  ratedUp?: Prisma.SortOrder
+  ratedDown?: Prisma.SortOrder
 }
 
 export type RollupSumOrderByAggregateInput = {
@@ -637,6 +691,8 @@ export type RollupSumOrderByAggregateInput = {
   promptTokens?: Prisma.SortOrder
   completionTokens?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
+  ratedUp?: Prisma.SortOrder
+  ratedDown?: Prisma.SortOrder
 }
 
 export type EnumRollupSpanFieldUpdateOperationsInput = {
@@ -665,6 +721,8 @@ export type RollupSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   promptTokens?: boolean
   completionTokens?: boolean
   totalTokens?: boolean
+  ratedUp?: boolean
+  ratedDown?: boolean
   firstChunk?: boolean
   duration?: boolean
 }, ExtArgs["result"]["rollup"]>
@@ -685,6 +743,8 @@ export type RollupSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   promptTokens?: boolean
   completionTokens?: boolean
   totalTokens?: boolean
+  ratedUp?: boolean
+  ratedDown?: boolean
   firstChunk?: boolean
   duration?: boolean
 }, ExtArgs["result"]["rollup"]>
@@ -705,6 +765,8 @@ export type RollupSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   promptTokens?: boolean
   completionTokens?: boolean
   totalTokens?: boolean
+  ratedUp?: boolean
+  ratedDown?: boolean
   firstChunk?: boolean
   duration?: boolean
 }, ExtArgs["result"]["rollup"]>
@@ -725,11 +787,13 @@ export type RollupSelectScalar = {
   promptTokens?: boolean
   completionTokens?: boolean
   totalTokens?: boolean
+  ratedUp?: boolean
+  ratedDown?: boolean
   firstChunk?: boolean
   duration?: boolean
 }
 
-export type RollupOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"span" | "grain" | "subject" | "bucket" | "endUser" | "kind" | "agent" | "app" | "model" | "outcome" | "calls" | "tokenCalls" | "promptTokens" | "completionTokens" | "totalTokens" | "firstChunk" | "duration", ExtArgs["result"]["rollup"]>
+export type RollupOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"span" | "grain" | "subject" | "bucket" | "endUser" | "kind" | "agent" | "app" | "model" | "outcome" | "calls" | "tokenCalls" | "promptTokens" | "completionTokens" | "totalTokens" | "ratedUp" | "ratedDown" | "firstChunk" | "duration", ExtArgs["result"]["rollup"]>
 
 export type $RollupPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Rollup"
@@ -759,6 +823,11 @@ export type $RollupPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     promptTokens: bigint
     completionTokens: bigint
     totalTokens: bigint
+    /**
+     * Number of calls whose users rated the answer so. A rating changes them long after the call, and may be taken back.
+     */
+    ratedUp: bigint
+    ratedDown: bigint
     /**
      * Sparse logarithmic histograms, as objects of index → calls.
      */
@@ -1202,6 +1271,8 @@ export interface RollupFieldRefs {
   readonly promptTokens: Prisma.FieldRef<"Rollup", 'BigInt'>
   readonly completionTokens: Prisma.FieldRef<"Rollup", 'BigInt'>
   readonly totalTokens: Prisma.FieldRef<"Rollup", 'BigInt'>
+  readonly ratedUp: Prisma.FieldRef<"Rollup", 'BigInt'>
+  readonly ratedDown: Prisma.FieldRef<"Rollup", 'BigInt'>
   readonly firstChunk: Prisma.FieldRef<"Rollup", 'Json'>
   readonly duration: Prisma.FieldRef<"Rollup", 'Json'>
 }
