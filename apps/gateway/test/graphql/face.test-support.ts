@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import pg from 'pg'
 import { vi } from 'vitest'
@@ -41,13 +42,19 @@ export async function openFace(options: CallersOptions = {}): Promise<Face> {
     const { credential } = callers.callers[as]
     return credential === '' ? {} : { authorization: `Bearer ${credential}` }
   }
-  const remaining = new Map<string, number>()
+  const windows = new Map<string, { readonly rest: number; readonly endsMs: number }>()
   let taken = 0
-  const countPoints = (header: unknown) => {
-    const [, name = '', rest] = /"([^"]+)";r=(\d+)/.exec(String(header)) ?? []
+  const countPoints = ({ ratelimit, 'ratelimit-policy': policy }: OutgoingHttpHeaders) => {
+    const [, name = '', rest, seconds] = /"([^"]+)";r=(\d+);t=(\d+)/.exec(String(ratelimit)) ?? []
     if (rest === undefined) return
-    taken += Math.max(0, (remaining.get(name) ?? Number(rest)) - Number(rest))
-    remaining.set(name, Number(rest))
+    const known = windows.get(name)
+    const now = { rest: Number(rest), endsMs: Date.now() + Number(seconds) * 1_000 }
+    windows.set(name, now)
+    if (known === undefined) return
+    // The seconds are rounded up, so that only a later end is that of another window, which begins with all of its points.
+    const isAnother = now.endsMs - known.endsMs > 2_000
+    const before = isAnother ? Number(/;q=(\d+)/.exec(String(policy))?.[1]) : known.rest
+    taken += Math.max(0, before - now.rest)
   }
   return {
     ...callers,
@@ -55,7 +62,7 @@ export async function openFace(options: CallersOptions = {}): Promise<Face> {
     async query(as, document, variables = {}) {
       const payload = { query: document, variables }
       const response = await app.inject({ method: 'POST', url: '/graphql', headers: headersOf(as), payload })
-      countPoints(response.headers.ratelimit)
+      countPoints(response.headers)
       return response.json()
     },
     get: (as, path) => app.inject({ method: 'GET', url: path, headers: headersOf(as) }),

@@ -48,6 +48,8 @@ async function addCalls(count: number, call: object = {}): Promise<string> {
   const requestId = `many-${v7()}`
   const principal = face.callers['chat key'].principal
   const keyId = principal?.via.kind === 'key' ? principal.via.keyId : ''
+  // The process itself, since the calls of one that is not alive are settled as interrupted.
+  const { instance } = await face.gateway.prisma.call.findUniqueOrThrow({ where: { id: face.callId } })
   const first = await face.gateway.prisma.call.create({
     data: {
       id: v7(),
@@ -57,7 +59,7 @@ async function addCalls(count: number, call: object = {}): Promise<string> {
       kind: 'chat',
       face: 'rest',
       agent: FAILING_AGENT,
-      instance: v7(),
+      instance,
       admittedAt: new Date(),
       ...call,
     },
