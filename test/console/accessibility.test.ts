@@ -15,6 +15,7 @@ const LANGUAGES = [
 describe.runIf(HAS_BROWSER)('axe finds nothing in light and dark colours', () => {
   let console: ConsoleInBrowser
   let call: string
+  let conversation: string
   let key: string
   let user: string
 
@@ -27,6 +28,10 @@ describe.runIf(HAS_BROWSER)('axe finds nothing in light and dark colours', () =>
     const idOf = async (list: string) =>
       (await api.call('GET', `/api/v1/${list}?limit=1`, { token })).body.data.items[0].id
     call = `/calls/${await idOf('calls')}`
+    await expect
+      .poll(async () => (await api.call('GET', '/api/v1/conversations', { token })).body.data.items.length)
+      .toBe(1)
+    conversation = `/conversations/${await idOf('conversations')}`
     key = `/keys/${await idOf('api-keys')}`
     user = `/users/${await idOf('users')}`
   })
@@ -69,6 +74,8 @@ describe.runIf(HAS_BROWSER)('axe finds nothing in light and dark colours', () =>
         '/usage?range=this_week&compare=true&table=time',
         '/calls',
         call,
+        '/conversations',
+        conversation,
         '/keys',
         '/keys/new',
         key,

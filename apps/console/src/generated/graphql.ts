@@ -101,6 +101,15 @@ export type CallState =
   | 'TIMEOUT'
   | 'UPSTREAM_ERROR';
 
+export type ConversationFilter = {
+  agentId?: string | null | undefined;
+  appId?: string | null | undefined;
+  conversationId?: string | null | undefined;
+  endUser?: string | null | undefined;
+  ownerId?: string | number | null | undefined;
+  search?: string | null | undefined;
+};
+
 export type ErrorReason =
   | 'access_token_required'
   | 'agent_credentials'
@@ -185,6 +194,10 @@ export type GatewayProcessState =
   | 'LOST'
   | 'STOPPED';
 
+export type MessageRole =
+  | 'ASSISTANT'
+  | 'USER';
+
 export type OrderDirection =
   | 'ASC'
   | 'DESC';
@@ -203,6 +216,10 @@ export type QuotaPeriod =
   | 'DAY'
   | 'MONTH'
   | 'NONE';
+
+export type Rating =
+  | 'DOWN'
+  | 'UP';
 
 export type RefusalCountFilter = {
   agentId?: string | null | undefined;
@@ -404,6 +421,40 @@ export type CallQueryVariables = Exact<{
 
 export type CallQuery = { call: { endUser: string, deployment: string | null, attempts: number | null, queuedMs: number | null, conversationId: string, promptTokens: number | null, completionTokens: number | null, platformStatus: number | null, platformCode: string | null, platformLogId: string | null, instanceId: string | null, traceId: string | null, endedAt: string | null, replays: number, answersId: string | null, answeredById: string | null, id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, appId: string, model: string | null, outcome: CallOutcome | null, reason: ErrorReason | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, paused: boolean, attemptList: Array<{ deployment: string, startMs: number, durationMs: number, outcome: CallOutcome, reason: ErrorReason | null, platformStatus: number | null }> | null, instance: { host: string | null, pid: number | null, version: string | null } | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null } | null };
 
+export type ConversationFieldsFragment = { id: string, conversationId: string, agentId: string, appId: string, ownerId: string, endUser: string, name: string | null, createdAt: string, lastActivityAt: string, turns: number, lastOutcome: CallOutcome | null, isPaused: boolean, agent: { id: string, name: string, features: { conversation: boolean, conversations: { delete: boolean } } } | null, owner: { id: string, username: string } | null };
+
+export type ConversationsQueryVariables = Exact<{
+  filter?: ConversationFilter | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type ConversationsQuery = { conversations: { nodes: Array<{ id: string, conversationId: string, agentId: string, appId: string, ownerId: string, endUser: string, name: string | null, createdAt: string, lastActivityAt: string, turns: number, lastOutcome: CallOutcome | null, isPaused: boolean, agent: { id: string, name: string, features: { conversation: boolean, conversations: { delete: boolean } } } | null, owner: { id: string, username: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null };
+
+export type ConversationCountQueryVariables = Exact<{
+  filter?: ConversationFilter | null | undefined;
+}>;
+
+
+export type ConversationCountQuery = { conversations: { totalCount: number } | null };
+
+export type ConversationQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type ConversationQuery = { conversation: { id: string, conversationId: string, agentId: string, appId: string, ownerId: string, endUser: string, name: string | null, createdAt: string, lastActivityAt: string, turns: number, lastOutcome: CallOutcome | null, isPaused: boolean, agent: { id: string, name: string, features: { conversation: boolean, conversations: { delete: boolean } } } | null, owner: { id: string, username: string } | null } | null };
+
+export type ConversationMessagesQueryVariables = Exact<{
+  id: string | number;
+  last?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type ConversationMessagesQuery = { conversation: { messages: { isComplete: boolean, nodes: Array<{ messageId: string, role: MessageRole, text: string, createdAt: string | null, callId: string | null, rating: Rating | null, files: Array<{ url: string, name: string | null }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null } | null };
+
 export type KeyFieldsFragment = { id: string, name: string, description: string, keyPrefix: string, permissions: Array<Permission>, isActive: boolean, createdAt: string, expiresAt: string, revokedAt: string | null, allowedAgents: Array<string> | null, ownerId: string, creatorId: string, limits: { chatPerMinute: number | null, uploadPerMinute: number | null }, usage: { totalCalls: number, callsToday: number, callsThisMonth: number, lastUsedAt: string | null }, owner: { id: string, username: string, status: UserStatus } | null, creator: { id: string, username: string } | null };
 
 export type KeysQueryVariables = Exact<{
@@ -601,6 +652,7 @@ export const MatchedKeyFragmentDoc = new TypedDocumentString(`fragment MatchedKe
 export const MatchedUserFragmentDoc = new TypedDocumentString(`fragment MatchedUser on User{id username role}`, {"fragmentName":"MatchedUser"}) as unknown as TypedDocumentString<MatchedUserFragment, unknown>;
 export const AuditFieldsFragmentDoc = new TypedDocumentString(`fragment AuditFields on AuditEvent{n at operation result actor userId user{id username}keyId key{id name}name address requestId target targetId before after reason count}`, {"fragmentName":"AuditFields"}) as unknown as TypedDocumentString<AuditFieldsFragment, unknown>;
 export const CallFieldsFragmentDoc = new TypedDocumentString(`fragment CallFields on Call{id requestId kind face agentId agent{id name}appId model outcome reason keyId key{id name}ownerId owner{id username}totalTokens admittedAt firstChunkMs durationMs paused}`, {"fragmentName":"CallFields"}) as unknown as TypedDocumentString<CallFieldsFragment, unknown>;
+export const ConversationFieldsFragmentDoc = new TypedDocumentString(`fragment ConversationFields on Conversation{id conversationId agentId agent{id name features{conversation conversations{delete}}}appId ownerId owner{id username}endUser name createdAt lastActivityAt turns lastOutcome isPaused}`, {"fragmentName":"ConversationFields"}) as unknown as TypedDocumentString<ConversationFieldsFragment, unknown>;
 export const KeyFieldsFragmentDoc = new TypedDocumentString(`fragment KeyFields on ApiKey{id name description keyPrefix permissions isActive createdAt expiresAt revokedAt allowedAgents limits{chatPerMinute uploadPerMinute}usage{totalCalls callsToday callsThisMonth lastUsedAt}ownerId owner{id username status}creatorId creator{id username}}`, {"fragmentName":"KeyFields"}) as unknown as TypedDocumentString<KeyFieldsFragment, unknown>;
 export const PercentilesFragmentDoc = new TypedDocumentString(`fragment Percentiles on Quantiles{p50 p95 p99}`, {"fragmentName":"Percentiles"}) as unknown as TypedDocumentString<PercentilesFragment, unknown>;
 export const NumbersFragmentDoc = new TypedDocumentString(`fragment Numbers on UsageTotals{calls failedCalls totalTokens tokenCoverage firstChunkMs{...Percentiles}durationMs{...Percentiles}}fragment Percentiles on Quantiles{p50 p95 p99}`, {"fragmentName":"Numbers"}) as unknown as TypedDocumentString<NumbersFragment, unknown>;
@@ -624,6 +676,10 @@ export const AuditEventDocument = new TypedDocumentString(`query AuditEvent($n:S
 export const CallsDocument = new TypedDocumentString(`query Calls($filter:CallFilter$first:Int=50$after:String){calls(filter:$filter first:$first after:$after){nodes{...CallFields}pageInfo{hasNextPage endCursor}}}fragment CallFields on Call{id requestId kind face agentId agent{id name}appId model outcome reason keyId key{id name}ownerId owner{id username}totalTokens admittedAt firstChunkMs durationMs paused}`, {"hash":"sha256:36c036572fa0152d46349aae0428bdc0262f177961def347893a2de427291248"}) as unknown as TypedDocumentString<CallsQuery, CallsQueryVariables>;
 export const CallCountDocument = new TypedDocumentString(`query CallCount($filter:CallFilter){calls(filter:$filter first:1){totalCount}}`, {"hash":"sha256:6fa3b3b3575b5caec16de7d0430c48a68ed1d94ea21005644858398776783405"}) as unknown as TypedDocumentString<CallCountQuery, CallCountQueryVariables>;
 export const CallDocument = new TypedDocumentString(`query Call($id:ID!){call(id:$id){...CallFields endUser deployment attempts attemptList{deployment startMs durationMs outcome reason platformStatus}queuedMs conversationId promptTokens completionTokens platformStatus platformCode platformLogId instanceId instance{host pid version}traceId endedAt replays answersId answeredById}}fragment CallFields on Call{id requestId kind face agentId agent{id name}appId model outcome reason keyId key{id name}ownerId owner{id username}totalTokens admittedAt firstChunkMs durationMs paused}`, {"hash":"sha256:8c70522625dabda3dbf719d69e94b8e586b5201322ff4360ee686f3a3b32ffad"}) as unknown as TypedDocumentString<CallQuery, CallQueryVariables>;
+export const ConversationsDocument = new TypedDocumentString(`query Conversations($filter:ConversationFilter$first:Int$after:String){conversations(filter:$filter first:$first after:$after){nodes{...ConversationFields}pageInfo{hasNextPage endCursor}}}fragment ConversationFields on Conversation{id conversationId agentId agent{id name features{conversation conversations{delete}}}appId ownerId owner{id username}endUser name createdAt lastActivityAt turns lastOutcome isPaused}`, {"hash":"sha256:1c3db7be2759478bd33e38ccc91e13d2b825154d0ad776c08640fe647ab72c4b"}) as unknown as TypedDocumentString<ConversationsQuery, ConversationsQueryVariables>;
+export const ConversationCountDocument = new TypedDocumentString(`query ConversationCount($filter:ConversationFilter){conversations(filter:$filter first:1){totalCount}}`, {"hash":"sha256:cd90ef567f96349da8d2182ca7a46f9bf00ff9f8882e0948dcbcdb49b4259323"}) as unknown as TypedDocumentString<ConversationCountQuery, ConversationCountQueryVariables>;
+export const ConversationDocument = new TypedDocumentString(`query Conversation($id:ID!){conversation(id:$id){...ConversationFields}}fragment ConversationFields on Conversation{id conversationId agentId agent{id name features{conversation conversations{delete}}}appId ownerId owner{id username}endUser name createdAt lastActivityAt turns lastOutcome isPaused}`, {"hash":"sha256:0afbc50104ecf590522f6294210b927a51537be2012a3348df1053f7bb6c602c"}) as unknown as TypedDocumentString<ConversationQuery, ConversationQueryVariables>;
+export const ConversationMessagesDocument = new TypedDocumentString(`query ConversationMessages($id:ID!$last:Int$after:String){conversation(id:$id){messages(last:$last before:$after){isComplete nodes{messageId role text files{url name}createdAt callId rating}pageInfo{hasNextPage:hasPreviousPage endCursor:startCursor}}}}`, {"hash":"sha256:a706077a97f2784a6fe8b46cf487c7319841b88646a7229a5111e5081b3d1772"}) as unknown as TypedDocumentString<ConversationMessagesQuery, ConversationMessagesQueryVariables>;
 export const KeysDocument = new TypedDocumentString(`query Keys($search:String$state:ApiKeyState$expiresBefore:DateTime$ownerId:ID$orderBy:ApiKeyOrder$order:OrderDirection$first:Int$after:String){apiKeys(search:$search state:$state expiresBefore:$expiresBefore ownerId:$ownerId orderBy:$orderBy order:$order first:$first after:$after){nodes{...KeyFields}pageInfo{hasNextPage endCursor}}}fragment KeyFields on ApiKey{id name description keyPrefix permissions isActive createdAt expiresAt revokedAt allowedAgents limits{chatPerMinute uploadPerMinute}usage{totalCalls callsToday callsThisMonth lastUsedAt}ownerId owner{id username status}creatorId creator{id username}}`, {"hash":"sha256:9c9639514673a943a08ad2170c8cc663d1c6f1561c752cd013a87e254471db89"}) as unknown as TypedDocumentString<KeysQuery, KeysQueryVariables>;
 export const KeyDocument = new TypedDocumentString(`query Key($id:ID!){apiKey(id:$id){...KeyFields rateLimits{chatPerMinute uploadPerMinute}owner{quota{apiCallsCount maxApiCalls quotaPeriod resetsAt}}}}fragment KeyFields on ApiKey{id name description keyPrefix permissions isActive createdAt expiresAt revokedAt allowedAgents limits{chatPerMinute uploadPerMinute}usage{totalCalls callsToday callsThisMonth lastUsedAt}ownerId owner{id username status}creatorId creator{id username}}`, {"hash":"sha256:2ec8132ddf59be016867ce574a5ebb66c87b0c3d288537c3c08656771176acf1"}) as unknown as TypedDocumentString<KeyQuery, KeyQueryVariables>;
 export const HealthUsersDocument = new TypedDocumentString(`query HealthUsers{users(quotaPercentMin:100 state:ACTIVE first:3){totalCount nodes{id username}}}`, {"hash":"sha256:d759e4d62b85e94ffa32c0bb44132dffa5a503bdd5690119a06a891cbb0ce85d"}) as unknown as TypedDocumentString<HealthUsersQuery, HealthUsersQueryVariables>;
