@@ -30,15 +30,13 @@ export function ConversationsPage() {
   const query = useInfiniteQuery(
     graphqlPages(ConversationsDocument, { filter, first }, ({ conversations }) => conversations),
   )
-  const csv = () => {
-    const { agentId, ownerId, endUser: of } = filter
-    return client.conversations.csv({
+  const csv = () =>
+    client.conversations.csv({
       ...(search && { search }),
-      ...(agentId && { agent: agentId }),
-      ...(of && { user: of }),
-      ...(ownerId && { owner: ownerId }),
+      ...(agent && { agent }),
+      ...(endUser && { user: endUser }),
+      ...(user && { owner: user }),
     })
-  }
   return (
     <Page title={t('title')} lead={t('lead')} actions={<SaveCsv name="conversations.csv" read={csv} />}>
       <ConversationsFilters

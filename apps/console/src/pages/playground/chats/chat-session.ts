@@ -5,6 +5,7 @@ import {
   Trunkline,
   TrunklineError,
 } from '@trunkline/sdk'
+import { randomId } from '../../../session/random-id.ts'
 import type { Exchange } from '../frames/exchange.ts'
 import { recordedFetch } from '../frames/recorded-fetch.ts'
 import { carriedMessages } from './carried-messages.ts'
@@ -423,10 +424,4 @@ export class ChatSession {
   #announce(): void {
     for (const listener of this.#listeners) listener()
   }
-}
-
-/** Not `randomUUID`, which browsers offer on HTTPS and on this machine alone. */
-function randomId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(9))
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }
