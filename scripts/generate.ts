@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process'
-import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
 import { generate as generateDocuments } from '@graphql-codegen/cli'
+import { stripIgnoredCharacters } from 'graphql'
 import { writeValidators } from '../apps/console/scripts/write-validators.ts'
 import codegen from '../codegen.ts'
 
@@ -92,6 +93,15 @@ async function generateTypedDocuments(target: string): Promise<void> {
   // The console takes its documents from graphql.ts, and its build lists them as it sends them.
   for (const unused of ['gql.ts', 'index.ts', 'persisted-documents.json'])
     await rm(join(target, 'apps/console/src/generated', unused))
+  const file = join(target, 'apps/console/src/generated/graphql.ts')
+  await writeFile(file, withoutLayout(await readFile(file, 'utf8')))
+}
+
+/** The same module with its documents on one line each: their layout would be loaded by every visitor and sent with every request. */
+function withoutLayout(code: string): string {
+  return code.replaceAll(/(?<=TypedDocumentString\()`([^`]*)`/g, (_, text: string) => {
+    return `\`${stripIgnoredCharacters(text)}\``
+  })
 }
 
 /** The files that are missing on one side or differ. */

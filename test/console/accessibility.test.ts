@@ -4,6 +4,7 @@ import { messages as en } from '../../apps/console/messages/en.ts'
 import { messages as zh } from '../../apps/console/messages/zh.ts'
 import { HAS_BROWSER } from '../support/browser.ts'
 import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
+import { until } from '../support/until.ts'
 
 // A browser, because axe judges the computed colours, names and roles of a rendered page.
 
@@ -15,6 +16,7 @@ const LANGUAGES = [
 describe.runIf(HAS_BROWSER)('axe finds nothing in light and dark colours', () => {
   let console: ConsoleInBrowser
   let call: string
+  let conversation: string
   let key: string
   let user: string
 
@@ -24,9 +26,13 @@ describe.runIf(HAS_BROWSER)('axe finds nothing in light and dark colours', () =>
     for (const query of ['Hello', 'sandbox:error=rate-limit Hello']) {
       await (await api.chat(fullKey, 'dify', { query })).text()
     }
-    const idOf = async (list: string) =>
-      (await api.call('GET', `/api/v1/${list}?limit=1`, { token })).body.data.items[0].id
+    const idOf = (list: string) =>
+      until<string>(`the gateway lists its ${list}`, async () => {
+        const { body } = await api.call('GET', `/api/v1/${list}?limit=1`, { token })
+        return body.data.items[0]?.id
+      })
     call = `/calls/${await idOf('calls')}`
+    conversation = `/conversations/${await idOf('conversations')}`
     key = `/keys/${await idOf('api-keys')}`
     user = `/users/${await idOf('users')}`
   })
@@ -69,6 +75,8 @@ describe.runIf(HAS_BROWSER)('axe finds nothing in light and dark colours', () =>
         '/usage?range=this_week&compare=true&table=time',
         '/calls',
         call,
+        '/conversations',
+        conversation,
         '/keys',
         '/keys/new',
         key,

@@ -120,7 +120,7 @@ describe.runIf(HAS_BROWSER)('the tables of the console', () => {
     expect(await rows(page).first().locator('time').getAttribute('title')).toMatch(
       /^\d+ \w+ \d{4}, \d\d:\d\d:\d\d GMT\+8$/,
     )
-    for (const name of ['Calls', 'API keys', 'Users', 'Processes', 'Audit']) {
+    for (const name of ['Calls', 'Conversations', 'API keys', 'Users', 'Processes', 'Audit']) {
       await page.getByRole('navigation').getByRole('link', { name, exact: true }).click()
       await page.getByRole('heading', { level: 1, name }).waitFor()
       await page.getByRole('rowheader').first().waitFor()

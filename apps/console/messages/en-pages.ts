@@ -1,6 +1,7 @@
 import account from './en/account.json' with { type: 'json' }
 import audit from './en/audit.json' with { type: 'json' }
 import calls from './en/calls.json' with { type: 'json' }
+import conversations from './en/conversations.json' with { type: 'json' }
 import filters from './en/filters.json' with { type: 'json' }
 import form from './en/form.json' with { type: 'json' }
 import health from './en/health.json' with { type: 'json' }
@@ -18,6 +19,7 @@ export const messages = {
   account,
   audit,
   calls,
+  conversations,
   filters,
   lists,
   form,

@@ -2,6 +2,7 @@ import type { PageMessages } from './en.ts'
 import account from './zh/account.json' with { type: 'json' }
 import audit from './zh/audit.json' with { type: 'json' }
 import calls from './zh/calls.json' with { type: 'json' }
+import conversations from './zh/conversations.json' with { type: 'json' }
 import filters from './zh/filters.json' with { type: 'json' }
 import form from './zh/form.json' with { type: 'json' }
 import health from './zh/health.json' with { type: 'json' }
@@ -18,6 +19,7 @@ export const messages: PageMessages = {
   account,
   audit,
   calls,
+  conversations,
   filters,
   lists,
   form,

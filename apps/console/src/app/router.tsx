@@ -11,6 +11,7 @@ import { textsIn } from '../filters/address.ts'
 import { addressWithoutKeySecrets, withoutKeySecret } from '../find/key-secret.ts'
 import { auditSearch } from '../pages/audit/audit-search.ts'
 import { callsSearch } from '../pages/calls/calls-search.ts'
+import { conversationsSearch } from '../pages/conversations/conversations-search.ts'
 import { keysSearch } from '../pages/keys/keys-search.ts'
 import { LoginPage } from '../pages/login/login-page.tsx'
 import { type OverviewSearch, overviewSearch } from '../pages/overview/overview-range.ts'
@@ -110,6 +111,17 @@ const pages = [
     getParentRoute: () => shell,
     path: '/calls/$id',
     component: page(() => import('../pages/calls/call-page.tsx'), 'CallPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shell,
+    path: '/conversations',
+    validateSearch: only(conversationsSearch),
+    component: page(() => import('../pages/conversations/conversations-page.tsx'), 'ConversationsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shell,
+    path: '/conversations/$id',
+    component: page(() => import('../pages/conversations/conversation-page.tsx'), 'ConversationPage'),
   }),
   createRoute({
     getParentRoute: () => shell,

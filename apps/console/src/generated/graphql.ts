@@ -101,6 +101,15 @@ export type CallState =
   | 'TIMEOUT'
   | 'UPSTREAM_ERROR';
 
+export type ConversationFilter = {
+  agentId?: string | null | undefined;
+  appId?: string | null | undefined;
+  conversationId?: string | null | undefined;
+  endUser?: string | null | undefined;
+  ownerId?: string | number | null | undefined;
+  search?: string | null | undefined;
+};
+
 export type ErrorReason =
   | 'access_token_required'
   | 'agent_credentials'
@@ -185,6 +194,10 @@ export type GatewayProcessState =
   | 'LOST'
   | 'STOPPED';
 
+export type MessageRole =
+  | 'ASSISTANT'
+  | 'USER';
+
 export type OrderDirection =
   | 'ASC'
   | 'DESC';
@@ -203,6 +216,10 @@ export type QuotaPeriod =
   | 'DAY'
   | 'MONTH'
   | 'NONE';
+
+export type Rating =
+  | 'DOWN'
+  | 'UP';
 
 export type RefusalCountFilter = {
   agentId?: string | null | undefined;
@@ -404,6 +421,40 @@ export type CallQueryVariables = Exact<{
 
 export type CallQuery = { call: { endUser: string, deployment: string | null, attempts: number | null, queuedMs: number | null, conversationId: string, promptTokens: number | null, completionTokens: number | null, platformStatus: number | null, platformCode: string | null, platformLogId: string | null, instanceId: string | null, traceId: string | null, endedAt: string | null, replays: number, answersId: string | null, answeredById: string | null, id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, appId: string, model: string | null, outcome: CallOutcome | null, reason: ErrorReason | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, paused: boolean, attemptList: Array<{ deployment: string, startMs: number, durationMs: number, outcome: CallOutcome, reason: ErrorReason | null, platformStatus: number | null }> | null, instance: { host: string | null, pid: number | null, version: string | null } | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null } | null };
 
+export type ConversationFieldsFragment = { id: string, conversationId: string, agentId: string, appId: string, ownerId: string, endUser: string, name: string | null, createdAt: string, lastActivityAt: string, turns: number, lastOutcome: CallOutcome | null, isPaused: boolean, agent: { id: string, name: string, features: { conversation: boolean, conversations: { delete: boolean } } } | null, owner: { id: string, username: string } | null };
+
+export type ConversationsQueryVariables = Exact<{
+  filter?: ConversationFilter | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type ConversationsQuery = { conversations: { nodes: Array<{ id: string, conversationId: string, agentId: string, appId: string, ownerId: string, endUser: string, name: string | null, createdAt: string, lastActivityAt: string, turns: number, lastOutcome: CallOutcome | null, isPaused: boolean, agent: { id: string, name: string, features: { conversation: boolean, conversations: { delete: boolean } } } | null, owner: { id: string, username: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null };
+
+export type ConversationCountQueryVariables = Exact<{
+  filter?: ConversationFilter | null | undefined;
+}>;
+
+
+export type ConversationCountQuery = { conversations: { totalCount: number } | null };
+
+export type ConversationQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type ConversationQuery = { conversation: { id: string, conversationId: string, agentId: string, appId: string, ownerId: string, endUser: string, name: string | null, createdAt: string, lastActivityAt: string, turns: number, lastOutcome: CallOutcome | null, isPaused: boolean, agent: { id: string, name: string, features: { conversation: boolean, conversations: { delete: boolean } } } | null, owner: { id: string, username: string } | null } | null };
+
+export type ConversationMessagesQueryVariables = Exact<{
+  id: string | number;
+  last?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type ConversationMessagesQuery = { conversation: { messages: { isComplete: boolean, nodes: Array<{ messageId: string, role: MessageRole, text: string, createdAt: string | null, callId: string | null, rating: Rating | null, files: Array<{ url: string, name: string | null }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null } | null };
+
 export type KeyFieldsFragment = { id: string, name: string, description: string, keyPrefix: string, permissions: Array<Permission>, isActive: boolean, createdAt: string, expiresAt: string, revokedAt: string | null, allowedAgents: Array<string> | null, ownerId: string, creatorId: string, limits: { chatPerMinute: number | null, uploadPerMinute: number | null }, usage: { totalCalls: number, callsToday: number, callsThisMonth: number, lastUsedAt: string | null }, owner: { id: string, username: string, status: UserStatus } | null, creator: { id: string, username: string } | null };
 
 export type KeysQueryVariables = Exact<{
@@ -597,1174 +648,54 @@ export class TypedDocumentString<TResult, TVariables>
     return this.value;
   }
 }
-export const MatchedKeyFragmentDoc = new TypedDocumentString(`
-    fragment MatchedKey on ApiKey {
-  id
-  name
-  description
-  keyPrefix
-  isActive
-  revokedAt
-  owner {
-    id
-    username
-    status
-  }
-}
-    `, {"fragmentName":"MatchedKey"}) as unknown as TypedDocumentString<MatchedKeyFragment, unknown>;
-export const MatchedUserFragmentDoc = new TypedDocumentString(`
-    fragment MatchedUser on User {
-  id
-  username
-  role
-}
-    `, {"fragmentName":"MatchedUser"}) as unknown as TypedDocumentString<MatchedUserFragment, unknown>;
-export const AuditFieldsFragmentDoc = new TypedDocumentString(`
-    fragment AuditFields on AuditEvent {
-  n
-  at
-  operation
-  result
-  actor
-  userId
-  user {
-    id
-    username
-  }
-  keyId
-  key {
-    id
-    name
-  }
-  name
-  address
-  requestId
-  target
-  targetId
-  before
-  after
-  reason
-  count
-}
-    `, {"fragmentName":"AuditFields"}) as unknown as TypedDocumentString<AuditFieldsFragment, unknown>;
-export const CallFieldsFragmentDoc = new TypedDocumentString(`
-    fragment CallFields on Call {
-  id
-  requestId
-  kind
-  face
-  agentId
-  agent {
-    id
-    name
-  }
-  appId
-  model
-  outcome
-  reason
-  keyId
-  key {
-    id
-    name
-  }
-  ownerId
-  owner {
-    id
-    username
-  }
-  totalTokens
-  admittedAt
-  firstChunkMs
-  durationMs
-  paused
-}
-    `, {"fragmentName":"CallFields"}) as unknown as TypedDocumentString<CallFieldsFragment, unknown>;
-export const KeyFieldsFragmentDoc = new TypedDocumentString(`
-    fragment KeyFields on ApiKey {
-  id
-  name
-  description
-  keyPrefix
-  permissions
-  isActive
-  createdAt
-  expiresAt
-  revokedAt
-  allowedAgents
-  limits {
-    chatPerMinute
-    uploadPerMinute
-  }
-  usage {
-    totalCalls
-    callsToday
-    callsThisMonth
-    lastUsedAt
-  }
-  ownerId
-  owner {
-    id
-    username
-    status
-  }
-  creatorId
-  creator {
-    id
-    username
-  }
-}
-    `, {"fragmentName":"KeyFields"}) as unknown as TypedDocumentString<KeyFieldsFragment, unknown>;
-export const PercentilesFragmentDoc = new TypedDocumentString(`
-    fragment Percentiles on Quantiles {
-  p50
-  p95
-  p99
-}
-    `, {"fragmentName":"Percentiles"}) as unknown as TypedDocumentString<PercentilesFragment, unknown>;
-export const NumbersFragmentDoc = new TypedDocumentString(`
-    fragment Numbers on UsageTotals {
-  calls
-  failedCalls
-  totalTokens
-  tokenCoverage
-  firstChunkMs {
-    ...Percentiles
-  }
-  durationMs {
-    ...Percentiles
-  }
-}
-    fragment Percentiles on Quantiles {
-  p50
-  p95
-  p99
-}`, {"fragmentName":"Numbers"}) as unknown as TypedDocumentString<NumbersFragment, unknown>;
-export const QuotaLeftFragmentDoc = new TypedDocumentString(`
-    fragment QuotaLeft on Quota {
-  maxApiCalls
-  apiCallsCount
-  remaining
-  quotaPeriod
-}
-    `, {"fragmentName":"QuotaLeft"}) as unknown as TypedDocumentString<QuotaLeftFragment, unknown>;
-export const RefusalFieldsFragmentDoc = new TypedDocumentString(`
-    fragment RefusalFields on Refusal {
-  id
-  requestId
-  at
-  keyId
-  key {
-    id
-    name
-  }
-  ownerId
-  owner {
-    id
-    username
-  }
-  face
-  route
-  agentId
-  agent {
-    id
-    name
-  }
-  reason
-  status
-  limit
-  limitPoints
-  limitWindowSeconds
-  limitOf
-  field
-}
-    `, {"fragmentName":"RefusalFields"}) as unknown as TypedDocumentString<RefusalFieldsFragment, unknown>;
-export const MetricPointFragmentDoc = new TypedDocumentString(`
-    fragment MetricPoint on UsagePoint {
-  start
-  calls @include(if: $withCalls)
-  failedCalls @include(if: $withCalls)
-  totalTokens @include(if: $withTokens)
-  firstChunkMs @include(if: $withFirstChunk) {
-    ...Percentiles
-  }
-  durationMs @include(if: $withDuration) {
-    ...Percentiles
-  }
-}
-    fragment Percentiles on Quantiles {
-  p50
-  p95
-  p99
-}`, {"fragmentName":"MetricPoint"}) as unknown as TypedDocumentString<MetricPointFragment, unknown>;
-export const GroupNameFragmentDoc = new TypedDocumentString(`
-    fragment GroupName on UsageGroup {
-  agentId
-  agent {
-    name
-  }
-  appId
-  model
-  keyId
-  key {
-    name
-    keyPrefix
-  }
-  ownerId
-  owner {
-    username
-  }
-  endUser
-  outcome
-}
-    `, {"fragmentName":"GroupName"}) as unknown as TypedDocumentString<GroupNameFragment, unknown>;
-export const AgentChoicesDocument = new TypedDocumentString(`
-    query AgentChoices {
-  agents {
-    id
-    name
-    requires
-    apps {
-      appId
-      name
-    }
-  }
-}
-    `, {"hash":"sha256:e2127ca3b5e87928be1cb4ea873b7194a90fda4e2460aa74e68c1dc4f0da688b"}) as unknown as TypedDocumentString<AgentChoicesQuery, AgentChoicesQueryVariables>;
-export const KeyChoicesDocument = new TypedDocumentString(`
-    query KeyChoices($after: String) {
-  apiKeys(first: 100, after: $after) {
-    nodes {
-      id
-      name
-      description
-      keyPrefix
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-    }
-  }
-}
-    `, {"hash":"sha256:d12654a42567a4fbdb6bd03fcf5828c9f2f8702a76873023a8d4ebea1b0db97e"}) as unknown as TypedDocumentString<KeyChoicesQuery, KeyChoicesQueryVariables>;
-export const UserChoicesDocument = new TypedDocumentString(`
-    query UserChoices($after: String) {
-  users(first: 100, after: $after) {
-    nodes {
-      id
-      username
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-    }
-  }
-}
-    `, {"hash":"sha256:cf209f128f5220c11dc1e985c1874b11a908383c6d321f527846c128f1ee00a0"}) as unknown as TypedDocumentString<UserChoicesQuery, UserChoicesQueryVariables>;
-export const MatchesDocument = new TypedDocumentString(`
-    query Matches($text: String!, $seesUsers: Boolean!) {
-  apiKeys(search: $text, first: 6) {
-    nodes {
-      ...MatchedKey
-    }
-  }
-  users(search: $text, first: 5) @include(if: $seesUsers) {
-    nodes {
-      ...MatchedUser
-    }
-  }
-}
-    fragment MatchedKey on ApiKey {
-  id
-  name
-  description
-  keyPrefix
-  isActive
-  revokedAt
-  owner {
-    id
-    username
-    status
-  }
-}
-fragment MatchedUser on User {
-  id
-  username
-  role
-}`, {"hash":"sha256:b8e34731c8d43cb1191b525b25f388044038f6f460be42e3bb572593ffc0cb51"}) as unknown as TypedDocumentString<MatchesQuery, MatchesQueryVariables>;
-export const MatchByIdDocument = new TypedDocumentString(`
-    query MatchById($id: ID!) {
-  nodes(ids: [$id]) {
-    id
-    ... on ApiKey {
-      ...MatchedKey
-    }
-    ... on User {
-      ...MatchedUser
-    }
-  }
-}
-    fragment MatchedKey on ApiKey {
-  id
-  name
-  description
-  keyPrefix
-  isActive
-  revokedAt
-  owner {
-    id
-    username
-    status
-  }
-}
-fragment MatchedUser on User {
-  id
-  username
-  role
-}`, {"hash":"sha256:0ea0e471ae2cb30fe631bbc040491a90fc2322531d23939ca5017a26fa938413"}) as unknown as TypedDocumentString<MatchByIdQuery, MatchByIdQueryVariables>;
-export const RequestsWithIdDocument = new TypedDocumentString(`
-    query RequestsWithId($calls: CallFilter, $refusals: RefusalFilter) {
-  calls(filter: $calls, first: 2) {
-    nodes {
-      id
-    }
-  }
-  refusals(filter: $refusals, first: 1) {
-    nodes {
-      id
-    }
-  }
-}
-    `, {"hash":"sha256:63afeabfac49900526f188142a7b97fa0ecca43445fc576d97032e9e18e746fd"}) as unknown as TypedDocumentString<RequestsWithIdQuery, RequestsWithIdQueryVariables>;
-export const CallsOfConversationDocument = new TypedDocumentString(`
-    query CallsOfConversation($filter: CallFilter) {
-  calls(filter: $filter, first: 1) {
-    nodes {
-      id
-    }
-  }
-}
-    `, {"hash":"sha256:c70006b1bf327e337321d7e1c1f2a71a79738f837b0a5592fd47de9faf59f54d"}) as unknown as TypedDocumentString<CallsOfConversationQuery, CallsOfConversationQueryVariables>;
-export const CountedRefusalsDocument = new TypedDocumentString(`
-    query CountedRefusals($filter: RefusalCountFilter!) {
-  refusalCounts(filter: $filter, per: HOUR) {
-    count
-  }
-}
-    `, {"hash":"sha256:dc518dbe72e77dff804abf9862772ccac33dfc1a231ee6fd3252c3a6bf3aa5ea"}) as unknown as TypedDocumentString<CountedRefusalsQuery, CountedRefusalsQueryVariables>;
-export const MeDocument = new TypedDocumentString(`
-    query Me {
-  me {
-    id
-    username
-    role
-    lastLogin
-    quota {
-      maxApiCalls
-      apiCallsCount
-      remaining
-      quotaPeriod
-      resetsAt
-    }
-  }
-}
-    `, {"hash":"sha256:71d173cf33a190005a19ea59b80c6907f76a04146c44cf7e147ba1ebf046d17e"}) as unknown as TypedDocumentString<MeQuery, MeQueryVariables>;
-export const AgentListDocument = new TypedDocumentString(`
-    query AgentList {
-  agents {
-    id
-    name
-    platform
-    description
-    status
-    statusSince
-    statusReason
-    requires
-    features {
-      stream
-      detail
-      files
-      conversation
-      usage
-      stop
-    }
-    apps {
-      appId
-      name
-    }
-    sandbox
-    deployments {
-      deploymentId
-      weight
-      priority
-      state
-      disabled
-      status
-      statusSince
-      statusReason
-      probeMs
-      breaker
-      callsInFlight
-      processes {
-        instanceId
-        host
-        pid
-        version
-        breaker
-        callsInFlight
-        openSince
-        reason
-      }
-    }
-  }
-}
-    `, {"hash":"sha256:e63abd972e039db1b2136e172e8b40ef3a07fcf9eb7ab436dbd856ceb23c21a5"}) as unknown as TypedDocumentString<AgentListQuery, AgentListQueryVariables>;
-export const AuditEventsDocument = new TypedDocumentString(`
-    query AuditEvents($filter: AuditFilter, $first: Int = 50, $after: String) {
-  auditEvents(filter: $filter, first: $first, after: $after) {
-    nodes {
-      ...AuditFields
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-    }
-  }
-}
-    fragment AuditFields on AuditEvent {
-  n
-  at
-  operation
-  result
-  actor
-  userId
-  user {
-    id
-    username
-  }
-  keyId
-  key {
-    id
-    name
-  }
-  name
-  address
-  requestId
-  target
-  targetId
-  before
-  after
-  reason
-  count
-}`, {"hash":"sha256:e8f667d99775503eff328747667183b7e9623d8ddd15b16faac6a267c97ba99a"}) as unknown as TypedDocumentString<AuditEventsQuery, AuditEventsQueryVariables>;
-export const AuditTotalDocument = new TypedDocumentString(`
-    query AuditTotal($filter: AuditFilter) {
-  auditEvents(filter: $filter, first: 1) {
-    totalCount
-  }
-}
-    `, {"hash":"sha256:6f0902f4ba2385527738ccba2a4113acd0f79ac8f73aab9a10f0bdd5ef76a8be"}) as unknown as TypedDocumentString<AuditTotalQuery, AuditTotalQueryVariables>;
-export const AuditEventDocument = new TypedDocumentString(`
-    query AuditEvent($n: SafeInt!) {
-  auditEvent(n: $n) {
-    ...AuditFields
-    tokenId
-    hash
-  }
-}
-    fragment AuditFields on AuditEvent {
-  n
-  at
-  operation
-  result
-  actor
-  userId
-  user {
-    id
-    username
-  }
-  keyId
-  key {
-    id
-    name
-  }
-  name
-  address
-  requestId
-  target
-  targetId
-  before
-  after
-  reason
-  count
-}`, {"hash":"sha256:75c51236f54f7a4957aaa6cb4310d76fbc173c400c7e02846c3a66c6027f6c68"}) as unknown as TypedDocumentString<AuditEventQuery, AuditEventQueryVariables>;
-export const CallsDocument = new TypedDocumentString(`
-    query Calls($filter: CallFilter, $first: Int = 50, $after: String) {
-  calls(filter: $filter, first: $first, after: $after) {
-    nodes {
-      ...CallFields
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-    }
-  }
-}
-    fragment CallFields on Call {
-  id
-  requestId
-  kind
-  face
-  agentId
-  agent {
-    id
-    name
-  }
-  appId
-  model
-  outcome
-  reason
-  keyId
-  key {
-    id
-    name
-  }
-  ownerId
-  owner {
-    id
-    username
-  }
-  totalTokens
-  admittedAt
-  firstChunkMs
-  durationMs
-  paused
-}`, {"hash":"sha256:36c036572fa0152d46349aae0428bdc0262f177961def347893a2de427291248"}) as unknown as TypedDocumentString<CallsQuery, CallsQueryVariables>;
-export const CallCountDocument = new TypedDocumentString(`
-    query CallCount($filter: CallFilter) {
-  calls(filter: $filter, first: 1) {
-    totalCount
-  }
-}
-    `, {"hash":"sha256:6fa3b3b3575b5caec16de7d0430c48a68ed1d94ea21005644858398776783405"}) as unknown as TypedDocumentString<CallCountQuery, CallCountQueryVariables>;
-export const CallDocument = new TypedDocumentString(`
-    query Call($id: ID!) {
-  call(id: $id) {
-    ...CallFields
-    endUser
-    deployment
-    attempts
-    attemptList {
-      deployment
-      startMs
-      durationMs
-      outcome
-      reason
-      platformStatus
-    }
-    queuedMs
-    conversationId
-    promptTokens
-    completionTokens
-    platformStatus
-    platformCode
-    platformLogId
-    instanceId
-    instance {
-      host
-      pid
-      version
-    }
-    traceId
-    endedAt
-    replays
-    answersId
-    answeredById
-  }
-}
-    fragment CallFields on Call {
-  id
-  requestId
-  kind
-  face
-  agentId
-  agent {
-    id
-    name
-  }
-  appId
-  model
-  outcome
-  reason
-  keyId
-  key {
-    id
-    name
-  }
-  ownerId
-  owner {
-    id
-    username
-  }
-  totalTokens
-  admittedAt
-  firstChunkMs
-  durationMs
-  paused
-}`, {"hash":"sha256:8c70522625dabda3dbf719d69e94b8e586b5201322ff4360ee686f3a3b32ffad"}) as unknown as TypedDocumentString<CallQuery, CallQueryVariables>;
-export const KeysDocument = new TypedDocumentString(`
-    query Keys($search: String, $state: ApiKeyState, $expiresBefore: DateTime, $ownerId: ID, $orderBy: ApiKeyOrder, $order: OrderDirection, $first: Int, $after: String) {
-  apiKeys(
-    search: $search
-    state: $state
-    expiresBefore: $expiresBefore
-    ownerId: $ownerId
-    orderBy: $orderBy
-    order: $order
-    first: $first
-    after: $after
-  ) {
-    nodes {
-      ...KeyFields
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-    }
-  }
-}
-    fragment KeyFields on ApiKey {
-  id
-  name
-  description
-  keyPrefix
-  permissions
-  isActive
-  createdAt
-  expiresAt
-  revokedAt
-  allowedAgents
-  limits {
-    chatPerMinute
-    uploadPerMinute
-  }
-  usage {
-    totalCalls
-    callsToday
-    callsThisMonth
-    lastUsedAt
-  }
-  ownerId
-  owner {
-    id
-    username
-    status
-  }
-  creatorId
-  creator {
-    id
-    username
-  }
-}`, {"hash":"sha256:9c9639514673a943a08ad2170c8cc663d1c6f1561c752cd013a87e254471db89"}) as unknown as TypedDocumentString<KeysQuery, KeysQueryVariables>;
-export const KeyDocument = new TypedDocumentString(`
-    query Key($id: ID!) {
-  apiKey(id: $id) {
-    ...KeyFields
-    rateLimits {
-      chatPerMinute
-      uploadPerMinute
-    }
-    owner {
-      quota {
-        apiCallsCount
-        maxApiCalls
-        quotaPeriod
-        resetsAt
-      }
-    }
-  }
-}
-    fragment KeyFields on ApiKey {
-  id
-  name
-  description
-  keyPrefix
-  permissions
-  isActive
-  createdAt
-  expiresAt
-  revokedAt
-  allowedAgents
-  limits {
-    chatPerMinute
-    uploadPerMinute
-  }
-  usage {
-    totalCalls
-    callsToday
-    callsThisMonth
-    lastUsedAt
-  }
-  ownerId
-  owner {
-    id
-    username
-    status
-  }
-  creatorId
-  creator {
-    id
-    username
-  }
-}`, {"hash":"sha256:2ec8132ddf59be016867ce574a5ebb66c87b0c3d288537c3c08656771176acf1"}) as unknown as TypedDocumentString<KeyQuery, KeyQueryVariables>;
-export const HealthUsersDocument = new TypedDocumentString(`
-    query HealthUsers {
-  users(quotaPercentMin: 100, state: ACTIVE, first: 3) {
-    totalCount
-    nodes {
-      id
-      username
-    }
-  }
-}
-    `, {"hash":"sha256:d759e4d62b85e94ffa32c0bb44132dffa5a503bdd5690119a06a891cbb0ce85d"}) as unknown as TypedDocumentString<HealthUsersQuery, HealthUsersQueryVariables>;
-export const HealthKeysDocument = new TypedDocumentString(`
-    query HealthKeys($expiresBefore: DateTime!) {
-  apiKeys(expiresBefore: $expiresBefore, orderBy: EXPIRES_AT, first: 100) {
-    nodes {
-      id
-      name
-      description
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-    }
-  }
-}
-    `, {"hash":"sha256:80b53b9570f8e2fc4780d944b6c2c8c3da039333dbac43022c9fbe27d5fbc85a"}) as unknown as TypedDocumentString<HealthKeysQuery, HealthKeysQueryVariables>;
-export const HealthRefusalsDocument = new TypedDocumentString(`
-    query HealthRefusals($from: DateTime!) {
-  refusalCounts(filter: { from: $from }, per: DAY) {
-    keyId
-    key {
-      id
-      name
-    }
-    limit
-    count
-  }
-}
-    `, {"hash":"sha256:078c445721e6b730a316778ec250dda14ead473cf3ca45d47a89f7e4cc60fca9"}) as unknown as TypedDocumentString<HealthRefusalsQuery, HealthRefusalsQueryVariables>;
-export const HealthProcessesDocument = new TypedDocumentString(`
-    query HealthProcesses {
-  gatewayProcesses {
-    id
-    host
-    version
-    state
-    lastSeenAt
-  }
-}
-    `, {"hash":"sha256:395d6806b250523f70896d00479e0b87cb2d9673a0139038c0a453dda89bb60d"}) as unknown as TypedDocumentString<HealthProcessesQuery, HealthProcessesQueryVariables>;
-export const OverviewDocument = new TypedDocumentString(`
-    query Overview($from: DateTime!, $granularity: UsageGranularity!, $timezone: String!) {
-  usage(
-    filter: { from: $from }
-    granularity: $granularity
-    groupBy: [AGENT]
-    timezone: $timezone
-  ) {
-    from
-    to
-    granularity
-    timezone
-    totals {
-      ...Numbers
-    }
-    points {
-      start
-      calls
-      failedCalls
-      firstChunkMs {
-        ...Percentiles
-      }
-      durationMs {
-        ...Percentiles
-      }
-    }
-    groups(first: 100) {
-      agentId
-      totals {
-        calls
-        failedCalls
-      }
-    }
-    quota {
-      ...QuotaLeft
-    }
-  }
-}
-    fragment Numbers on UsageTotals {
-  calls
-  failedCalls
-  totalTokens
-  tokenCoverage
-  firstChunkMs {
-    ...Percentiles
-  }
-  durationMs {
-    ...Percentiles
-  }
-}
-fragment Percentiles on Quantiles {
-  p50
-  p95
-  p99
-}
-fragment QuotaLeft on Quota {
-  maxApiCalls
-  apiCallsCount
-  remaining
-  quotaPeriod
-}`, {"hash":"sha256:8610624776328822331ca1182a5732acdc16e001ccb659328b59b214fda632ef"}) as unknown as TypedDocumentString<OverviewQuery, OverviewQueryVariables>;
-export const OverviewBeforeDocument = new TypedDocumentString(`
-    query OverviewBefore($from: DateTime!, $to: DateTime!, $granularity: UsageGranularity!, $timezone: String!) {
-  usage(
-    filter: { from: $from, to: $to }
-    granularity: $granularity
-    timezone: $timezone
-  ) {
-    from
-    to
-    totals {
-      ...Numbers
-    }
-  }
-}
-    fragment Numbers on UsageTotals {
-  calls
-  failedCalls
-  totalTokens
-  tokenCoverage
-  firstChunkMs {
-    ...Percentiles
-  }
-  durationMs {
-    ...Percentiles
-  }
-}
-fragment Percentiles on Quantiles {
-  p50
-  p95
-  p99
-}`, {"hash":"sha256:2da0a04701ca0e046c2825a43d14bfad3926ca7de05a903894ef38757f6d29c8"}) as unknown as TypedDocumentString<OverviewBeforeQuery, OverviewBeforeQueryVariables>;
-export const OverviewAgentsDocument = new TypedDocumentString(`
-    query OverviewAgents {
-  agents {
-    id
-    name
-    status
-  }
-}
-    `, {"hash":"sha256:0e738f887bd1d3a417da9c7dc7a71fd536caaefcec9d827250df70451e59e140"}) as unknown as TypedDocumentString<OverviewAgentsQuery, OverviewAgentsQueryVariables>;
-export const FirstStepsDocument = new TypedDocumentString(`
-    query FirstSteps {
-  apiKeys(first: 1) {
-    totalCount
-  }
-  calls(first: 1) {
-    nodes {
-      id
-    }
-  }
-}
-    `, {"hash":"sha256:eb3025d9d8466405e8042a74267eb4d21844a074107509c67e4e8348ffd1dd55"}) as unknown as TypedDocumentString<FirstStepsQuery, FirstStepsQueryVariables>;
-export const UsageUpdatedDocument = new TypedDocumentString(`
-    subscription UsageUpdated {
-  usageUpdated {
-    day
-    totals {
-      calls
-      failedCalls
-      totalTokens
-    }
-    quota {
-      ...QuotaLeft
-    }
-  }
-}
-    fragment QuotaLeft on Quota {
-  maxApiCalls
-  apiCallsCount
-  remaining
-  quotaPeriod
-}`, {"hash":"sha256:8c50991816bbb0bba85b2f6b43f899625bbe84bbd90a54a880b0f5c92c4dfe8c"}) as unknown as TypedDocumentString<UsageUpdatedSubscription, UsageUpdatedSubscriptionVariables>;
-export const ProcessesDocument = new TypedDocumentString(`
-    query Processes($state: GatewayProcessFilter) {
-  gatewayProcesses(state: $state) {
-    id
-    host
-    pid
-    version
-    build
-    state
-    startedAt
-    lastSeenAt
-    stoppedAt
-    callsInFlight
-    breakers {
-      agentId
-      deploymentId
-      breaker
-      openSince
-      reason
-    }
-    configuration {
-      state
-      since
-      needsRestart
-      error
-    }
-  }
-}
-    `, {"hash":"sha256:2f727a7041a9881448f038d976072c667dd733775fc95632624624d792895430"}) as unknown as TypedDocumentString<ProcessesQuery, ProcessesQueryVariables>;
-export const RefusalsDocument = new TypedDocumentString(`
-    query Refusals($filter: RefusalFilter, $first: Int = 50, $after: String) {
-  refusals(filter: $filter, first: $first, after: $after) {
-    nodes {
-      ...RefusalFields
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-    }
-  }
-}
-    fragment RefusalFields on Refusal {
-  id
-  requestId
-  at
-  keyId
-  key {
-    id
-    name
-  }
-  ownerId
-  owner {
-    id
-    username
-  }
-  face
-  route
-  agentId
-  agent {
-    id
-    name
-  }
-  reason
-  status
-  limit
-  limitPoints
-  limitWindowSeconds
-  limitOf
-  field
-}`, {"hash":"sha256:964cc1f4a94a2ea363f8a721423028f591b14198369efac729bb154e647bcece"}) as unknown as TypedDocumentString<RefusalsQuery, RefusalsQueryVariables>;
-export const RefusalTotalDocument = new TypedDocumentString(`
-    query RefusalTotal($filter: RefusalFilter) {
-  refusals(filter: $filter, first: 1) {
-    totalCount
-  }
-}
-    `, {"hash":"sha256:c57770d95b1926bda80008aaf0ce9f237a548cfc4da1dd7ea880ef29832ae26f"}) as unknown as TypedDocumentString<RefusalTotalQuery, RefusalTotalQueryVariables>;
-export const RefusalCountsDocument = new TypedDocumentString(`
-    query RefusalCounts($filter: RefusalCountFilter, $per: RefusalCountSpan!, $timezone: String!) {
-  refusalCounts(filter: $filter, per: $per, timezone: $timezone) {
-    start
-    keyId
-    key {
-      id
-      name
-    }
-    ownerId
-    owner {
-      id
-      username
-    }
-    agentId
-    reason
-    limit
-    count
-  }
-}
-    `, {"hash":"sha256:37c220b2f3d7ce2598c77e366cf8c59f50718cd05d2399714eadf493c4c38410"}) as unknown as TypedDocumentString<RefusalCountsQuery, RefusalCountsQueryVariables>;
-export const UsageReportDocument = new TypedDocumentString(`
-    query UsageReport($filter: UsageFilter!, $granularity: UsageGranularity!, $groupBy: [UsageGroupBy!]!, $timezone: String!, $orderBy: UsageGroupOrder!, $compare: Boolean!, $compareFrom: DateTime, $compareTo: DateTime, $isGrouped: Boolean!, $withCalls: Boolean!, $withTokens: Boolean!, $withFirstChunk: Boolean!, $withDuration: Boolean!) {
-  usage(
-    filter: $filter
-    granularity: $granularity
-    groupBy: $groupBy
-    timezone: $timezone
-    compareFrom: $compareFrom
-    compareTo: $compareTo
-  ) {
-    from
-    to
-    granularity
-    timezone
-    groupBy
-    groupCount
-    totals {
-      ...Numbers
-    }
-    points {
-      ...MetricPoint
-    }
-    previous @include(if: $compare) {
-      from
-      to
-      totals {
-        ...Numbers
-      }
-      points {
-        ...MetricPoint
-      }
-    }
-    drawn: groups(first: 7, orderBy: $orderBy) @include(if: $isGrouped) {
-      ...GroupName
-      points {
-        ...MetricPoint
-      }
-    }
-    groups(first: 100, orderBy: $orderBy) @include(if: $isGrouped) {
-      ...GroupName
-      totals {
-        ...Numbers
-      }
-      previousTotals @include(if: $compare) {
-        ...Numbers
-      }
-    }
-    ... @include(if: $compare) {
-      missingGroups(first: 100, orderBy: $orderBy) @include(if: $isGrouped) {
-        ...GroupName
-        totals {
-          ...Numbers
-        }
-        previousTotals {
-          ...Numbers
-        }
-      }
-    }
-  }
-}
-    fragment Numbers on UsageTotals {
-  calls
-  failedCalls
-  totalTokens
-  tokenCoverage
-  firstChunkMs {
-    ...Percentiles
-  }
-  durationMs {
-    ...Percentiles
-  }
-}
-fragment Percentiles on Quantiles {
-  p50
-  p95
-  p99
-}
-fragment MetricPoint on UsagePoint {
-  start
-  calls @include(if: $withCalls)
-  failedCalls @include(if: $withCalls)
-  totalTokens @include(if: $withTokens)
-  firstChunkMs @include(if: $withFirstChunk) {
-    ...Percentiles
-  }
-  durationMs @include(if: $withDuration) {
-    ...Percentiles
-  }
-}
-fragment GroupName on UsageGroup {
-  agentId
-  agent {
-    name
-  }
-  appId
-  model
-  keyId
-  key {
-    name
-    keyPrefix
-  }
-  ownerId
-  owner {
-    username
-  }
-  endUser
-  outcome
-}`, {"hash":"sha256:1d90dcb2d905fc73d6c83d9df1432e177db434f5b0062d93ebbd33f33a3325a4"}) as unknown as TypedDocumentString<UsageReportQuery, UsageReportQueryVariables>;
-export const UserPageDocument = new TypedDocumentString(`
-    query UserPage($id: ID!) {
-  user(id: $id) {
-    id
-    username
-    role
-    status
-    createdAt
-    lastLogin
-    apiCallsCount
-    maxApiCalls
-    quotaPeriod
-    quota {
-      resetsAt
-    }
-    apiKeys(first: 1) {
-      totalCount
-    }
-  }
-}
-    `, {"hash":"sha256:57e0e5d585d2db0135123109e3c9d9d505f85e14c09a98f986751e6a53597709"}) as unknown as TypedDocumentString<UserPageQuery, UserPageQueryVariables>;
-export const UserListDocument = new TypedDocumentString(`
-    query UserList($search: String, $state: UserStatus, $role: Role, $quotaPercentMin: Int, $orderBy: UserOrder, $order: OrderDirection, $first: Int, $after: String) {
-  users(
-    search: $search
-    state: $state
-    role: $role
-    quotaPercentMin: $quotaPercentMin
-    orderBy: $orderBy
-    order: $order
-    first: $first
-    after: $after
-  ) {
-    nodes {
-      id
-      username
-      role
-      status
-      createdAt
-      lastLogin
-      apiCallsCount
-      maxApiCalls
-      quotaPeriod
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-    }
-  }
-}
-    `, {"hash":"sha256:8fee57a85d76afdd3003062843c249575e496c277176c8cbfbb6966072a32252"}) as unknown as TypedDocumentString<UserListQuery, UserListQueryVariables>;
-export const UserTotalDocument = new TypedDocumentString(`
-    query UserTotal($search: String, $state: UserStatus, $role: Role, $quotaPercentMin: Int) {
-  users(
-    search: $search
-    state: $state
-    role: $role
-    quotaPercentMin: $quotaPercentMin
-  ) {
-    totalCount
-  }
-}
-    `, {"hash":"sha256:f1cc1a617a6b015945acf1c2ccaf3c3fd5676d986cbeb73d2f4532af0814d5be"}) as unknown as TypedDocumentString<UserTotalQuery, UserTotalQueryVariables>;
+export const MatchedKeyFragmentDoc = new TypedDocumentString(`fragment MatchedKey on ApiKey{id name description keyPrefix isActive revokedAt owner{id username status}}`, {"fragmentName":"MatchedKey"}) as unknown as TypedDocumentString<MatchedKeyFragment, unknown>;
+export const MatchedUserFragmentDoc = new TypedDocumentString(`fragment MatchedUser on User{id username role}`, {"fragmentName":"MatchedUser"}) as unknown as TypedDocumentString<MatchedUserFragment, unknown>;
+export const AuditFieldsFragmentDoc = new TypedDocumentString(`fragment AuditFields on AuditEvent{n at operation result actor userId user{id username}keyId key{id name}name address requestId target targetId before after reason count}`, {"fragmentName":"AuditFields"}) as unknown as TypedDocumentString<AuditFieldsFragment, unknown>;
+export const CallFieldsFragmentDoc = new TypedDocumentString(`fragment CallFields on Call{id requestId kind face agentId agent{id name}appId model outcome reason keyId key{id name}ownerId owner{id username}totalTokens admittedAt firstChunkMs durationMs paused}`, {"fragmentName":"CallFields"}) as unknown as TypedDocumentString<CallFieldsFragment, unknown>;
+export const ConversationFieldsFragmentDoc = new TypedDocumentString(`fragment ConversationFields on Conversation{id conversationId agentId agent{id name features{conversation conversations{delete}}}appId ownerId owner{id username}endUser name createdAt lastActivityAt turns lastOutcome isPaused}`, {"fragmentName":"ConversationFields"}) as unknown as TypedDocumentString<ConversationFieldsFragment, unknown>;
+export const KeyFieldsFragmentDoc = new TypedDocumentString(`fragment KeyFields on ApiKey{id name description keyPrefix permissions isActive createdAt expiresAt revokedAt allowedAgents limits{chatPerMinute uploadPerMinute}usage{totalCalls callsToday callsThisMonth lastUsedAt}ownerId owner{id username status}creatorId creator{id username}}`, {"fragmentName":"KeyFields"}) as unknown as TypedDocumentString<KeyFieldsFragment, unknown>;
+export const PercentilesFragmentDoc = new TypedDocumentString(`fragment Percentiles on Quantiles{p50 p95 p99}`, {"fragmentName":"Percentiles"}) as unknown as TypedDocumentString<PercentilesFragment, unknown>;
+export const NumbersFragmentDoc = new TypedDocumentString(`fragment Numbers on UsageTotals{calls failedCalls totalTokens tokenCoverage firstChunkMs{...Percentiles}durationMs{...Percentiles}}fragment Percentiles on Quantiles{p50 p95 p99}`, {"fragmentName":"Numbers"}) as unknown as TypedDocumentString<NumbersFragment, unknown>;
+export const QuotaLeftFragmentDoc = new TypedDocumentString(`fragment QuotaLeft on Quota{maxApiCalls apiCallsCount remaining quotaPeriod}`, {"fragmentName":"QuotaLeft"}) as unknown as TypedDocumentString<QuotaLeftFragment, unknown>;
+export const RefusalFieldsFragmentDoc = new TypedDocumentString(`fragment RefusalFields on Refusal{id requestId at keyId key{id name}ownerId owner{id username}face route agentId agent{id name}reason status limit limitPoints limitWindowSeconds limitOf field}`, {"fragmentName":"RefusalFields"}) as unknown as TypedDocumentString<RefusalFieldsFragment, unknown>;
+export const MetricPointFragmentDoc = new TypedDocumentString(`fragment MetricPoint on UsagePoint{start calls@include(if:$withCalls)failedCalls@include(if:$withCalls)totalTokens@include(if:$withTokens)firstChunkMs@include(if:$withFirstChunk){...Percentiles}durationMs@include(if:$withDuration){...Percentiles}}fragment Percentiles on Quantiles{p50 p95 p99}`, {"fragmentName":"MetricPoint"}) as unknown as TypedDocumentString<MetricPointFragment, unknown>;
+export const GroupNameFragmentDoc = new TypedDocumentString(`fragment GroupName on UsageGroup{agentId agent{name}appId model keyId key{name keyPrefix}ownerId owner{username}endUser outcome}`, {"fragmentName":"GroupName"}) as unknown as TypedDocumentString<GroupNameFragment, unknown>;
+export const AgentChoicesDocument = new TypedDocumentString(`query AgentChoices{agents{id name requires apps{appId name}}}`, {"hash":"sha256:e2127ca3b5e87928be1cb4ea873b7194a90fda4e2460aa74e68c1dc4f0da688b"}) as unknown as TypedDocumentString<AgentChoicesQuery, AgentChoicesQueryVariables>;
+export const KeyChoicesDocument = new TypedDocumentString(`query KeyChoices($after:String){apiKeys(first:100 after:$after){nodes{id name description keyPrefix}pageInfo{hasNextPage endCursor}}}`, {"hash":"sha256:d12654a42567a4fbdb6bd03fcf5828c9f2f8702a76873023a8d4ebea1b0db97e"}) as unknown as TypedDocumentString<KeyChoicesQuery, KeyChoicesQueryVariables>;
+export const UserChoicesDocument = new TypedDocumentString(`query UserChoices($after:String){users(first:100 after:$after){nodes{id username}pageInfo{hasNextPage endCursor}}}`, {"hash":"sha256:cf209f128f5220c11dc1e985c1874b11a908383c6d321f527846c128f1ee00a0"}) as unknown as TypedDocumentString<UserChoicesQuery, UserChoicesQueryVariables>;
+export const MatchesDocument = new TypedDocumentString(`query Matches($text:String!$seesUsers:Boolean!){apiKeys(search:$text first:6){nodes{...MatchedKey}}users(search:$text first:5)@include(if:$seesUsers){nodes{...MatchedUser}}}fragment MatchedKey on ApiKey{id name description keyPrefix isActive revokedAt owner{id username status}}fragment MatchedUser on User{id username role}`, {"hash":"sha256:b8e34731c8d43cb1191b525b25f388044038f6f460be42e3bb572593ffc0cb51"}) as unknown as TypedDocumentString<MatchesQuery, MatchesQueryVariables>;
+export const MatchByIdDocument = new TypedDocumentString(`query MatchById($id:ID!){nodes(ids:[$id]){id ...on ApiKey{...MatchedKey}...on User{...MatchedUser}}}fragment MatchedKey on ApiKey{id name description keyPrefix isActive revokedAt owner{id username status}}fragment MatchedUser on User{id username role}`, {"hash":"sha256:0ea0e471ae2cb30fe631bbc040491a90fc2322531d23939ca5017a26fa938413"}) as unknown as TypedDocumentString<MatchByIdQuery, MatchByIdQueryVariables>;
+export const RequestsWithIdDocument = new TypedDocumentString(`query RequestsWithId($calls:CallFilter$refusals:RefusalFilter){calls(filter:$calls first:2){nodes{id}}refusals(filter:$refusals first:1){nodes{id}}}`, {"hash":"sha256:63afeabfac49900526f188142a7b97fa0ecca43445fc576d97032e9e18e746fd"}) as unknown as TypedDocumentString<RequestsWithIdQuery, RequestsWithIdQueryVariables>;
+export const CallsOfConversationDocument = new TypedDocumentString(`query CallsOfConversation($filter:CallFilter){calls(filter:$filter first:1){nodes{id}}}`, {"hash":"sha256:c70006b1bf327e337321d7e1c1f2a71a79738f837b0a5592fd47de9faf59f54d"}) as unknown as TypedDocumentString<CallsOfConversationQuery, CallsOfConversationQueryVariables>;
+export const CountedRefusalsDocument = new TypedDocumentString(`query CountedRefusals($filter:RefusalCountFilter!){refusalCounts(filter:$filter per:HOUR){count}}`, {"hash":"sha256:dc518dbe72e77dff804abf9862772ccac33dfc1a231ee6fd3252c3a6bf3aa5ea"}) as unknown as TypedDocumentString<CountedRefusalsQuery, CountedRefusalsQueryVariables>;
+export const MeDocument = new TypedDocumentString(`query Me{me{id username role lastLogin quota{maxApiCalls apiCallsCount remaining quotaPeriod resetsAt}}}`, {"hash":"sha256:71d173cf33a190005a19ea59b80c6907f76a04146c44cf7e147ba1ebf046d17e"}) as unknown as TypedDocumentString<MeQuery, MeQueryVariables>;
+export const AgentListDocument = new TypedDocumentString(`query AgentList{agents{id name platform description status statusSince statusReason requires features{stream detail files conversation usage stop}apps{appId name}sandbox deployments{deploymentId weight priority state disabled status statusSince statusReason probeMs breaker callsInFlight processes{instanceId host pid version breaker callsInFlight openSince reason}}}}`, {"hash":"sha256:e63abd972e039db1b2136e172e8b40ef3a07fcf9eb7ab436dbd856ceb23c21a5"}) as unknown as TypedDocumentString<AgentListQuery, AgentListQueryVariables>;
+export const AuditEventsDocument = new TypedDocumentString(`query AuditEvents($filter:AuditFilter$first:Int=50$after:String){auditEvents(filter:$filter first:$first after:$after){nodes{...AuditFields}pageInfo{hasNextPage endCursor}}}fragment AuditFields on AuditEvent{n at operation result actor userId user{id username}keyId key{id name}name address requestId target targetId before after reason count}`, {"hash":"sha256:e8f667d99775503eff328747667183b7e9623d8ddd15b16faac6a267c97ba99a"}) as unknown as TypedDocumentString<AuditEventsQuery, AuditEventsQueryVariables>;
+export const AuditTotalDocument = new TypedDocumentString(`query AuditTotal($filter:AuditFilter){auditEvents(filter:$filter first:1){totalCount}}`, {"hash":"sha256:6f0902f4ba2385527738ccba2a4113acd0f79ac8f73aab9a10f0bdd5ef76a8be"}) as unknown as TypedDocumentString<AuditTotalQuery, AuditTotalQueryVariables>;
+export const AuditEventDocument = new TypedDocumentString(`query AuditEvent($n:SafeInt!){auditEvent(n:$n){...AuditFields tokenId hash}}fragment AuditFields on AuditEvent{n at operation result actor userId user{id username}keyId key{id name}name address requestId target targetId before after reason count}`, {"hash":"sha256:75c51236f54f7a4957aaa6cb4310d76fbc173c400c7e02846c3a66c6027f6c68"}) as unknown as TypedDocumentString<AuditEventQuery, AuditEventQueryVariables>;
+export const CallsDocument = new TypedDocumentString(`query Calls($filter:CallFilter$first:Int=50$after:String){calls(filter:$filter first:$first after:$after){nodes{...CallFields}pageInfo{hasNextPage endCursor}}}fragment CallFields on Call{id requestId kind face agentId agent{id name}appId model outcome reason keyId key{id name}ownerId owner{id username}totalTokens admittedAt firstChunkMs durationMs paused}`, {"hash":"sha256:36c036572fa0152d46349aae0428bdc0262f177961def347893a2de427291248"}) as unknown as TypedDocumentString<CallsQuery, CallsQueryVariables>;
+export const CallCountDocument = new TypedDocumentString(`query CallCount($filter:CallFilter){calls(filter:$filter first:1){totalCount}}`, {"hash":"sha256:6fa3b3b3575b5caec16de7d0430c48a68ed1d94ea21005644858398776783405"}) as unknown as TypedDocumentString<CallCountQuery, CallCountQueryVariables>;
+export const CallDocument = new TypedDocumentString(`query Call($id:ID!){call(id:$id){...CallFields endUser deployment attempts attemptList{deployment startMs durationMs outcome reason platformStatus}queuedMs conversationId promptTokens completionTokens platformStatus platformCode platformLogId instanceId instance{host pid version}traceId endedAt replays answersId answeredById}}fragment CallFields on Call{id requestId kind face agentId agent{id name}appId model outcome reason keyId key{id name}ownerId owner{id username}totalTokens admittedAt firstChunkMs durationMs paused}`, {"hash":"sha256:8c70522625dabda3dbf719d69e94b8e586b5201322ff4360ee686f3a3b32ffad"}) as unknown as TypedDocumentString<CallQuery, CallQueryVariables>;
+export const ConversationsDocument = new TypedDocumentString(`query Conversations($filter:ConversationFilter$first:Int$after:String){conversations(filter:$filter first:$first after:$after){nodes{...ConversationFields}pageInfo{hasNextPage endCursor}}}fragment ConversationFields on Conversation{id conversationId agentId agent{id name features{conversation conversations{delete}}}appId ownerId owner{id username}endUser name createdAt lastActivityAt turns lastOutcome isPaused}`, {"hash":"sha256:1c3db7be2759478bd33e38ccc91e13d2b825154d0ad776c08640fe647ab72c4b"}) as unknown as TypedDocumentString<ConversationsQuery, ConversationsQueryVariables>;
+export const ConversationCountDocument = new TypedDocumentString(`query ConversationCount($filter:ConversationFilter){conversations(filter:$filter first:1){totalCount}}`, {"hash":"sha256:cd90ef567f96349da8d2182ca7a46f9bf00ff9f8882e0948dcbcdb49b4259323"}) as unknown as TypedDocumentString<ConversationCountQuery, ConversationCountQueryVariables>;
+export const ConversationDocument = new TypedDocumentString(`query Conversation($id:ID!){conversation(id:$id){...ConversationFields}}fragment ConversationFields on Conversation{id conversationId agentId agent{id name features{conversation conversations{delete}}}appId ownerId owner{id username}endUser name createdAt lastActivityAt turns lastOutcome isPaused}`, {"hash":"sha256:0afbc50104ecf590522f6294210b927a51537be2012a3348df1053f7bb6c602c"}) as unknown as TypedDocumentString<ConversationQuery, ConversationQueryVariables>;
+export const ConversationMessagesDocument = new TypedDocumentString(`query ConversationMessages($id:ID!$last:Int$after:String){conversation(id:$id){messages(last:$last before:$after){isComplete nodes{messageId role text files{url name}createdAt callId rating}pageInfo{hasNextPage:hasPreviousPage endCursor:startCursor}}}}`, {"hash":"sha256:a706077a97f2784a6fe8b46cf487c7319841b88646a7229a5111e5081b3d1772"}) as unknown as TypedDocumentString<ConversationMessagesQuery, ConversationMessagesQueryVariables>;
+export const KeysDocument = new TypedDocumentString(`query Keys($search:String$state:ApiKeyState$expiresBefore:DateTime$ownerId:ID$orderBy:ApiKeyOrder$order:OrderDirection$first:Int$after:String){apiKeys(search:$search state:$state expiresBefore:$expiresBefore ownerId:$ownerId orderBy:$orderBy order:$order first:$first after:$after){nodes{...KeyFields}pageInfo{hasNextPage endCursor}}}fragment KeyFields on ApiKey{id name description keyPrefix permissions isActive createdAt expiresAt revokedAt allowedAgents limits{chatPerMinute uploadPerMinute}usage{totalCalls callsToday callsThisMonth lastUsedAt}ownerId owner{id username status}creatorId creator{id username}}`, {"hash":"sha256:9c9639514673a943a08ad2170c8cc663d1c6f1561c752cd013a87e254471db89"}) as unknown as TypedDocumentString<KeysQuery, KeysQueryVariables>;
+export const KeyDocument = new TypedDocumentString(`query Key($id:ID!){apiKey(id:$id){...KeyFields rateLimits{chatPerMinute uploadPerMinute}owner{quota{apiCallsCount maxApiCalls quotaPeriod resetsAt}}}}fragment KeyFields on ApiKey{id name description keyPrefix permissions isActive createdAt expiresAt revokedAt allowedAgents limits{chatPerMinute uploadPerMinute}usage{totalCalls callsToday callsThisMonth lastUsedAt}ownerId owner{id username status}creatorId creator{id username}}`, {"hash":"sha256:2ec8132ddf59be016867ce574a5ebb66c87b0c3d288537c3c08656771176acf1"}) as unknown as TypedDocumentString<KeyQuery, KeyQueryVariables>;
+export const HealthUsersDocument = new TypedDocumentString(`query HealthUsers{users(quotaPercentMin:100 state:ACTIVE first:3){totalCount nodes{id username}}}`, {"hash":"sha256:d759e4d62b85e94ffa32c0bb44132dffa5a503bdd5690119a06a891cbb0ce85d"}) as unknown as TypedDocumentString<HealthUsersQuery, HealthUsersQueryVariables>;
+export const HealthKeysDocument = new TypedDocumentString(`query HealthKeys($expiresBefore:DateTime!){apiKeys(expiresBefore:$expiresBefore orderBy:EXPIRES_AT first:100){nodes{id name description}pageInfo{hasNextPage endCursor}}}`, {"hash":"sha256:80b53b9570f8e2fc4780d944b6c2c8c3da039333dbac43022c9fbe27d5fbc85a"}) as unknown as TypedDocumentString<HealthKeysQuery, HealthKeysQueryVariables>;
+export const HealthRefusalsDocument = new TypedDocumentString(`query HealthRefusals($from:DateTime!){refusalCounts(filter:{from:$from}per:DAY){keyId key{id name}limit count}}`, {"hash":"sha256:078c445721e6b730a316778ec250dda14ead473cf3ca45d47a89f7e4cc60fca9"}) as unknown as TypedDocumentString<HealthRefusalsQuery, HealthRefusalsQueryVariables>;
+export const HealthProcessesDocument = new TypedDocumentString(`query HealthProcesses{gatewayProcesses{id host version state lastSeenAt}}`, {"hash":"sha256:395d6806b250523f70896d00479e0b87cb2d9673a0139038c0a453dda89bb60d"}) as unknown as TypedDocumentString<HealthProcessesQuery, HealthProcessesQueryVariables>;
+export const OverviewDocument = new TypedDocumentString(`query Overview($from:DateTime!$granularity:UsageGranularity!$timezone:String!){usage(filter:{from:$from}granularity:$granularity groupBy:[AGENT]timezone:$timezone){from to granularity timezone totals{...Numbers}points{start calls failedCalls firstChunkMs{...Percentiles}durationMs{...Percentiles}}groups(first:100){agentId totals{calls failedCalls}}quota{...QuotaLeft}}}fragment Numbers on UsageTotals{calls failedCalls totalTokens tokenCoverage firstChunkMs{...Percentiles}durationMs{...Percentiles}}fragment Percentiles on Quantiles{p50 p95 p99}fragment QuotaLeft on Quota{maxApiCalls apiCallsCount remaining quotaPeriod}`, {"hash":"sha256:8610624776328822331ca1182a5732acdc16e001ccb659328b59b214fda632ef"}) as unknown as TypedDocumentString<OverviewQuery, OverviewQueryVariables>;
+export const OverviewBeforeDocument = new TypedDocumentString(`query OverviewBefore($from:DateTime!$to:DateTime!$granularity:UsageGranularity!$timezone:String!){usage(filter:{from:$from to:$to}granularity:$granularity timezone:$timezone){from to totals{...Numbers}}}fragment Numbers on UsageTotals{calls failedCalls totalTokens tokenCoverage firstChunkMs{...Percentiles}durationMs{...Percentiles}}fragment Percentiles on Quantiles{p50 p95 p99}`, {"hash":"sha256:2da0a04701ca0e046c2825a43d14bfad3926ca7de05a903894ef38757f6d29c8"}) as unknown as TypedDocumentString<OverviewBeforeQuery, OverviewBeforeQueryVariables>;
+export const OverviewAgentsDocument = new TypedDocumentString(`query OverviewAgents{agents{id name status}}`, {"hash":"sha256:0e738f887bd1d3a417da9c7dc7a71fd536caaefcec9d827250df70451e59e140"}) as unknown as TypedDocumentString<OverviewAgentsQuery, OverviewAgentsQueryVariables>;
+export const FirstStepsDocument = new TypedDocumentString(`query FirstSteps{apiKeys(first:1){totalCount}calls(first:1){nodes{id}}}`, {"hash":"sha256:eb3025d9d8466405e8042a74267eb4d21844a074107509c67e4e8348ffd1dd55"}) as unknown as TypedDocumentString<FirstStepsQuery, FirstStepsQueryVariables>;
+export const UsageUpdatedDocument = new TypedDocumentString(`subscription UsageUpdated{usageUpdated{day totals{calls failedCalls totalTokens}quota{...QuotaLeft}}}fragment QuotaLeft on Quota{maxApiCalls apiCallsCount remaining quotaPeriod}`, {"hash":"sha256:8c50991816bbb0bba85b2f6b43f899625bbe84bbd90a54a880b0f5c92c4dfe8c"}) as unknown as TypedDocumentString<UsageUpdatedSubscription, UsageUpdatedSubscriptionVariables>;
+export const ProcessesDocument = new TypedDocumentString(`query Processes($state:GatewayProcessFilter){gatewayProcesses(state:$state){id host pid version build state startedAt lastSeenAt stoppedAt callsInFlight breakers{agentId deploymentId breaker openSince reason}configuration{state since needsRestart error}}}`, {"hash":"sha256:2f727a7041a9881448f038d976072c667dd733775fc95632624624d792895430"}) as unknown as TypedDocumentString<ProcessesQuery, ProcessesQueryVariables>;
+export const RefusalsDocument = new TypedDocumentString(`query Refusals($filter:RefusalFilter$first:Int=50$after:String){refusals(filter:$filter first:$first after:$after){nodes{...RefusalFields}pageInfo{hasNextPage endCursor}}}fragment RefusalFields on Refusal{id requestId at keyId key{id name}ownerId owner{id username}face route agentId agent{id name}reason status limit limitPoints limitWindowSeconds limitOf field}`, {"hash":"sha256:964cc1f4a94a2ea363f8a721423028f591b14198369efac729bb154e647bcece"}) as unknown as TypedDocumentString<RefusalsQuery, RefusalsQueryVariables>;
+export const RefusalTotalDocument = new TypedDocumentString(`query RefusalTotal($filter:RefusalFilter){refusals(filter:$filter first:1){totalCount}}`, {"hash":"sha256:c57770d95b1926bda80008aaf0ce9f237a548cfc4da1dd7ea880ef29832ae26f"}) as unknown as TypedDocumentString<RefusalTotalQuery, RefusalTotalQueryVariables>;
+export const RefusalCountsDocument = new TypedDocumentString(`query RefusalCounts($filter:RefusalCountFilter$per:RefusalCountSpan!$timezone:String!){refusalCounts(filter:$filter per:$per timezone:$timezone){start keyId key{id name}ownerId owner{id username}agentId reason limit count}}`, {"hash":"sha256:37c220b2f3d7ce2598c77e366cf8c59f50718cd05d2399714eadf493c4c38410"}) as unknown as TypedDocumentString<RefusalCountsQuery, RefusalCountsQueryVariables>;
+export const UsageReportDocument = new TypedDocumentString(`query UsageReport($filter:UsageFilter!$granularity:UsageGranularity!$groupBy:[UsageGroupBy!]!$timezone:String!$orderBy:UsageGroupOrder!$compare:Boolean!$compareFrom:DateTime$compareTo:DateTime$isGrouped:Boolean!$withCalls:Boolean!$withTokens:Boolean!$withFirstChunk:Boolean!$withDuration:Boolean!){usage(filter:$filter granularity:$granularity groupBy:$groupBy timezone:$timezone compareFrom:$compareFrom compareTo:$compareTo){from to granularity timezone groupBy groupCount totals{...Numbers}points{...MetricPoint}previous@include(if:$compare){from to totals{...Numbers}points{...MetricPoint}}drawn:groups(first:7 orderBy:$orderBy)@include(if:$isGrouped){...GroupName points{...MetricPoint}}groups(first:100 orderBy:$orderBy)@include(if:$isGrouped){...GroupName totals{...Numbers}previousTotals@include(if:$compare){...Numbers}}...@include(if:$compare){missingGroups(first:100 orderBy:$orderBy)@include(if:$isGrouped){...GroupName totals{...Numbers}previousTotals{...Numbers}}}}}fragment Numbers on UsageTotals{calls failedCalls totalTokens tokenCoverage firstChunkMs{...Percentiles}durationMs{...Percentiles}}fragment Percentiles on Quantiles{p50 p95 p99}fragment MetricPoint on UsagePoint{start calls@include(if:$withCalls)failedCalls@include(if:$withCalls)totalTokens@include(if:$withTokens)firstChunkMs@include(if:$withFirstChunk){...Percentiles}durationMs@include(if:$withDuration){...Percentiles}}fragment GroupName on UsageGroup{agentId agent{name}appId model keyId key{name keyPrefix}ownerId owner{username}endUser outcome}`, {"hash":"sha256:1d90dcb2d905fc73d6c83d9df1432e177db434f5b0062d93ebbd33f33a3325a4"}) as unknown as TypedDocumentString<UsageReportQuery, UsageReportQueryVariables>;
+export const UserPageDocument = new TypedDocumentString(`query UserPage($id:ID!){user(id:$id){id username role status createdAt lastLogin apiCallsCount maxApiCalls quotaPeriod quota{resetsAt}apiKeys(first:1){totalCount}}}`, {"hash":"sha256:57e0e5d585d2db0135123109e3c9d9d505f85e14c09a98f986751e6a53597709"}) as unknown as TypedDocumentString<UserPageQuery, UserPageQueryVariables>;
+export const UserListDocument = new TypedDocumentString(`query UserList($search:String$state:UserStatus$role:Role$quotaPercentMin:Int$orderBy:UserOrder$order:OrderDirection$first:Int$after:String){users(search:$search state:$state role:$role quotaPercentMin:$quotaPercentMin orderBy:$orderBy order:$order first:$first after:$after){nodes{id username role status createdAt lastLogin apiCallsCount maxApiCalls quotaPeriod}pageInfo{hasNextPage endCursor}}}`, {"hash":"sha256:8fee57a85d76afdd3003062843c249575e496c277176c8cbfbb6966072a32252"}) as unknown as TypedDocumentString<UserListQuery, UserListQueryVariables>;
+export const UserTotalDocument = new TypedDocumentString(`query UserTotal($search:String$state:UserStatus$role:Role$quotaPercentMin:Int){users(search:$search state:$state role:$role quotaPercentMin:$quotaPercentMin){totalCount}}`, {"hash":"sha256:f1cc1a617a6b015945acf1c2ccaf3c3fd5676d986cbeb73d2f4532af0814d5be"}) as unknown as TypedDocumentString<UserTotalQuery, UserTotalQueryVariables>;

@@ -8,7 +8,7 @@ const COUNT_MAX = 10_000
 
 interface ListCountProps<Data, Variables> {
   /** Whose words there are for a count. */
-  readonly of: 'calls' | 'refusals' | 'audit'
+  readonly of: 'calls' | 'conversations' | 'refusals' | 'audit' | 'users'
   readonly document: GraphqlDocument<Data, Variables>
   readonly variables: Variables
   countOf(data: Data): number | null | undefined
@@ -18,9 +18,11 @@ interface ListCountProps<Data, Variables> {
 export function ListCount<Data, Variables extends object>(props: ListCountProps<Data, Variables>) {
   const { of, document, variables, countOf } = props
   const t = useTranslations(of)
+  // Only lists of which the gateway may not count all have a text for it.
+  const many = useTranslations(of as 'calls')
   const common = useTranslations('common')
   const { data } = useQuery({ ...graphqlQuery(document, variables), placeholderData: keepPreviousData })
   const count = data === undefined ? undefined : countOf(data)
   if (count === undefined) return common('loading')
-  return count === null ? t('countMany', { max: COUNT_MAX }) : t('count', { count })
+  return count === null ? many('countMany', { max: COUNT_MAX }) : t('count', { count })
 }

@@ -1,5 +1,6 @@
 import { Trunkline } from '@trunkline/sdk'
 import { withGraphQL } from '@trunkline/sdk/graphql'
+import { randomId } from './random-id.ts'
 import { type Session, SessionStore } from './session.ts'
 import { SessionKeys } from './session-keys.ts'
 import { SessionTabs } from './session-tabs.ts'
@@ -77,11 +78,6 @@ async function sessionFor(username: string, password: string, id: string): Promi
     username: user.username,
     role: user.role,
   }
-}
-
-/** `crypto.randomUUID` is missing where the console is served without TLS. */
-function randomId(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16)).join('')
 }
 
 /** Ends the session here even if the gateway cannot be reached; the token and the keys then end by themselves. */

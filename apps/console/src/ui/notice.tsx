@@ -78,10 +78,11 @@ export function ErrorNotice({ error, retry }: ErrorNoticeProps) {
   )
 }
 
-/** Whether the gateway did not answer, or answered that it cannot at the moment, such as while it restarts. */
+/** Whether the gateway did not answer, or answered that it cannot at the moment, such as while it restarts. Agents may be away without it. */
 export function isGatewayAway(error: unknown): boolean {
   if (error instanceof ConnectionError || error instanceof TimeoutError) return true
-  return error instanceof TrunklineError && [502, 503, 504].includes(error.status ?? 0)
+  if (!(error instanceof TrunklineError) || error.reason?.startsWith('agent_')) return false
+  return [502, 503, 504].includes(error.status ?? 0)
 }
 
 /** The text of a failure in the reader's language; the gateway's English text for a reason without one. */

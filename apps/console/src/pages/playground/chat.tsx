@@ -35,11 +35,13 @@ export function Chat(props: ChatProps) {
   /** The turns before stay together with a changed question in a chat of its own. */
   const edit = useCallback(
     (turn: Turn, query: string) => {
-      const before = session.turns.slice(
+      const { app, endUser, turns: all } = session
+      const before = all.slice(
         0,
-        session.turns.findIndex(({ id }) => id === turn.id),
+        all.findIndex(({ id }) => id === turn.id),
       )
-      const edited = chats.begin(agent.id, session.app, agent.features.conversation, before)
+      const keepsConversation = agent.features.conversation
+      const edited = chats.begin({ agent: agent.id, app, endUser, keepsConversation, turns: before })
       void edited.send(query, turn.files)
       void navigate({ search: { chat: edited.id } })
     },

@@ -1,10 +1,11 @@
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { useTranslations } from 'use-intl'
 import { UserListDocument, UserTotalDocument } from '../../generated/graphql.ts'
+import { ListCount } from '../../lists/list-count.tsx'
 import { type Order, orderOf, orderText } from '../../lists/order.ts'
 import { usePageSize } from '../../lists/page-size.ts'
 import { PagedList } from '../../lists/paged-list.tsx'
-import { graphqlPages, graphqlQuery } from '../../session/queries.ts'
+import { graphqlPages } from '../../session/queries.ts'
 import { Empty } from '../../ui/notice.tsx'
 import type { UserAction, UserRecord } from './user-record.ts'
 import { UserTable } from './user-table.tsx'
@@ -30,7 +31,14 @@ export function UsersList({ search, onChange, onAction }: UsersListProps) {
     <PagedList
       query={query}
       rowsOf={(page) => page.users?.nodes}
-      title={<Count filter={filter} />}
+      title={
+        <ListCount
+          of="users"
+          document={UserTotalDocument}
+          variables={filter}
+          countOf={({ users }) => users?.totalCount}
+        />
+      }
       empty={<Empty title={t('empty')} />}
     >
       {(users) => (
@@ -52,15 +60,4 @@ function filterOf({ search = '', role, status, quota }: UsersSearch) {
     state: status ?? null,
     quotaPercentMin: quota ?? null,
   }
-}
-
-function Count({ filter }: { readonly filter: ReturnType<typeof filterOf> }) {
-  const t = useTranslations('users')
-  const common = useTranslations('common')
-  const { data } = useQuery({
-    ...graphqlQuery(UserTotalDocument, filter),
-    placeholderData: keepPreviousData,
-  })
-  const count = data?.users?.totalCount
-  return count == null ? common('loading') : t('count', { count })
 }

@@ -3,11 +3,11 @@ import { useState } from 'react'
 import { useTranslations } from 'use-intl'
 import { Button } from '../../../ui/button.tsx'
 import { Confirm } from '../../../ui/overlays/confirm.tsx'
+import { RenameDialog } from '../../../ui/overlays/rename-dialog.tsx'
 import styles from './chat-list.module.css'
 import { ChatRow } from './chat-row.tsx'
 import type { ChatRecord } from './chat-store.ts'
-import type { ChatsOfUser, ChatsView } from './chats-of-user.ts'
-import { RenameChat } from './rename-chat.tsx'
+import { type ChatsOfUser, type ChatsView, TITLE_CHARACTERS_MAX } from './chats-of-user.ts'
 
 interface ChatListProps {
   readonly chats: ChatsOfUser
@@ -61,7 +61,14 @@ export function ChatList({ chats, view, shownId, agentNames, onChoose }: ChatLis
           </Button>
         )}
       </footer>
-      <RenameChat chats={chats} record={renamed} onClose={() => setRenamed(undefined)} />
+      <RenameDialog
+        title={t('rename')}
+        label={t('name')}
+        name={renamed?.title}
+        maxLength={TITLE_CHARACTERS_MAX}
+        rename={(title) => renamed && chats.rename(renamed.id, title)}
+        onClose={() => setRenamed(undefined)}
+      />
       <Confirm
         title={t(deleted === 'all' ? 'clear' : 'delete')}
         action={t(deleted === 'all' ? 'clear' : 'delete')}

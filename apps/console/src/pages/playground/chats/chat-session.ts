@@ -5,6 +5,7 @@ import {
   Trunkline,
   TrunklineError,
 } from '@trunkline/sdk'
+import { randomId } from '../../../session/random-id.ts'
 import type { Exchange } from '../frames/exchange.ts'
 import { recordedFetch } from '../frames/recorded-fetch.ts'
 import { carriedMessages } from './carried-messages.ts'
@@ -26,6 +27,8 @@ interface ChatSessionOptions {
   readonly turns?: readonly Turn[] | undefined
   /** The conversation of a chat that goes on. */
   readonly conversationId?: string | undefined
+  /** On whose behalf the chat asks; by default on that of nobody. */
+  readonly endUser?: string | undefined
   /** Stores the chat, so that it can go on after a reload. */
   save?(chat: ChatSession): void
   /** Calls back a little later, so that many fragments lead to one drawing. */
@@ -90,6 +93,10 @@ export class ChatSession {
 
   get conversationId(): string {
     return this.#conversationId ?? ''
+  }
+
+  get endUser(): string | undefined {
+    return this.#options.endUser
   }
 
   get isRunning(): boolean {
@@ -174,6 +181,12 @@ export class ChatSession {
     if (own !== undefined && !this.#turns.includes(own)) this.#turns = [...this.#turns, own]
     if (own === undefined) this.#conversationId = conversationId
     this.#announce()
+  }
+
+  /** Notes what the user thinks of an answer, once the gateway has it. */
+  rated({ id }: Turn, rating: Turn['rating'], ratingText: string): void {
+    this.#change(id, { rating, ratingText })
+    this.save()
   }
 
   /** Stops the running reply, which ends the run at the platform. Called again, it does not wait for the gateway. */
@@ -296,7 +309,7 @@ export class ChatSession {
   }
 
   #questionStream(running: Running): ServerChatStream {
-    const { agent, app } = this.#options
+    const { agent, app, endUser } = this.#options
     const turn = this.#turn(running.turnId)
     const { files, answer, conversationId, idempotencyKey } = turn
     return this.#client(running).chat.stream(
@@ -309,6 +322,7 @@ export class ChatSession {
         query: sentQuery(turn),
         files: files.map(({ url }) => url),
         ...(answer !== undefined && { answer }),
+        ...(endUser && { user: endUser }),
         ...(idempotencyKey !== undefined && { keep: true, idempotencyKey }),
       },
       { signal: running.controller.signal },
@@ -410,10 +424,4 @@ export class ChatSession {
   #announce(): void {
     for (const listener of this.#listeners) listener()
   }
-}
-
-/** Not `randomUUID`, which browsers offer on HTTPS and on this machine alone. */
-function randomId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(9))
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }

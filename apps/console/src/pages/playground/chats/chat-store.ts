@@ -7,6 +7,8 @@ export interface ChatRecord {
   readonly agent: string
   readonly app: string
   readonly conversationId: string
+  /** On whose behalf it asks; records of older consoles have none. */
+  readonly endUser?: string | undefined
   readonly title: string
   /** Whether the user has given it its title. */
   readonly isRenamed: boolean

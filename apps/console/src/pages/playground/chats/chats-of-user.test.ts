@@ -64,7 +64,7 @@ function chatsOf(userId: string, store: ChatStore | undefined) {
 
 /** Asks in a new chat; the answer is a failure, which is stored as well. */
 async function ask(chats: ChatsOfUser, query: string): Promise<string> {
-  const session = chats.begin('dify', '', true)
+  const session = chats.begin({ agent: 'dify', app: '', keepsConversation: true })
   await session.send(query, [])
   return session.id
 }

@@ -7,7 +7,7 @@ import type { Turn } from './turn.ts'
 export const CHATS_MAX = 100
 /** Of the turns of all chats. Characters take one or two bytes each. */
 export const CHARACTERS_MAX = 50_000_000
-const TITLE_CHARACTERS_MAX = 80
+export const TITLE_CHARACTERS_MAX = 80
 const DRAFT_SAVED_AFTER_MS = 250
 
 /** What a page shows of the chats. */
@@ -42,6 +42,7 @@ export interface ChatToOpen {
   readonly keepsConversation: boolean
   readonly turns?: readonly Turn[]
   readonly conversationId?: string
+  readonly endUser?: string | undefined
   readonly save: (session: ChatSession) => void
 }
 
@@ -98,9 +99,8 @@ export class ChatsOfUser {
   }
 
   /** A chat that is new until its first message, or that begins with turns of another one. */
-  begin(agent: string, app: string, keepsConversation: boolean, turns: readonly Turn[] = []): ChatSession {
-    const { newSession } = this.#options
-    return newSession({ agent, app, keepsConversation, turns, save: (session) => this.#save(session) })
+  begin(chat: Omit<ChatToOpen, 'save'>): ChatSession {
+    return this.#options.newSession({ ...chat, save: (session) => this.#save(session) })
   }
 
   /** The chat where it is open on this page already. */
@@ -114,14 +114,7 @@ export class ChatsOfUser {
     const record = this.#records.get(id)
     if (record === undefined) return this.opened(id)
     const turns = (await this.#turnsOf(id)) ?? []
-    const session =
-      this.opened(id) ??
-      this.#options.newSession({
-        ...record,
-        keepsConversation,
-        turns,
-        save: (saved) => this.#save(saved),
-      })
+    const session = this.opened(id) ?? this.begin({ ...record, keepsConversation, turns })
     this.#storedTurns.set(session, byId(session.turns))
     if (!this.#isClosed) this.#sessions.set(id, session)
     return session
@@ -263,7 +256,7 @@ export class ChatsOfUser {
 
   #save(session: ChatSession): void {
     if (this.#isClosed || session.turns.length === 0) return
-    const { id, agent, app, conversationId, turns } = session
+    const { id, agent, app, conversationId, endUser, turns } = session
     this.#sessions.set(id, session)
     const before = this.#storedTurns.get(session) ?? new Map<string, Turn>()
     const changed = turns.filter((turn) => before.get(turn.id) !== turn)
@@ -277,6 +270,7 @@ export class ChatsOfUser {
       agent,
       app,
       conversationId,
+      endUser,
       title: known?.isRenamed === true ? known.title : titleOf(turns),
       isRenamed: known?.isRenamed === true,
       changedAtMs: Math.max(...turns.map(({ startedAtMs }) => startedAtMs)),

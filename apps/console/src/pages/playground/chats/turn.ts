@@ -65,6 +65,9 @@ export interface Turn {
   /** Why the last message was not taken as an answer to the question. */
   readonly answerError: unknown
   readonly error: unknown
+  /** What the user thinks of the answer, as the gateway has it. */
+  readonly rating: 'up' | 'down' | undefined
+  readonly ratingText: string
   /** Milliseconds since 1970. */
   readonly startedAtMs: number
   readonly firstTextMs: number | undefined
@@ -96,6 +99,8 @@ export const EMPTY_TURN: Turn = {
   isPauseOver: false,
   answerError: undefined,
   error: undefined,
+  rating: undefined,
+  ratingText: '',
   startedAtMs: 0,
   firstTextMs: undefined,
   totalMs: undefined,

@@ -29,7 +29,7 @@ export function useChat(
   const [, setOpened] = useState<ChatSession>()
   // biome-ignore lint/correctness/useExhaustiveDependencies: after another chat, the new one is another as well.
   const begun = useMemo(
-    () => chats.begin(agent, app, keepsConversation),
+    () => chats.begin({ agent, app, keepsConversation }),
     [chats, agent, app, keepsConversation, chatId],
   )
   const opened = chatId === undefined ? begun : chats.opened(chatId)

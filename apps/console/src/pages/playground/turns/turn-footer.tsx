@@ -9,6 +9,7 @@ import type { Turn } from '../chats/turn.ts'
 import { FramesDialog } from '../frames/frames-dialog.tsx'
 import { Figures } from './figures.tsx'
 import { SnippetChoice } from './snippet-choice.tsx'
+import { Thumbs } from './thumbs.tsx'
 import styles from './turn.module.css'
 
 interface TurnFooterProps {
@@ -52,6 +53,9 @@ export function TurnFooter({ turn, session, mayRegenerate }: TurnFooterProps) {
           <Code aria-hidden />
           {t('copyAs')}
         </Button>
+        {turn.text !== '' && turn.callId !== undefined && (
+          <Thumbs {...{ turn, session }} callId={turn.callId} />
+        )}
         {turn.requestId !== undefined && (
           <span className={styles.request}>
             {t('requestId')} <code>{turn.requestId}</code>

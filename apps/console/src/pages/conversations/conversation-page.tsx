@@ -1,0 +1,92 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { MessagesSquare } from 'lucide-react'
+import { useState } from 'react'
+import { useTranslations } from 'use-intl'
+import { ConversationDocument, type ConversationFieldsFragment } from '../../generated/graphql.ts'
+import { client } from '../../session/gateway.ts'
+import { graphqlQuery, invalidate } from '../../session/queries.ts'
+import { useSession } from '../../session/use-session.ts'
+import { Button } from '../../ui/button.tsx'
+import { ErrorNotice, Loading } from '../../ui/notice.tsx'
+import { RenameDialog } from '../../ui/overlays/rename-dialog.tsx'
+import { useToast } from '../../ui/overlays/toasts.tsx'
+import { Page } from '../../ui/page.tsx'
+import callStyles from '../calls/calls.module.css'
+import { chatsOf } from '../playground/chats/chats.ts'
+import { openConversation } from '../playground/chats/open-conversation.ts'
+import { ConversationFacts } from './conversation-facts.tsx'
+import { ConversationMessages } from './conversation-messages.tsx'
+import { DeleteConversation, rereadConversations } from './delete-conversation.tsx'
+
+const route = getRouteApi('/shell/conversations/$id')
+const NAME_CHARACTERS_MAX = 200
+
+/** One conversation: what was said in it, what is known of it, and its changes. */
+export function ConversationPage() {
+  const t = useTranslations('conversations')
+  const { id } = route.useParams()
+  const { data, error, refetch } = useQuery(graphqlQuery(ConversationDocument, { id }))
+  const conversation = data?.conversation
+  if (conversation !== undefined && conversation !== null)
+    return <LoadedConversation key={id} conversation={conversation} />
+  return (
+    <Page title={t('conversation')}>
+      {error === null ? <Loading /> : <ErrorNotice error={error} retry={refetch} />}
+    </Page>
+  )
+}
+
+function LoadedConversation({ conversation }: { readonly conversation: ConversationFieldsFragment }) {
+  const t = useTranslations('conversations')
+  const toast = useToast()
+  const { userId } = useSession()
+  const navigate = route.useNavigate()
+  const [dialog, setDialog] = useState<'rename' | 'delete'>()
+  const { id, name, conversationId, agent, agentId, ownerId } = conversation
+  const close = () => setDialog(undefined)
+  const open = useMutation({
+    mutationFn: () => openConversation(chatsOf(userId), conversation),
+    onSuccess: (chat) => navigate({ to: '/playground/$id', params: { id: agentId }, search: { chat } }),
+  })
+  async function rename(changed: string) {
+    const { passed_on } = await client.conversations.rename(id, changed)
+    if (passed_on === 'failed') toast(t('nameNotPassedOn'))
+    await Promise.all([rereadConversations(), invalidate(ConversationDocument)])
+  }
+  return (
+    <Page
+      title={name ?? conversationId}
+      actions={
+        <>
+          {/* With keys of one's own, the same id is another conversation than that of another user. */}
+          {ownerId === userId && agent?.features.conversation === true && (
+            <Button look="primary" isBusy={open.isPending} onClick={() => open.mutate()}>
+              <MessagesSquare aria-hidden />
+              {t('goOn')}
+            </Button>
+          )}
+          <Button onClick={() => setDialog('rename')}>{t('rename')}</Button>
+          <Button look="danger" onClick={() => setDialog('delete')}>
+            {t('delete')}
+          </Button>
+        </>
+      }
+    >
+      {open.isError && <ErrorNotice error={open.error} />}
+      <div className={callStyles.page}>
+        <ConversationMessages conversation={conversation} />
+        <ConversationFacts conversation={conversation} />
+      </div>
+      <RenameDialog
+        title={t('rename')}
+        label={t('name')}
+        name={dialog === 'rename' ? (name ?? '') : undefined}
+        maxLength={NAME_CHARACTERS_MAX}
+        rename={rename}
+        onClose={close}
+      />
+      <DeleteConversation conversation={conversation} isOpen={dialog === 'delete'} onClose={close} />
+    </Page>
+  )
+}
