@@ -165,6 +165,16 @@ describe.runIf(HAS_BROWSER)('conversations in the console', () => {
     }
     await expect.poll(said).toEqual(['user null', 'assistant null', 'user null', 'assistant up'])
 
+    // So has the record of the call, and the overview counts it.
+    const chat = page.url()
+    const { body } = await api.call('GET', `/api/v1/conversations/${id}/messages`, { token })
+    await page.goto(`${console.system.gateway.url}/console/`)
+    await page.getByText('rated: 1 good, 0 bad').waitFor()
+    await page.goto(`${console.system.gateway.url}/console/calls/${body.data.items.at(-1).call_id}`)
+    await page.getByText('Rated good').waitFor()
+    await page.getByText('Just right.').waitFor()
+    await page.goto(chat)
+
     // A press while the platform is away is kept by the gateway, which says so.
     const { control } = console.system.sandbox.agents.dify
     await control.fail('refuse')

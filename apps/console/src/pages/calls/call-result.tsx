@@ -16,7 +16,8 @@ export function CallResult({ call }: { readonly call: CallDetails }) {
   const { count } = useFormats()
   const tokens = useTokens(call)
   const advices = useTranslations('refusals.advice')
-  const { attempts, outcome, reason, replays, paused, answersId, answeredById } = call
+  const rated = useTranslations('conversations.rated')
+  const { attempts, outcome, reason, replays, rating, ratingText, paused, answersId, answeredById } = call
   // Only administrators see what the platform said.
   const { platformStatus, platformCode, platformLogId } = call
   const advice = adviceOn(call)
@@ -41,6 +42,8 @@ export function CallResult({ call }: { readonly call: CallDetails }) {
           [t('call.attempts'), attempts],
           [t('call.tokens'), tokens],
           [t('call.replays'), replays > 0 ? count(replays) : null],
+          [t('call.rating'), rating && rated(rating)],
+          [t('call.ratingText'), ratingText],
           [t('call.answers'), answersId && <CallLink key="answers" id={answersId} />],
           [t('call.answeredBy'), answeredById && <CallLink key="answeredBy" id={answeredById} />],
         ]}

@@ -21,14 +21,20 @@ export function Tiles({ report, before }: TilesProps) {
   const t = useTranslations('overview')
   const formats = useFormats()
   const { totals, from, to, timezone: zone, quota } = report
-  const { calls, failedCalls, totalTokens, tokenCoverage } = totals
+  const { calls, failedCalls, totalTokens, tokenCoverage, ratedUp, ratedDown } = totals
+  const rated = { up: formats.count(ratedUp), down: formats.count(ratedDown) }
   const time = (ms: number | undefined) => (ms === undefined ? '–' : formats.about(ms))
   const calledIn = callsLink()
   const inUsage = (show: 'tokens' | 'firstChunk' | 'duration') =>
     ({ to: '/usage', search: { from, to, zone, show } }) as const
   return (
     <dl className={styles.tiles}>
-      <Tile label={t('calls')} value={formats.count(calls)} link={calledIn(from, to)}>
+      <Tile
+        label={t('calls')}
+        value={formats.count(calls)}
+        link={calledIn(from, to)}
+        detail={ratedUp + ratedDown > 0 && t('rated', rated)}
+      >
         <ChangeText now={calls} before={before?.calls} />
       </Tile>
       <Tile
