@@ -9,7 +9,7 @@ export interface EndUser {
   readonly endUser: string
 }
 
-/** The first and the last day (UTC) of which the ledger or the rollups may have something, as texts for the database. */
+/** The days (UTC) of which the ledger or the rollups may have something, as texts for the database, the last one first. */
 export async function daysOfLedger(sql: Sql): Promise<readonly string[]> {
   const days = await sql.query<{ readonly day: string }>(DAYS)
   return days.map(({ day }) => day)
@@ -56,8 +56,7 @@ export async function renameInLedger(
 const DAYS = `
 SELECT day::text
 FROM (
-  SELECT (SELECT min(bucket) FROM rollups WHERE span = 'month' AND grain = 'all') AS first,
-    (SELECT max(bucket) FROM rollups WHERE span = 'day' AND grain = 'all') AS last
+  SELECT min(bucket) AS first, max(bucket) AS last FROM rollups WHERE span = 'day' AND grain = 'all'
 ) AS known
 CROSS JOIN LATERAL generate_series(
   date_trunc('day', least(first, now() - interval '1 day'), 'UTC'),
