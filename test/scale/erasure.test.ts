@@ -114,10 +114,12 @@ describe.skipIf(server === '' || !hasTools())('an end user that is erased', () =
   async function callsByEndUser(): Promise<Record<string, number>> {
     const { body } = await second.call('GET', '/api/v1/usage?group_by=end_user', { token: owner.token })
     return Object.fromEntries(
-      body.data.groups.map(({ group, totals }: { group: { end_user: string }; totals: { calls: number } }) => [
-        group.end_user,
-        totals.calls,
-      ]),
+      body.data.groups.map(
+        ({ group, totals }: { group: { end_user: string }; totals: { calls: number } }) => [
+          group.end_user,
+          totals.calls,
+        ],
+      ),
     )
   }
 

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import {
@@ -43,7 +44,12 @@ describe.each(process.env.E2E_DATABASE_URL ? ['server'] : ['embedded'])('in the 
 
   /** Of each name the calls of its rollups by span, and those of its longest histogram. */
   async function rollups() {
-    const rows = await fixture.database.sql.query<{ name: string; span: string; calls: number; timed: number }>(
+    const rows = await fixture.database.sql.query<{
+      name: string
+      span: string
+      calls: number
+      timed: number
+    }>(
       `SELECT end_user AS name, span::text, sum(calls)::int4 AS calls,
          sum((SELECT sum(value::int8) FROM jsonb_each_text(duration)))::int4 AS timed
        FROM rollups WHERE grain = 'end_user' AND subject = $1 GROUP BY 1, 2 ORDER BY 1, 2`,
@@ -111,6 +117,8 @@ describe.each(process.env.E2E_DATABASE_URL ? ['server'] : ['embedded'])('in the 
       isCalling = false
     })
     while (isCalling) {
+      // The embedded database of tests answers without a turn of the event loop, for which the timers of the calls wait.
+      await setImmediate()
       await rename()
       expect(await verify()).toEqual([])
     }
