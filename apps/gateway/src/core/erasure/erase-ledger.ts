@@ -53,13 +53,14 @@ export async function renameInLedger(
   return row?.renamed ?? 0
 }
 
+/** A day more at both ends, since the time in an id is that of a gateway, and the time of a rollup that of the database. */
 const DAYS = `
 SELECT day::text
 FROM (
   SELECT min(bucket) AS first, max(bucket) AS last FROM rollups WHERE span = 'day' AND grain = 'all'
 ) AS known
 CROSS JOIN LATERAL generate_series(
-  date_trunc('day', least(first, now() - interval '1 day'), 'UTC'),
+  date_trunc('day', least(first, now()) - interval '1 day', 'UTC'),
   date_trunc('day', greatest(last, now() + interval '1 day'), 'UTC'), interval '1 day') AS day
 ORDER BY day DESC`
 
