@@ -56,6 +56,7 @@ const FLOORS = [
   ['reports', 'reply-log', 'refusals'],
   ['calls'],
   ['conversations'],
+  ['erasure'],
   ['services'],
 ]
 

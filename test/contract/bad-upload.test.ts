@@ -17,7 +17,8 @@ import { until } from '../support/until.ts'
 
 const UPLOAD = operationOf('upload')
 const TEXT = 'expected a string of 1 to 256 characters that is not blank.'
-const PARTS = 'expected the parts file and created_by; got'
+const USER = 'expected at most 256 characters, no control characters or lone surrogates.'
+const PARTS = 'expected the parts file, created_by and user; got'
 
 let gateway: ContractGateway
 beforeAll(async () => {
@@ -69,10 +70,22 @@ describe('a form', () => {
     [
       'with a label in broken JSON',
       label({ type: 'application/json' }),
-      'body: expected created_by as plain',
+      'body: expected created_by and user as plain',
     ],
     ['with a text as its file', file({ filename: undefined }), 'body.file: expected a file, with a filename'],
-    ['with another part', beside({ name: 'user' }), `body: ${PARTS} a field with the name "user"`],
+    ['with another part', beside({ name: 'users' }), `body: ${PARTS} a field with the name "users"`],
+    ['with two end users', beside({ name: 'user' }, { name: 'user' }), 'body.user: was sent twice'],
+    ['with an end user of two lines', beside({ name: 'user', content: 'a\nb' }), `body.user: ${USER}`],
+    [
+      'with an end user of 257 characters',
+      beside({ name: 'user', content: '😀'.repeat(257) }),
+      `body.user: ${USER}`,
+    ],
+    [
+      'with an end user that is a file',
+      beside({ name: 'user', filename: 'a.txt' }),
+      'body.user: expected a text, without',
+    ],
     ['with another file', beside({ name: 'a', filename: 'a' }), `body: ${PARTS} a file with the name "a"`],
     ['with an empty name', beside({ name: '' }), `body: ${PARTS} a field with the name ""`],
     ['with a part without a name', beside({}), `body: ${PARTS} a field with the name ""`],

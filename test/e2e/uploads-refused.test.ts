@@ -83,7 +83,8 @@ const field = (name: string, content: string): FormPart => ({ name, content })
 const named = (name: string, filename = 'note.txt'): FormPart => ({ name, filename, content: 'text' })
 const LABEL_MISSING = /^body\.created_by: is required; expected a string of 1 to 256 characters/
 const LABEL_WRONG = /^body\.created_by: expected a string of 1 to 256 characters/
-const OTHER_PARTS = /^body: expected the parts file and created_by; got a (field|file) with the name "\w+"\.$/
+const OTHER_PARTS =
+  /^body: expected the parts file, created_by and user; got a (field|file) with the name "\w+"\.$/
 
 const FORMS: readonly [string, readonly FormPart[], Refusal][] = [
   ['no part', [], invalid(/^body\.file: is required; expected one file\.$/, false)],

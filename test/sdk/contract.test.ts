@@ -160,7 +160,9 @@ const USES: Readonly<Record<string, (client: Trunkline) => Promise<unknown>>> = 
   listUploads: (client) => drain(client.uploads.list({ limit: 1 })),
   getUpload: (client) => client.uploads.get(ID),
   deleteUpload: (client) => client.uploads.delete(ID),
-  upload: (client) => client.uploads.create(new Blob(['x']), { created_by: 'ada', agent: 'dify' }),
+  eraseEndUser: (client) => client.endUsers.erase({ user: 'ann', owner: ID }),
+  upload: (client) =>
+    client.uploads.create(new Blob(['x']), { created_by: 'ada', user: 'ann', agent: 'dify' }),
 }
 
 test('every operation of the contract has a method, or a reason to have none', () => {

@@ -7,6 +7,7 @@ import { ApiKeys } from './resources/api-keys.ts'
 import { Audit } from './resources/audit.ts'
 import { Calls } from './resources/calls.ts'
 import { Conversations } from './resources/conversations.ts'
+import { EndUsers } from './resources/end-users.ts'
 import { Processes } from './resources/processes.ts'
 import { Refusals } from './resources/refusals.ts'
 import { ServerChat } from './resources/server-chat.ts'
@@ -42,6 +43,8 @@ export class Trunkline {
   readonly chat: ServerChat
   /** Conversations with agents. */
   readonly conversations: Conversations
+  /** The end users that calls name. */
+  readonly endUsers: EndUsers
   /** The processes of the gateway. */
   readonly processes: Processes
   /** What was refused. */
@@ -75,6 +78,7 @@ export class Trunkline {
     this.chat = new ServerChat(transport, resolved)
     this.calls = new Calls(this.chat)
     this.conversations = new Conversations(transport)
+    this.endUsers = new EndUsers(transport)
     this.processes = new Processes(transport)
     this.refusals = new Refusals(transport)
     this.uploads = new Uploads(transport)

@@ -84,6 +84,7 @@ export type {
   RatedCall,
   RenamedConversation,
 } from './resources/conversations.ts'
+export type { EndUsers, EraseEndUser } from './resources/end-users.ts'
 export type { Processes, ProcessFilter } from './resources/processes.ts'
 export type { RefusalCountQuery, RefusalFilter, Refusals } from './resources/refusals.ts'
 export type { ServerChat } from './resources/server-chat.ts'

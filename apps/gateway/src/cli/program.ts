@@ -5,6 +5,7 @@ import { addAgentsCommand } from './agents.ts'
 import { addAuditCommands } from './audit.ts'
 import { addConfigCommands } from './config-check.ts'
 import { addDatabaseCommands } from './database.ts'
+import { addEndUserCommands } from './end-users.ts'
 import { addHealthCommand } from './health.ts'
 import { addKeyCommands } from './keys.ts'
 import { addProcessesCommands } from './processes.ts'
@@ -41,6 +42,7 @@ Commands reach a running gateway through its socket in DATA_DIR, or open the dat
   addKeyCommands(program)
   addUsageCommands(program)
   addCallCommands(program)
+  addEndUserCommands(program)
   addRefusalCommands(program)
   addProcessesCommands(program)
   addUploadCommands(program)

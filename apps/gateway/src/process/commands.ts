@@ -28,6 +28,7 @@ import type { ApiKey, User } from '#generated/prisma/client.ts'
 import type { RunCommand } from '#ops/command-socket.ts'
 import { auditRecord, storedAuditRecord } from '#records/audit-record.ts'
 import { deploymentRecord } from '#records/deployment-record.ts'
+import { erasedRecord } from '#records/end-user-record.ts'
 import { createdKeyRecord, keyRecord } from '#records/key-record.ts'
 import { processRecord, reloadRecord } from '#records/process-record.ts'
 import { refusalCountRecord, refusalRecord } from '#records/refusal-record.ts'
@@ -60,6 +61,7 @@ interface CommandDeps {
     | 'usage'
     | 'calls'
     | 'callStops'
+    | 'endUsers'
     | 'refusals'
     | 'audit'
     | 'processes'
@@ -96,6 +98,7 @@ function commandsOf(
       usage: reports,
       calls,
       callStops,
+      endUsers,
       refusals,
       audit,
       processes,
@@ -181,6 +184,10 @@ function commandsOf(
     async 'calls stop'({ id }: { id: string }) {
       const { callId, outcome } = await callStops.stop(operator(), { kind: 'call', callId: id.toLowerCase() })
       return { call_id: callId, outcome }
+    },
+    async 'end-users erase'({ endUser, owner }: { endUser: string; owner: string }) {
+      const { id: ownerId } = await users.findByName(operator(), owner)
+      return erasedRecord(await endUsers.erase(operator(), { endUser, ownerId }))
     },
     async 'refusals list'({ username, limit, cursor, ...input }: OfUser & PageRequest & RefusalsInput) {
       const filter = { ...input, ...(await userOf(username)) }

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { CREATED_BY_CHARACTERS_MAX } from '#core/uploads/upload-request.ts'
+import { CREATED_BY_CHARACTERS_MAX, UPLOAD_USER_CHARACTERS_MAX } from '#core/uploads/upload-request.ts'
 import type { Upload } from '#generated/prisma/client.ts'
 import { UPLOAD_DESCRIPTIONS } from '#http/descriptions/upload-descriptions.ts'
 import { timestamp, uuid } from '#http/response/schemas.ts'
@@ -18,8 +18,19 @@ export const UploadFormSchema = Type.Object(
       description: 'A label of your choosing, which is kept with the file. It gives no rights.',
       examples: ['support-page'],
     }),
+    user: Type.Optional(
+      Type.String({
+        maxLength: UPLOAD_USER_CHARACTERS_MAX,
+        description:
+          'The end user whom the file is of, as chats name it. With an erasure of this end user the file is deleted.',
+        examples: ['ann'],
+      }),
+    ),
   },
-  { $id: 'UploadForm', description: 'A form with exactly these two parts, in any order.' },
+  {
+    $id: 'UploadForm',
+    description: 'A form with these parts and no others, in any order. Only `user` may be left out.',
+  },
 )
 
 export const UploadSchema = Type.Object(
@@ -47,6 +58,7 @@ export const UploadSchema = Type.Object(
       description: UPLOAD_DESCRIPTIONS.createdBy,
       examples: ['support-page'],
     }),
+    user: Type.String({ description: UPLOAD_DESCRIPTIONS.endUser, examples: ['ann'] }),
     created_at: timestamp(UPLOAD_DESCRIPTIONS.createdAt),
     expires_at: timestamp(UPLOAD_DESCRIPTIONS.expiresAt),
   },
@@ -62,6 +74,7 @@ export function uploadRecord(upload: Upload, url: string): Static<typeof UploadS
     size: Number(upload.size),
     sha256: upload.sha256,
     created_by: upload.createdBy,
+    user: upload.endUser,
     created_at: upload.createdAt.toISOString(),
     expires_at: upload.expiresAt.toISOString(),
   }

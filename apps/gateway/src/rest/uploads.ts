@@ -17,6 +17,7 @@ import {
 } from '#http/guards/credentials.ts'
 import { smallRead } from '#http/guards/small-read.ts'
 import { abortedWith } from '#http/request/aborted-with.ts'
+import { boundEndUser, type EndUserOptions, endUserPlace } from '#http/request/end-user.ts'
 import { inHeader } from '#http/request/field-place.ts'
 import { judgePage } from '#http/request/judge-page.ts'
 import { partsOf } from '#http/request/multipart-body.ts'
@@ -30,7 +31,7 @@ import { UploadFormSchema, UploadSchema, uploadRecord } from './upload-record.ts
 type UploadServices = Pick<Services, 'uploads' | 'authentication' | 'reads'>
 
 /** Receives files. Its context must have the body parser of `http/request/multipart-body.ts`. */
-export function uploadRoute(app: FastifyInstance, services: UploadServices): void {
+export function uploadRoute(app: FastifyInstance, services: UploadServices, options: EndUserOptions): void {
   const { uploads } = services
   const authenticateKey = keyOnly(services)
   app.addSchema(UploadFormSchema)
@@ -43,7 +44,13 @@ export function uploadRoute(app: FastifyInstance, services: UploadServices): voi
     // The body is a stream, whose parts the service checks; the schema describes them.
     validatorCompiler: () => () => true,
     onRequest,
-    config: { limitsBodyTime: false, fieldPlaces: () => ({ agent: inHeader('agent') }) },
+    config: {
+      limitsBodyTime: false,
+      fieldPlaces: (request: FastifyRequest) => ({
+        agent: inHeader('agent'),
+        endUser: endUserPlace(request, options),
+      }),
+    },
   }
   app.post('/api/v1/upload', route, async (request, reply) => {
     const upload = await uploads.receive(
@@ -55,6 +62,7 @@ export function uploadRoute(app: FastifyInstance, services: UploadServices): voi
         credential: bearerOf(request),
         address: request.ip,
         agent: agentOf(request),
+        endUser: boundEndUser(request, options),
       },
       partsOf(request),
       abortedWith(reply),

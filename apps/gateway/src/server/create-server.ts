@@ -29,6 +29,7 @@ import { apiKeyRoutes } from '#rest/api-keys.ts'
 import { auditRoutes } from '#rest/audit.ts'
 import { chatRoutes } from '#rest/chat/routes.ts'
 import { conversationRoutes } from '#rest/conversations.ts'
+import { endUserRoutes } from '#rest/end-users.ts'
 import { fileRoutes } from '#rest/files.ts'
 import { frontPageRoutes } from '#rest/front-page.ts'
 import { jwksRoutes } from '#rest/jwks.ts'
@@ -125,6 +126,7 @@ export async function mountRoutes(
       usageRoutes(management, services)
       refusalRoutes(management, services)
       conversationRoutes(management, services, chatOptions)
+      endUserRoutes(management, services, chatOptions)
       auditRoutes(management, services)
       processRoutes(management, services)
       keptCallRoutes(management, services, config.chat)
@@ -149,7 +151,7 @@ export async function mountRoutes(
     forbidStoring(form)
     await installMultipartBody(form)
     installValidation(form)
-    uploadRoute(form, services)
+    uploadRoute(form, services, chatOptions)
   })
   if (config.s3 === undefined) fileRoutes(app, services)
   if (config.console) consoleRoutes(app, builtConsole)

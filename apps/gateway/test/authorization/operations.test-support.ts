@@ -115,6 +115,10 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     id: async ({ all }) => (await all.newConversation()).callId,
     body: () => ({ rating: 'up' }),
   },
+  eraseEndUser: {
+    method: 'endUsers.erase',
+    body: ({ all }) => ({ user: 'nobody', owner: all.callers.premium.ownerId }),
+  },
   listRefusals: { method: 'refusals.list', query: '?limit_name=a' },
   countRefusals: { method: 'refusals.counts', query: '?limit_name=a' },
   listAuditEvents: { method: 'audit.list' },

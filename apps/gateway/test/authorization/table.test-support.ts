@@ -604,6 +604,21 @@ export const TABLE: {
       },
     ),
   },
+  endUsers: {
+    // Administrators name the owner, and all others can name only themselves.
+    erase: forCaller(
+      {
+        ...MANAGERS,
+        user: 'role_denied',
+        'admin key of a user': 'role_denied',
+        neighbour: 'role_denied',
+      },
+      async (caller, { services, all }) => {
+        const { ownerId } = all.callers.premium
+        await services.endUsers.erase(caller, { endUser: 'nobody', ownerId })
+      },
+    ),
+  },
   refusals: {
     checkCounts: open('Judges the form of a query, and reads nothing.'),
     list: forCaller(CALLS_SEEN, async (caller, { services, all }) => {

@@ -608,6 +608,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/end-users/erase": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Erase an end user
+         * Stops the running calls of an end user, deletes its conversations at the platforms and here, its open questions, kept replies, ratings and uploads, and puts a pseudonym in the place of its name in the records of calls and in reports, whose sums stay. A platform that does not answer keeps its conversations, and a repetition finishes them. Users erase their own end users, and administrators those of any user. What calls of this end user store that begin meanwhile is left, so end its access first.
+         */
+        post: operations["eraseEndUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/audit": {
         parameters: {
             query?: never;
@@ -3681,6 +3701,104 @@ export interface components {
             text?: string;
         };
         /**
+         * What the erasure of an end user has done, and what it has left.
+         * @example {
+         *       "owner_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
+         *       "pseudonym": "erased-5f0c2e9d8a7b4c3f6e1d",
+         *       "complete": true,
+         *       "stopped_calls": 0,
+         *       "running_calls": 0,
+         *       "agents": [
+         *         {
+         *           "agent": "dify",
+         *           "deleted": 0,
+         *           "unsupported": 0,
+         *           "remaining": 0,
+         *           "reason": null
+         *         }
+         *       ],
+         *       "deleted_uploads": 0,
+         *       "remaining_uploads": 0
+         *     }
+         */
+        ErasedEndUser: {
+            /**
+             * Format: uuid
+             *
+             * The id of the user whose end user it was.
+             * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+             */
+            owner_id: string;
+            /**
+             * What takes the place of the name in the records of calls and in reports. It is the same for each erasure of this end user.
+             * @example erased-5f0c2e9d8a7b4c3f6e1d
+             */
+            pseudonym: string;
+            /**
+             * Whether nothing has the name any more. Repeat the request as long as it is false.
+             * @example true
+             */
+            complete: boolean;
+            /**
+             * The calls of the end user that ran, and were stopped.
+             * @example 0
+             */
+            stopped_calls: number;
+            /**
+             * The calls that still run, or have begun meanwhile; they have the name.
+             * @example 0
+             */
+            running_calls: number;
+            /** What the platform of each agent has done with the conversations of the end user. */
+            agents: {
+                /**
+                 * The id of the agent.
+                 * @example dify
+                 */
+                agent: string;
+                /**
+                 * The conversations that its platform has deleted, and that are deleted here.
+                 * @example 0
+                 */
+                deleted: number;
+                /**
+                 * The conversations that are deleted here alone, because the platform cannot delete them, has nothing of them, or is not configured any more.
+                 * @example 0
+                 */
+                unsupported: number;
+                /**
+                 * The conversations that are left for a repetition. They are still listed by the old name, without which the platform does not find them.
+                 * @example 0
+                 */
+                remaining: number;
+                /** The reason of the last failure at the platform; null if nothing has failed there. */
+                reason: string | null;
+            }[];
+            /**
+             * The uploads that were deleted.
+             * @example 0
+             */
+            deleted_uploads: number;
+            /**
+             * The uploads that are left, because the storage of files has failed.
+             * @example 0
+             */
+            remaining_uploads: number;
+        };
+        /**
+         * The end user to erase.
+         * @example {
+         *       "user": "ann",
+         *       "owner": "0192f0c1-7b6a-7c3e-9a4d-2f1e8b7c6d5a"
+         *     }
+         */
+        EraseEndUser: {
+            /** The end user, by the name that its calls gave. */
+            user: string;
+            /** The id of the user to whom the API keys of the calls belong. Administrators must name one; for all others it is their own. */
+            owner?: string;
+        };
+        /**
          * An event of the audit log: who did what to what, when, and what it was before and after. Each event is chained to the one before by its hash. Chats are in the ledger, and not here.
          * @example {
          *       "n": 41,
@@ -3951,6 +4069,7 @@ export interface components {
          *       "size": 48213,
          *       "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
          *       "created_by": "support-page",
+         *       "user": "ann",
          *       "created_at": "2026-11-20T08:30:00.000Z",
          *       "expires_at": "2026-11-20T08:30:00.000Z"
          *     }
@@ -3996,6 +4115,11 @@ export interface components {
              */
             created_by: string;
             /**
+             * The end user whom the file is of; empty if the upload named none.
+             * @example ann
+             */
+            user: string;
+            /**
              * Format: date-time
              *
              * When the file was uploaded (ISO 8601, UTC).
@@ -4011,10 +4135,11 @@ export interface components {
             expires_at: string;
         };
         /**
-         * A form with exactly these two parts, in any order.
+         * A form with these parts and no others, in any order. Only `user` may be left out.
          * @example {
          *       "file": "(the content of the file)",
-         *       "created_by": "support-page"
+         *       "created_by": "support-page",
+         *       "user": "ann"
          *     }
          */
         UploadForm: {
@@ -4030,6 +4155,11 @@ export interface components {
              * @example support-page
              */
             created_by: string;
+            /**
+             * The end user whom the file is of, as chats name it. With an erasure of this end user the file is deleted.
+             * @example ann
+             */
+            user?: string;
         };
     };
     responses: never;
@@ -5721,6 +5851,49 @@ export interface operations {
             };
         };
     };
+    eraseEndUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "user": "ann",
+                 *       "owner": "0192f0c1-7b6a-7c3e-9a4d-2f1e8b7c6d5a"
+                 *     }
+                 */
+                "application/json": components["schemas"]["EraseEndUser"];
+            };
+        };
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        /** What the erasure of an end user has done, and what it has left. */
+                        data: components["schemas"]["ErasedEndUser"];
+                    };
+                };
+            };
+        };
+    };
     listAuditEvents: {
         parameters: {
             query?: {
@@ -6183,7 +6356,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "file": "(the content of the file)",
-                 *       "created_by": "support-page"
+                 *       "created_by": "support-page",
+                 *       "user": "ann"
                  *     }
                  */
                 "multipart/form-data": components["schemas"]["UploadForm"];
@@ -6439,6 +6613,10 @@ export type ConversationMessages = components["schemas"]["ConversationMessages"]
 export type RenameConversation = components["schemas"]["RenameConversation"];
 /** What a user thinks of an answer. */
 export type RateCall = components["schemas"]["RateCall"];
+/** What the erasure of an end user has done, and what it has left. */
+export type ErasedEndUser = components["schemas"]["ErasedEndUser"];
+/** The end user to erase. */
+export type EraseEndUser = components["schemas"]["EraseEndUser"];
 /** An event of the audit log: who did what to what, when, and what it was before and after. Each event is chained to the one before by its hash. Chats are in the ledger, and not here. */
 export type AuditEvent = components["schemas"]["AuditEvent"];
 /** A process of the gateway that shares the database, or did until it ended. It is listed until it ended more than `instance.retentionDays` ago. */
@@ -6449,7 +6627,7 @@ export type Reload = components["schemas"]["Reload"];
 export type JwkSet = components["schemas"]["JwkSet"];
 /** The record of an uploaded file. */
 export type Upload = components["schemas"]["Upload"];
-/** A form with exactly these two parts, in any order. */
+/** A form with these parts and no others, in any order. Only `user` may be left out. */
 export type UploadForm = components["schemas"]["UploadForm"];
 /** The stable words with which the gateway names its errors. */
 export type ErrorReason =

@@ -3,6 +3,7 @@ import { type BytePiece, bytesOf, encoder, openSource } from '../transport/byte-
 /** What an upload's form says of its file. */
 export interface UploadFields {
   readonly createdBy: string
+  readonly user: string | undefined
   readonly filename: string
   readonly type: string
 }
@@ -24,10 +25,13 @@ export interface UploadForm {
  * Returns the form around a file. `FormData` is not used: it takes only files whose size is known, says nothing of how far it is,
  * and ends a process of Node if reading the file fails.
  */
-export function formAround({ createdBy, filename, type }: UploadFields, boundary: string): UploadForm {
+export function formAround({ createdBy, user, filename, type }: UploadFields, boundary: string): UploadForm {
   return {
     head:
       `--${boundary}\r\ncontent-disposition: form-data; name="created_by"\r\n\r\n${createdBy}\r\n` +
+      (user === undefined
+        ? ''
+        : `--${boundary}\r\ncontent-disposition: form-data; name="user"\r\n\r\n${user}\r\n`) +
       `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${escaped(filename)}"\r\n` +
       `content-type: ${escaped(type)}\r\n\r\n`,
     tail: `\r\n--${boundary}--\r\n`,

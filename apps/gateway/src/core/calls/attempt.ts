@@ -78,7 +78,8 @@ export class Attempt implements CallEnding {
     this.#content = new ReplyContent(deps, this.#agent)
     this.#beginning = beginning
     const { callId, ownerId, keyId = '' } = chat
-    this.#files = this.#agent.keepFiles ? { callId, ownerId, keyId } : undefined
+    const { endUser } = chat.call
+    this.#files = this.#agent.keepFiles ? { callId, ownerId, keyId, endUser } : undefined
     this.#ended = ended
     this.number = route.attempts + 1
     this.deployment = route.deployment.id

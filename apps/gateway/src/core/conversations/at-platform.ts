@@ -10,7 +10,7 @@ import type {
 } from '#core/calls/conversation/conversations.ts'
 import type { ConversationName, DerivedIds } from '#core/calls/conversation/derived-ids.ts'
 import { hasSeveralStates, homesOf } from '#core/calls/routing/residence.ts'
-import { fail, Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/errors/errors.ts'
 
 /** How long a platform may take for one of these calls; none of them runs a model. */
 const WITHIN_MS = 15_000
@@ -21,6 +21,9 @@ export interface AtPlatformDeps {
   readonly stored: Pick<StoredConversations, 'stored'>
   readonly derivedIds: Pick<DerivedIds, 'endUserId'>
 }
+
+/** No platform can be asked for a conversation, because the configuration does not name the one that has it any more. */
+export class NotServed extends Problem {}
 
 /** Where a conversation is kept. */
 export interface Whereabouts {
@@ -42,17 +45,16 @@ export type AtPlatform = ReturnType<typeof createAtPlatform>
 export function createAtPlatform({ catalog, upstream, stored, derivedIds }: AtPlatformDeps) {
   return {
     /**
-     * @throws Problem `not_supported_by_agent` if the agent is not configured any more, `agent_unavailable` if no deployment has the
-     * conversation any more, and those of {@link AtPlatform.ask} for an agent whose card has to be read
+     * @throws NotServed `not_supported_by_agent` if the agent is not configured any more, `agent_unavailable` if no deployment has the
+     * conversation any more; Problem, those of {@link AtPlatform.ask} for an agent whose card has to be read
      */
     async find(conversation: ConversationName): Promise<Whereabouts> {
       const { ownerId, endUser, agent: id, app: appId } = conversation
       const served = catalog.current().get(id)
       if (served === undefined)
-        return fail(
-          'not_supported_by_agent',
-          `The agent ${id} of this conversation is not configured any more.`,
-        )
+        throw new NotServed('not_supported_by_agent', {
+          detail: `The agent ${id} of this conversation is not configured any more.`,
+        })
       const context = served.adapter.context(served)
       const isDerived = context === 'client'
       const found = await stored.stored(conversation, isDerived && hasSeveralStates(served))
@@ -61,8 +63,12 @@ export function createAtPlatform({ catalog, upstream, stored, derivedIds }: AtPl
       if (platformConversationId === undefined || (context !== 'client' && context !== 'platform'))
         return nowhere
       const homes = found.residence === undefined ? served.deployments : homesOf(served, found.residence)
-      const { agent } =
-        homes[0] ?? fail('agent_unavailable', `No deployment of ${id} has this conversation any more.`)
+      const [home] = homes
+      if (home === undefined)
+        throw new NotServed('agent_unavailable', {
+          detail: `No deployment of ${id} has this conversation any more.`,
+        })
+      const { agent } = home
       const calls = agent.adapter.conversations?.(agent)
       if (calls === undefined) return nowhere
       const place = {
@@ -75,6 +81,9 @@ export function createAtPlatform({ catalog, upstream, stored, derivedIds }: AtPl
       const card = await asked(async () => upstream.cards.of(agent, WITHIN_MS))
       return { agent: served, stored: found, place: { agent, calls, conversation: { ...place, card } } }
     },
+    /** What is stored here of a conversation, whether or not its platform can be asked. */
+    stored: (conversation: ConversationName): Promise<StoredConversation> =>
+      stored.stored(conversation, false),
     /** @throws Problem what the platform's failure means for a caller: 404, 502, 504 and the like */
     ask: <Result>(
       { agent }: Pick<Place, 'agent'>,

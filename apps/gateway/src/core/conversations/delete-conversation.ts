@@ -1,9 +1,10 @@
 import { whoIs } from '#core/audit/actor.ts'
 import { eventJson } from '#core/audit/audit.ts'
+import type { ConversationName } from '#core/calls/conversation/derived-ids.ts'
 import type { Sql } from '#core/database/database.ts'
 import { Problem } from '#core/errors/errors.ts'
 import type { Principal } from '#core/requests/principal.ts'
-import type { AtPlatform } from './at-platform.ts'
+import { type AtPlatform, NotServed, type Place } from './at-platform.ts'
 import { CALL_OF_CONVERSATION, type Conversation } from './conversation-rows.ts'
 
 export interface DeletedConversation {
@@ -26,32 +27,72 @@ const CLOSED_SECONDS = 60
  *
  * @throws Problem `conversation_busy` while a call of it runs, or another deletion; those of {@link AtPlatform.ask}
  */
-export async function deleteConversation(
-  { sql, atPlatform }: DeleteDeps,
+export function deleteConversation(
+  deps: DeleteDeps,
   caller: Principal,
   conversation: Conversation,
 ): Promise<DeletedConversation> {
+  const { id, agent, app, ownerId } = conversation
+  return whileClosed(deps, id, async () => {
+    const { place, stored } = await deps.atPlatform.find(conversation)
+    const atPlatform = await removeAt(deps, place)
+    const event = eventJson(whoIs(caller), {
+      operation: 'conversations.remove',
+      target: 'conversation',
+      targetId: id,
+      before: { owner_id: ownerId, agent, app },
+      after: { at_platform: atPlatform },
+    })
+    await deps.sql.query(DELETE, [id, stored.key, event])
+    return { id, atPlatform }
+  })
+}
+
+/**
+ * The same for an erasure, which is one event of the audit log for all conversations of its end user. What no platform of the
+ * configuration has any more is deleted here, since no repetition could do more.
+ *
+ * @throws Problem what {@link deleteConversation} throws
+ */
+export function eraseConversation(
+  deps: DeleteDeps,
+  conversation: ConversationName & Pick<Conversation, 'id'>,
+): Promise<DeletedConversation> {
   const { id } = conversation
+  return whileClosed(deps, id, async () => {
+    const { place, stored } = await deps.atPlatform.find(conversation).catch(async (error: unknown) => {
+      if (!(error instanceof NotServed)) throw error
+      return { place: undefined, stored: await deps.atPlatform.stored(conversation) }
+    })
+    const atPlatform = await removeAt(deps, place)
+    await deps.sql.query(DELETE, [id, stored.key, null])
+    return { id, atPlatform }
+  })
+}
+
+async function removeAt(
+  { atPlatform }: DeleteDeps,
+  place: Place | undefined,
+): Promise<DeletedConversation['atPlatform']> {
+  const remove = place?.calls.remove?.(place.conversation)
+  if (place === undefined || remove === undefined) return 'unsupported'
+  await atPlatform.ask(place, remove)
+  return 'deleted'
+}
+
+/** Deletes while no call of the conversation is admitted; where that fails, its calls are admitted again. */
+async function whileClosed(
+  { sql }: DeleteDeps,
+  id: string,
+  remove: () => Promise<DeletedConversation>,
+): Promise<DeletedConversation> {
   const [closed] = await sql.query(CLOSE, [id, CLOSED_SECONDS])
   if (closed === undefined) throw new Problem('conversation_busy')
   try {
     // Read after the conversation was closed: what was admitted before is there by now.
     const [running] = await sql.query(RUNNING, [id])
     if (running !== undefined) throw new Problem('conversation_busy')
-    const { place, stored } = await atPlatform.find(conversation)
-    const remove = place?.calls.remove?.(place.conversation)
-    if (place !== undefined && remove !== undefined) await atPlatform.ask(place, remove)
-    const result = remove === undefined ? 'unsupported' : 'deleted'
-    const { agent, app, ownerId } = conversation
-    const event = eventJson(whoIs(caller), {
-      operation: 'conversations.remove',
-      target: 'conversation',
-      targetId: id,
-      before: { owner_id: ownerId, agent, app },
-      after: { at_platform: result },
-    })
-    await sql.query(DELETE, [id, stored.key, event])
-    return { id, atPlatform: result }
+    return await remove()
   } catch (error) {
     // A repetition finishes it, and need not wait until the time is over.
     await sql.query(OPEN, [id]).catch(() => undefined)
@@ -88,9 +129,8 @@ UPDATE conversation_generations SET deleting_until = NULL
 WHERE identity = (SELECT identity FROM listed_conversations WHERE id = $1::uuid)`
 
 /**
- * `$1` the conversation, `$2` its key, `$3` the event of the audit log. The ledger keeps its calls, without what
- * was said of their answers. A kept reply
- * stays known as gone, so that its `Idempotency-Key` begins no second run.
+ * `$1` the conversation, `$2` its key, `$3` the event of the audit log, if it is one of its own. The ledger keeps its calls, without
+ * what was said of their answers. A kept reply stays known as gone, so that its `Idempotency-Key` begins no second run.
  */
 const DELETE = `
 WITH gone AS (
@@ -116,4 +156,4 @@ WITH gone AS (
 ), parts_gone AS (
   DELETE FROM reply_parts WHERE call_id IN (SELECT call_id FROM replies_gone)
 )
-SELECT audit_append($3::jsonb) FROM gone`
+SELECT CASE WHEN $3::jsonb IS NOT NULL THEN audit_append($3::jsonb) END FROM gone`

@@ -11,6 +11,18 @@ const added = (column: string) => `CASE
         FROM jsonb_each_text(excluded.${column}))
     END`
 
+/** The end of a statement that inserts into `rollups AS r` what is added to the rows that are there. */
+export const ADDED_TO_ROLLUPS = `ON CONFLICT (span, grain, subject, bucket, end_user, kind, agent, app, model, outcome) DO UPDATE SET
+    calls = r.calls + excluded.calls,
+    token_calls = r.token_calls + excluded.token_calls,
+    prompt_tokens = r.prompt_tokens + excluded.prompt_tokens,
+    completion_tokens = r.completion_tokens + excluded.completion_tokens,
+    total_tokens = r.total_tokens + excluded.total_tokens,
+    rated_up = r.rated_up + excluded.rated_up,
+    rated_down = r.rated_down + excluded.rated_down,
+    first_chunk = ${added('first_chunk')},
+    duration = ${added('duration')}`
+
 /** The most names chosen by callers that get rollups of their own within a day (UTC). */
 export interface RollupBounds {
   /** End users of one owner. */
@@ -130,16 +142,7 @@ export const rollUp = ({ endUsersPerDayMax, appsPerDayMax }: RollupBounds) => `
     coalesce(f.histogram, '{}'), coalesce(d.histogram, '{}')
   FROM sums LEFT JOIN first_chunks f USING (place) LEFT JOIN durations d USING (place)
   ORDER BY place
-  ON CONFLICT (span, grain, subject, bucket, end_user, kind, agent, app, model, outcome) DO UPDATE SET
-    calls = r.calls + excluded.calls,
-    token_calls = r.token_calls + excluded.token_calls,
-    prompt_tokens = r.prompt_tokens + excluded.prompt_tokens,
-    completion_tokens = r.completion_tokens + excluded.completion_tokens,
-    total_tokens = r.total_tokens + excluded.total_tokens,
-    rated_up = r.rated_up + excluded.rated_up,
-    rated_down = r.rated_down + excluded.rated_down,
-    first_chunk = ${added('first_chunk')},
-    duration = ${added('duration')}
+  ${ADDED_TO_ROLLUPS}
 )`
 
 /** What {@link rollUp} and `LISTED` take of each call that the CTE `settled` ended, beside `was_interrupted` and `is_listed`. */

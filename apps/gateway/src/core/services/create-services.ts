@@ -23,6 +23,7 @@ import { type ConfigurationsDeps, createConfigurations } from '#core/configurati
 import { createConversations } from '#core/conversations/conversations.ts'
 import type { Database } from '#core/database/database.ts'
 import type { DiskSpace } from '#core/database/disk/disk-space.ts'
+import { createEndUsers } from '#core/erasure/end-users.ts'
 import { createClaimLookUp } from '#core/ledger/kept-claims.ts'
 import type { Ledger } from '#core/ledger/ledger.ts'
 import { createProcesses } from '#core/ledger/process-list.ts'
@@ -255,6 +256,20 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     stored: deps.conversations,
     derivedIds: deps.derivedIds,
   })
+  const callStops = createCallStops({ sql, kept: replies, space })
+  const endUsers = createEndUsers({
+    sql,
+    upkeep: lanes.upkeep,
+    storage,
+    runtime,
+    takeWrite,
+    audit,
+    catalog,
+    upstream,
+    callStops,
+    stored: deps.conversations,
+    derivedIds: deps.derivedIds,
+  })
   const login = createLogin({
     prisma,
     sql: lanes.logins,
@@ -310,7 +325,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
           return removed
         },
       },
-      callStops: createCallStops({ sql, kept: replies, space }),
+      callStops,
       chatCalls: createChatCalls({ calls, ledger }),
       uploads: { ...uploads, ...receiver, remove: changing(uploads.remove) },
       usage,
@@ -320,6 +335,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
         rename: changing(conversations.rename),
         rate: changing(conversations.rate),
       },
+      endUsers,
       refusals: createRefusals({ database: lanes.records, runtime, limits, reads: records, catalog }),
       audit: auditLog,
       processes,

@@ -13,6 +13,7 @@ import type { UploadReceiver, UploadsInProgress } from '#core/calls/receiving/up
 import type { CallStops } from '#core/calls/stop-calls.ts'
 import type { Configurations } from '#core/configuration/configurations.ts'
 import type { Conversations } from '#core/conversations/conversations.ts'
+import type { EndUsers } from '#core/erasure/end-users.ts'
 import type { Processes } from '#core/ledger/process-list.ts'
 import type { RefusedDocuments } from '#core/limits/refused-documents.ts'
 import type { SmallReads } from '#core/limits/sharing/small-reads.ts'
@@ -49,6 +50,7 @@ export interface Services {
   readonly usage: Usage
   readonly calls: Calls
   readonly conversations: Conversations
+  readonly endUsers: EndUsers
   readonly refusals: Refusals
   readonly audit: AuditLog
   /** The processes of the gateway. */

@@ -18,6 +18,8 @@ export interface UploadRequest {
   readonly address: string
   /** The raw value of the `Agent` header; undefined if the upload names no agent. */
   readonly agent: string | undefined
+  /** The end user that a trusted proxy has named, whatever the form says; undefined if there is none. */
+  readonly endUser?: string | undefined
 }
 
 /** One part of the form, in the order in which they arrive. */
@@ -41,6 +43,7 @@ export interface FilePart {
 }
 
 export const CREATED_BY_CHARACTERS_MAX = 256
+export const UPLOAD_USER_CHARACTERS_MAX = 256
 
 /**
  * Requires an API key that may upload, and returns it.
@@ -82,6 +85,15 @@ export function requireCreatedBy(value: string | undefined): string {
   return refuseField(['createdBy'], expected)
 }
 
+/** @throws Problem `invalid_request` unless it may be the end user of a chat as well */
+export function requireUploadUser(value: string): string {
+  if (!CONTROL_OR_SURROGATE.test(value) && !isLongerThan(value, UPLOAD_USER_CHARACTERS_MAX)) return value
+  return refuseField(
+    ['endUser'],
+    `expected at most ${UPLOAD_USER_CHARACTERS_MAX} characters, no control characters or lone surrogates.`,
+  )
+}
+
 const CONTROL_OR_SURROGATE = /[\p{Cc}\p{Cs}]/u
 
 const NAME_CHARACTERS_SHOWN = 40
@@ -91,6 +103,7 @@ export function refusePart({ kind, name }: UploadPart): never {
   if (name === 'file') refuseField(['file'], 'expected a file, with a filename, and not a text.')
   if (name === 'created_by')
     refuseField(['createdBy'], 'expected a text, without a filename, and not a file.')
+  if (name === 'user') refuseField(['endUser'], 'expected a text, without a filename, and not a file.')
   const shown = JSON.stringify(name.slice(0, NAME_CHARACTERS_SHOWN))
-  refuseField([], `expected the parts file and created_by; got a ${kind} with the name ${shown}.`)
+  refuseField([], `expected the parts file, created_by and user; got a ${kind} with the name ${shown}.`)
 }

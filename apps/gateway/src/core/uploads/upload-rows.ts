@@ -22,15 +22,15 @@ const INSERT = `
 WITH owner AS (
   UPDATE users SET upload_bytes = upload_bytes + $6 WHERE id = $8 AND upload_bytes + $6 <= $13 RETURNING id
 ), now AS MATERIALIZED (SELECT clock_timestamp() AS clock)
-INSERT INTO uploads (id, call_id, token, url_name, filename, media_type, size, sha256, owner_id, key_id, agent, created_by, created_at, expires_at)
-SELECT $1::uuid, $14::uuid, $2, $3, $4, $5, $6, $7, owner.id, $9::uuid, $10, $11, now.clock, now.clock + make_interval(days => $12)
+INSERT INTO uploads (id, call_id, token, url_name, filename, media_type, size, sha256, owner_id, key_id, agent, created_by, created_at, expires_at, end_user)
+SELECT $1::uuid, $14::uuid, $2, $3, $4, $5, $6, $7, owner.id, $9::uuid, $10, $11, now.clock, now.clock + make_interval(days => $12), $15
 FROM owner CROSS JOIN now
 RETURNING created_at, expires_at`
 
 /** @throws Problem `upload_space_used_up` */
 export async function insertUpload(sql: Sql, upload: NewUpload, bounds: UploadBounds): Promise<Upload> {
-  const { id, callId, token, urlName, filename, mediaType, size, sha256, ownerId, keyId, agent, createdBy } =
-    upload
+  const { id, callId, token, urlName, filename, mediaType, size, sha256, ownerId, keyId, agent } = upload
+  const { createdBy, endUser } = upload
   const { retentionDays, bytesPerOwnerMax } = bounds
   const values = [
     id,
@@ -50,6 +50,7 @@ export async function insertUpload(sql: Sql, upload: NewUpload, bounds: UploadBo
     retentionDays,
     String(bytesPerOwnerMax),
     callId,
+    endUser,
   ])
   if (row === undefined) return refuseSpace(bytesPerOwnerMax)
   return { ...upload, createdAt: row.created_at, expiresAt: row.expires_at, deletedAt: null }

@@ -108,6 +108,7 @@ export function newUpload({ owner, keyId }: Uploader, more: Partial<NewUpload> =
     keyId,
     agent: '',
     createdBy: 'test',
+    endUser: '',
     ...more,
   }
 }

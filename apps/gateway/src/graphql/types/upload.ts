@@ -33,6 +33,7 @@ export const Upload = builder.prismaObject('Upload', {
     createdBy: t.exposeString('createdBy', {
       description: UPLOAD_DESCRIPTIONS.createdBy,
     }),
+    endUser: t.exposeString('endUser', { description: UPLOAD_DESCRIPTIONS.endUser }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: UPLOAD_DESCRIPTIONS.createdAt }),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',

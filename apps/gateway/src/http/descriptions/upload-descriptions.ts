@@ -7,6 +7,7 @@ export const UPLOAD_DESCRIPTIONS = {
   size: 'The length of the file in bytes.',
   sha256: 'The SHA-256 of the file in hex.',
   createdBy: 'The label that the client sent with the file. It gives no rights.',
+  endUser: 'The end user whom the file is of; empty if the upload named none.',
   createdAt: 'When the file was uploaded.',
   expiresAt: 'When the file and its URL expire.',
 } as const

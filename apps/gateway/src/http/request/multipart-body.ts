@@ -6,7 +6,7 @@ import type { UploadPart } from '#core/uploads/upload-request.ts'
 import { FormOverhead } from './form-overhead.ts'
 import { requireIdentity } from './json-body.ts'
 
-/** An upload has two parts. A few more are parsed, so that the error can name them. */
+/** An upload has three parts at most. A few more are parsed, so that the error can name them. */
 const PARTS_MAX = 10
 
 const LIMITS = {
@@ -100,7 +100,7 @@ function toPart(part: Multipart): UploadPart {
 
 const JSON_PART = {
   field: [],
-  detail: 'expected created_by as plain text; got a part of the type application/json.',
+  detail: 'expected created_by and user as plain text; got a part of the type application/json.',
 }
 
 function brokenForm(cause: unknown): Problem {
@@ -109,11 +109,14 @@ function brokenForm(cause: unknown): Problem {
     case 'FST_INVALID_JSON_FIELD_ERROR':
       return new Problem('invalid_request', { ...JSON_PART, cause })
     case 'FST_PROTO_VIOLATION':
-      return invalidForm('expected the parts file and created_by; got one with a reserved name.', cause)
+      return invalidForm('expected the parts file, created_by and user; got one with a reserved name.', cause)
     case 'FST_PARTS_LIMIT':
     case 'FST_FIELDS_LIMIT':
     case 'FST_FILES_LIMIT':
-      return invalidForm(`expected the parts file and created_by; got more than ${PARTS_MAX} parts.`, cause)
+      return invalidForm(
+        `expected the parts file, created_by and user; got more than ${PARTS_MAX} parts.`,
+        cause,
+      )
     default:
       return invalidForm('is not complete multipart/form-data.', cause)
   }

@@ -33,3 +33,18 @@ test('another owner, end user, client id, generation or installation gives anoth
   keys.push(otherInstallation.conversationKey(NAME))
   expect(new Set(keys).size).toBe(keys.length)
 })
+
+test('the pseudonym of an end user is the same each time, that of its owner, and says nothing of the name', () => {
+  const { pseudonym, conversationSalt } = derivedIds.erased('owner', 'ann')
+  expect(pseudonym).toMatch(/^erased-[0-9a-f]{20}$/)
+  expect(derivedIds.erased('owner', 'ann')).toEqual({ pseudonym, conversationSalt })
+  const others = [
+    derivedIds.erased('owner', 'bob'),
+    derivedIds.erased('other', 'ann'),
+    otherInstallation.erased('owner', 'ann'),
+  ]
+  expect(new Set([pseudonym, ...others.map((other) => other.pseudonym)]).size).toBe(4)
+  expect(new Set([conversationSalt, ...others.map((other) => other.conversationSalt)]).size).toBe(4)
+  // What stands in tables must not be the id that platforms have.
+  expect(pseudonym).not.toContain(derivedIds.endUserId('owner', 'ann'))
+})

@@ -14,10 +14,22 @@ export interface DerivedIds {
   /** 20 characters `[0-9a-f]`, the longest that HiAgent accepts. */
   endUserId(ownerId: string, endUser: string): string
   /**
+   * What takes the place of the name of an end user that is erased. It is the same for each erasure of this end user, so that a
+   * repetition goes on with the first one, and leads back to the name only for who has the secret and guesses the name.
+   */
+  erased(ownerId: string, endUser: string): ErasedNames
+  /**
    * Identifies this installation in the names of its files, so that a sweep never takes another installation's files in the
    * same bucket or folder for its own: 8 characters of base64url.
    */
   installation(): string
+}
+
+/** What takes the place of the names of an end user. */
+export interface ErasedNames {
+  readonly pseudonym: string
+  /** With it the ids are hashed that clients have given to the conversations: they may contain the name. */
+  readonly conversationSalt: string
 }
 
 /** What identifies a conversation of the gateway. */
@@ -29,6 +41,9 @@ export interface ConversationName {
   /** The client's id. */
   readonly conversation: string
 }
+
+/** What every pseudonym begins with, so that reports show that it is one. */
+export const ERASED = 'erased-'
 
 /** Size of the cache of end users' ids. The same end users call repeatedly, and the HMAC costs more than the lookup. */
 const END_USER_IDS_MAX = 1_000
@@ -44,6 +59,10 @@ export function createDerivedIds(secret: () => string): DerivedIds {
   return {
     conversationKey: ({ ownerId, endUser, agent, app, conversation, generation }) =>
       derive('key', ownerId, endUser, agent, app, conversation, ...(generation ? [String(generation)] : [])),
+    erased: (ownerId, endUser) => ({
+      pseudonym: `${ERASED}${derive('erased', ownerId, endUser).slice(0, 20)}`,
+      conversationSalt: derive('erased-conversation', ownerId, endUser),
+    }),
     installation: () => Buffer.from(derive('installation'), 'hex').toString('base64url').slice(0, 8),
     endUserId(ownerId, endUser) {
       // All owner ids have the same length, so the concatenation is unambiguous.

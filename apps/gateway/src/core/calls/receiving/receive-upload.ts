@@ -18,6 +18,7 @@ import {
   type FilePart,
   refusePart,
   requireCreatedBy,
+  requireUploadUser,
   type UploadPart,
   type UploadRequest,
 } from '#core/uploads/upload-request.ts'
@@ -39,6 +40,9 @@ interface Current {
   readonly file: IncomingFile
 }
 
+/** An upload whose file is in the storage; the form may still say who has made it and for whom. */
+type StoredUpload = Omit<NewUpload, 'createdBy' | 'endUser'>
+
 /**
  * One upload from its first part to its record. The call is admitted at the first byte of the file, since until then there
  * is nothing to count. What is refused after that is settled as `rejected`, and nothing of the file remains.
@@ -47,6 +51,8 @@ export class ReceivedUpload implements RunningCall {
   readonly #deps: ReceiveDeps
   readonly #request: UploadRequest
   readonly #agent: string
+  /** The end user that a trusted proxy has named. */
+  readonly #boundTo: string | undefined
   readonly #observer: CallObserver | undefined
   readonly #waits: UploadWaits
   #current: Current | undefined
@@ -57,6 +63,7 @@ export class ReceivedUpload implements RunningCall {
     this.#deps = deps
     this.#request = request
     this.#agent = agent
+    this.#boundTo = request.endUser
     this.#observer = observer
     this.#waits = new UploadWaits(deps.times)
   }
@@ -69,14 +76,17 @@ export class ReceivedUpload implements RunningCall {
 
   /** @throws Problem */
   async receive(parts: AsyncIterator<UploadPart>): Promise<Upload> {
-    let stored: Omit<NewUpload, 'createdBy'> | undefined
+    let stored: StoredUpload | undefined
     try {
       let createdBy: string | undefined
+      let endUser: string | undefined
       for (;;) {
         const { done, value: part } = await this.#waits.forClient(parts.next())
         if (done === true) break
         if (part.kind === 'field' && part.name === 'created_by' && createdBy === undefined) {
           createdBy = requireCreatedBy(part.value)
+        } else if (part.kind === 'field' && part.name === 'user' && endUser === undefined) {
+          endUser = requireUploadUser(part.value)
         } else if (part.kind === 'file' && part.name === 'file' && stored === undefined) {
           stored = await this.#store(part)
         } else {
@@ -88,7 +98,8 @@ export class ReceivedUpload implements RunningCall {
         file: () => stored ?? refuseMissingFile(),
         createdBy: () => requireCreatedBy(createdBy),
       })
-      const upload = await insertUpload(this.#deps.sql, { ...file, ...label }, this.#deps.bounds)
+      const named = { ...label, endUser: this.#boundTo ?? endUser ?? '' }
+      const upload = await insertUpload(this.#deps.sql, { ...file, ...named }, this.#deps.bounds)
       this.#settle('done', undefined)
       return upload
     } catch (error) {
@@ -100,7 +111,7 @@ export class ReceivedUpload implements RunningCall {
     }
   }
 
-  async #store(part: FilePart): Promise<Omit<NewUpload, 'createdBy'>> {
+  async #store(part: FilePart): Promise<StoredUpload> {
     const file = new IncomingFile(part, this.#waits)
     if (!(await file.begin())) refuseEmptyFile()
     const { record, admitted } = await this.#admit(file)
@@ -195,11 +206,17 @@ function toProblem(error: unknown): Problem {
   })
 }
 
+/** The texts of the form, by core's names. */
+const FIELDS: ReadonlyMap<string, string> = new Map([
+  ['created_by', 'createdBy'],
+  ['user', 'endUser'],
+])
+
 function refuseRepetition({ kind, name }: UploadPart): void {
-  const isRepetition = (kind === 'file' && name === 'file') || (kind === 'field' && name === 'created_by')
-  if (isRepetition) {
+  const field = kind === 'file' ? (name === 'file' ? 'file' : undefined) : FIELDS.get(name)
+  if (field !== undefined) {
     throw new Problem('invalid_request', {
-      field: [name === 'file' ? 'file' : 'createdBy'],
+      field: [field],
       detail: 'was sent twice; expected it once.',
     })
   }

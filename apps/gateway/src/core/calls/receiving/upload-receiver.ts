@@ -10,6 +10,7 @@ import type { Principal } from '#core/requests/principal.ts'
 import {
   agentOfUpload,
   requireUploadKey,
+  requireUploadUser,
   type UploadPart,
   type UploadRequest,
 } from '#core/uploads/upload-request.ts'
@@ -83,6 +84,7 @@ export function createUploadReceiver(deps: UploadReceiverDeps): UploadReceiver &
     requireUploader,
     async receive(caller, request, parts, signal, observer) {
       const agent = requireUploader(caller, request.agent)
+      if (request.endUser !== undefined) requireUploadUser(request.endUser)
       const endTurn = await turns.take({ owner: caller.userId, signal })
       const received = new ReceivedUpload(deps, request, agent, observer)
       const gone = () => received.end('client_gone')

@@ -54,6 +54,7 @@ export class FakeFiles implements IssuedFiles {
       keyId: 'key-1',
       agent: '',
       createdBy: 'me',
+      endUser: '',
       createdAt: new Date(0),
       expiresAt: new Date(1),
       deletedAt: null,

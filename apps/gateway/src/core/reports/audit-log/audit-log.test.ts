@@ -141,6 +141,15 @@ test('the downloads of a user are single events up to a bound, and commands of a
   expect(await countOf({ name: 'root@host' })).toBe(5)
 })
 
+test('a download has its filter on record, without the names of end users, which could not be erased', async () => {
+  const userId = v7()
+  const filter = { agent: 'dify', end_user: 'ann', user: 'ann', conversation: 'ann/1', search: 'ann' }
+  await logOn('server').exported({ ...user, userId }, 'conversations', filter)
+  const [event] = await services.database.prisma.auditEvent.findMany({ where: { userId } })
+  expect(event?.after).not.toContain('ann')
+  expect(JSON.parse(event?.after ?? '')).toMatchObject({ agent: 'dify', end_user: '(not recorded)' })
+})
+
 test('a state that is no JSON object is shown as the text that it is', () => {
   expect(stateOf(null)).toBeNull()
   expect(stateOf('{"role": "user"}')).toEqual({ role: 'user' })

@@ -61,7 +61,7 @@ export function createAuditLog({ database: { sql }, limits, reads, audit }: Audi
       list: ExportedList,
       { format: _format, limit: _limit, cursor: _cursor, ...parameters }: Readonly<Record<string, unknown>>,
     ): Promise<void> {
-      const given = omitUndefined(parameters)
+      const given = withoutNames(omitUndefined(parameters))
       const after = Object.keys(given).length > 0 ? given : undefined
       const event: NewEvent = { operation: 'export', target: 'export', targetId: list, after }
       const who = whoIs(caller)
@@ -78,4 +78,17 @@ export function createAuditLog({ database: { sql }, limits, reads, audit }: Audi
       )
     },
   }
+}
+
+/** Parameters that select by what end users are called, or may contain it. */
+const NAMES = ['end_user', 'user', 'conversation', 'search']
+
+/** The log cannot be changed when an end user is erased, so it has only that such a parameter was given. */
+function withoutNames(parameters: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(parameters).map(([name, value]) => [
+      name,
+      NAMES.includes(name) ? '(not recorded)' : value,
+    ]),
+  )
 }

@@ -28,6 +28,7 @@ export interface KeepingCall {
   readonly callId: string
   readonly keyId: string
   readonly ownerId: string
+  readonly endUser: string
   /** As the deployment serves it that has made the files. */
   readonly agent: FetchingAgent & Pick<Agent, 'id'>
   /** Aborts when the call ends. */
@@ -121,11 +122,11 @@ export class CallFiles {
 
   async #store(file: AgentMadeFile, waits: UploadWaits): Promise<Upload> {
     const { sql, bounds } = this.#parts
-    const { callId, keyId, ownerId, agent } = this.#call
+    const { callId, keyId, ownerId, endUser, agent } = this.#call
     const content = await this.#receive(file, waits)
     try {
       waits.signal.throwIfAborted()
-      const row = { callId, keyId, ownerId, agent: agent.id, createdBy: `agent:${agent.id}` }
+      const row = { callId, keyId, ownerId, endUser, agent: agent.id, createdBy: `agent:${agent.id}` }
       return await insertUpload(sql, { ...content, ...row }, bounds)
     } catch (error) {
       await removeStored(this.#parts, content)

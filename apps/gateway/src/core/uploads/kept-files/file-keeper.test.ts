@@ -78,7 +78,8 @@ const agent = agentOf('dify', { timeouts: TIMEOUTS })
 
 function filesOf(more: Partial<Parameters<FileKeeper['ofCall']>[0]> = {}): CallFiles {
   const { keyId, owner } = uploader
-  const call = { callId: v7(), keyId, ownerId: owner.userId, agent, signal: new AbortController().signal }
+  const { signal } = new AbortController()
+  const call = { callId: v7(), keyId, ownerId: owner.userId, endUser: '', agent, signal }
   return keeper.ofCall({ ...call, ...more })
 }
 

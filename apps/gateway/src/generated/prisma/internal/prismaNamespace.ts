@@ -2807,6 +2807,7 @@ export const UploadScalarFieldEnum = {
   keyId: 'keyId',
   agent: 'agent',
   createdBy: 'createdBy',
+  endUser: 'endUser',
   createdAt: 'createdAt',
   expiresAt: 'expiresAt',
   deletedAt: 'deletedAt'

@@ -47,6 +47,7 @@ export type UploadMinAggregateOutputType = {
   keyId: string | null
   agent: string | null
   createdBy: string | null
+  endUser: string | null
   createdAt: Date | null
   expiresAt: Date | null
   deletedAt: Date | null
@@ -65,6 +66,7 @@ export type UploadMaxAggregateOutputType = {
   keyId: string | null
   agent: string | null
   createdBy: string | null
+  endUser: string | null
   createdAt: Date | null
   expiresAt: Date | null
   deletedAt: Date | null
@@ -83,6 +85,7 @@ export type UploadCountAggregateOutputType = {
   keyId: number
   agent: number
   createdBy: number
+  endUser: number
   createdAt: number
   expiresAt: number
   deletedAt: number
@@ -111,6 +114,7 @@ export type UploadMinAggregateInputType = {
   keyId?: true
   agent?: true
   createdBy?: true
+  endUser?: true
   createdAt?: true
   expiresAt?: true
   deletedAt?: true
@@ -129,6 +133,7 @@ export type UploadMaxAggregateInputType = {
   keyId?: true
   agent?: true
   createdBy?: true
+  endUser?: true
   createdAt?: true
   expiresAt?: true
   deletedAt?: true
@@ -147,6 +152,7 @@ export type UploadCountAggregateInputType = {
   keyId?: true
   agent?: true
   createdBy?: true
+  endUser?: true
   createdAt?: true
   expiresAt?: true
   deletedAt?: true
@@ -252,6 +258,7 @@ export type UploadGroupByOutputType = {
   keyId: string
   agent: string
   createdBy: string
+  endUser: string
   createdAt: Date
   expiresAt: Date
   deletedAt: Date | null
@@ -293,6 +300,7 @@ export type UploadWhereInput = {
   keyId?: Prisma.UuidFilter<"Upload"> | string
   agent?: Prisma.StringFilter<"Upload"> | string
   createdBy?: Prisma.StringFilter<"Upload"> | string
+  endUser?: Prisma.StringFilter<"Upload"> | string
   createdAt?: Prisma.DateTimeFilter<"Upload"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"Upload"> | Date | string
   deletedAt?: Prisma.DateTimeNullableFilter<"Upload"> | Date | string | null
@@ -314,6 +322,7 @@ export type UploadOrderByWithRelationInput = {
   keyId?: Prisma.SortOrder
   agent?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
+  endUser?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   deletedAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -338,6 +347,7 @@ export type UploadWhereUniqueInput = Prisma.AtLeast<{
   keyId?: Prisma.UuidFilter<"Upload"> | string
   agent?: Prisma.StringFilter<"Upload"> | string
   createdBy?: Prisma.StringFilter<"Upload"> | string
+  endUser?: Prisma.StringFilter<"Upload"> | string
   createdAt?: Prisma.DateTimeFilter<"Upload"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"Upload"> | Date | string
   deletedAt?: Prisma.DateTimeNullableFilter<"Upload"> | Date | string | null
@@ -359,6 +369,7 @@ export type UploadOrderByWithAggregationInput = {
   keyId?: Prisma.SortOrder
   agent?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
+  endUser?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   deletedAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -385,6 +396,7 @@ export type UploadScalarWhereWithAggregatesInput = {
   keyId?: Prisma.UuidWithAggregatesFilter<"Upload"> | string
   agent?: Prisma.StringWithAggregatesFilter<"Upload"> | string
   createdBy?: Prisma.StringWithAggregatesFilter<"Upload"> | string
+  endUser?: Prisma.StringWithAggregatesFilter<"Upload"> | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Upload"> | Date | string
   expiresAt?: Prisma.DateTimeWithAggregatesFilter<"Upload"> | Date | string
   deletedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Upload"> | Date | string | null
@@ -401,6 +413,7 @@ export type UploadCreateInput = {
   sha256: string
   agent?: string
   createdBy: string
+  endUser?: string
   createdAt: Date | string
   expiresAt: Date | string
   deletedAt?: Date | string | null
@@ -422,6 +435,7 @@ export type UploadUncheckedCreateInput = {
   keyId: string
   agent?: string
   createdBy: string
+  endUser?: string
   createdAt: Date | string
   expiresAt: Date | string
   deletedAt?: Date | string | null
@@ -439,6 +453,7 @@ export type UploadUpdateInput = {
   sha256?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
+  endUser?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -460,6 +475,7 @@ export type UploadUncheckedUpdateInput = {
   keyId?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
+  endUser?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -479,6 +495,7 @@ export type UploadCreateManyInput = {
   keyId: string
   agent?: string
   createdBy: string
+  endUser?: string
   createdAt: Date | string
   expiresAt: Date | string
   deletedAt?: Date | string | null
@@ -495,6 +512,7 @@ export type UploadUpdateManyMutationInput = {
   sha256?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
+  endUser?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -513,6 +531,7 @@ export type UploadUncheckedUpdateManyInput = {
   keyId?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
+  endUser?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -541,6 +560,7 @@ export type UploadCountOrderByAggregateInput = {
   keyId?: Prisma.SortOrder
   agent?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
+  endUser?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   deletedAt?: Prisma.SortOrder
@@ -563,6 +583,7 @@ export type UploadMaxOrderByAggregateInput = {
   keyId?: Prisma.SortOrder
   agent?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
+  endUser?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   deletedAt?: Prisma.SortOrder
@@ -581,6 +602,7 @@ export type UploadMinOrderByAggregateInput = {
   keyId?: Prisma.SortOrder
   agent?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
+  endUser?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   deletedAt?: Prisma.SortOrder
@@ -704,6 +726,7 @@ export type UploadCreateWithoutOwnerInput = {
   sha256: string
   agent?: string
   createdBy: string
+  endUser?: string
   createdAt: Date | string
   expiresAt: Date | string
   deletedAt?: Date | string | null
@@ -723,6 +746,7 @@ export type UploadUncheckedCreateWithoutOwnerInput = {
   keyId: string
   agent?: string
   createdBy: string
+  endUser?: string
   createdAt: Date | string
   expiresAt: Date | string
   deletedAt?: Date | string | null
@@ -771,6 +795,7 @@ export type UploadScalarWhereInput = {
   keyId?: Prisma.UuidFilter<"Upload"> | string
   agent?: Prisma.StringFilter<"Upload"> | string
   createdBy?: Prisma.StringFilter<"Upload"> | string
+  endUser?: Prisma.StringFilter<"Upload"> | string
   createdAt?: Prisma.DateTimeFilter<"Upload"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"Upload"> | Date | string
   deletedAt?: Prisma.DateTimeNullableFilter<"Upload"> | Date | string | null
@@ -787,6 +812,7 @@ export type UploadCreateWithoutKeyInput = {
   sha256: string
   agent?: string
   createdBy: string
+  endUser?: string
   createdAt: Date | string
   expiresAt: Date | string
   deletedAt?: Date | string | null
@@ -806,6 +832,7 @@ export type UploadUncheckedCreateWithoutKeyInput = {
   ownerId: string
   agent?: string
   createdBy: string
+  endUser?: string
   createdAt: Date | string
   expiresAt: Date | string
   deletedAt?: Date | string | null
@@ -849,6 +876,7 @@ export type UploadCreateWithoutCopiesInput = {
   sha256: string
   agent?: string
   createdBy: string
+  endUser?: string
   createdAt: Date | string
   expiresAt: Date | string
   deletedAt?: Date | string | null
@@ -869,6 +897,7 @@ export type UploadUncheckedCreateWithoutCopiesInput = {
   keyId: string
   agent?: string
   createdBy: string
+  endUser?: string
   createdAt: Date | string
   expiresAt: Date | string
   deletedAt?: Date | string | null
@@ -901,6 +930,7 @@ export type UploadUpdateWithoutCopiesInput = {
   sha256?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
+  endUser?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -921,6 +951,7 @@ export type UploadUncheckedUpdateWithoutCopiesInput = {
   keyId?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
+  endUser?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -938,6 +969,7 @@ export type UploadCreateManyOwnerInput = {
   keyId: string
   agent?: string
   createdBy: string
+  endUser?: string
   createdAt: Date | string
   expiresAt: Date | string
   deletedAt?: Date | string | null
@@ -954,6 +986,7 @@ export type UploadUpdateWithoutOwnerInput = {
   sha256?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
+  endUser?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -973,6 +1006,7 @@ export type UploadUncheckedUpdateWithoutOwnerInput = {
   keyId?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
+  endUser?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -991,6 +1025,7 @@ export type UploadUncheckedUpdateManyWithoutOwnerInput = {
   keyId?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
+  endUser?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1008,6 +1043,7 @@ export type UploadCreateManyKeyInput = {
   ownerId: string
   agent?: string
   createdBy: string
+  endUser?: string
   createdAt: Date | string
   expiresAt: Date | string
   deletedAt?: Date | string | null
@@ -1024,6 +1060,7 @@ export type UploadUpdateWithoutKeyInput = {
   sha256?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
+  endUser?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1043,6 +1080,7 @@ export type UploadUncheckedUpdateWithoutKeyInput = {
   ownerId?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
+  endUser?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1061,6 +1099,7 @@ export type UploadUncheckedUpdateManyWithoutKeyInput = {
   ownerId?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
+  endUser?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1110,6 +1149,7 @@ export type UploadSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   keyId?: boolean
   agent?: boolean
   createdBy?: boolean
+  endUser?: boolean
   createdAt?: boolean
   expiresAt?: boolean
   deletedAt?: boolean
@@ -1132,6 +1172,7 @@ export type UploadSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   keyId?: boolean
   agent?: boolean
   createdBy?: boolean
+  endUser?: boolean
   createdAt?: boolean
   expiresAt?: boolean
   deletedAt?: boolean
@@ -1152,6 +1193,7 @@ export type UploadSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   keyId?: boolean
   agent?: boolean
   createdBy?: boolean
+  endUser?: boolean
   createdAt?: boolean
   expiresAt?: boolean
   deletedAt?: boolean
@@ -1172,12 +1214,13 @@ export type UploadSelectScalar = {
   keyId?: boolean
   agent?: boolean
   createdBy?: boolean
+  endUser?: boolean
   createdAt?: boolean
   expiresAt?: boolean
   deletedAt?: boolean
 }
 
-export type UploadOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "callId" | "token" | "urlName" | "filename" | "mediaType" | "size" | "sha256" | "ownerId" | "keyId" | "agent" | "createdBy" | "createdAt" | "expiresAt" | "deletedAt", ExtArgs["result"]["upload"]>
+export type UploadOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "callId" | "token" | "urlName" | "filename" | "mediaType" | "size" | "sha256" | "ownerId" | "keyId" | "agent" | "createdBy" | "endUser" | "createdAt" | "expiresAt" | "deletedAt", ExtArgs["result"]["upload"]>
 export type UploadInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   owner?: boolean | Prisma.UserDefaultArgs<ExtArgs>
   key?: boolean | Prisma.ApiKeyDefaultArgs<ExtArgs>
@@ -1228,6 +1271,10 @@ export type $UploadPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      * A label of the caller's choosing.
      */
     createdBy: string
+    /**
+     * The end user whom the file is of, so that it can be erased; empty if the upload named none.
+     */
+    endUser: string
     createdAt: Date
     expiresAt: Date
     /**
@@ -1672,6 +1719,7 @@ export interface UploadFieldRefs {
   readonly keyId: Prisma.FieldRef<"Upload", 'String'>
   readonly agent: Prisma.FieldRef<"Upload", 'String'>
   readonly createdBy: Prisma.FieldRef<"Upload", 'String'>
+  readonly endUser: Prisma.FieldRef<"Upload", 'String'>
   readonly createdAt: Prisma.FieldRef<"Upload", 'DateTime'>
   readonly expiresAt: Prisma.FieldRef<"Upload", 'DateTime'>
   readonly deletedAt: Prisma.FieldRef<"Upload", 'DateTime'>

@@ -1,0 +1,37 @@
+import type { Command } from 'commander'
+import type { CommandResult } from '#process/commands.ts'
+import { type JsonOption, run, withJson } from './context.ts'
+import { columnsOf, printJson, printProperties, printTable } from './output.ts'
+
+export function addEndUserCommands(program: Command): void {
+  const endUsers = program.command('end-users').description('manage the end users that calls name')
+
+  withJson(endUsers.command('erase'))
+    .description(
+      'erase an end user, at the platforms and here; repeat it while it exits with 1, until it is complete',
+    )
+    .argument('<name>', 'the end user, by the name that its calls gave')
+    .requiredOption('--owner <username>', 'the user to whom the API keys of the calls belong')
+    .action(async (endUser: string, { owner, json }: JsonOption & { readonly owner: string }) => {
+      const erased = await run('end-users erase', { endUser, owner })
+      if (json) printJson(erased)
+      else print(erased)
+      if (!erased.complete) process.exitCode = 1
+    })
+}
+
+function print({ agents, ...erased }: CommandResult<'end-users erase'>): void {
+  printProperties({
+    pseudonym: erased.pseudonym,
+    complete: erased.complete ? 'yes' : 'no',
+    'stopped calls': erased.stopped_calls,
+    'running calls': erased.running_calls,
+    'deleted uploads': erased.deleted_uploads,
+    'remaining uploads': erased.remaining_uploads,
+  })
+  printTable(
+    agents,
+    columnsOf('agent', 'deleted', 'unsupported', 'remaining', 'reason'),
+    'There was no conversation.',
+  )
+}

@@ -1,0 +1,157 @@
+import type { ErasedNames } from '#core/calls/conversation/derived-ids.ts'
+import type { Sql } from '#core/database/database.ts'
+import { identityInSql } from '#core/ledger/listed-conversations-sql.ts'
+import { ADDED_TO_ROLLUPS } from '#core/ledger/roll-up-sql.ts'
+
+/** An end user of an owner. */
+export interface EndUser {
+  readonly ownerId: string
+  readonly endUser: string
+}
+
+/** The days (UTC) of which the ledger or the rollups may have something, as texts for the database, the last one first. */
+export async function daysOfLedger(sql: Sql): Promise<readonly string[]> {
+  const days = await sql.query<{ readonly day: string }>(DAYS)
+  return days.map(({ day }) => day)
+}
+
+/** How the conversations of agents are listed that are in the ledger alone. */
+export interface AgentsByContext {
+  /** Their platforms keep a conversation also of a request that named none. */
+  readonly atPlatform: readonly string[]
+  /** They keep no conversations. */
+  readonly none: readonly string[]
+}
+
+/**
+ * Lists the conversations of an end user that have calls on this day and are not listed: those from before there was a list, and
+ * those of requests that named none. What is listed is deleted at its platform, and is found by a repetition.
+ */
+export async function listFromLedger(
+  sql: Sql,
+  { ownerId, endUser }: EndUser,
+  day: string,
+  { atPlatform, none }: AgentsByContext,
+): Promise<void> {
+  await sql.query(LIST, [ownerId, endUser, day, JSON.stringify(atPlatform), JSON.stringify(none)])
+}
+
+/**
+ * Puts the pseudonym in the place of the name, in the calls that ended and in the rollups of a day, in one statement. It moves whole
+ * rows from one name to the other, so that every sum is the same before and after. Kept replies of the calls are deleted.
+ *
+ * @returns how many calls and rollups had the name
+ */
+export async function renameInLedger(
+  sql: Sql,
+  { ownerId, endUser }: EndUser,
+  day: string,
+  { pseudonym, conversationSalt }: ErasedNames,
+): Promise<number> {
+  const values = [ownerId, endUser, day, pseudonym, conversationSalt]
+  const [row] = await sql.query<{ readonly renamed: number }>(RENAME, values)
+  return row?.renamed ?? 0
+}
+
+/** A day more at both ends, since the time in an id is that of a gateway, and the time of a rollup that of the database. */
+const DAYS = `
+SELECT day::text
+FROM (
+  SELECT min(bucket) AS first, max(bucket) AS last FROM rollups WHERE span = 'day' AND grain = 'all'
+) AS known
+CROSS JOIN LATERAL generate_series(
+  date_trunc('day', least(first, now()) - interval '1 day', 'UTC'),
+  date_trunc('day', greatest(last, now() + interval '1 day'), 'UTC'), interval '1 day') AS day
+ORDER BY day DESC`
+
+/** The id with which a time begins. The ids of calls begin with the time, and the index of an owner's calls has them. */
+const idAt = (time: string) =>
+  `(lpad(to_hex((extract(epoch FROM ${time}) * 1000)::int8), 12, '0') || repeat('0', 20))::uuid`
+
+/** `$1` owner, `$2` end user, `$3` day. */
+const CALLS_OF_DAY = `c.owner_id = $1::uuid AND c.end_user = $2 AND c.outcome IS NOT NULL
+    AND c.id >= ${idAt('$3::timestamptz')} AND c.id < ${idAt("($3::timestamptz + interval '1 day')")}`
+
+/** `$4` and `$5`: JSON arrays of {@link AgentsByContext}. */
+const LIST = `
+INSERT INTO listed_conversations (id, identity, owner_id, end_user, agent, app, conversation, created_at, last_activity_at)
+SELECT DISTINCT ON (identity) (left(id::text, 15) || substr(gen_random_uuid()::text, 16))::uuid, identity, owner_id, end_user, agent, app,
+  conversation, admitted_at, now()
+FROM (
+  SELECT c.*, ${identityInSql('c')} AS identity FROM calls c
+  WHERE ${CALLS_OF_DAY} AND c.kind = 'chat' AND c.outcome <> 'rejected' AND c.conversation <> '' AND c.conversation <> c.id::text
+    AND (c.agent = ANY (ARRAY(SELECT json_array_elements_text($4::json)))
+      OR (c.face <> 'openai' AND c.agent <> ALL (ARRAY(SELECT json_array_elements_text($5::json)))))
+) AS call
+WHERE NOT EXISTS (
+  SELECT FROM conversation_generations g WHERE g.identity = call.identity AND g.deleted_at >= call.admitted_at)
+ORDER BY identity, admitted_at
+ON CONFLICT (identity) DO NOTHING`
+
+const ROLLUP_KEY = 'span, grain, subject, bucket, end_user, kind, agent, app, model, outcome'
+const keyOf = (row: string) =>
+  ROLLUP_KEY.split(', ')
+    .map((column) => `${row}.${column}`)
+    .join(', ')
+
+/**
+ * `$4` the pseudonym, `$5` the salt of the ids of conversations.
+ *
+ * - Rollups are looked up by their whole key, in the hours and the day of the keys that have calls on it, and in its month. So a day
+ *   costs a few looks at an index, however many end users there are. The rows are visited in the order in which settlements write them.
+ * - A moved row keeps every column, also those that a newer version on the same database has added.
+ * - A settlement that runs at the same time either has been added to a row before it is moved, or makes a new row of the old name,
+ *   which the next look finds. It takes the name from the row of its call, so that no process writes a name that was replaced.
+ * - Calls that run keep their names until they end, since what they store is found by it.
+ */
+const RENAME = `
+WITH keys AS MATERIALIZED (
+  SELECT k.id::text AS subject
+  FROM (SELECT id FROM api_keys WHERE owner_id = $1::uuid UNION ALL SELECT id FROM removed_api_keys WHERE owner_id = $1::uuid) k
+  CROSS JOIN LATERAL (
+    SELECT FROM rollups r
+    WHERE r.span = 'day' AND r.grain = 'key' AND r.subject = k.id::text AND r.bucket = $3::timestamptz
+    ORDER BY ${keyOf('r')} LIMIT 1) AS called
+), spans AS MATERIALIZED (
+  SELECT 'hour'::rollup_span AS span, hour AS bucket
+  FROM generate_series($3::timestamptz, $3::timestamptz + interval '23 hours', interval '1 hour') AS hour
+  UNION ALL SELECT 'day', $3::timestamptz
+  UNION ALL SELECT 'month', date_trunc('month', $3::timestamptz, 'UTC')
+), found AS MATERIALIZED (
+  SELECT r.*
+  FROM keys k CROSS JOIN spans s CROSS JOIN LATERAL (
+    SELECT ${ROLLUP_KEY} FROM rollups
+    WHERE span = s.span AND grain = 'end_user' AND subject = k.subject AND bucket = s.bucket AND end_user = $2
+    ORDER BY ${ROLLUP_KEY} LIMIT 1000000) AS r
+  ORDER BY ${keyOf('r')}
+), gone AS (
+  DELETE FROM rollups r USING found f WHERE (${keyOf('r')}) = (${keyOf('f')}) RETURNING r AS rollup
+), moved AS (
+  INSERT INTO rollups AS r
+  SELECT (jsonb_populate_record(rollup, jsonb_build_object('end_user', $4::text))).*
+  FROM gone ORDER BY ${keyOf('(rollup)')}
+  ${ADDED_TO_ROLLUPS}
+), named AS (
+  DELETE FROM rollup_names WHERE kind = 'end_user' AND subject = $1::text AND day = $3::timestamptz AND name = $2 RETURNING day
+), entered AS (
+  INSERT INTO rollup_names (kind, subject, day, name) SELECT 'end_user', $1::text, day, $4 FROM named
+  ON CONFLICT DO NOTHING RETURNING day
+), counted AS (
+  UPDATE rollup_name_counts c SET names = c.names - 1 FROM named n
+  WHERE c.kind = 'end_user' AND c.subject = $1::text AND c.day = n.day AND NOT EXISTS (SELECT FROM entered)
+), renamed AS (
+  UPDATE calls c
+  SET end_user = $4, rating_text = NULL,
+    conversation = CASE WHEN c.conversation IN ('', c.id::text) THEN c.conversation
+      ELSE 'erased-' || left(encode(sha256(convert_to($5 || c.conversation, 'UTF8')), 'hex'), 24) END
+  WHERE ${CALLS_OF_DAY}
+  RETURNING c.id, c.conversation
+), replies AS (
+  UPDATE kept_calls k
+  SET conversation = r.conversation, reply = NULL, bytes = 0, gone_at = coalesce(k.gone_at, now())
+  FROM renamed r WHERE k.call_id = r.id AND k.ended_at IS NOT NULL
+  RETURNING k.call_id
+), parts AS (
+  DELETE FROM reply_parts WHERE call_id IN (SELECT call_id FROM replies)
+)
+SELECT (SELECT count(*) FROM renamed)::int4 + (SELECT count(*) FROM gone)::int4 AS renamed`
