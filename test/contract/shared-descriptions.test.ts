@@ -40,6 +40,8 @@ const OWN_WORDS = new Set([
   'Agent.requires',
   'Agent.status',
   'ApiKey.id',
+  // In REST the id by which the client names it, as `conversationId` is.
+  'Call.conversation',
   'Call.id',
   'Call.outcome',
   'GatewayProcess.state',

@@ -86,6 +86,7 @@ export const ON_SERVER_ALONE: readonly string[] = [
   'test/scale/deployments-seen.test.ts',
   'test/scale/deployments-database.test.ts',
   'test/scale/dump-and-restore.test.ts',
+  'test/scale/erasure.test.ts',
   'test/scale/full-database-disk.test.ts',
   'test/scale/kept-calls.test.ts',
   'test/scale/kept-transcripts.test.ts',
