@@ -25,7 +25,7 @@ export function addUsageCommands(program: Command): void {
     .option('--granularity <length>', 'hour, day or month; day by default')
     .option(
       '--group-by <list>',
-      'key, agent, app, model, user, end_user and outcome, separated by commas',
+      'key, agent, app, model, user, end_user and outcome, separated by commas, or conversation with --agent',
       list,
     )
     .action(async ({ json, user: username, ...input }: ReportOptions) => {

@@ -203,7 +203,7 @@ const usageSchema = {
     group_by: Type.Optional(
       Type.String({
         maxLength: 100,
-        description: `The properties by which to group, separated by commas, out of ${GROUPS.join(', ')}.`,
+        description: `The properties by which to group, separated by commas, out of ${GROUPS.join(', ')}. \`conversation\` stands alone and needs \`agent\`: the report then has the 100 conversations that were used last, by their ids at the gateway, and is read from the ledger.`,
       }),
     ),
     rows: Type.Optional(

@@ -379,6 +379,9 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
     see: (groups) => (groups.length > 0 ? 'allowed' : 'nothing'),
   }),
   'UsageGroup.key': row(OWN_CALLS, 'key', { within: `{ ${REPORTED} { groups { $FIELD } } }` }),
+  'UsageGroup.conversation': row({ ...OWN_CALLS, 'upload key': 'nothing' }, 'conversation', {
+    within: `{ usage(filter: { agentId: "${FAILING_AGENT}" }, groupBy: [CONVERSATION]) { groups { $FIELD } } }`,
+  }),
   'UsageGroup.owner': row({ ...OWN_CALLS, ...NONE_FOR_KEYS }, 'owner', {
     within: `{ ${REPORTED} { groups { $FIELD } } }`,
   }),

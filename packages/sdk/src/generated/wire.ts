@@ -5264,7 +5264,7 @@ export interface operations {
                 outcome?: string;
                 /** The length of the buckets; the default is `day`. Without `from`, the report covers the last day by the hour, the last 30 days by the day or the last 365 days by the month. */
                 granularity?: "hour" | "day" | "month";
-                /** The properties by which to group, separated by commas, out of key, agent, app, model, user, end_user, outcome. */
+                /** The properties by which to group, separated by commas, out of key, agent, app, model, user, end_user, outcome, conversation. `conversation` stands alone and needs `agent`: the report then has the 100 conversations that were used last, by their ids at the gateway, and is read from the ledger. */
                 group_by?: string;
                 /** What the rows of the CSV are: `points` (the default) for each bucket of each group, `totals` for each group over the whole range. */
                 rows?: "points" | "totals";

@@ -9,7 +9,15 @@ type ReportQuery = NonNullable<operations['readUsage']['parameters']['query']>
 export type OutcomeFilter = NonNullable<Call['outcome']> | 'failed'
 
 /** A property of calls by which a report can be grouped. */
-export type UsageProperty = 'key' | 'agent' | 'app' | 'model' | 'user' | 'end_user' | 'outcome'
+export type UsageProperty =
+  | 'key'
+  | 'agent'
+  | 'app'
+  | 'model'
+  | 'user'
+  | 'end_user'
+  | 'outcome'
+  | 'conversation'
 
 /** What a usage report covers. */
 export type UsageQuery = Omit<

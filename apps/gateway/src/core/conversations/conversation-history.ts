@@ -4,9 +4,10 @@ import type { PlatformHistory, PlatformMessage, Rating } from '#core/agents/adap
 import { keptText } from '#core/calls/conversation/conversations.ts'
 import type { Sql } from '#core/database/database.ts'
 import { fail, Problem, refuseField } from '#core/errors/errors.ts'
+import { CALL_OF_CONVERSATION } from '#core/ledger/listed-conversations-sql.ts'
 import { resolveFileUrl } from '#core/uploads/kept-files/resolve-file-url.ts'
 import type { AtPlatform, Place } from './at-platform.ts'
-import { CALL_OF_CONVERSATION, type Conversation } from './conversation-rows.ts'
+import type { Conversation } from './conversation-rows.ts'
 
 /** A message of a conversation, as its platform has it, or the gateway where the platform keeps none. */
 export interface ConversationMessage {

@@ -1,4 +1,5 @@
 import type { Sql } from '#core/database/database.ts'
+import { CALL_OF_CONVERSATION, OF_CONVERSATION } from '#core/ledger/listed-conversations-sql.ts'
 
 /** A conversation of an end user with an agent and its app. */
 export interface Conversation {
@@ -63,13 +64,6 @@ interface ConversationRow {
   readonly paused: boolean
   readonly since: Date | null
 }
-
-/** The condition that a row `c` belongs to the conversation `l`. The first two columns have an index. */
-const OF_CONVERSATION = `c.owner_id = l.owner_id AND c.conversation = l.conversation AND c.agent = l.agent AND c.app = l.app
-    AND c.end_user = l.end_user`
-
-/** The same for a call `c`, of which earlier ones with the same id had others. */
-export const CALL_OF_CONVERSATION = `${OF_CONVERSATION} AND c.kind = 'chat' AND (l.since IS NULL OR c.admitted_at > l.since)`
 
 /** `$1`: a JSON array of ids. */
 const READ = `

@@ -3,9 +3,10 @@ import { eventJson } from '#core/audit/audit.ts'
 import type { ConversationName } from '#core/calls/conversation/derived-ids.ts'
 import type { Sql } from '#core/database/database.ts'
 import { Problem } from '#core/errors/errors.ts'
+import { CALL_OF_CONVERSATION } from '#core/ledger/listed-conversations-sql.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import { type AtPlatform, NotServed, type Place } from './at-platform.ts'
-import { CALL_OF_CONVERSATION, type Conversation } from './conversation-rows.ts'
+import type { Conversation } from './conversation-rows.ts'
 
 export interface DeletedConversation {
   readonly id: string

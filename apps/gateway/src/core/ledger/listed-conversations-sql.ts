@@ -32,3 +32,10 @@ export function identityInSql(row: string): string {
   const parts = ['owner_id', 'end_user', 'agent', 'app', 'conversation'].map((column) => `${row}.${column}`)
   return `sha256(convert_to(json_build_array(${parts.join(', ')})::text, 'UTF8'))`
 }
+
+/** The condition that a row `c` belongs to the conversation `l`. The first two columns have an index. */
+export const OF_CONVERSATION = `c.owner_id = l.owner_id AND c.conversation = l.conversation AND c.agent = l.agent AND c.app = l.app
+    AND c.end_user = l.end_user`
+
+/** The same for a call `c`, of which earlier ones with the same id had others. */
+export const CALL_OF_CONVERSATION = `${OF_CONVERSATION} AND c.kind = 'chat' AND (l.since IS NULL OR c.admitted_at > l.since)`

@@ -57,7 +57,7 @@ export function parseReportQuery(input: ReportInput, now: Date): ReportQuery {
     range: () => properRangeOf(input),
     compared: () => comparedRangeOf(input),
     granularity: () => oneOf('granularity', GRANULARITIES, input.granularity ?? 'day'),
-    groupBy: () => groupsOf(input.groupBy ?? []),
+    groupBy: () => groupsOf(input),
     outcome: () => ifGiven(outcome, (words) => statesOf(words, OUTCOME_WORDS)),
   })
   const to = range.to ?? now
@@ -99,11 +99,19 @@ function properRangeOf(input: RangeInput) {
   return range
 }
 
-function groupsOf(names: readonly string[]): readonly Group[] {
+function groupsOf({ groupBy: names = [], agent }: ReportInput): readonly Group[] {
   const groups = names.map(
     (name) =>
       GROUPS.find((group) => group === name.trim()) ??
       refuseField(['groupBy'], `expected a list of ${GROUPS.join(', ')}.`),
   )
+  if (groups.includes('conversation')) {
+    if (groups.some((group) => group !== 'conversation')) {
+      refuseField(['groupBy'], 'expected nothing beside conversation, which groups alone.')
+    }
+    if (agent === undefined) {
+      refuseField(['agent'], (nameOf) => `expected an agent, because ${nameOf(['groupBy'])} is conversation.`)
+    }
+  }
   return [...new Set(groups)]
 }

@@ -2,9 +2,18 @@ import { type CallOutcome, FAILED_OUTCOMES } from '#core/ledger/call-kinds.ts'
 import type { Conditions } from './query-fields.ts'
 import type { RollupSums } from './usage-accumulator.ts'
 
-/** The dimensions by which a report can be grouped, in any combination. */
-export const GROUPS = ['key', 'agent', 'app', 'model', 'user', 'end_user', 'outcome'] as const
+/** The dimensions of rollups, in any combination. */
+const ROLLUP_GROUPS = ['key', 'agent', 'app', 'model', 'user', 'end_user', 'outcome'] as const
+export type RollupGroup = (typeof ROLLUP_GROUPS)[number]
+
+/** The dimensions by which a report can be grouped; that by conversation is read from the ledger, and stands alone. */
+export const GROUPS = [...ROLLUP_GROUPS, 'conversation'] as const
 export type Group = (typeof GROUPS)[number]
+
+/** Those of a report that is read from the rollups. */
+export function rollupGroups(groups: readonly Group[]): readonly RollupGroup[] {
+  return groups.filter((group) => group !== 'conversation')
+}
 
 /** The SQL of {@link RollupSums}; the rollups are named `r`. */
 export const SUMS = `sum(r.calls)::int8 AS calls,
@@ -16,8 +25,8 @@ export const SUMS = `sum(r.calls)::int8 AS calls,
     string_agg(r.duration::text, '') AS duration`
 
 /** The outcomes come from our own lists and never from a caller, so they need no escaping. */
-function isOneOf(outcomes: readonly string[]): string {
-  return `r.outcome IN (${outcomes.map((outcome) => `'${outcome}'`).join(', ')})`
+export function isOneOf(outcomes: readonly string[], row = 'r'): string {
+  return `${row}.outcome IN (${outcomes.map((outcome) => `'${outcome}'`).join(', ')})`
 }
 
 /** The conditions on rollups that are not part of their scope. */

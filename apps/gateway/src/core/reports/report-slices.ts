@@ -3,7 +3,7 @@ import { inSlices } from '#core/limits/sharing/read-in-slices.ts'
 import type { Slices } from '#core/limits/sharing/reads.ts'
 import type { Granularity } from './range/calendar.ts'
 import type { Segment } from './range/report-range.ts'
-import { filterInSql, type Group, type ReportRow, type RollupFilter } from './report-rows.ts'
+import { filterInSql, type ReportRow, type RollupFilter, type RollupGroup } from './report-rows.ts'
 
 /** The rollups that a report reads, and how it sums them. */
 export interface SlicedRead {
@@ -12,7 +12,7 @@ export interface SlicedRead {
   readonly subjects: readonly string[]
   readonly segments: readonly Segment[]
   readonly filter: RollupFilter
-  readonly groupBy: readonly Group[]
+  readonly groupBy: readonly RollupGroup[]
   /** The SQL of the columns of the groups and the sums, in which the rollups are named `r`. */
   readonly columns: string
   /** Reading stops when there are more groups than this, because the report will be rejected anyway. */

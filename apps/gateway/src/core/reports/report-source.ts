@@ -4,7 +4,7 @@ import { inSlices } from '#core/limits/sharing/read-in-slices.ts'
 import type { Slices } from '#core/limits/sharing/reads.ts'
 import type { ReportRange } from './range/report-range.ts'
 import type { ReportQuery } from './report-query.ts'
-import { filterInSql, type Group, type ReportRow, SUMS } from './report-rows.ts'
+import { filterInSql, type ReportRow, type RollupGroup, SUMS } from './report-rows.ts'
 import { readInSlices } from './report-slices.ts'
 import type { Scope } from './scope.ts'
 
@@ -15,19 +15,24 @@ export const POINT_ROWS_MAX = 2 * POINTS_MAX
 
 const NIL = '00000000-0000-0000-0000-000000000000'
 
+/** A query that the rollups answer. */
+export interface RollupQuery extends ReportQuery {
+  readonly groupBy: readonly RollupGroup[]
+}
+
 /** Reads the sums of each group in each bucket: in one statement, or in slices on an embedded database. */
 export function readRows(
   { sql, slices }: { sql: Sql; slices: Slices | undefined },
   source: Source,
   range: ReportRange,
-  query: ReportQuery,
+  query: RollupQuery,
 ): Promise<ReportRow[]> {
   return slices === undefined
     ? readWhole(sql, source, range, query)
     : readSliced(sql, slices, source, range, query)
 }
 
-function readWhole(sql: Sql, source: Source, range: ReportRange, query: ReportQuery): Promise<ReportRow[]> {
+function readWhole(sql: Sql, source: Source, range: ReportRange, query: RollupQuery): Promise<ReportRow[]> {
   const { condition, values } = filterInSql(query, 5)
   return sql.query<ReportRow>(statementOf(source, query.groupBy, condition), [
     JSON.stringify(range.segments),
@@ -43,7 +48,7 @@ async function readSliced(
   slices: Slices,
   source: Source,
   { segments, starts }: ReportRange,
-  query: ReportQuery,
+  query: RollupQuery,
 ): Promise<ReportRow[]> {
   return readInSlices(sql, slices, {
     grain: source.grain,
@@ -107,7 +112,7 @@ export function grainOfKeys({
  */
 function statementOf(
   { grain, subjects: given, owner }: Source,
-  groupBy: readonly Group[],
+  groupBy: readonly RollupGroup[],
   condition: string,
 ): string {
   const subjects =
@@ -138,8 +143,8 @@ function isOfKeys(grain: Source['grain']): boolean {
 }
 
 /** The columns of the groups and then those of the sums; the rollups are named `r`. */
-function columnsOf({ grain }: Pick<Source, 'grain'>, groupBy: readonly Group[]): string {
-  const column: Record<Group, string> = {
+function columnsOf({ grain }: Pick<Source, 'grain'>, groupBy: readonly RollupGroup[]): string {
+  const column: Record<RollupGroup, string> = {
     key: 'r.subject',
     user: isOfKeys(grain)
       ? `(SELECT owner_id::text FROM ${KEY_OWNERS} AS k WHERE k.id = r.subject::uuid LIMIT 1)`

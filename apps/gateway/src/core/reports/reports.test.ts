@@ -10,7 +10,7 @@ import type { Call } from '#generated/prisma/client.ts'
 import { createCalls } from './calls.ts'
 import type { CallsInput } from './calls-query.ts'
 import type { ReportQuery } from './report-query.ts'
-import { GROUPS } from './report-rows.ts'
+import { GROUPS, type RollupGroup, rollupGroups } from './report-rows.ts'
 import { queryBefore, type Report, type ReportGroup, readReport } from './reports.ts'
 import { openUsageServices, type TestKey, type UsageServices } from './usage.test-support.ts'
 import { createUsage, type Usage } from './usage.ts'
@@ -196,7 +196,8 @@ test('every number equals that of the ledger, for all users, a user, a key and a
   )
 })
 
-const VALUES: Record<(typeof GROUPS)[number], (call: Call) => string> = {
+const DIMENSIONS = rollupGroups(GROUPS)
+const VALUES: Record<RollupGroup, (call: Call) => string> = {
   key: (call) => call.keyId,
   agent: (call) => call.agent,
   app: (call) => call.app,
@@ -206,7 +207,7 @@ const VALUES: Record<(typeof GROUPS)[number], (call: Call) => string> = {
   outcome: (call) => call.outcome ?? '',
 }
 
-test.each(GROUPS)('grouped by %s, each group has its own calls, the most used first', async (group) => {
+test.each(DIMENSIONS)('grouped by %s, each group has its own calls, the most used first', async (group) => {
   const { groups } = await ask(admin, { groupBy: [group] })
   const truth = Map.groupBy(calls, VALUES[group])
   expect(new Set(groups.map((each) => each.group[group]))).toEqual(new Set(truth.keys()))
@@ -287,7 +288,7 @@ test('filters hold in every combination, for all users, a user and a key, howeve
     const some = all.filter((_condition, index) => (chosen & (1 << index)) !== 0)
     const query = Object.assign({}, ...some.map(([more]) => more)) as Partial<ReportQuery>
     const truth = calls.filter((call) => some.every(([, holds]) => holds(call)))
-    const group = GROUPS[chosen % GROUPS.length] ?? 'agent'
+    const group = DIMENSIONS[chosen % DIMENSIONS.length] ?? 'agent'
     const { totals, groups } = await usage.report(admin, { ...base, ...query, groupBy: [group] })
     expectTruth(totals, truth)
     expect(groups).toHaveLength(new Set(truth.map(VALUES[group])).size)
@@ -337,7 +338,7 @@ test.each(['embedded', 'server'] as const)(
 
 test("no caller reads another user's usage, whatever the groups", async () => {
   const [owner, other] = owners
-  for (const group of GROUPS) {
+  for (const group of DIMENSIONS) {
     expect((await ask(owner, { groupBy: [group] })).totals.calls).toBe(
       calls.filter(({ ownerId }) => ownerId === owner.userId).length,
     )
@@ -355,10 +356,10 @@ test('end users are combined with every other group, for all users, a user and a
     [owners[0], {}, ({ ownerId }) => ownerId === owners[0].userId],
     [key.caller, {}, ({ keyId }) => keyId === key.id],
   ]
-  for (const group of GROUPS) {
+  for (const group of DIMENSIONS) {
     const groupBy = [...new Set([group, 'end_user' as const])]
     for (const [caller, more, isSeen] of views) {
-      const nameOf = (of: (name: (typeof GROUPS)[number]) => string | undefined) => groupBy.map(of).join(' ')
+      const nameOf = (of: (name: RollupGroup) => string | undefined) => groupBy.map(of).join(' ')
       const truth = Map.groupBy(calls.filter(isSeen), (call) => nameOf((name) => VALUES[name](call)))
       const { groups } = await ask(caller, { ...more, groupBy })
       expect(groups).toHaveLength(truth.size)

@@ -4,9 +4,10 @@ import type { Sql } from '#core/database/database.ts'
 import { refuseField } from '#core/errors/errors.ts'
 import type { Reads } from '#core/limits/sharing/reads.ts'
 import type { Principal } from '#core/requests/principal.ts'
+import { readConversationRows } from './conversation-rows.ts'
 import { type ReportRange, rangeBefore, reportRange } from './range/report-range.ts'
 import type { ReportQuery } from './report-query.ts'
-import type { Group, ReportRow } from './report-rows.ts'
+import { type Group, type ReportRow, type RollupGroup, rollupGroups } from './report-rows.ts'
 import { grainOfKeys, POINT_ROWS_MAX, POINTS_MAX, readRows, sourceOf } from './report-source.ts'
 import type { RequireKnownAgent } from './require-known-agent.ts'
 import { keysInScope, scopeOf } from './scope.ts'
@@ -43,7 +44,7 @@ export interface ReadDeps {
 }
 
 /**
- * Computes a report from the rollups alone, without reading the ledger.
+ * Computes a report from the rollups alone, without reading the ledger, unless it is grouped by conversation.
  *
  * @throws Problem `invalid_request`, `key_not_found`, `user_not_found`
  */
@@ -57,8 +58,12 @@ export function readReport(
   return reads.inTurn({ owner: caller.userId, signal }, async (slices) => {
     const scope = await scopeOf(sql, caller, query)
     await requireKnownAgent(query.agent, slices)
+    if (query.groupBy.includes('conversation')) {
+      return toReport(await readConversationRows(sql, scope, range, query), range, query)
+    }
     const source = sourceOf(scope, query)
-    return toReport(await readRows({ sql, slices }, source, range, query), range, query)
+    const rollups = { ...query, groupBy: rollupGroups(query.groupBy) }
+    return toReport(await readRows({ sql, slices }, source, range, rollups), range, query)
   })
 }
 
@@ -76,11 +81,17 @@ export function readReportsOfKeys(
   signal?: AbortSignal,
 ): Promise<Map<string, Report>> {
   const range = reportRange(query.from, query.to, query.timezone, query.granularity)
+  if (query.groupBy.includes('conversation')) {
+    refuseField(
+      ['groupBy'],
+      'expected no conversation, by which the reports of several keys cannot be grouped.',
+    )
+  }
   requireFewPoints(keyIds.length, range.starts.length)
   return reads.inTurn({ owner: caller.userId, signal }, async (slices) => {
     const subjects = await keysInScope(sql, caller, keyIds)
     await requireKnownAgent(query.agent, slices)
-    const groupBy = [...new Set<Group>(['key', ...query.groupBy])]
+    const groupBy = [...new Set<RollupGroup>(['key', ...rollupGroups(query.groupBy)])]
     const source = { grain: grainOfKeys(query), subjects }
     const rows = await readRows({ sql, slices }, source, range, { ...query, groupBy })
     if (rows.length > POINT_ROWS_MAX) refuseLargeReport()

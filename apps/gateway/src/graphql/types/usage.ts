@@ -9,6 +9,7 @@ import { USAGE_DESCRIPTIONS } from '#http/descriptions/usage-descriptions.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
+import { Conversation } from '../conversations/conversation.ts'
 import { enumOf, knownOrOther } from '../enum-of.ts'
 import { conditionsOf } from '../reads/conditions-of.ts'
 import { relatedQuery } from '../reads/related-query.ts'
@@ -41,6 +42,7 @@ const GroupBy = enumOf('UsageGroupBy', GROUPS, {
     user: 'The user whom the API key belongs to.',
     end_user: 'The end user that the client named.',
     outcome: 'How the call ended.',
+    conversation: USAGE_DESCRIPTIONS.byConversation,
   },
 })
 
@@ -142,6 +144,14 @@ const UsageGroup = builder.objectRef<{ report: Report; entry: ReportGroup }>('Us
       description: 'How the calls ended, if the report is grouped by `OUTCOME`.',
       resolve: ({ entry: { group } }) =>
         group.outcome === undefined ? null : knownOrOther(OUTCOMES, group.outcome),
+    }),
+    conversation: t.field({
+      type: Conversation,
+      nullable: true,
+      description:
+        'The conversation, if the report is grouped by `CONVERSATION`; null if it was deleted since or is not yours to see.',
+      resolve: ({ entry: { group } }, _args, { loaders }) =>
+        group.conversation === undefined ? null : loaders.conversation(group.conversation),
     }),
     totals: t.field({
       type: UsageTotals,

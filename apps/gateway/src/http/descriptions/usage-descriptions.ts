@@ -6,6 +6,8 @@ export const USAGE_DESCRIPTIONS = {
   timezone: 'The time zone in which days and months begin.',
   granularity: 'The length of the buckets.',
   groupBy: 'The properties by which the calls are grouped.',
+  byConversation:
+    'The conversation of one agent, which is required, by its id at the gateway: the 100 that were used last. It stands alone, and is read from the ledger, so that the report has no calls that the ledger has not.',
   totals: 'The numbers of all calls together.',
   calls: 'How many calls there were.',
   promptTokens: 'The tokens of the inputs; null where none were reported.',
