@@ -36,13 +36,18 @@ export function outcomesOf({ databaseUrl }: KeptReplicas, keyId: string): Promis
   })
 }
 
+/** The same without the calls whose admission a busy machine has answered too late: they are taken back, and their clients ask again. */
+export async function answeredOf(replicas: KeptReplicas, keyId: string): Promise<(string | null)[]> {
+  return (await outcomesOf(replicas, keyId)).filter((outcome) => outcome !== 'rejected')
+}
+
 export interface SameAnswer {
   readonly status: number
   readonly text: string
   readonly callId: string | null
 }
 
-/** Sends the same request many times at once, to all gateways in turn. */
+/** Sends the same request many times at once, to all gateways in turn, and again where a gateway asks for that, as clients do. */
 export function askAll(
   replicas: KeptReplicas,
   apiKey: string,
@@ -51,8 +56,14 @@ export function askAll(
 ): Promise<SameAnswer[]> {
   return Promise.all(
     Array.from({ length: times }, async (_, index) => {
-      const response = await replicas.client(index, apiKey).ask('chat', idempotencyKey, question)
-      const text = withoutComments(await response.text())
+      const ask = () => replicas.client(index, apiKey).ask('chat', idempotencyKey, question)
+      let response = await ask()
+      let text = withoutComments(await response.text())
+      while (response.status === 503 && reasonOf(text) === 'unavailable') {
+        await pause(1_000 * Number(response.headers.get('retry-after')))
+        response = await ask()
+        text = withoutComments(await response.text())
+      }
       return { status: response.status, text, callId: response.headers.get('x-call-id') }
     }),
   )
