@@ -213,6 +213,11 @@ export const SETTINGS = {
         description:
           'How long after the last use of a conversation the gateway remembers the id that the platform gave it.',
       }),
+      nameFromQuestion: flag({
+        default: false,
+        description:
+          'Whether a conversation is named by the first 80 characters of its first question. If not, it has no name until it is given one, and the list stores no texts.',
+      }),
       endUserHeader: Type.Optional(
         matching('the name of a request header in lower case', isHeaderName, {
           description:

@@ -17,6 +17,8 @@ export interface AdmissionRequest extends Admission {
   readonly address: string
   /** Whether the call belongs to a conversation that its client can go on with. */
   readonly isListed?: boolean
+  /** The name that the conversation gets if it begins with this call. */
+  readonly conversationName?: string | undefined
   /**
    * Decides what the call is to the open pause that its admission has met, and returns how it is to be admitted then. The slot has
    * been taken. Absent for uploads, which meet none.
@@ -104,7 +106,8 @@ export function createAdmission(deps: AdmissionDeps): AdmissionService {
     request: AdmissionRequest,
     { place, slot, observer }: AdmissionOptions = {},
   ): Promise<AdmittedCall | AttachedCall> {
-    const { callId, requestId, kind, face, agent, app, keyHash, kept, trace, isListed } = request
+    const { callId, requestId, kind, face, agent, app, keyHash, kept, trace, isListed, conversationName } =
+      request
     let own: KeyLimits | undefined
     try {
       own = (await keyLimits(keyHash)) ?? fail('key_unknown')
@@ -122,7 +125,8 @@ export function createAdmission(deps: AdmissionDeps): AdmissionService {
       const { keyId, ownerId, attachedTo, generation } = await admitPast(request)
       if (attachedTo !== undefined) return { keyId, ownerId, attachedTo }
       // A copy, since the request is larger and this is kept until the call ends.
-      const record: CallRecord = { callId, requestId, kind, face, agent, trace, isListed }
+      const listed = { isListed, ...(conversationName !== undefined && { conversationName }) }
+      const record: CallRecord = { callId, requestId, kind, face, agent, trace, ...listed }
       const admitted = { type: 'admitted', call: record } as const
       observe(admitted)
       observer?.(admitted)

@@ -18,6 +18,8 @@ export interface CallRecord extends CallOrigin, Traced {
   readonly agent: string
   /** Whether it belongs to a conversation that its client can go on with. */
   readonly isListed?: boolean | undefined
+  /** The name that the conversation gets if it begins with this call, where conversations are named by their first questions. */
+  readonly conversationName?: string | undefined
 }
 
 /**

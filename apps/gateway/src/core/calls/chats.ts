@@ -27,6 +27,7 @@ import {
   enterConversation,
 } from './conversation/enter-conversation.ts'
 import { Answering } from './pauses/answering.ts'
+import { nameFromQuestion } from './conversation/name-from-question.ts'
 import { CallPause } from './pauses/call-pause.ts'
 import type { ClaimedPause } from './pauses/meet-pause.ts'
 import type { PauseHolder, Pauses } from './pauses/pauses.ts'
@@ -86,6 +87,8 @@ export interface ChatDeps extends EnterDeps, Pick<RouteOfDeps, 'routes'>, Pick<A
   readonly bounds: ChatBounds
   /** Where the replies of kept calls go. */
   readonly kept: KeptReplies
+  /** Whether a conversation is named by its first question. */
+  readonly namesConversations: boolean
 }
 
 /** Limits of one process. */
@@ -186,6 +189,7 @@ export function createChatService(deps: ChatDeps): ChatService {
         ...admissionOf(call, { callId, keyHash, conversationId, trace }),
         // Clients of chat completions name a conversation only if they want one.
         isListed: !keepsNothing && !(call.face === 'openai' && conversation.kind === 'new'),
+        conversationName: deps.namesConversations ? nameFromQuestion(call.asks) : undefined,
         answers: answering.named,
         meet: (pause, ownerId) => answering.meet(pause, ownerId, conversationId),
       }

@@ -32,6 +32,7 @@ function settlementOf({ call, settled }: Extract<CallEvent, { type: 'settled' }>
     paused: settled.paused,
     answerId: settled.answerId,
     isListed: call.isListed,
+    conversationName: call.conversationName,
   }
 }
 

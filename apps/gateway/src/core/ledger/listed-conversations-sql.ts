@@ -11,14 +11,14 @@ export const LISTED = `
 , spoken AS MATERIALIZED (
   SELECT DISTINCT ON (identity) *
   FROM (
-    SELECT ${identityInSql('s')} AS identity, s.id, owner_id, end_user, agent, app, conversation, admitted_at
+    SELECT ${identityInSql('s')} AS identity, s.id, owner_id, end_user, agent, app, conversation, conversation_name, admitted_at
     FROM settled s WHERE is_listed AND outcome <> 'rejected'
   ) AS call
   ORDER BY identity, admitted_at
 ), listed AS (
-  INSERT INTO listed_conversations AS l (id, identity, owner_id, end_user, agent, app, conversation, created_at, last_activity_at)
+  INSERT INTO listed_conversations AS l (id, identity, owner_id, end_user, agent, app, conversation, name, created_at, last_activity_at)
   SELECT (left(id::text, 15) || substr(gen_random_uuid()::text, 16))::uuid, identity, owner_id, end_user, agent, app, conversation,
-    admitted_at, now()
+    conversation_name, admitted_at, now()
   FROM spoken t
   WHERE NOT EXISTS (
     SELECT FROM listed_conversations k WHERE k.identity = t.identity AND k.last_activity_at > now() - interval '1 minute')

@@ -59,6 +59,16 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
     }
   })
 
+  test('a conversation is named by its first call, if that has a name for it, and by no later one', async () => {
+    const key = await fixture.keyOf()
+    const named = (conversationName: string) => ({ ...DONE, conversationName })
+    await call(key, { conversation: 'chat-1' }, named('Where is my order?'))
+    await call(key, { conversation: 'chat-1' }, named('And now?'))
+    await call(key, { conversation: 'chat-2' })
+    await call(key, { conversation: 'chat-2' }, named('Too late'))
+    expect((await listedOf(key)).map(({ name }) => name)).toEqual(['Where is my order?', null])
+  })
+
   test('the same id of another owner, end user, agent or app is another conversation', async () => {
     const [key, other] = [await fixture.keyOf(), await fixture.keyOf()]
     const texts = [{}, { endUser: 'ann' }, { agent: 'coze' }, { app: 'app' }, { endUser: 'ann","', app: '"' }]

@@ -17,7 +17,8 @@ WITH open AS MATERIALIZED (
   UPDATE calls c SET outcome = 'interrupted', ended_at = clock_timestamp()
   FROM open o WHERE c.id = o.id
   RETURNING ${SETTLED_COLUMNS}, false AS was_interrupted,
-    c.kind = 'chat' AND c.face <> 'openai' AND c.conversation <> c.id::text AS is_listed
+    c.kind = 'chat' AND c.face <> 'openai' AND c.conversation <> c.id::text AS is_listed,
+    NULL::text AS conversation_name
 )${rollUp(bounds)}${LISTED}
 SELECT id FROM settled`
 

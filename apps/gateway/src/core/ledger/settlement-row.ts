@@ -52,6 +52,8 @@ export interface Settlement extends Traced {
   readonly answerId?: string | undefined
   /** Whether the call belongs to a conversation that its client can go on with. */
   readonly isListed?: boolean | undefined
+  /** The name of the conversation, if it begins with this call. */
+  readonly conversationName?: string | undefined
 }
 
 /** A settlement as the statement takes it. */
@@ -77,6 +79,7 @@ export function settlementRow(settlement: Settlement): object {
     duration_ms: storable(settlement.durationMs),
     paused: settlement.paused,
     is_listed: settlement.isListed,
+    conversation_name: settlement.conversationName,
     answer_id: settlement.answerId,
   }
 }

@@ -12,7 +12,7 @@ WITH given AS MATERIALIZED (
   SELECT * FROM json_to_recordset($1::json) AS s(
     id uuid, outcome text, deployment text, attempts int2, attempt_list jsonb, trace_id text, queued_ms int, reason text, model text,
     platform_status int, platform_code text, platform_log_id text,
-    prompt_tokens int, completion_tokens int, total_tokens int, first_chunk_ms int, duration_ms int, paused boolean, is_listed boolean, answer_id text)
+    prompt_tokens int, completion_tokens int, total_tokens int, first_chunk_ms int, duration_ms int, paused boolean, is_listed boolean, conversation_name text, answer_id text)
 ), open AS MATERIALIZED (
   SELECT c.id, c.outcome IS NOT NULL AS was_interrupted
   FROM calls c
@@ -30,7 +30,7 @@ WITH given AS MATERIALIZED (
       ended_at = clock_timestamp()
   FROM open o JOIN given s USING (id)
   WHERE c.id = o.id
-  RETURNING ${SETTLED_COLUMNS}, o.was_interrupted, s.is_listed
+  RETURNING ${SETTLED_COLUMNS}, o.was_interrupted, s.is_listed, s.conversation_name
 )${rollUp(bounds)}${LISTED}
 SELECT count(*) FROM settled`
 

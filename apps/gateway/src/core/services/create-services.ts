@@ -92,7 +92,7 @@ export interface ServicesConfig {
     readonly readersPerOwnerMax: number
     readonly readersPerCallMax: number
   }
-  readonly conversations: { readonly maxCharacters: number }
+  readonly conversations: { readonly maxCharacters: number; readonly nameFromQuestion: boolean }
   readonly uploads: UploadSettings
   readonly users: UsersDeps['config']
   readonly usage: UsageDeps['config']
@@ -182,6 +182,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     checkType,
     inlineBytes: new ByteBudget(INLINE_BYTES_MAX),
     keptCharactersMax: config.conversations.maxCharacters,
+    namesConversations: config.conversations.nameFromQuestion,
     bounds: {
       ...config.chat,
       // It may change while streams are open.

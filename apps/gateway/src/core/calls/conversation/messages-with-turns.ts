@@ -40,7 +40,7 @@ function questionOf(messages: readonly CallMessage[]): string {
 }
 
 /** Texts and parts of messages that have been checked. */
-function textOf(content: unknown): string {
+export function textOf(content: unknown): string {
   if (typeof content === 'string') return content
   const parts = Array.isArray(content) ? (content as { text?: unknown }[]) : []
   return parts.flatMap(({ text }) => (typeof text === 'string' ? text : [])).join('\n')
