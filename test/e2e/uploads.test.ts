@@ -52,6 +52,7 @@ describe('a file that is sent', () => {
       size: REPORT.length,
       sha256: sha256(REPORT),
       created_by: 'me',
+      user: '',
       created_at: expect.any(String),
       expires_at: expect.any(String),
     })

@@ -26,14 +26,12 @@ export interface UploadForm {
  * and ends a process of Node if reading the file fails.
  */
 export function formAround({ createdBy, user, filename, type }: UploadFields, boundary: string): UploadForm {
+  const part = (name: string, more: string) =>
+    `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${more}`
+  const text = (name: string, value: string) => part(name, `\r\n\r\n${value}\r\n`)
+  const file = `; filename="${escaped(filename)}"\r\ncontent-type: ${escaped(type)}\r\n\r\n`
   return {
-    head:
-      `--${boundary}\r\ncontent-disposition: form-data; name="created_by"\r\n\r\n${createdBy}\r\n` +
-      (user === undefined
-        ? ''
-        : `--${boundary}\r\ncontent-disposition: form-data; name="user"\r\n\r\n${user}\r\n`) +
-      `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${escaped(filename)}"\r\n` +
-      `content-type: ${escaped(type)}\r\n\r\n`,
+    head: text('created_by', createdBy) + (user === undefined ? '' : text('user', user)) + part('file', file),
     tail: `\r\n--${boundary}--\r\n`,
   }
 }

@@ -26,8 +26,8 @@ import {
   type EnterDeps,
   enterConversation,
 } from './conversation/enter-conversation.ts'
-import { Answering } from './pauses/answering.ts'
 import { nameFromQuestion } from './conversation/name-from-question.ts'
+import { Answering } from './pauses/answering.ts'
 import { CallPause } from './pauses/call-pause.ts'
 import type { ClaimedPause } from './pauses/meet-pause.ts'
 import type { PauseHolder, Pauses } from './pauses/pauses.ts'
