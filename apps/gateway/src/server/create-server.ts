@@ -214,8 +214,9 @@ const FULL =
   'connections are at their bound; idle ones are closed for further ones, which are refused where none is idle'
 
 /** Clients of kept calls go on to read and stop them while the process drains, and are answered from earlier ones. */
-function isAboutKeptCall({ url, headers }: FastifyRequest): boolean {
-  return headers[IDEMPOTENCY_KEY] !== undefined || url.startsWith('/api/v1/calls/')
+function isAboutKeptCall({ method, url, headers }: FastifyRequest): boolean {
+  // What is put there is a rating, which any process takes.
+  return headers[IDEMPOTENCY_KEY] !== undefined || (url.startsWith('/api/v1/calls/') && method !== 'PUT')
 }
 
 /** The paths that are refused while the gateway drains. */
