@@ -47,7 +47,11 @@ const bareSchema = () =>
 const config: CodegenConfig = {
   ignoreNoDocuments: true,
   generates: {
-    'examples/react/generated/': { ...documentNodes, schema, documents: 'examples/react/*.ts' },
+    'examples/react/generated/': {
+      ...documentNodes,
+      schema,
+      documents: ['examples/react/*.ts', 'examples/react/chats/*.ts'],
+    },
     // Which types belong to an interface or a union, for the cache of Apollo Client.
     'examples/react/generated/possible-types.ts': {
       schema,

@@ -1,8 +1,10 @@
-import { defineConfig } from 'vite'
+import { defaultClientConditions, defineConfig } from 'vite'
 
 const gateway = process.env.GATEWAY_URL ?? 'http://localhost:8080'
 
 export default defineConfig({
+  // Leads to the sources of the SDK in this repository; a page of your own does not need it.
+  resolve: { conditions: ['@trunkline/source', ...defaultClientConditions] },
   // Serves the pages while they are developed, and forwards their requests to the gateway, so that no CORS is needed.
-  server: { proxy: { '/graphql': gateway } },
+  server: { proxy: { '/graphql': gateway, '/api': gateway } },
 })

@@ -16,7 +16,7 @@ const server = process.env.E2E_DATABASE_URL ?? ''
 const LOCKED_MS = process.env.SOAK ? 30_000 : 0
 const LEASE_MS = 1_500
 /** What an admission reads and writes. */
-const NEEDED_BY_ADMISSIONS = ['api_keys', 'calls', 'pauses', 'users']
+const NEEDED_BY_ADMISSIONS = ['api_keys', 'calls', 'conversation_generations', 'pauses', 'users']
 const MANAGEMENT = [
   '/api/v1/users',
   '/api/v1/api-keys',

@@ -130,6 +130,7 @@ test.each([
       ...EXAMPLES.map(({ file }) => `examples/${file}`),
     ],
   ],
+  ['chat-page.md', ['examples/react/vite.config.ts', ...examplesIn('react/chats')]],
   ['graphql-react.md', examplesIn('react')],
   ['graphql-apollo.md', examplesIn('react/apollo')],
   ['graphql-urql.md', examplesIn('react/urql')],

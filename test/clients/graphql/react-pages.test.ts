@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
-import { createServer, type ViteDevServer } from 'vite'
+import { createServer, defaultClientConditions, type ViteDevServer } from 'vite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER, launchBrowser } from '../../support/browser.ts'
 import { freePort } from '../../support/free-port.ts'
@@ -26,7 +26,12 @@ describe.runIf(HAS_BROWSER)('the example page in a browser', () => {
       root: ROOT,
       configFile: false,
       logLevel: 'silent',
-      server: { host: '127.0.0.1', port: 0, proxy: { '/graphql': system.gateway.url } },
+      resolve: { conditions: ['@trunkline/source', ...defaultClientConditions] },
+      server: {
+        host: '127.0.0.1',
+        port: 0,
+        proxy: { '/graphql': system.gateway.url, '/api': system.gateway.url },
+      },
     })
     await server.listen()
     browser = await launchBrowser()
@@ -181,6 +186,58 @@ describe.runIf(HAS_BROWSER)('the example page in a browser', () => {
         body: { status: 'suspended' },
       })
       await page.getByLabel('Username').waitFor()
+    })
+  })
+
+  describe.each(['sdk', 'graphql'])('a page of chats with %s', (client) => {
+    test('lists chats, goes on with one, and names, rates and deletes it', async () => {
+      const user = await system.api.createUser(system.token, `${client}-chats`, { role: 'premium' })
+      const apiKey = await keyOf(user.username, user.password)
+      const page = await browser.newPage()
+      const problems: string[] = []
+      page.on('pageerror', (error) => problems.push(error.message))
+      await page.goto(`${server.resolvedUrls?.local[0]}chats.html?with=${client}`)
+      await page.getByLabel('API key').fill(apiKey)
+      await page.getByRole('button', { name: 'Show the chats' }).click()
+      const chats = page.getByRole('navigation').getByRole('listitem')
+      const answers = page.getByRole('article', { name: 'Agent' })
+      const ask = async (query: string) => {
+        await page.getByLabel('Message').fill(query)
+        await page.getByRole('button', { name: 'Send' }).click()
+        await page.getByRole('article', { name: 'You' }).filter({ hasText: query }).waitFor()
+        await page.locator('[aria-busy=false]').waitFor()
+      }
+      await ask('My name is Ada.')
+      await ask('What is my name?')
+      await answers.filter({ hasText: 'Ada' }).last().waitFor()
+
+      page.once('dialog', (dialog) => dialog.accept('Names'))
+      // A new chat is in the list once the gateway has settled its first call.
+      await expect
+        .poll(async () => {
+          const { body } = await system.api.call('GET', '/api/v1/conversations', { token: apiKey })
+          return body.data.items.length
+        })
+        .toBe(1)
+      await page.reload()
+      await page.getByLabel('API key').fill(apiKey)
+      await page.getByRole('button', { name: 'Show the chats' }).click()
+      await chats.first().getByRole('button').click()
+      await expect.poll(() => answers.count()).toBe(2)
+      await page.getByRole('button', { name: 'Rename' }).click()
+      await chats.filter({ hasText: 'Names' }).waitFor()
+      const good = answers.last().getByRole('button', { name: 'Good answer' })
+      await good.click()
+      await page.locator('[aria-busy=false]').waitFor()
+      await chats.first().getByRole('button').click()
+      await expect.poll(() => good.getAttribute('aria-pressed')).toBe('true')
+      await ask('And again, what is my name?')
+      await expect.poll(() => answers.last().textContent()).toContain('Ada')
+
+      await page.getByRole('button', { name: 'Delete' }).click()
+      await expect.poll(() => chats.count()).toBe(0)
+      expect(await page.getByRole('article').count()).toBe(0)
+      expect(problems).toEqual([])
     })
   })
 

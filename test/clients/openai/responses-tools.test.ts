@@ -168,10 +168,15 @@ test('what is kept by no response is a 404 of the SDK that names the alternative
     responses.delete('resp_1'),
     responses.cancel('resp_1'),
     responses.inputItems.list('resp_1'),
-    conversations.create(),
   ]) {
     const failure = await Promise.resolve(request).catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(NotFoundError)
     expect(failure).toMatchObject({ code: 'route_not_found', message: expect.stringMatching(/\/api\/v1/) })
   }
+  // The gateway lists conversations at this path, and makes one with its first turn.
+  await expect(conversations.create()).rejects.toMatchObject({
+    status: 405,
+    code: 'method_not_allowed',
+    message: expect.stringContaining('/api/v1/responses'),
+  })
 })

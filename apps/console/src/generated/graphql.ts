@@ -272,6 +272,7 @@ export type UsageGranularity =
 export type UsageGroupBy =
   | 'AGENT'
   | 'APP'
+  | 'CONVERSATION'
   | 'END_USER'
   | 'KEY'
   | 'MODEL'

@@ -31,6 +31,10 @@ export function otherApiHint(url: string): string {
   const [path = ''] = url.split('?', 1)
   if (WRONG_BASE.test(path)) return 'The base URL of this API ends in /api/v1.'
   if (!/^\/api(?:\/|$)/.test(path)) return ''
-  const resource = /^\/api\/v1\/([^/]+)/.exec(path)?.[1] ?? ''
-  return HINTS.get(resource) ?? GENERAL_HINT
+  return otherResourceHint(path) ?? GENERAL_HINT
+}
+
+/** What to use instead of a resource of another API, of which this one may have other methods. */
+export function otherResourceHint(path: string): string | undefined {
+  return HINTS.get(/^\/api\/v1\/([^/?]+)/.exec(path)?.[1] ?? '')
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '#core/errors/errors.ts'
-import { otherApiHint } from './other-api-paths.ts'
+import { otherApiHint, otherResourceHint } from './other-api-paths.ts'
 
 /** A path that has routes, and the methods that they accept. */
 interface KnownPath {
@@ -33,9 +33,8 @@ export function watchRoutes(app: FastifyInstance): (request: FastifyRequest, rep
       return new Problem('route_not_found', { detail })
     }
     reply.header('allow', allowed.join(', '))
-    return new Problem('method_not_allowed', {
-      detail: `${shortened(path)} takes ${allowed.join(', ')}, not ${method}.`,
-    })
+    const detail = `${shortened(path)} takes ${allowed.join(', ')}, not ${method}. ${otherResourceHint(path) ?? ''}`
+    return new Problem('method_not_allowed', { detail: detail.trimEnd() })
   }
 }
 
