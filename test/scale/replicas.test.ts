@@ -10,6 +10,12 @@ import { type Replicas, startReplicas } from '../support/replicas.ts'
 const server = process.env.E2E_DATABASE_URL ?? ''
 const redisUrl = process.env.E2E_REDIS_URL ?? ''
 
+/** The quota of a user, of which its keys make four times as many calls at once. */
+const QUOTA = process.env.SOAK ? 1_000 : 100
+const REVOCATIONS = process.env.SOAK ? 150 : 30
+/** Calls at once with a key of 60 a minute. */
+const CALLS_OVER_LIMIT = process.env.SOAK ? 600 : 150
+
 /** Four processes that share one Redis and one PostgreSQL. */
 describe.skipIf(server === '' || redisUrl === '')('four replicas', () => {
   let replicas: Replicas
@@ -41,35 +47,38 @@ describe.skipIf(server === '' || redisUrl === '')('four replicas', () => {
 
   const newKey = async (more: Record<string, unknown> = {}) => api.createKey(token, more)
 
-  test('of 4,000 concurrent calls with four keys of a user exactly the 1,000 of its quota are admitted, counted and dispatched', {
+  test(`of ${4 * QUOTA} concurrent calls with four keys of a user exactly the ${QUOTA} of its quota are admitted, counted and dispatched`, {
     timeout: 120_000,
   }, async () => {
-    const user = await api.createUser(token, 'quota', { max_api_calls: 1_000 })
+    const user = await api.createUser(token, 'quota', { max_api_calls: QUOTA })
     const keys = await Promise.all([1, 2, 3, 4].map(() => newKey({ owner_id: user.id })))
     const before = replicas.platform.received.length
     const results = await sendToAll(
-      4_000,
+      4 * QUOTA,
       keys.map(({ full_key }) => full_key),
     )
 
-    expect(countByReason(results)).toEqual({ 200: 1_000, quota_exceeded: 3_000 })
+    expect(countByReason(results)).toEqual({ 200: QUOTA, quota_exceeded: 3 * QUOTA })
     const admitted = new Set(results.filter(({ status }) => status === 200).map(({ id }) => id))
-    expect(replicas.platform.received).toHaveLength(before + 1_000)
+    expect(replicas.platform.received).toHaveLength(before + QUOTA)
     expect(new Set(replicas.platform.received.slice(before))).toEqual(admitted)
     const { body } = await api.call('GET', `/api/v1/users/${user.id}`, { token })
-    expect(body.data.api_calls_count).toBe(1_000)
+    expect(body.data.api_calls_count).toBe(QUOTA)
     const rows = await query<{ id: string }>(
       replicas.databaseUrl,
       'SELECT request_id AS id FROM calls WHERE owner_id = $1',
       [user.id],
     )
-    expect(rows).toHaveLength(1_000)
+    expect(rows).toHaveLength(QUOTA)
     expect(new Set(rows.map(({ id }) => id))).toEqual(admitted)
   })
 
-  test('a limit of 60 per minute admits exactly 60 of 600 concurrent calls across all replicas', async () => {
+  test(`a limit of 60 per minute admits exactly 60 of ${CALLS_OVER_LIMIT} concurrent calls across all replicas`, async () => {
     const key = await newKey({ limits: { chat_per_minute: 60 } })
-    expect(countByReason(await sendToAll(600, [key.full_key]))).toEqual({ 200: 60, rate_limited: 540 })
+    expect(countByReason(await sendToAll(CALLS_OVER_LIMIT, [key.full_key]))).toEqual({
+      200: 60,
+      rate_limited: CALLS_OVER_LIMIT - 60,
+    })
   })
 
   /** Revokes a key at one replica and immediately uses it at the others. */
@@ -93,9 +102,9 @@ describe.skipIf(server === '' || redisUrl === '')('four replicas', () => {
   }
 
   test(
-    'a key that one replica revoked is rejected by all the others at once, 150 times out of 150',
+    `a key that one replica revoked is rejected by all the others at once, ${REVOCATIONS} times out of ${REVOCATIONS}`,
     { timeout: 60_000 },
-    () => expectRevocations(150),
+    () => expectRevocations(REVOCATIONS),
   )
 
   test('after all of these tests the ledger and all counters agree', async () => {
