@@ -84,6 +84,10 @@ async function environmentOf(username: string): Promise<Record<string, string>> 
   const key = await system.api.createKey(token, { permissions: ['chat', 'upload'] })
   // Examples that list calls find one, which has failed.
   await system.api.chat(key.full_key, 'dify', { chat_id: '', query: 'sandbox:error=server' })
+  // Examples that list conversations find some, of which one deletes one.
+  for (let chats = 0; chats < 2; chats += 1) {
+    await (await system.api.chat(key.full_key, 'dify', { chat_id: '', query: 'Hello', user: 'ann' })).text()
+  }
   // Examples that list refusals find one too.
   await system.api.chat(key.full_key, 'unknown', { chat_id: '', query: 'Hello' })
   return {

@@ -53,8 +53,11 @@ export class Conversations {
    *
    * @example
    * ```ts
-   * const { agent, conversation, paused } = await client.conversations.get(id)
-   * console.log(agent, conversation, paused)
+   * const [found] = (await client.conversations.list({ limit: 1 })).items
+   * if (found !== undefined) {
+   *   const { agent, conversation, paused } = await client.conversations.get(found.id)
+   *   console.log(agent, conversation, paused)
+   * }
    * ```
    */
   get(id: string, options?: CallOptions): ApiPromise<ListedConversation> {
@@ -69,13 +72,16 @@ export class Conversations {
    *
    * @example
    * ```ts
-   * let { items, before } = await client.conversations.messages(id)
-   * while (before !== null) {
-   *   const older = await client.conversations.messages(id, { before })
-   *   items = [...older.items, ...items]
-   *   before = older.before
+   * const [found] = (await client.conversations.list({ limit: 1 })).items
+   * if (found !== undefined) {
+   *   let { items, before } = await client.conversations.messages(found.id)
+   *   while (before !== null) {
+   *     const older = await client.conversations.messages(found.id, { before })
+   *     items = [...older.items, ...items]
+   *     before = older.before
+   *   }
+   *   console.log(items.map(({ role, text }) => `${role}: ${text}`))
    * }
-   * for (const { role, text } of items) console.log(role, text)
    * ```
    */
   messages(id: string, page?: MessagePage, options?: CallOptions): ApiPromise<ConversationMessages> {
@@ -96,8 +102,11 @@ export class Conversations {
    *
    * @example
    * ```ts
-   * const { name, passed_on } = await client.conversations.rename(id, 'Holiday plans')
-   * console.log(name, passed_on)
+   * const [found] = (await client.conversations.list({ limit: 1 })).items
+   * if (found !== undefined) {
+   *   const { name, passed_on } = await client.conversations.rename(found.id, 'Holiday plans')
+   *   console.log(name, passed_on)
+   * }
    * ```
    */
   rename(id: string, name: string | null, options?: CallOptions): ApiPromise<RenamedConversation> {
@@ -112,8 +121,11 @@ export class Conversations {
    *
    * @example
    * ```ts
-   * const { at_platform } = await client.conversations.delete(id)
-   * console.log(at_platform)
+   * const [found] = (await client.conversations.list({ limit: 1 })).items
+   * if (found !== undefined) {
+   *   const { at_platform } = await client.conversations.delete(found.id)
+   *   console.log(at_platform)
+   * }
    * ```
    */
   delete(id: string, options?: CallOptions): ApiPromise<DeletedConversation> {

@@ -21,7 +21,8 @@ export class EndUsers {
    *
    * @example
    * ```ts
-   * const { complete, pseudonym, agents } = await client.endUsers.erase({ user: 'ann' })
+   * const { id: owner } = await client.users.me()
+   * const { complete, pseudonym, agents } = await client.endUsers.erase({ user: 'ann', owner })
    * console.log(complete, pseudonym)
    * for (const { agent, remaining, reason } of agents) console.log(agent, remaining, reason)
    * ```
