@@ -6,8 +6,8 @@ import { showLimit } from '#http/response/limit-headers.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
+import { Rating } from '../types/rating.ts'
 import { Conversation, TAKES } from './conversation.ts'
-import { Rating } from './message.ts'
 import { readerOf } from './reader-of.ts'
 
 const PassedOn = enumOf('PassedOn', ['yes', 'failed', 'unsupported'] as const, {

@@ -15,6 +15,7 @@ import { Agent } from '../types/agent.ts'
 import { Call } from '../types/call.ts'
 import { CallOutcome } from '../types/call-outcome.ts'
 import { Node } from '../types/node.ts'
+import { UsageGroup } from '../types/usage.ts'
 import { User } from '../types/user.ts'
 import { Message, MessageConnection } from './message.ts'
 import { readerOf } from './reader-of.ts'
@@ -101,6 +102,17 @@ builder.prismaObjectField(Call, 'conversation', (t) =>
       'The conversation of a chat; null if it is not listed, was deleted since or is not yours to see. It is listed within a second of the end of its first call.',
     select: { id: true },
     resolve: ({ id }, _args, { loaders }) => loaders.conversationOfCall(id),
+  }),
+)
+
+builder.objectField(UsageGroup, 'conversation', (t) =>
+  t.field({
+    type: Conversation,
+    nullable: true,
+    description:
+      'The conversation, if the report is grouped by `CONVERSATION`; null if it was deleted since or is not yours to see.',
+    resolve: ({ entry: { group } }, _args, { loaders }) =>
+      group.conversation === undefined ? null : loaders.conversation(group.conversation),
   }),
 )
 

@@ -1,13 +1,8 @@
 import type { ConversationMessage, History } from '#core/conversations/conversation-history.ts'
-import { RATINGS } from '#core/conversations/rate-call.ts'
 import { CONVERSATION_DESCRIPTIONS } from '#http/descriptions/conversation-descriptions.ts'
 import { builder } from '../builder.ts'
 import { enumOf } from '../enum-of.ts'
-
-export const Rating = enumOf('Rating', RATINGS, {
-  description: 'What a user thinks of an answer.',
-  values: { up: 'It was good.', down: 'It was not.' },
-})
+import { Rating } from '../types/rating.ts'
 
 const MessageRole = enumOf('MessageRole', ['user', 'assistant'] as const, {
   description: 'Who said a message.',

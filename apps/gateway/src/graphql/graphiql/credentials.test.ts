@@ -22,6 +22,11 @@ const MEANINGS: Readonly<Record<string, Cells>> = {
     EVERYBODY,
   'Takes an access token or any API key.': { ...EVERYBODY, ...missing },
   'Takes an access token, or an API key with the permission `ADMIN`.': { ...MANAGERS, ...missing },
+  'Takes an access token, or an API key with the permission `CHAT` or `ADMIN`.': {
+    ...EVERYBODY,
+    'upload key': 'permission_denied',
+    ...missing,
+  },
   'Takes an access token of an administrator, or an API key of one with the permission `ADMIN`.': {
     ...ADMINS,
     ...missing,

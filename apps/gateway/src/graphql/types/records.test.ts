@@ -13,13 +13,14 @@ afterAll(() => face?.close())
 
 /** Fields of REST that have another name in GraphQL, beside the case. */
 const KEY_NAMES = { created_by: 'creatorId' }
+const UPLOAD_NAMES = { user: 'endUser' }
 /** Enums, which GraphQL writes in capitals. */
 const ENUMS = new Set(['role', 'status', 'quota_period', 'permissions'])
 
 test.each<[string, CallerName, string, string, Record<string, string>]>([
   ['a user', 'premium', '/api/v1/users/me', 'me', {}],
   ['an API key', 'premium', '/api/v1/api-keys/KEY', 'apiKey(id: "KEY")', KEY_NAMES],
-  ['an upload', 'premium', '/api/v1/uploads/UPLOAD', 'upload(id: "UPLOAD")', {}],
+  ['an upload', 'premium', '/api/v1/uploads/UPLOAD', 'upload(id: "UPLOAD")', UPLOAD_NAMES],
 ])('%s has the same fields over GraphQL as over REST', async (_what, as, path, field, names) => {
   const ids = { KEY: await face.newKey(ownerId()), UPLOAD: await face.newUpload(ownerId()) }
   const withIds = (text: string) => text.replace('KEY', ids.KEY).replace('UPLOAD', ids.UPLOAD)

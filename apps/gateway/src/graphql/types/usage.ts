@@ -9,7 +9,6 @@ import { USAGE_DESCRIPTIONS } from '#http/descriptions/usage-descriptions.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
-import { Conversation } from '../conversations/conversation.ts'
 import { enumOf, knownOrOther } from '../enum-of.ts'
 import { conditionsOf } from '../reads/conditions-of.ts'
 import { relatedQuery } from '../reads/related-query.ts'
@@ -80,7 +79,7 @@ const UsageFilter = builder.inputType('UsageFilter', {
   }),
 })
 
-const UsageGroup = builder.objectRef<{ report: Report; entry: ReportGroup }>('UsageGroup').implement({
+export const UsageGroup = builder.objectRef<{ report: Report; entry: ReportGroup }>('UsageGroup').implement({
   description:
     'The calls that have the same value of each property of `groupBy`. Properties by which the report is not grouped are null.',
   fields: (t) => ({
@@ -144,14 +143,6 @@ const UsageGroup = builder.objectRef<{ report: Report; entry: ReportGroup }>('Us
       description: 'How the calls ended, if the report is grouped by `OUTCOME`.',
       resolve: ({ entry: { group } }) =>
         group.outcome === undefined ? null : knownOrOther(OUTCOMES, group.outcome),
-    }),
-    conversation: t.field({
-      type: Conversation,
-      nullable: true,
-      description:
-        'The conversation, if the report is grouped by `CONVERSATION`; null if it was deleted since or is not yours to see.',
-      resolve: ({ entry: { group } }, _args, { loaders }) =>
-        group.conversation === undefined ? null : loaders.conversation(group.conversation),
     }),
     totals: t.field({
       type: UsageTotals,
