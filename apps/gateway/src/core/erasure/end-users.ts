@@ -2,7 +2,7 @@ import { validate } from 'uuid'
 import { whoIs } from '#core/audit/actor.ts'
 import type { Audit } from '#core/audit/audit.ts'
 import type { Runtime } from '#core/base/runtime.ts'
-import type { DerivedIds } from '#core/calls/conversation/derived-ids.ts'
+import type { DerivedIds, ErasedNames } from '#core/calls/conversation/derived-ids.ts'
 import { ID_CHARACTERS_MAX } from '#core/calls/request/call.ts'
 import type { CallStops } from '#core/calls/stop-calls.ts'
 import { type AtPlatformDeps, createAtPlatform } from '#core/conversations/at-platform.ts'
@@ -96,6 +96,36 @@ export function createEndUsers(deps: EndUsersDeps) {
     return row
   }
 
+  async function eraseAll(
+    caller: Principal,
+    whom: EndUser,
+    names: ErasedNames,
+  ): Promise<ErasedEndUser & { readonly conversationsLeft: number }> {
+    const { ownerId } = whom
+    const stoppedCalls = await stopRunning(deps, caller, whom)
+    const days = await daysOfLedger(upkeep)
+    const contexts = agentsByContext()
+    for (const day of days) await listFromLedger(upkeep, whom, day, contexts)
+    const agents = await eraseConversations({ ...deps, atPlatform }, whom)
+    await sql.query('DELETE FROM pauses WHERE owner_id = $1::uuid AND end_user = $2', [ownerId, whom.endUser])
+    const deletedUploads = await eraseUploads(deps, whom, derivedIds.endUserId(ownerId, whom.endUser))
+    for (const day of days) await renameInLedger(upkeep, whom, day, names)
+    // Once more for what was settled meanwhile, which is of these days.
+    for (const day of days.slice(0, DAYS_MEANWHILE)) await renameInLedger(upkeep, whom, day, names)
+    const { conversations, calls, uploads } = await left(whom)
+    return {
+      ownerId,
+      pseudonym: names.pseudonym,
+      isComplete: conversations + calls + uploads === 0,
+      stoppedCalls,
+      runningCalls: calls,
+      agents,
+      deletedUploads,
+      remainingUploads: uploads,
+      conversationsLeft: conversations,
+    }
+  }
+
   return {
     /**
      * Erases an end user: stops its running calls, deletes its conversations at their platforms and here, its open questions, its kept
@@ -118,43 +148,27 @@ export function createEndUsers(deps: EndUsersDeps) {
       await takeWrite(caller, onLimit)
       const whom = { ownerId, endUser: erasure.endUser }
       const names = derivedIds.erased(ownerId, whom.endUser)
-      const stoppedCalls = await stopRunning(deps, caller, whom)
-      const days = await daysOfLedger(upkeep)
-      const contexts = agentsByContext()
-      for (const day of days) await listFromLedger(upkeep, whom, day, contexts)
-      const agents = await eraseConversations({ ...deps, atPlatform }, whom)
-      await sql.query('DELETE FROM pauses WHERE owner_id = $1::uuid AND end_user = $2', [
-        ownerId,
-        whom.endUser,
-      ])
-      const deletedUploads = await eraseUploads(deps, whom, derivedIds.endUserId(ownerId, whom.endUser))
-      for (const day of days) await renameInLedger(upkeep, whom, day, names)
-      // Once more for what was settled meanwhile, which is of these days.
-      for (const day of days.slice(0, DAYS_MEANWHILE)) await renameInLedger(upkeep, whom, day, names)
-      const { conversations, calls, uploads } = await left(whom)
-      const erased = {
-        ownerId,
-        pseudonym: names.pseudonym,
-        isComplete: conversations + calls + uploads === 0,
-        stoppedCalls,
-        runningCalls: calls,
-        agents,
-        deletedUploads,
-        remainingUploads: uploads,
-      }
-      await audit.append(whoIs(caller), {
-        operation: 'endUsers.erase',
-        target: 'end_user',
-        targetId: names.pseudonym,
-        after: {
-          owner_id: ownerId,
+      const event = (after: object) =>
+        audit.append(whoIs(caller), {
+          operation: 'endUsers.erase',
+          target: 'end_user',
+          targetId: names.pseudonym,
+          after: { owner_id: ownerId, ...after },
+        })
+      try {
+        const { conversationsLeft, ...erased } = await eraseAll(caller, whom, names)
+        await event({
           complete: erased.isComplete,
-          conversations: sum(agents.map(({ deleted, unsupported }) => deleted + unsupported)),
-          conversations_left: conversations,
-          uploads: deletedUploads,
-        },
-      })
-      return erased
+          conversations: sum(erased.agents.map(({ deleted, unsupported }) => deleted + unsupported)),
+          conversations_left: conversationsLeft,
+          uploads: erased.deletedUploads,
+        })
+        return erased
+      } catch (error) {
+        // What was deleted before the failure is gone, so that the log has to have who asked for it.
+        await event({ complete: false }).catch(() => undefined)
+        throw error
+      }
     },
   }
 }
