@@ -42,14 +42,17 @@ interface Options {
   readonly query?: string
   readonly stream?: boolean
   readonly signal?: AbortSignal
+  readonly requestId?: string
 }
 
-function ask(agent: string, key: string, { query = 'Hello', stream = false, signal }: Options = {}) {
+function ask(agent: string, key: string, options: Options = {}) {
+  const { query = 'Hello', stream = false, signal, requestId = randomUUID() } = options
+  const headers = { 'x-request-id': requestId }
   return system.api.chat(
     key,
     agent,
     { query, stream, app_id: '', chat_id: randomUUID() },
-    signal && { signal },
+    { headers, ...(signal && { signal }) },
   )
 }
 
@@ -85,8 +88,12 @@ const PLACES = 3
 async function fillQueue(key: string) {
   const calls = Array.from({ length: PLACES + 1 }, () => {
     const client = new AbortController()
-    const answer = ask('one', key, { signal: client.signal }).then(refusalIn, () => 'left' as const)
-    return { client, answer }
+    const requestId = randomUUID()
+    const answer = ask('one', key, { signal: client.signal, requestId }).then(
+      refusalIn,
+      () => 'left' as const,
+    )
+    return { client, answer, requestId }
   })
   const refused = await Promise.any(
     calls.map(async (call) => {
@@ -128,11 +135,13 @@ describe('a call that waits', () => {
     const key = await newKey()
     const release = await hold('one')
     const left = await fillQueue(key.full_key)
-    const gone = () => system.gateway.output.match(/"status":499/g)?.length ?? 0
-    const before = gone()
     for (const { client } of left) client.abort()
     for (const { answer } of left) expect(await answer).toBe('left')
-    await until('the gateway has noticed', () => gone() === before + PLACES)
+    // By their ids, since the line of an earlier client that has left may be written only now.
+    for (const { requestId } of left)
+      await until('the gateway has noticed', () =>
+        new RegExp(`"reqId":"${requestId}".*"status":499`).test(system.gateway.output),
+      )
     // All places are free again.
     const next = await fillQueue(system.key)
     release()
