@@ -129,7 +129,7 @@ describe.runIf(HAS_BROWSER)('conversations in the console', () => {
     expect(await messages(page).count()).toBe(2)
   })
 
-  test('one goes on in the playground, and answers are rated there', async () => {
+  test('one goes on in the playground, where answers are rated, until it is deleted', async () => {
     const id = await say('dify', 'goes-on', ['My name is Ann.'])
     const { page, problems, violations } = await openOne(id)
     await page.getByRole('button', { name: 'Go on in the playground' }).click()
@@ -192,6 +192,14 @@ describe.runIf(HAS_BROWSER)('conversations in the console', () => {
     await page.getByRole('button', { name: 'Go on in the playground' }).click()
     await reply(page, 2).getByText('Good evening.').last().waitFor()
     expect(await page.getByRole('article').count()).toBe(3)
+
+    // Once it is deleted, the playground has no chat that would go on with it.
+    await page.goto(`${console.system.gateway.url}/console/conversations/${id}`)
+    await page.getByRole('button', { name: 'Delete', exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click()
+    await title(page, 'Conversations')
+    await page.goto(chat)
+    await page.getByText('This chat is not in this browser').waitFor()
     expect(problems).toEqual([])
   })
 })

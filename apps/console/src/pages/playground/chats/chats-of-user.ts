@@ -34,6 +34,16 @@ interface ChatsOptions {
   readonly handOver: { take(): string | undefined; leave(text: string | undefined): void }
 }
 
+/** What makes a conversation of this user one, as the gateway names it. */
+export interface ConversationPlace {
+  readonly agentId: string
+  readonly appId: string
+  /** The id by which its calls name it. */
+  readonly conversationId: string
+  /** Empty for none. */
+  readonly endUser: string
+}
+
 export interface ChatToOpen {
   readonly id?: string
   readonly agent: string
@@ -96,6 +106,18 @@ export class ChatsOfUser {
 
   record(id: string): ChatRecord | undefined {
     return this.#records.get(id)
+  }
+
+  /** The chat that goes on with a conversation, where this browser has one. */
+  ofConversation(conversation: ConversationPlace): ChatRecord | undefined {
+    const { agentId, appId, conversationId, endUser } = conversation
+    return this.#view.list.find(
+      (chat) =>
+        chat.agent === agentId &&
+        chat.app === appId &&
+        chat.conversationId === conversationId &&
+        (chat.endUser ?? '') === endUser,
+    )
   }
 
   /** A chat that is new until its first message, or that begins with turns of another one. */

@@ -23,13 +23,7 @@ export async function openConversation(
     chats.loaded,
   ])
   const said = turnsOf(read.conversation?.messages?.nodes ?? [], conversation)
-  const kept = chats.view.list.find(
-    (chat) =>
-      chat.agent === agent &&
-      chat.app === app &&
-      chat.conversationId === conversationId &&
-      (chat.endUser ?? '') === endUser,
-  )
+  const kept = chats.ofConversation(conversation)
   const session =
     (kept && (await chats.open(kept.id, keepsConversation))) ??
     chats.begin({ id, agent, app, conversationId, endUser, keepsConversation })
