@@ -25,11 +25,11 @@ const OPTIONS = {
   calls: { type: 'string', of: ['usage'], summary: 'the number of calls in the ledger' },
   keep: { type: 'boolean', of: ['usage'], summary: 'keep the database, and print its URL' },
   postgres: { type: 'boolean', of: ['neighbours'], summary: 'on PostgreSQL alone' },
-  embedded: { type: 'boolean', of: ['neighbours'], summary: 'on the embedded database alone' },
+  embedded: { type: 'boolean', of: ['neighbours', 'calls'], summary: 'on the embedded database alone' },
   from: {
     type: 'string',
-    of: ['release', 'resilience'],
-    summary: 'the checkout to start with or to compare with; resilience takes a commit as well',
+    of: ['calls', 'release', 'resilience'],
+    summary: 'the checkout to start with or to compare with; calls and resilience take a commit as well',
   },
   to: {
     type: 'string',

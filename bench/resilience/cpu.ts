@@ -1,6 +1,3 @@
-import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { checkOut } from '../../test/support/last-release.ts'
 import { costOf } from '../figures/cost.ts'
 import { each, inTurns } from '../figures/pair.ts'
 import { compared, type Figures } from '../figures/parts.ts'
@@ -8,6 +5,7 @@ import { run } from '../load/load.ts'
 import { JSON_CALL, STREAM_CALL } from '../load/workload.ts'
 import { leaveServerCore } from '../servers/cores.ts'
 import type { GatewayTarget } from '../servers/gateway.ts'
+import { mainOf } from '../servers/main-of.ts'
 import type { Stage } from '../stage.ts'
 
 const ROUNDS = 5
@@ -44,13 +42,4 @@ export async function measureCpu(stage: Stage, figures: Figures): Promise<void> 
     const perCall = rounds.map((round) => each(round, ({ cpuUs }) => cpuUs / count))
     figures.add('cpu', ...compared(name, perCall, { text: 'at most 5 % more', ratioMax: RATIO_MAX }))
   }
-}
-
-/** The program of a checkout whose packages are installed, or of a commit, which is checked out and installed. */
-async function mainOf(stage: Stage, from: string): Promise<string> {
-  const main = resolve(from, 'apps/gateway/bin/trunkline.js')
-  if (existsSync(main)) return main
-  const release = await checkOut(from)
-  stage.atEnd(release.remove)
-  return release.main
 }

@@ -1,9 +1,9 @@
 import { type Cost, costOf } from '../figures/cost.ts'
-import { each, onBoth, type Pair } from '../figures/pair.ts'
+import { each, type Pair } from '../figures/pair.ts'
 import { printTable } from '../figures/print-table.ts'
 import { median, quantile } from '../figures/quantile.ts'
 import { COMPARED, cpuRow, goal, range } from '../figures/rows.ts'
-import { type Load, run, type Target } from '../load/load.ts'
+import { run, type Target } from '../load/load.ts'
 import { type Call, CHUNKS_PER_STREAM, JSON_CALL, KEPT_CALL, STREAM_CALL } from '../load/workload.ts'
 import { startComparedServers } from '../servers/compared-servers.ts'
 import type { Stage } from '../stage.ts'
@@ -29,69 +29,106 @@ const JSON_CPU_RATIO_MAX = 1.5
 const CHUNK_CPU_RATIO_MAX = 1.3
 const ADDED_BEYOND_COMMIT_MS_MAX = 1
 
-/** What a call costs in the gateway with all features on, compared with a bare Node pass-through in the same run. */
+/** PGlite is slow enough for fewer calls to take as long. */
+const EMBEDDED_SHARE = 1 / 6
+
+/**
+ * What a call costs in the gateway with all features on, compared with a bare Node pass-through in the same run, and with the
+ * gateway of another commit if `--from` names one.
+ */
 export async function bench(stage: Stage): Promise<void> {
-  const { database, targets } = await startComparedServers(stage)
-  await onBoth(targets, warmUp)
-  await database.analyze()
+  const { passThrough, before, gateway } = await startComparedServers(stage, stage.options)
+  const gateways = [...(before === undefined ? [] : [before]), gateway]
+  const share = stage.options.embedded ? EMBEDDED_SHARE : 1
+  await warmUp(passThrough, 1)
+  for (const { target, database } of gateways) {
+    await warmUp(target, share)
+    await database?.analyze()
+  }
 
   const roundsMax = stage.isQuick ? 2 : 7
   const rounds: Round[] = []
   const commitsMs: number[] = []
   let arePinned = true
-  const deadlineMs = performance.now() + ROUNDS_WITHIN_MS
+  const deadlineMs = performance.now() + ROUNDS_WITHIN_MS * gateways.length
   while (rounds.length < roundsMax && performance.now() < deadlineMs) {
-    arePinned = (await database.pinSessions()) && arePinned
-    rounds.push(await measureRound(targets))
-    commitsMs.push(median(await database.commit(COMMITS)))
+    for (const { database } of gateways) arePinned = ((await database?.pinSessions()) ?? true) && arePinned
+    const costs: Costs[] = []
+    for (const target of [passThrough, ...gateways.map(({ target }) => target)])
+      costs.push(await measure(target, share))
+    rounds.push(costs)
+    const { database } = gateway
+    if (database !== undefined) commitsMs.push(median(await database.commit(COMMITS)))
   }
-  console.log(`PostgreSQL ${database.version}; ${rounds.length} rounds.`)
+  const { database } = gateway
+  console.log(
+    `${database === undefined ? 'The embedded database' : `PostgreSQL ${database.version}`}; ${rounds.length} rounds.`,
+  )
   if (!arePinned)
     console.log('The sessions of PostgreSQL could not be kept off the core of the server under test.')
-  printCalls(rounds, median(commitsMs))
-}
-
-async function warmUp(target: Target): Promise<void> {
-  await run(target, JSON_CALL, { calls: WARM_UP.json, concurrency: BUSY })
-  await run(target, KEPT_CALL, { calls: WARM_UP.kept, concurrency: BUSY })
-  await run(target, STREAM_CALL, { calls: WARM_UP.streams, concurrency: BUSY })
-}
-
-interface Round {
-  readonly json: Pair<Cost>
-  readonly kept: Pair<Cost>
-  readonly streams: Pair<Cost>
-  readonly alone: Pair<Cost>
-}
-
-async function measureRound(targets: Pair<Target>): Promise<Round> {
-  const measure = (call: Call, load: Load) => onBoth(targets, (target) => costOf(target, call, load))
-  return {
-    json: await measure(JSON_CALL, { calls: JSON_CALLS, concurrency: BUSY }),
-    kept: await measure(KEPT_CALL, { calls: KEPT_CALLS, concurrency: BUSY }),
-    streams: await measure(STREAM_CALL, { calls: STREAMS, concurrency: BUSY }),
-    alone: await measure(JSON_CALL, { calls: CALLS_ALONE, concurrency: 1 }),
+  const commitMs = database === undefined ? undefined : median(commitsMs)
+  for (const [index] of gateways.entries()) {
+    const name = index === gateways.length - 1 ? 'gateway' : `gateway of ${stage.options.from}`
+    const pairs = rounds.flatMap(([base, ...tested]) => {
+      const costs = tested[index]
+      return base === undefined || costs === undefined ? [] : { base, tested: costs }
+    })
+    printCalls(name, pairs, { share, commitMs })
   }
 }
 
-function printCalls(rounds: readonly Round[], commitMs: number): void {
-  const cpu = (load: keyof Round, units: number) =>
-    rounds.map((round) => each(round[load], ({ cpuUs }) => cpuUs / units))
-  const time = (load: keyof Round, share: number) =>
-    rounds.map((round) => each(round[load], ({ timesMs }) => quantile(timesMs, share)))
-  printTable(` | pass-through | gateway | ${COMPARED}`, [
-    cpuRow('CPU a JSON call, 32 at a time', cpu('json', JSON_CALLS), JSON_CPU_RATIO_MAX),
-    cpuRow('the same at /api/v1/chat, the turn kept', cpu('kept', KEPT_CALLS)),
+/** `share` of the calls. */
+async function warmUp(target: Target, share: number): Promise<void> {
+  const calls = (count: number) => ({ calls: Math.round(count * share), concurrency: BUSY })
+  await run(target, JSON_CALL, calls(WARM_UP.json))
+  await run(target, KEPT_CALL, calls(WARM_UP.kept))
+  await run(target, STREAM_CALL, calls(WARM_UP.streams))
+}
+
+interface Costs {
+  readonly json: Cost
+  readonly kept: Cost
+  readonly streams: Cost
+  readonly alone: Cost
+}
+
+/** Of each server in turn: the pass-through, and the gateways. */
+type Round = readonly Costs[]
+
+async function measure(target: Target, share: number): Promise<Costs> {
+  const of = (call: Call, calls: number, concurrency: number) => costOf(target, call, { calls, concurrency })
+  return {
+    json: await of(JSON_CALL, Math.round(JSON_CALLS * share), BUSY),
+    kept: await of(KEPT_CALL, Math.round(KEPT_CALLS * share), BUSY),
+    streams: await of(STREAM_CALL, STREAMS, BUSY),
+    alone: await of(JSON_CALL, CALLS_ALONE, 1),
+  }
+}
+
+interface Measured {
+  readonly share: number
+  /** Undefined where the database is embedded. */
+  readonly commitMs: number | undefined
+}
+
+function printCalls(name: string, rounds: readonly Pair<Costs>[], { share, commitMs }: Measured): void {
+  const cpu = (load: keyof Costs, units: number) =>
+    rounds.map((round) => each(round, (costs) => costs[load].cpuUs / units))
+  const time = (load: keyof Costs, part: number) =>
+    rounds.map((round) => each(round, (costs) => quantile(costs[load].timesMs, part)))
+  printTable(` | pass-through | ${name} | ${COMPARED}`, [
+    cpuRow('CPU a JSON call, 32 at a time', cpu('json', Math.round(JSON_CALLS * share)), JSON_CPU_RATIO_MAX),
+    cpuRow('the same at /api/v1/chat, the turn kept', cpu('kept', Math.round(KEPT_CALLS * share))),
     cpuRow(
       'CPU a streamed chunk, 32 streams',
       cpu('streams', STREAMS * CHUNKS_PER_STREAM),
       CHUNK_CPU_RATIO_MAX,
     ),
-    timeRow('p50, one at a time', time('alone', 0.5), commitMs + ADDED_BEYOND_COMMIT_MS_MAX),
+    timeRow('p50, one at a time', time('alone', 0.5), commitMs && commitMs + ADDED_BEYOND_COMMIT_MS_MAX),
     timeRow('p99, one at a time', time('alone', 0.99)),
     timeRow('p50, 32 at a time', time('json', 0.5)),
     timeRow('p99, 32 at a time', time('json', 0.99)),
-    ['a bare commit, p50', '', ms(commitMs)],
+    ...(commitMs === undefined ? [] : [['a bare commit, p50', '', ms(commitMs)]]),
   ])
 }
 

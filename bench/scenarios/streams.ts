@@ -34,11 +34,12 @@ interface StreamCosts {
 
 /** What an open stream costs in the gateway, compared with a bare Node pass-through in the same run. */
 export async function bench(stage: Stage): Promise<void> {
-  const { database, targets } = await startComparedServers(stage)
-  await database.pinSessions()
+  const { passThrough, gateway } = await startComparedServers(stage)
+  await gateway.database?.pinSessions()
+  const targets = { base: passThrough, tested: gateway.target }
   const windows = stage.isQuick ? 4 : 10
   const costs = await measureStreams(targets, windows)
-  console.log(`PostgreSQL ${database.version}; ${windows} windows.`)
+  console.log(`PostgreSQL ${gateway.database?.version}; ${windows} windows.`)
   if (streamsAllowed() < STREAMS_MAX) {
     console.log(
       `The limit of open files (ulimit -Hn) lets a process carry ${streamsAllowed()} streams, not ${STREAMS_MAX}.`,
