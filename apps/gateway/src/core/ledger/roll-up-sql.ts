@@ -11,6 +11,10 @@ const added = (column: string) => `CASE
         FROM jsonb_each_text(excluded.${column}))
     END`
 
+/** Of each fact, its cells of a histogram with their calls. */
+const cellsOf = (column: string) =>
+  `facts CROSS JOIN LATERAL unnest(facts.${column}, facts.counts) AS c(cell, alike_calls)`
+
 /** The end of a statement that inserts into `rollups AS r` what is added to the rows that are there. */
 export const ADDED_TO_ROLLUPS = `ON CONFLICT (span, grain, subject, bucket, end_user, kind, agent, app, model, outcome) DO UPDATE SET
     calls = r.calls + excluded.calls,
@@ -43,8 +47,8 @@ export const ROLLUP_BOUNDS: RollupBounds = { endUsersPerDayMax: 10_000, appsPerD
  *   bound may be exceeded by what each process settles at once.
  * - `was_interrupted`: the process that ran the call replaces the outcome `interrupted` that another process had written,
  *   which is subtracted again.
- * - Calls that are equal in every column are merged in the first step, because each row is then multiplied by twelve (three
- *   spans, four grains).
+ * - Calls that differ in their times alone are merged in the first steps, with their times as arrays, because each row is then
+ *   multiplied by twelve (three spans, four grains), and sorted by ten columns.
  * - Rows are written in the order of their keys. Concurrent settlements update the same rows and would deadlock otherwise.
  */
 export const rollUp = ({ endUsersPerDayMax, appsPerDayMax }: RollupBounds) => `
@@ -93,7 +97,7 @@ export const rollUp = ({ endUsersPerDayMax, appsPerDayMax }: RollupBounds) => `
   UNION ALL
   SELECT -1, kind, agent, filed_app, '', 'interrupted', key_id, owner_id, filed_end_user, admitted_at, rating, NULL, NULL, NULL, NULL, NULL
   FROM filed WHERE was_interrupted
-), distinct_calls AS MATERIALIZED (
+), distinct_calls AS (
   SELECT kind, agent, app, model, outcome, key_id, owner_id, end_user, date_trunc('hour', admitted_at, 'UTC') AS hour,
     first_chunk, duration, sum(sign) AS calls, count(total_tokens) AS token_calls,
     sum(prompt_tokens) AS prompt_tokens, sum(completion_tokens) AS completion_tokens, sum(total_tokens) AS total_tokens,
@@ -101,12 +105,21 @@ export const rollUp = ({ endUsersPerDayMax, appsPerDayMax }: RollupBounds) => `
     coalesce(sum(sign) FILTER (WHERE rating = 'down'), 0) AS rated_down
   FROM each
   GROUP BY kind, agent, app, model, outcome, key_id, owner_id, end_user, date_trunc('hour', admitted_at, 'UTC'), first_chunk, duration
+), alike AS MATERIALIZED (
+  SELECT kind, agent, app, model, outcome, key_id, owner_id, end_user, hour,
+    array_agg(first_chunk) AS first_chunks, array_agg(duration) AS durations, array_agg(calls) AS counts,
+    sum(calls) AS calls, sum(token_calls) AS token_calls,
+    sum(prompt_tokens) AS prompt_tokens, sum(completion_tokens) AS completion_tokens, sum(total_tokens) AS total_tokens,
+    sum(rated_up) AS rated_up, sum(rated_down) AS rated_down
+  FROM distinct_calls
+  GROUP BY kind, agent, app, model, outcome, key_id, owner_id, end_user, hour
 ), facts AS MATERIALIZED (
   SELECT s.span, g.grain, g.subject, s.bucket, g.end_user, t.kind, t.agent, t.app, t.model, t.outcome,
-    t.first_chunk, t.duration, t.calls, t.token_calls, t.prompt_tokens, t.completion_tokens, t.total_tokens, t.rated_up, t.rated_down,
+    t.first_chunks, t.durations, t.counts,
+    t.calls, t.token_calls, t.prompt_tokens, t.completion_tokens, t.total_tokens, t.rated_up, t.rated_down,
     dense_rank() OVER (ORDER BY s.span, g.grain, g.subject, s.bucket, g.end_user,
       t.kind, t.agent, t.app, t.model, t.outcome) AS place
-  FROM distinct_calls t
+  FROM alike t
   CROSS JOIN LATERAL (VALUES
     ('hour'::rollup_span, t.hour),
     ('day', date_trunc('day', t.hour, 'UTC')),
@@ -117,12 +130,12 @@ export const rollUp = ({ endUsersPerDayMax, appsPerDayMax }: RollupBounds) => `
     ('key', t.key_id::text, ''),
     ('end_user', t.key_id::text, t.end_user)) AS g(grain, subject, end_user)
 ), first_chunks AS (
-  SELECT place, jsonb_object_agg(first_chunk, n) AS histogram
-  FROM (SELECT place, first_chunk, sum(calls) AS n FROM facts WHERE first_chunk IS NOT NULL GROUP BY 1, 2) c
+  SELECT place, jsonb_object_agg(cell, n) AS histogram
+  FROM (SELECT place, cell, sum(alike_calls) AS n FROM ${cellsOf('first_chunks')} WHERE cell IS NOT NULL GROUP BY 1, 2) c
   GROUP BY place
 ), durations AS (
-  SELECT place, jsonb_object_agg(duration, n) AS histogram
-  FROM (SELECT place, duration, sum(calls) AS n FROM facts WHERE duration IS NOT NULL GROUP BY 1, 2) c
+  SELECT place, jsonb_object_agg(cell, n) AS histogram
+  FROM (SELECT place, cell, sum(alike_calls) AS n FROM ${cellsOf('durations')} WHERE cell IS NOT NULL GROUP BY 1, 2) c
   GROUP BY place
 ), sums AS (
   SELECT place, span, grain, subject, bucket, end_user, kind, agent, app, model, outcome,
