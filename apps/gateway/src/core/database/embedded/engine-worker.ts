@@ -14,6 +14,12 @@ function post(message: FromEngine, transfer: ArrayBuffer[] = []): void {
   parentPort?.postMessage(message, transfer)
 }
 
+/**
+ * PGlite writes zeros into all of it when it is opened, so that PostgreSQL's default of 128 MB would be resident however little the
+ * database has. What is not in here is in the operating system's cache.
+ */
+const BUFFERS = '32MB'
+
 /** PGlite ends an error of a statement by a status of its own. Every other exception has ended the engine itself. */
 const STATEMENT_FAILED = 100
 
@@ -38,7 +44,8 @@ function endWithPostgres({ Module: engine }: PGlite): void {
 }
 
 try {
-  const pglite = await PGlite.create({ dataDir })
+  const startParams = [...PGlite.defaultStartParams, '-c', `shared_buffers=${BUFFERS}`]
+  const pglite = await PGlite.create({ dataDir, startParams })
   endWithPostgres(pglite)
   parentPort?.on('message', (message: ToEngine) => {
     if (message === 'close') {
