@@ -30,7 +30,7 @@ const CHUNK_CPU_RATIO_MAX = 1.3
 const ADDED_BEYOND_COMMIT_MS_MAX = 1
 
 /** PGlite is slow enough for fewer calls to take as long. */
-const EMBEDDED_SHARE = 1 / 6
+const EMBEDDED_SHARE = 1 / 3
 
 /**
  * What a call costs in the gateway with all features on, compared with a bare Node pass-through in the same run, and with the

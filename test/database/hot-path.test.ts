@@ -226,6 +226,34 @@ describe.each(CASES)('$kind, statistics: $statistics', ({ kind, statistics }) =>
   })
 })
 
+// The plan of a statement is kept with its connection: on an embedded database for as long as the process runs.
+test.each(serverUrl === undefined ? ['embedded'] : ['server'])(
+  '%s: no statement of a call scans a whole table because it was planned while its tables were almost empty',
+  async (kind) => {
+    const scratch =
+      kind === 'server' ? await createScratchDatabase(serverUrl ?? '', { template: undefined }) : undefined
+    const database =
+      scratch === undefined
+        ? await openEmptyDatabase()
+        : await openDatabase({ kind: 'server', url: scratch.url, statementTimeoutMs: 120_000 })
+    try {
+      await database.migrate()
+      await database.sql.query(FILL, [0, 39])
+      const sql = explainEach(database.lanes.settlements, ROWS_READ_MAX)
+      await callOnce(sql, 7)
+      await callMany(sql, (n) => n % 10)
+      await callKept(sql, { known: 8, count: 5 })
+      await converse(sql)
+      expect([...sql.problems]).toEqual([])
+      expect(sql.plans).toBeGreaterThan(10)
+    } finally {
+      await database.close()
+      await scratch?.drop()
+    }
+  },
+  120_000,
+)
+
 const SLICE_ROWS = 50
 /** More than an owner has in `calls`, and far fewer than each of the tables holds. */
 const SLICE_ROWS_READ_MAX = 1_000
@@ -377,7 +405,7 @@ function admission(n: number): Admission {
   }
 }
 
-async function callOnce(sql: Sql): Promise<void> {
+async function callOnce(sql: Sql, key = 77): Promise<void> {
   const instances = createInstances({
     sql,
     runtime: systemRuntime,
@@ -396,8 +424,8 @@ async function callOnce(sql: Sql): Promise<void> {
   })
   await instances.join()
   const ledger = processOf(sql)
-  expect(await createRememberedKeys({ sql, runtime: systemRuntime }).read(keyHash(77))).toBeDefined()
-  const one = admission(77)
+  expect(await createRememberedKeys({ sql, runtime: systemRuntime }).read(keyHash(key))).toBeDefined()
+  const one = admission(key)
   await ledger.admit(one)
   ledger.settle({ callId: one.callId, outcome: 'done', durationMs: 1 })
   await ledger.close(60_000)
@@ -409,18 +437,19 @@ async function callOnce(sql: Sql): Promise<void> {
 }
 
 /** Runs batches of the sizes that occur in a busy process. */
-async function callMany(sql: Sql): Promise<void> {
+async function callMany(sql: Sql, keyOf = (n: number) => n * 120): Promise<void> {
   const ledger = processOf(sql)
   const readLimits = createRememberedKeys({ sql, runtime: systemRuntime }).read
-  const many = Array.from({ length: 256 }, (_, n) => admission(n * 120))
+  const many = Array.from({ length: 256 }, (_, n) => admission(keyOf(n)))
   await Promise.all(many.map(({ keyHash: hash }) => readLimits(hash)))
   await Promise.all(many.map((each) => ledger.admit(each)))
-  for (const { callId } of many) ledger.settle({ callId, outcome: 'done', durationMs: 1, totalTokens: 5 })
+  for (const { callId } of many)
+    ledger.settle({ callId, outcome: 'done', durationMs: 1, totalTokens: 5, isListed: true })
   await ledger.close(60_000)
 }
 
 /** Kept calls of which every other one repeats an earlier one, alone and together with ordinary ones, and some that come too late. */
-async function callKept(sql: Sql): Promise<void> {
+async function callKept(sql: Sql, { known: knownRow, count } = { known: 778, count: 200 }): Promise<void> {
   const instanceId = systemRuntime.newId()
   const ledger = processOf(sql, instanceId)
   const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
@@ -430,16 +459,16 @@ async function callKept(sql: Sql): Promise<void> {
   })
   const idOf = (row: number) => uuidOf(`row${row}`)
   const lookUp = createClaimLookUp({ sql })
-  expect(await lookUp(kept(778))).toMatchObject({ attachedTo: idOf(778) })
-  expect(await ledger.admit(kept(777))).not.toHaveProperty('attachedTo')
-  const calls = Array.from({ length: 200 }, (_, n) => (n % 5 === 0 ? admission(n) : kept(n)))
+  expect(await lookUp(kept(knownRow))).toMatchObject({ attachedTo: idOf(knownRow) })
+  expect(await ledger.admit(kept(knownRow - 1))).not.toHaveProperty('attachedTo')
+  const calls = Array.from({ length: count }, (_, n) => (n % 5 === 0 ? admission(n) : kept(n)))
   const known = await Promise.all(
     calls.map(({ kept: claim, ...each }) => claim && lookUp({ ...each, kept: claim })),
   )
   const admitted = await Promise.all(calls.map((each) => ledger.admit(each)))
-  expect(known.filter((each) => each !== undefined)).toHaveLength(80)
+  expect(known.filter((each) => each !== undefined)).toHaveLength(0.4 * count)
   expect(admitted.map(({ attachedTo }) => attachedTo)).toEqual(known.map((each) => each?.attachedTo))
-  const late = calls.slice(0, 100).map(({ callId }) => callId)
+  const late = calls.slice(0, count / 2).map(({ callId }) => callId)
   await sql.query(FREE_LATE, [JSON.stringify(late.slice(0, 1)), instanceId])
   await sql.query(FREE_LATE, [JSON.stringify(late), instanceId])
 }
@@ -468,10 +497,10 @@ async function converse(sql: Sql): Promise<void> {
   await (await enter('fresh')).lose()
   await (await enter('abandoned')).release()
   expect(await conversations.sweep()).toBe(0)
-  expect(await conversations.turns('kept-100')).toHaveLength(40)
+  expect(await conversations.turns('kept-1')).toHaveLength(40)
   const kept = Array.from({ length: 64 }, (_, n) =>
-    conversations.remember(`kept-${n * 100}`, systemRuntime.newId(), 'question', 'answer'),
+    conversations.remember(`kept-${1 + n * 100}`, systemRuntime.newId(), 'question', 'answer'),
   )
   await Promise.all(kept)
-  expect(await conversations.turns('kept-100')).toHaveLength(40)
+  expect(await conversations.turns('kept-1')).toHaveLength(40)
 }

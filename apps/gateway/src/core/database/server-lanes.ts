@@ -5,7 +5,7 @@ import { ConnectionShares } from './connection-shares.ts'
 import type { Database, Statements } from './database.ts'
 import { dedicatedSql } from './dedicated-sql.ts'
 import { openPool, poolSql } from './pool.ts'
-import { SESSION_SETTINGS } from './session-settings.ts'
+import { CALL_SETTINGS, SESSION_SETTINGS } from './session-settings.ts'
 
 export interface LanesOptions {
   readonly url: string
@@ -51,7 +51,7 @@ type ServerLanes = Statements & Required<Pick<Database, 'lanes' | 'connections'>
 export function openLanes(options: LanesOptions): ServerLanes {
   const { connectTimeoutMs, statementTimeoutMs: statementMs, managementMax = MANAGEMENT_MAX } = options
   const short = { statementMs: Math.min(SHORT_STATEMENT_MS, statementMs) }
-  const open = (max: number, times: StatementTimes) => openPool({ ...configOf(options, times), max })
+  const open = (max: number, session: SessionOptions) => openPool({ ...configOf(options, session), max })
   const alone = {
     heartbeat: dedicatedSql(open(1, { ...short, noAnswerMs: NO_ANSWER_TO_HEARTBEAT_MS })),
     admissions: dedicatedSql(open(1, short)),
@@ -64,7 +64,7 @@ export function openLanes(options: LanesOptions): ServerLanes {
     connectTimeoutMs,
   )
   const ofManagement = new ConnectionShares(
-    open(managementMax, { statementMs, lockMs: MANAGEMENT_LOCK_MS }),
+    open(managementMax, { statementMs, lockMs: MANAGEMENT_LOCK_MS, settings: SESSION_SETTINGS }),
     connectTimeoutMs,
   )
   const shares = {
@@ -114,22 +114,24 @@ function statementsOn(pool: pg.Pool): Statements {
   return { sql: poolSql(pool), prisma: new PrismaClient({ adapter: new PrismaPg(pool) }) }
 }
 
-interface StatementTimes {
+interface SessionOptions {
   readonly statementMs: number
   /** How long a statement waits for a lock; as long as it may take by default. */
   readonly lockMs?: number
   readonly noAnswerMs?: number
+  /** Defaults to {@link CALL_SETTINGS}. */
+  readonly settings?: string
 }
 
 function configOf(
   { url, connectTimeoutMs }: LanesOptions,
-  { statementMs, lockMs = 0, noAnswerMs = NO_ANSWER_MS }: StatementTimes,
+  { statementMs, lockMs = 0, noAnswerMs = NO_ANSWER_MS, settings = CALL_SETTINGS }: SessionOptions,
 ): pg.PoolConfig {
-  const settings = `${SESSION_SETTINGS}; SET statement_timeout = ${statementMs}; SET lock_timeout = ${lockMs}`
+  const all = `${settings}; SET statement_timeout = ${statementMs}; SET lock_timeout = ${lockMs}`
   return {
     connectionString: url,
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: statementMs + noAnswerMs,
-    onConnect: (client) => client.query(settings),
+    onConnect: (client) => client.query(all),
   }
 }

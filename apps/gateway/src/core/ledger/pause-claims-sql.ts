@@ -34,7 +34,7 @@ export const PAUSE_ANSWER = `CASE WHEN r.refusal = 'pause_open' THEN r.open_paus
 export const PAUSES_TAKEN = `), taken AS (
   UPDATE pauses p SET claimed_by = w.id, claimed_at = w.at
   FROM within_quota w
-  WHERE p.id = w.claims AND p.owner_id = w.owner_id AND p.claimed_by IS NULL
+  WHERE p.id = w.claims AND p.id = ANY (ARRAY(SELECT claims FROM within_quota)) AND p.owner_id = w.owner_id AND p.claimed_by IS NULL
   RETURNING p.id, p.claimed_by
 ), answering AS MATERIALIZED (
   SELECT * FROM within_quota WHERE claims IS NULL OR id IN (SELECT claimed_by FROM taken)

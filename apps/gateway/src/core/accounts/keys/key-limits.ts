@@ -50,8 +50,8 @@ export function createRememberedKeys({ sql, runtime }: { sql: Sql; runtime: Runt
              WHEN k.expires_at <= now() THEN 'key_expired'
              WHEN u.status <> 'active' THEN 'owner_suspended'
            END AS invalid
-         FROM api_keys k JOIN users u ON u.id = k.owner_id
-         WHERE k.hash IN (SELECT decode(value, 'hex') FROM json_array_elements_text($1::json))`,
+         FROM api_keys k CROSS JOIN LATERAL (SELECT status FROM users WHERE id = k.owner_id LIMIT 1) u
+         WHERE k.hash = ANY (ARRAY(SELECT decode(value, 'hex') FROM json_array_elements_text($1::json)))`,
         [JSON.stringify(hashes)],
       )
       const found = new Map(rows.map((row) => [row.hash, row]))

@@ -5,7 +5,7 @@ import type { Database } from '#core/database/database.ts'
 import { makePrivateDirectory } from '#core/database/disk/private-directory.ts'
 import { applyMigrations, pendingMigrations } from '#core/database/migrations/migrate.ts'
 import { openPool, poolSql } from '#core/database/pool.ts'
-import { SESSION_SETTINGS } from '#core/database/session-settings.ts'
+import { CALL_SETTINGS } from '#core/database/session-settings.ts'
 import { unusableDatabaseError } from '#core/database/unusable-database.ts'
 import { PrismaClient } from '#generated/prisma/client.ts'
 import { type Engine, type EngineOptions, openEngine } from './engine.ts'
@@ -64,7 +64,7 @@ const QUEUED_WITHIN_MS = 10_000
  * The session remains when a connection is replaced, as pg's pool does after an error. What the previous one has prepared, set or
  * left open is reset, but not its temporary tables, which an export in progress needs.
  */
-const RESET = ['ROLLBACK', `DEALLOCATE ALL; RESET ALL; ${SESSION_SETTINGS}`]
+const RESET = ['ROLLBACK', `DEALLOCATE ALL; RESET ALL; ${CALL_SETTINGS}`]
 
 /** A pool of the engine's only connection. Nothing in it comes from the environment, which may describe a server. */
 export function embeddedPool(engine: Pick<Engine, 'connect'>): pg.Pool {
