@@ -75,17 +75,6 @@ export class Stage {
     return gateway
   }
 
-  /** What most scenarios need: a platform, a database on the PostgreSQL server, and a gateway between them. */
-  async servers(): Promise<{
-    readonly database: ScratchDatabase
-    readonly platform: Child
-    readonly gateway: GatewayTarget
-  }> {
-    const database = await this.database()
-    const platform = await this.platform()
-    return { database, platform, gateway: await this.gateway(database.url, platform.origin) }
-  }
-
   /** A script of `servers` in a process of its own. */
   async child(...args: Parameters<typeof startChild>): Promise<Child> {
     const child = await startChild(...args)

@@ -39,11 +39,12 @@ const EMBEDDED_SHARE = 1 / 3
 export async function bench(stage: Stage): Promise<void> {
   const { passThrough, before, gateway } = await startComparedServers(stage, stage.options)
   const gateways = [...(before === undefined ? [] : [before]), gateway]
+  const { database } = gateway
   const share = stage.options.embedded ? EMBEDDED_SHARE : 1
   await warmUp(passThrough, 1)
-  for (const { target, database } of gateways) {
-    await warmUp(target, share)
-    await database?.analyze()
+  for (const one of gateways) {
+    await warmUp(one.target, share)
+    await one.database?.analyze()
   }
 
   const roundsMax = stage.isQuick ? 2 : 7
@@ -52,15 +53,13 @@ export async function bench(stage: Stage): Promise<void> {
   let arePinned = true
   const deadlineMs = performance.now() + ROUNDS_WITHIN_MS * gateways.length
   while (rounds.length < roundsMax && performance.now() < deadlineMs) {
-    for (const { database } of gateways) arePinned = ((await database?.pinSessions()) ?? true) && arePinned
+    for (const one of gateways) arePinned = ((await one.database?.pinSessions()) ?? true) && arePinned
     const costs: Costs[] = []
     for (const target of [passThrough, ...gateways.map(({ target }) => target)])
       costs.push(await measure(target, share))
     rounds.push(costs)
-    const { database } = gateway
     if (database !== undefined) commitsMs.push(median(await database.commit(COMMITS)))
   }
-  const { database } = gateway
   console.log(
     `${database === undefined ? 'The embedded database' : `PostgreSQL ${database.version}`}; ${rounds.length} rounds.`,
   )

@@ -64,7 +64,9 @@ const KEPT_RATIO_MAX = 1.15
 async function measureCpu(stage: Stage, figures: Figures): Promise<void> {
   stage.atEnd(leaveServerCore())
   const loads = stage.isQuick ? LOADS.quick : LOADS.full
-  const { database, gateway } = await stage.servers()
+  const database = await stage.database()
+  const platform = await stage.platform()
+  const gateway = await stage.gateway(database.url, platform.origin)
   const streams = { calls: loads.streams, concurrency: BUSY }
   await run(gateway, JSON_CALL, { calls: loads.warmUp, concurrency: BUSY })
   await run(gateway, STREAM_CALL, { ...streams, calls: loads.streams * 2 })

@@ -19,11 +19,13 @@ import { createEndUsers } from './end-users.ts'
 
 const FULL = Object.assign(new Error('could not extend file'), { code: '53100' })
 
-describe.each(process.env.E2E_DATABASE_URL ? ['server'] : ['embedded'])('an erasure, %s,', (kind) => {
+const serverUrl = process.env.E2E_DATABASE_URL
+
+describe(`an erasure, ${serverUrl === undefined ? 'embedded' : 'server'},`, () => {
   let fixture: LedgerFixture
   let key: KeyRow
   beforeAll(async () => {
-    fixture = await openLedgerFixture(kind === 'server' ? process.env.E2E_DATABASE_URL : undefined)
+    fixture = await openLedgerFixture(serverUrl)
     key = await fixture.keyOf()
   }, OPENING_MS)
   afterAll(() => fixture.close())
