@@ -445,6 +445,20 @@ describe('what is on record', () => {
     ).toEqual([{ key_id: '', agent: '', limit: '', n: strangers }])
   })
 
+  test('an unknown key is in the audit log with the address that sent it, once a minute for all faces', async () => {
+    const events = await system.gateway.query<{ address: string; request_id: string }>(
+      `SELECT address, request_id, after FROM audit_events WHERE operation = 'authenticate' AND reason = 'key_unknown'`,
+    )
+    expect(events.length).toBeGreaterThan(0)
+    expect(events.length).toBeLessThan(strangers)
+    for (const event of events)
+      expect(event).toEqual({
+        address: '127.0.0.1',
+        request_id: expect.stringMatching(/-stranger$/),
+        after: expect.stringMatching(/^\{"operation":"[^"]+"\}$/),
+      })
+  })
+
   test('the log line of each names the key, the owner, and the limit', () => {
     const lines = system.gateway.stdout
       .trimEnd()

@@ -41,6 +41,7 @@ export interface Gateway extends GatewayLife {
   readonly refusals: Pick<RefusalRecorder, 'record' | 'identify'> & {
     /** For the audit log. */
     readonly recordOperation: RefusedOperations['record']
+    readonly recordCredential: RefusedOperations['recordCredential']
   }
   /** Its clock follows the database's once {@link Gateway.prepareCommands} has resolved. */
   readonly runtime: Runtime
@@ -124,6 +125,7 @@ export async function createGateway({
   })
   const refusedOperations = createRefusedOperations({
     audit: processTasks.audit,
+    runtime,
     onDropped: metrics.auditDropped,
   })
   const ended = { redis, instances, refusals, refusedOperations, processTasks }
@@ -140,6 +142,7 @@ export async function createGateway({
       record: refusals.record,
       identify: refusals.identify,
       recordOperation: refusedOperations.record,
+      recordCredential: refusedOperations.recordCredential,
     },
     runtime,
     reachedAt(url) {

@@ -13,6 +13,7 @@ export const AUDIT_OPERATIONS = [
   'keys.revoke',
   'keys.sweep',
   'login',
+  'authenticate',
   'logout',
   'signingKeys.create',
   'signingKeys.rotate',

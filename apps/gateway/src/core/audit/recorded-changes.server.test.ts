@@ -8,6 +8,7 @@ import {
   TOKEN_CONFIG,
   type UserServices,
 } from '#core/accounts/auth/users.test-support.ts'
+import { systemRuntime } from '#core/base/runtime.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import { GATEWAY } from './actor.ts'
 import { BOUNDED_MAX } from './audit.ts'
@@ -228,7 +229,7 @@ describe(kind, () => {
     const onDropped = () => {
       dropped += 1
     }
-    const refused = createRefusedOperations({ audit: services.audit, onDropped })
+    const refused = createRefusedOperations({ audit: services.audit, runtime: systemRuntime, onDropped })
     refused.record({ caller: admin, operation: 'POST /api/v1/users', reason: 'role_denied' })
     await refused.settled()
     expect(await only()).toMatchObject({
@@ -239,6 +240,7 @@ describe(kind, () => {
     })
     const hanging = createRefusedOperations({
       audit: { appendBounded: () => new Promise(() => undefined) },
+      runtime: systemRuntime,
       onDropped,
     })
     for (let n = 0; n < 1_010; n += 1)
@@ -248,7 +250,11 @@ describe(kind, () => {
 
   test('the refused operations of one user are bounded, however many keys and addresses it has', async () => {
     const { userId } = await services.join('premium')
-    const refused = createRefusedOperations({ audit: services.audit, onDropped: () => undefined })
+    const refused = createRefusedOperations({
+      audit: services.audit,
+      runtime: systemRuntime,
+      onDropped: () => undefined,
+    })
     for (let n = 0; n < BOUNDED_MAX + 5; n += 1) {
       const via = { kind: 'key', keyId: v7(), permissions: ['chat'], allowedAgents: [] } as const
       const caller = { ...admin, userId, via, origin: { address: `198.51.100.${n}` } } as Principal
@@ -258,6 +264,35 @@ describe(kind, () => {
     expect(await services.database.prisma.auditEvent.count({ where: { userId, result: 'refused' } })).toBe(
       BOUNDED_MAX,
     )
+  })
+
+  test('an unknown credential is an event with the address that sent it, at most one a minute of each network', async () => {
+    let nowMs = 0
+    const refused = createRefusedOperations({
+      audit: services.audit,
+      runtime: { elapsedMs: () => nowMs },
+      onDropped: () => expect.unreachable(),
+    })
+    const send = (address: string) =>
+      refused.recordCredential({
+        from: { address, requestId: 'r' },
+        operation: 'POST /api/v1/chat',
+        reason: 'key_unknown',
+      })
+    for (const address of ['192.0.2.7', '2001:db8::1', '192.0.2.7', '2001:db8::2']) send(address)
+    nowMs = 60_000
+    send('192.0.2.7')
+    await refused.settled()
+    const recorded = await events()
+    expect(recorded.map(({ address }) => address)).toEqual(['192.0.2.7', '2001:db8::1', '192.0.2.7'])
+    expect(recorded[0]).toMatchObject({
+      actor: 'anonymous',
+      operation: 'authenticate',
+      result: 'failed',
+      reason: 'key_unknown',
+      requestId: 'r',
+      after: '{"operation":"POST /api/v1/chat"}',
+    })
   })
 
   test('a statement that changes many rows leaves an event of each, in one chain', async () => {

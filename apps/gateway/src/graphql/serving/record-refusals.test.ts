@@ -29,7 +29,7 @@ function placeOf(authorization: string | undefined, credential: OperationPlace['
     headers: { authorization },
     raw: { headers: { authorization }, rawHeaders: [] },
     routeOptions: { url: '/graphql' },
-    server: { refusals: { record, recordOperation, identify: () => undefined } },
+    server: { refusals: { record, recordOperation, recordCredential: vi.fn(), identify: () => undefined } },
   }
   return { http, credential } as unknown as Pick<OperationPlace, 'http' | 'credential'>
 }

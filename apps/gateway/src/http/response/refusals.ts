@@ -9,6 +9,7 @@ import type { Principal } from '#core/requests/principal.ts'
 export interface Refusals extends Pick<RefusalRecorder, 'record' | 'identify'> {
   /** For the audit log. */
   readonly recordOperation: RefusedOperations['record']
+  readonly recordCredential: RefusedOperations['recordCredential']
 }
 
 /** For the operations server, which has no authenticated callers. */
@@ -16,6 +17,7 @@ const NO_REFUSALS: Refusals = {
   record: () => undefined,
   identify: () => undefined,
   recordOperation: () => undefined,
+  recordCredential: () => undefined,
 }
 
 /** Must be called before the routes are added. */
@@ -53,17 +55,22 @@ export function recordRefusal(
   request.refusedBy = requester
   const template = request.routeOptions.url ?? 'unknown'
   const route = operation ?? template
-  const { record, recordOperation } = request.server.refusals
+  const { record, recordOperation, recordCredential } = request.server.refusals
   record({ requestId: request.id, face: faceOf(request), route, requester, field, problem })
+  const refusal = { operation: operation ?? `${request.method} ${template}`, reason: problem.reason }
   // What is refused as a call names its owner, and is no operation of the management.
-  if (caller !== undefined && refused.ownerId === undefined && IS_FORBIDDEN.has(problem.reason)) {
-    recordOperation({
-      caller,
-      operation: operation ?? `${request.method} ${template}`,
-      reason: problem.reason,
-    })
-  }
+  if (caller !== undefined && refused.ownerId === undefined && IS_FORBIDDEN.has(problem.reason))
+    recordOperation({ caller, ...refusal })
+  if (requester.ownerId === undefined && IS_UNKNOWN.has(problem.reason))
+    recordCredential({ from: { address: request.ip, requestId: request.id }, ...refusal })
 }
+
+/** The reasons for refusing a credential of which the gateway may not know whose it is. */
+const IS_UNKNOWN: ReadonlySet<string> = new Set<ErrorReason>([
+  'credential_malformed',
+  'key_unknown',
+  'token_invalid',
+])
 
 /** The reasons for refusing an operation to an authenticated caller. */
 const IS_FORBIDDEN: ReadonlySet<string> = new Set<ErrorReason>([
