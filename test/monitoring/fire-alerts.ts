@@ -97,6 +97,8 @@ async function setUp() {
     await embedded.remove()
   })
   await embedded.start()
+  const apiOfEmbedded = apiOf(embedded)
+  const { full_key: keyOfEmbedded } = await apiOfEmbedded.createKey(await apiOfEmbedded.login())
 
   const rules = rulesText()
     .replaceAll(/for: \d+m/g, 'for: 2s')
@@ -105,7 +107,18 @@ async function setUp() {
   const targets = ports.map((port, at) => ({ host: `127.0.0.1:${port}`, name: names[at] ?? '' }))
   const prometheus = await startPrometheus(targets, rules)
   undo.push(() => prometheus.stop())
-  return { first, second, disk, database, redis, platform, path, prometheus, url }
+  return {
+    first,
+    second,
+    embedded: { api: apiOfEmbedded, by: keyOfEmbedded },
+    disk,
+    database,
+    redis,
+    platform,
+    path,
+    prometheus,
+    url,
+  }
 }
 
 type System = Awaited<ReturnType<typeof setUp>>
@@ -123,7 +136,7 @@ async function lock(url: string, table: string): Promise<() => Promise<void>> {
 }
 
 function faultsOf(system: System): Readonly<Record<string, Fault>> {
-  const { first, second, disk, database, redis, platform, path, url } = system
+  const { first, second, embedded, disk, database, redis, platform, path, url } = system
   const { token, key } = first
   const apis = { first: first.api, second: apiOf(second) }
   const chat = async (agent: string, more: object = {}, { api = apis.first, by = key }: Caller = {}) =>
@@ -192,6 +205,19 @@ function faultsOf(system: System): Readonly<Record<string, Fault>> {
           return open.length === 0
         })
     },
+    async TrunklineAgentOut() {
+      await path.cut()
+      const callers: Caller[] = [{}, { api: apis.second }, embedded]
+      const stop = repeatedly(() => Promise.all(callers.map((caller) => chat('counting', {}, caller))))
+      return async () => {
+        await path.restore()
+        await until('the breakers are closed', async () => {
+          const open = await system.prometheus.query('trunkline_breaker_state > 0')
+          return open.length === 0
+        })
+        await stop()
+      }
+    },
     async TrunklineCredentialsFailing() {
       await chat('expired')
       return async () => undefined
@@ -201,6 +227,13 @@ function faultsOf(system: System): Readonly<Record<string, Fault>> {
     },
     async TrunklineThrottled() {
       const { full_key: by } = await first.api.createKey(token, { limits: { chat_per_minute: 1 } })
+      return repeatedly(() => chat('counting', {}, { by }))
+    },
+    async TrunklineQuotaUsedUp() {
+      const name = `quota-${Date.now()}`
+      const user = await first.api.createUser(token, name, { role: 'premium', max_api_calls: 0 })
+      const ofUser = await first.api.login(user.username, user.password)
+      const { full_key: by } = await first.api.createKey(ofUser)
       return repeatedly(() => chat('counting', {}, { by }))
     },
     async TrunklineLedgerBehind() {

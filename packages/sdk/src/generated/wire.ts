@@ -2328,7 +2328,7 @@ export interface components {
             /** How long the probe took, in milliseconds. */
             probe_ms: number;
             /**
-             * The worst state among the processes: `closed` if calls go to the deployment, though those of an owner whose own calls fail there may be refused, `half_open` if one call tries it, `open` if none do.
+             * The worst state among the processes: `closed` if calls go to the deployment, though those of an owner whose own calls fail there may be refused, `half_open` if one call tries it or the next one will, `open` if none do.
              * @enum {string}
              */
             breaker: "closed" | "half_open" | "open";
@@ -2350,7 +2350,7 @@ export interface components {
                 /** Its version. */
                 version: string | null;
                 /**
-                 * Whether the process sends calls to the deployment: `closed` if it does, though those of an owner whose own calls fail there may be refused, `half_open` if one call tries it, `open` if it does not.
+                 * Whether the process sends calls to the deployment: `closed` if it does, though those of an owner whose own calls fail there may be refused, `half_open` if one call tries it or the next one will, `open` if it does not.
                  * @enum {string}
                  */
                 breaker: "closed" | "half_open" | "open";
@@ -3958,7 +3958,7 @@ export interface components {
                 /** The id of the deployment, unique within its agent. */
                 deployment: string;
                 /**
-                 * `half_open` if one call tries whether it works again, `open` if no call is sent there.
+                 * `half_open` if one call tries whether it works again, or the next one will; `open` if no call is sent there.
                  * @enum {string}
                  */
                 breaker: "half_open" | "open";

@@ -248,6 +248,13 @@ test.each<[string, string, readonly ProcessLoad[], (agent: Agent) => ReturnType<
     good,
     twice(),
   ],
+  [
+    'one would be tried by the next call, and nobody has called',
+    'available',
+    processesWith({ eu: { breaker: 'half_open', isUnasked: true }, us: closed }),
+    good,
+    twice(),
+  ],
   ['a probe fails', 'degraded', processesWith({ eu: closed, us: closed }), down(US), twice()],
   [
     'both are open in one of two processes',

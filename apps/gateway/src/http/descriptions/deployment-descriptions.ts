@@ -16,7 +16,7 @@ export const DEPLOYMENT_DESCRIPTIONS = {
   statusReason:
     'Why the probe failed, as the stable word of an error; null if it did not, or if the platform is only busy.',
   breaker:
-    'The worst state among the processes: `closed` if calls go to the deployment, though those of an owner whose own calls fail there may be refused, `half_open` if one call tries it, `open` if none do.',
+    'The worst state among the processes: `closed` if calls go to the deployment, though those of an owner whose own calls fail there may be refused, `half_open` if one call tries it or the next one will, `open` if none do.',
   inFlight: 'The calls in progress of all processes.',
   processes:
     'The live processes of the gateway that serve the deployment. Of the others than the one that answers, what is shown is up to ten seconds old.',
@@ -26,7 +26,7 @@ export const DEPLOYMENT_DESCRIPTIONS = {
   pid: 'Its process id on that machine.',
   version: 'Its version.',
   breakerOfProcess:
-    'Whether the process sends calls to the deployment: `closed` if it does, though those of an owner whose own calls fail there may be refused, `half_open` if one call tries it, `open` if it does not.',
+    'Whether the process sends calls to the deployment: `closed` if it does, though those of an owner whose own calls fail there may be refused, `half_open` if one call tries it or the next one will, `open` if it does not.',
   inFlightOfProcess: 'Its calls in progress at the deployment.',
   openSince: 'When the process stopped sending calls there; null if it sends them.',
   reason: 'Why, as the stable word of an error; null if it sends them.',

@@ -22,7 +22,8 @@ export const PROCESS_DESCRIPTIONS = {
   breaker: 'The breaker of a deployment in one process, where it is not closed.',
   breakerAgent: 'The id of the agent.',
   breakerDeployment: 'The id of the deployment, unique within its agent.',
-  breakerState: '`half_open` if one call tries whether it works again, `open` if no call is sent there.',
+  breakerState:
+    '`half_open` if one call tries whether it works again, or the next one will; `open` if no call is sent there.',
   openSince: 'When the process stopped sending calls there; null if it did not report it.',
   reason: 'Why, as the stable word of an error; null if it did not report it.',
   configuration:

@@ -43,6 +43,33 @@ function breakerOf(random = MIDDLE) {
 
 const times = (number: number, ...keys: string[]) => Array.from({ length: number }, () => keys).flat()
 
+test('a breaker that nobody asks for a minute is probed once a minute, and half open when the platform has answered', () => {
+  const test = breakerOf()
+  test.ask(times(5, 'ada'), 'wasUnreachable')
+  const told = () => [test.breaker.stateAt(test.nowMs), test.breaker.isProbeDue(test.nowMs)]
+  test.nowMs = 59_999
+  expect(told()).toEqual([{ state: 'open', isUnasked: false }, false])
+  test.nowMs = 60_000
+  expect(told()).toEqual([{ state: 'open', isUnasked: true }, true])
+  test.probe(false)
+  test.nowMs = 119_999
+  expect(told()).toEqual([{ state: 'open', isUnasked: true }, false])
+  test.nowMs = 120_000
+  expect(told()).toEqual([{ state: 'open', isUnasked: true }, true])
+  test.probe(true)
+  expect(told()).toEqual([{ state: 'half_open', isUnasked: true }, false])
+  expect(test.arrives('bob')).toBe(true)
+})
+
+test('a single caller whose next call would be let through leaves the breaker half open', () => {
+  const test = breakerOf()
+  test.ask(times(5, 'ada/1'), 'failed')
+  expect(test.breaker.stateAt(test.nowMs).state).toBe('open')
+  test.nowMs = 60_000
+  expect(test.breaker.stateAt(test.nowMs)).toEqual({ state: 'half_open', isUnasked: true })
+  expect(test.mayBegin('ada/1')).toBe(true)
+})
+
 describe('a deployment that cannot be connected to', () => {
   test('is refused to everybody at the fifth failure in a row, whoever has called', () => {
     const test = breakerOf()

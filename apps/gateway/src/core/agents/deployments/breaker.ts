@@ -22,6 +22,8 @@ const CONSECUTIVE_MAX = 5
 const RECENT_CALLS_MIN = 10
 const RECENT_SHARE = 0.5
 
+const UNASKED_AFTER_MS = 60_000
+
 const RETRY_AFTER_MS_MIN = 1_000
 /** Common clients (openai 4 and 5, the AI SDK) honor only a `Retry-After` below 60 seconds and retry almost at once otherwise. */
 const RETRY_AFTER_MS_MAX = 59_000
@@ -34,8 +36,8 @@ const RETRY_AFTER_MS_MAX = 59_000
  * one owner must not take the deployment from all: these failures are counted for each owner ({@link Parties}), and for each key of
  * an owner while no other owner calls.
  *
- * It has no timers: refused callers ask {@link Breaker.refused} and send the probe. All times are milliseconds of one monotonic
- * clock.
+ * It has no timers: refused callers ask {@link Breaker.refused} and send the probe, and where nobody calls somebody else asks
+ * {@link Breaker.isProbeDue}. All times are milliseconds of one monotonic clock.
  */
 export class Breaker {
   readonly #random: () => number
@@ -51,6 +53,8 @@ export class Breaker {
   #ownKeys: KeysOfOwner | undefined
   #isProbing = false
   #hasProbeFailed = false
+  #calledMs = Number.NEGATIVE_INFINITY
+  #probedMs = Number.NEGATIVE_INFINITY
   /** When the next probe is due for parties that are refused by their own fault. */
   #probeDueMs = Number.NEGATIVE_INFINITY
 
@@ -73,6 +77,25 @@ export class Breaker {
     const refusal = key === undefined ? undefined : ownKeys?.keys.refusalOf(key)
     if (refusal === undefined) return 'closed'
     return refusal === 'tried' ? 'half_open' : 'open'
+  }
+
+  /**
+   * {@link Breaker.state}, and whether anybody has called within the last minute: a breaker that nobody asks stays as it was left,
+   * whatever has become of the deployment. Where the next call would be let through, it is half open.
+   */
+  stateAt(nowMs: number): { readonly state: BreakerState; readonly isUnasked: boolean } {
+    const { state } = this
+    const owner = this.#callers.sole
+    const key = this.#ownKeys?.latest.sole
+    const isLetThrough = owner !== undefined && key !== undefined && this.mayBegin({ owner, key }, nowMs)
+    return {
+      state: state === 'open' && isLetThrough ? 'half_open' : state,
+      isUnasked: this.#isUnasked(nowMs),
+    }
+  }
+
+  #isUnasked(nowMs: number): boolean {
+    return nowMs - this.#calledMs >= UNASKED_AFTER_MS
   }
 
   /** Whether calls of others pass than of those who have called lately. */
@@ -159,6 +182,12 @@ export class Breaker {
     return opening === undefined ? nowMs >= this.#probeDueMs : opening.isProbeDue(nowMs)
   }
 
+  /** Whether a probe should be sent although nobody calls: once a minute until the platform has answered. */
+  isProbeDue(nowMs: number): boolean {
+    if (this.#isProbing || !this.#isUnasked(nowMs) || nowMs - this.#probedMs < UNASKED_AFTER_MS) return false
+    return this.stateAt(nowMs).state === 'open'
+  }
+
   /** A probe has been sent; {@link Breaker.probed} must follow. */
   probeBegan(): void {
     this.#isProbing = true
@@ -168,6 +197,7 @@ export class Breaker {
   probed(hasAnswered: boolean, nowMs: number): void {
     if (!this.#isProbing) return
     this.#isProbing = false
+    this.#probedMs = nowMs
     const all = [this.#owners, ...(this.#ownKeys === undefined ? [] : [this.#ownKeys.keys])]
     for (const opening of [this.#outage, ...all.map(({ opening }) => opening)])
       opening?.probed(hasAnswered, nowMs)
@@ -189,6 +219,7 @@ export class Breaker {
 
   #note(caller: Caller, nowMs: number): void {
     const { owner, key } = caller
+    this.#calledMs = nowMs
     this.#callers.note(owner, nowMs)
     if (this.#ownKeys?.owner === owner) this.#ownKeys.latest.note(key, nowMs)
     this.#owners.opening?.noteCall(owner, nowMs)

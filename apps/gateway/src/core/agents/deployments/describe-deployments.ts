@@ -22,9 +22,7 @@ export interface DeploymentRecord {
 }
 
 /** What a process knows of a deployment. */
-export interface DeploymentProcess
-  extends Omit<ProcessLoad, 'agents'>,
-    Pick<DeploymentLoad, 'breaker' | 'servesOthers' | 'inFlight' | 'openSince' | 'reason'> {}
+export interface DeploymentProcess extends Omit<ProcessLoad, 'agents'>, Omit<DeploymentLoad, 'id'> {}
 
 /** Whether an agent can serve calls, and what keeps it from doing so. */
 export interface AgentStanding {
@@ -81,9 +79,19 @@ export function standingOf(
   // It was unavailable only when its last deployment was.
   if (!isReached) return { status: 'unavailable', ...latest(deployments.map(whyOf)) }
   const enabled = deployments.filter(({ disabled }) => !disabled)
-  const isWhole = enabled.every(({ probe, breaker }) => probe.status === 'available' && breaker === 'closed')
+  const isWhole = enabled.every(
+    ({ probe, processes }) => probe.status === 'available' && processes.every(sendsCalls),
+  )
   if (isWhole && enabled.length > 0) return { status: 'available' }
   return { status: 'degraded', ...earliest(enabled.map(whyOf)) }
+}
+
+/**
+ * Whether calls go from the process to the deployment, or would: a breaker that nobody has asked for a minute lets the next one
+ * through, and says nothing against a platform that answers.
+ */
+function sendsCalls({ breaker, isUnasked }: DeploymentProcess): boolean {
+  return breaker === 'closed' || (breaker === 'half_open' && isUnasked === true)
 }
 
 type Why = Pick<AgentStanding, 'since' | 'reason'>

@@ -9,6 +9,8 @@ export interface DeploymentLoad {
   readonly breaker: BreakerState
   /** Present if a breaker that is not closed would let calls of others pass than of those who have called lately. */
   readonly servesOthers?: true
+  /** Present if nobody has called within a minute, so that a breaker that is not closed says little of the deployment as it is now. */
+  readonly isUnasked?: true
   /** Calls in progress. */
   readonly inFlight: number
   /** Since when the breaker is open, in milliseconds since the epoch. */

@@ -46,7 +46,7 @@ export function readLoad(written: unknown): AgentLoad[] {
 
 function readDeployment(written: unknown): DeploymentLoad[] {
   if (!isObject(written)) return []
-  const { id, breaker = 'closed', servesOthers, inFlight, openSince, reason } = written
+  const { id, breaker = 'closed', servesOthers, isUnasked, inFlight, openSince, reason } = written
   const state = BREAKER_STATES.find((known) => known === breaker)
   if (typeof id !== 'string' || state === undefined) return []
   const since = countOf(openSince)
@@ -55,6 +55,7 @@ function readDeployment(written: unknown): DeploymentLoad[] {
       id,
       breaker: state,
       ...(servesOthers === true && { servesOthers }),
+      ...(isUnasked === true && { isUnasked }),
       inFlight: countOf(inFlight) ?? 0,
       ...(since !== undefined && { openSince: since }),
       ...(typeof reason === 'string' && { reason }),
@@ -69,10 +70,11 @@ function compact({ agent, inFlight, waiting, deployments }: AgentLoad): object {
     inFlight: inFlight || undefined,
     waiting: waiting || undefined,
     deployments: deployments.map(
-      ({ id, breaker, servesOthers, inFlight: ofDeployment, openSince, reason }) => ({
+      ({ id, breaker, servesOthers, isUnasked, inFlight: ofDeployment, openSince, reason }) => ({
         id,
         breaker: breaker === 'closed' ? undefined : breaker,
         servesOthers,
+        isUnasked,
         inFlight: ofDeployment || undefined,
         openSince: openSince === undefined ? undefined : Math.round(openSince),
         reason: reason !== undefined && REASON.test(reason) ? reason : undefined,

@@ -175,12 +175,22 @@ export class AgentRoutes {
   }
 
   load(): AgentLoad {
+    const nowMs = this.elapsedMs
     return {
       agent: this.agent.id,
       inFlight: this.#held.all,
       waiting: this.queue.size,
-      deployments: this.#states.map((state) => state.load()),
+      deployments: this.#states.map((state) => state.load(nowMs)),
     }
+  }
+
+  /** Asks the deployments that do not work, also while nobody calls. Returns whether there are some. */
+  probeOpen(): boolean {
+    const nowMs = this.elapsedMs
+    const open = this.#states.filter(({ findings }) => findings.wasOpen)
+    for (const state of open)
+      if (state.breaker.isProbeDue(nowMs)) this.#deps.probe(state, state.findings.failedApp)
+    return open.length > 0
   }
 
   /** An attempt has shown whether its deployment works. */

@@ -46,15 +46,16 @@ export class DeploymentHealth {
     return max !== undefined && this.findings.inFlight >= max
   }
 
-  load(): DeploymentLoad {
+  load(nowMs: number): DeploymentLoad {
     const { deployment, breaker } = this
     const { inFlight, opened } = this.findings
-    const { state } = breaker
+    const { state, isUnasked } = breaker.stateAt(nowMs)
     const known = { id: deployment.id, breaker: state, inFlight }
     if (state === 'closed') return known
     return {
       ...known,
       ...(breaker.servesOthers && { servesOthers: true }),
+      ...(isUnasked && { isUnasked }),
       ...(opened !== undefined && { openSince: opened.at, reason: opened.reason }),
     }
   }

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Caller } from '#core/agents/deployments/caller.ts'
 import { Problem } from '#core/errors/errors.ts'
 import type { FailedAttempt, Route } from './route.ts'
-import { agentWith, callerOf, routesOf } from './routes.test-support.ts'
+import { agentWith, callerOf, routesOf as openRoutes, type TestRoutes } from './routes.test-support.ts'
 import type { RouteRequest } from './routes.ts'
 
 const REFUSED: FailedAttempt = {
@@ -21,8 +21,16 @@ const HANGING: FailedAttempt = {
   httpStatus: undefined,
 }
 
+const opened: TestRoutes[] = []
+const routesOf = (...agent: Parameters<typeof openRoutes>): TestRoutes => {
+  const test = openRoutes(...agent)
+  opened.push(test)
+  return test
+}
+
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => {
+  for (const { routes } of opened.splice(0)) routes.drain()
   expect(vi.getTimerCount()).toBe(0)
   vi.useRealTimers()
 })
@@ -164,6 +172,25 @@ describe('the choice', () => {
       retryAfterSeconds: expect.any(Number),
     })
     expect(atOnce(apart.enter()).deployment.id).toBe('us')
+  })
+
+  test('a deployment that is down is probed once a minute while nobody calls, and the next call tries it', async () => {
+    const test = routesOf(agentWith([{ id: 'main' }]))
+    const pass = async (ms: number) => {
+      test.clock.ms += ms
+      await vi.advanceTimersByTimeAsync(ms)
+    }
+    breakDeployments(test)
+    test.answer = undefined
+    for (const ms of [55_000, 10_000, 50_000]) await pass(ms)
+    expect(test.probes).toEqual(['https://main.example/v1/info'])
+    test.answer = { status: 200, body: {} }
+    await pass(20_000)
+    expect(test.probes).toHaveLength(2)
+    expect(test.routes.load()).toMatchObject([{ deployments: [{ breaker: 'half_open', isUnasked: true }] }])
+    succeed(test, callerOf('bob'))
+    await pass(5_000)
+    expect(vi.getTimerCount()).toBe(0)
   })
 
   test('if all are down, calls are refused at once; a key that is known to be invalid is refused as such', async () => {

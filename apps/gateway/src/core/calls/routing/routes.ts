@@ -3,6 +3,7 @@ import type { AgentCatalog } from '#core/agents/catalog.ts'
 import type { Caller } from '#core/agents/deployments/caller.ts'
 import type { FairQueue } from '#core/agents/deployments/fair-queue.ts'
 import type { AgentLoad, LoadReader } from '#core/agents/deployments/load.ts'
+import { PROBE_EVERY_MS } from '#core/agents/deployments/opening.ts'
 import type { Failure } from '#core/agents/events.ts'
 import type { ServedAgent } from '#core/agents/served-agent.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
@@ -89,6 +90,20 @@ export function createRoutes(deps: RoutesDeps): Routes {
   /** Includes those of agents that have been replaced. */
   const queues = new Set<FairQueue>()
   let isDraining = false
+  let probing: NodeJS.Timeout | undefined
+
+  /** A breaker that nobody asks would stay open after its platform has recovered, and so would what is told of the agent. */
+  function probeWhileOpen(): void {
+    probing ??= setInterval(() => {
+      const isOpen = [...catalog.current().values()].map((agent) => known.get(agent)?.probeOpen() === true)
+      if (!isOpen.includes(true)) stopProbing()
+    }, PROBE_EVERY_MS).unref()
+  }
+
+  function stopProbing(): void {
+    clearInterval(probing)
+    probing = undefined
+  }
 
   function routesOf(agent: ServedAgent): AgentRoutes {
     let routes = known.get(agent)
@@ -98,8 +113,10 @@ export function createRoutes(deps: RoutesDeps): Routes {
           agent,
           runtime,
           random,
-          changed: (deployment, breaker, failure) =>
-            observer.deploymentChanged({ agent: agent.id, deployment, breaker, failure }),
+          changed: (deployment, breaker, failure) => {
+            if (breaker === 'open' && !isDraining) probeWhileOpen()
+            observer.deploymentChanged({ agent: agent.id, deployment, breaker, failure })
+          },
           ownerRefused: (deployment, ownerId, failure) =>
             observer.ownerRefused({ agent: agent.id, deployment, ownerId, failure }),
           probe: (state, app) =>
@@ -141,6 +158,7 @@ export function createRoutes(deps: RoutesDeps): Routes {
     },
     drain() {
       isDraining = true
+      stopProbing()
       for (const queue of queues) queue.drain()
     },
     load(): readonly AgentLoad[] {
