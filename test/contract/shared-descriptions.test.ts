@@ -45,6 +45,7 @@ const OWN_WORDS = new Set([
   'Call.id',
   'Call.outcome',
   'GatewayProcess.state',
+  'GatewayProcessConcern.concern',
   'ProcessConfiguration.state',
   'LoginPayload.accessToken',
   'LoginPayload.user',

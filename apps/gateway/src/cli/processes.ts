@@ -35,18 +35,33 @@ function printReload({ changed, needs_restart, processes }: CommandResult<'reloa
 type Process = CommandResult<'processes'>[number]
 
 const COLUMNS: readonly Column<Process>[] = [
-  ...columnsOf('id', 'state', 'host', 'pid', 'version'),
+  ...columnsOf('id', 'state', 'host', 'port', 'pid', 'version'),
   ['started', (process) => process.started_at],
   ['last seen', (process) => process.last_seen_at],
   ['calls', (process) => process.calls_in_flight],
   ['breakers', breakersOf],
   ['configuration', configurationOf],
+  ['concerns', concernsOf],
 ]
 
 function configurationOf({ configuration }: Process): string | undefined {
   if (configuration === null) return undefined
   const { state, error } = configuration
   return error === null ? state : `${state}: ${error}`
+}
+
+function concernsOf({ concerns }: Process): string | undefined {
+  const described = concerns.map(({ concern, cause, since, count, blocked_by }) =>
+    [
+      [concern, cause].filter((word) => word !== null).join(' '),
+      count !== null && `${count} calls or requests`,
+      `since ${since}`,
+      blocked_by !== null && `behind a lock of ${blocked_by}`,
+    ]
+      .filter(Boolean)
+      .join(', '),
+  )
+  return described.join('; ') || undefined
 }
 
 function breakersOf({ state, breakers }: Process): string | undefined {

@@ -5,7 +5,7 @@ import type { ReplyStore } from '#core/reply-log/store/reply-store.ts'
 import { logChanges } from '#ops/log-changes.ts'
 import type { Surroundings } from './surroundings.ts'
 
-export interface EndedByInstances extends Pick<InstancesDeps, 'load' | 'configuration'> {
+export interface EndedByInstances extends Pick<InstancesDeps, 'load' | 'configuration' | 'concerns'> {
   readonly ledger: Pick<Ledger, 'settleDead'>
   readonly replyStore: Pick<ReplyStore, 'endDead'>
 }
@@ -13,7 +13,7 @@ export interface EndedByInstances extends Pick<InstancesDeps, 'load' | 'configur
 /** The row of this process among those of others, and who ends the calls of dead ones. */
 export function buildInstances(
   { config, database, runtime, identity, build, log }: Surroundings,
-  { load, configuration, ledger, replyStore }: EndedByInstances,
+  { load, configuration, concerns, ledger, replyStore }: EndedByInstances,
 ): Instances {
   const { lanes } = database
   const { leaseMs } = config.instance
@@ -25,6 +25,8 @@ export function buildInstances(
     identity,
     load,
     configuration,
+    concerns,
+    port: () => config.port || undefined,
     build,
     ...config.instance,
     async reap() {

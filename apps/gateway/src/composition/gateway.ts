@@ -15,6 +15,7 @@ import type { Runtime } from '#core/base/runtime.ts'
 import { createConversations } from '#core/calls/conversation/conversations.ts'
 import { createDerivedIds } from '#core/calls/conversation/derived-ids.ts'
 import { createPauses } from '#core/calls/pauses/pauses.ts'
+import { findLockHolder } from '#core/database/lock-holder.ts'
 import { Problem } from '#core/errors/errors.ts'
 import type { ProcessIdentity } from '#core/ledger/instances.ts'
 import { createProcessLoads } from '#core/ledger/process-loads.ts'
@@ -24,6 +25,7 @@ import { openStorage } from '#core/uploads/storage/open-storage.ts'
 import type { PrismaClient } from '#generated/prisma/client.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import { identifyProcess } from '#ops/process-identity.ts'
+import { createProcessWatch } from '#ops/process-watch.ts'
 import type { Tracing } from '#ops/tracing/tracing.ts'
 
 export type { ConfigurationFile }
@@ -94,7 +96,15 @@ export async function createGateway({
     file: configurationFile,
     secret: () => accounts.secret.value,
   })
+  const watch = createProcessWatch({
+    runtime,
+    backlog: ledger.backlog,
+    isDiskFull: () => disk.space.isLow || disk.fullness.isFull,
+    findLockHolder: database.kind === 'server' ? () => findLockHolder(database.lanes.probes) : undefined,
+    lockFound: (blockedBy) => surroundings.log.warn({ blockedBy }, 'statements wait for a lock'),
+  })
   const instances = buildInstances(surroundings, {
+    concerns: watch.concerns,
     load,
     configuration: () => processTasks.configuration.state(),
     ledger,
@@ -139,7 +149,10 @@ export async function createGateway({
     metrics,
     tracing,
     refusals: {
-      record: refusals.record,
+      record(refused) {
+        watch.refused(refused.problem)
+        refusals.record(refused)
+      },
       identify: refusals.identify,
       recordOperation: refusedOperations.record,
       recordCredential: refusedOperations.recordCredential,

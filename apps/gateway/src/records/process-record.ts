@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import type { Reload } from '#core/configuration/configurations.ts'
+import { PROCESS_CONCERNS } from '#core/ledger/process-concerns.ts'
 import { CONFIGURATION_STATES, type ProcessConfiguration } from '#core/ledger/process-configuration.ts'
 import { type GatewayProcess, PROCESS_STATES, type ProcessBreaker } from '#core/ledger/process-list.ts'
 import { PROCESS_DESCRIPTIONS } from '#http/descriptions/process-descriptions.ts'
@@ -18,6 +19,7 @@ export const GatewayProcessSchema = Type.Object(
     id: uuid(PROCESS_DESCRIPTIONS.id),
     host: nullable(Type.String(), PROCESS_DESCRIPTIONS.host),
     pid: nullable(Type.Integer(), PROCESS_DESCRIPTIONS.pid),
+    port: nullable(Type.Integer(), PROCESS_DESCRIPTIONS.port),
     version: nullable(Type.String(), PROCESS_DESCRIPTIONS.version),
     build: Type.String({ description: PROCESS_DESCRIPTIONS.build }),
     state: oneOf(PROCESS_STATES, statesOf(PROCESS_DESCRIPTIONS.state, PROCESS_STATES)),
@@ -52,6 +54,19 @@ export const GatewayProcessSchema = Type.Object(
       }),
       PROCESS_DESCRIPTIONS.configuration,
     ),
+    concerns: Type.Array(
+      Type.Object(
+        {
+          concern: oneOf(PROCESS_CONCERNS, statesOf(PROCESS_DESCRIPTIONS.concernKind, PROCESS_CONCERNS)),
+          cause: nullable(Type.String(), PROCESS_DESCRIPTIONS.concernCause),
+          since: timestamp(PROCESS_DESCRIPTIONS.concernSince),
+          count: nullable(Type.Integer({ minimum: 0 }), PROCESS_DESCRIPTIONS.concernCount),
+          blocked_by: nullable(Type.String(), PROCESS_DESCRIPTIONS.blockedBy),
+        },
+        { description: PROCESS_DESCRIPTIONS.concern },
+      ),
+      { description: PROCESS_DESCRIPTIONS.concerns },
+    ),
   },
   {
     $id: 'GatewayProcess',
@@ -61,6 +76,7 @@ export const GatewayProcessSchema = Type.Object(
         id: '019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10',
         host: 'gateway-1',
         pid: 17,
+        port: 3000,
         version: '1.4.0',
         build: '20261125170333_audit_signing_keys',
         state: 'live',
@@ -77,6 +93,15 @@ export const GatewayProcessSchema = Type.Object(
           needs_restart: [],
           error: null,
         },
+        concerns: [
+          {
+            concern: 'ledger_behind',
+            cause: null,
+            since: '2026-11-20T08:29:10.000Z',
+            count: 12,
+            blocked_by: 'process 4711 (psql, idle in transaction, its transaction open for 52 s)',
+          },
+        ],
       },
     ],
   },
@@ -98,6 +123,7 @@ export function processRecord(process: GatewayProcess): Static<typeof GatewayPro
     id: process.id,
     host: process.host,
     pid: process.pid,
+    port: process.port,
     version: process.version,
     build: process.build,
     state: process.state,
@@ -107,6 +133,11 @@ export function processRecord(process: GatewayProcess): Static<typeof GatewayPro
     calls_in_flight: process.inFlight,
     breakers: process.breakers.map(breakerRecord),
     configuration: process.configuration === null ? null : configurationRecord(process.configuration),
+    concerns: process.concerns.map(({ since, blockedBy, ...concern }) => ({
+      ...concern,
+      since: since.toISOString(),
+      blocked_by: blockedBy,
+    })),
   }
 }
 

@@ -3886,6 +3886,7 @@ export interface components {
          *       "id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
          *       "host": "gateway-1",
          *       "pid": 17,
+         *       "port": 3000,
          *       "version": "1.4.0",
          *       "build": "20261125170333_audit_signing_keys",
          *       "state": "live",
@@ -3909,7 +3910,16 @@ export interface components {
          *         "since": "2026-11-20T08:20:00.000Z",
          *         "needs_restart": [],
          *         "error": null
-         *       }
+         *       },
+         *       "concerns": [
+         *         {
+         *           "concern": "ledger_behind",
+         *           "cause": null,
+         *           "since": "2026-11-20T08:29:10.000Z",
+         *           "count": 12,
+         *           "blocked_by": "process 4711 (psql, idle in transaction, its transaction open for 52 s)"
+         *         }
+         *       ]
          *     }
          */
         GatewayProcess: {
@@ -3924,6 +3934,8 @@ export interface components {
             host: string | null;
             /** Its process id on that machine; null for an earlier version. */
             pid: number | null;
+            /** The port on which it serves requests; null for an earlier version. It tells replicas on one machine apart; workers of one share it. */
+            port: number | null;
             /** Its version; null for an earlier one, which did not report it. */
             version: string | null;
             /** The newest migration of the database that it knows. */
@@ -3990,6 +4002,27 @@ export interface components {
                 /** What is wrong with the file of the process, if it cannot be used; else null. */
                 error: string | null;
             } | null;
+            /** What was wrong with it at its last heartbeat; empty if it is not live. */
+            concerns: {
+                /**
+                 * What is wrong. `ledger_behind`: calls have ended whose end it cannot write to the ledger; until then they count as running. `disk_full`: the disk of the database is full, or almost full. `unavailable`: it has answered requests 503 within the last minute, because a part of the installation was not available.
+                 * @enum {string}
+                 */
+                concern: "ledger_behind" | "disk_full" | "unavailable";
+                /** Which part is not available, as in the causes of refusals; null of other concerns. */
+                cause: string | null;
+                /**
+                 * Format: date-time
+                 *
+                 * Since when (ISO 8601, UTC).
+                 * @example 2026-11-20T08:30:00.000Z
+                 */
+                since: string;
+                /** How many ends of calls wait, or how many requests were refused since then; null of a disk. */
+                count: number | null;
+                /** Who holds the lock for which statements of the gateway wait, as far as the role of the gateway may see it: the process id in PostgreSQL, the program, what it does. Null if no such lock was found. */
+                blocked_by: string | null;
+            }[];
         };
         /**
          * A reload of the configuration.

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { isConnectionError } from '#core/errors/connection-error.ts'
 import type { Database, Sql } from './database.ts'
+import { findLockHolder } from './lock-holder.ts'
 import { openDatabase } from './open.ts'
 import { createScratchDatabase, openScratchDatabase } from './scratch-database.test-support.ts'
 
@@ -224,6 +225,24 @@ describe.runIf(serverUrl)('server', () => {
       await holder.sql.query('SELECT pg_advisory_unlock(85)')
       await held
     }
+    await Promise.all([database.close(), holder.close()])
+  })
+
+  test('who holds the lock for which a statement waits is found, and not who waits in between', async () => {
+    const [database, holder] = [await open({}), await open({ poolMax: 1 })]
+    const { lanes } = database
+    expect(await findLockHolder(lanes.probes)).toBeUndefined()
+    const [session] = await holder.sql.query<{ pid: number }>(
+      'SELECT pg_backend_pid() AS pid FROM (SELECT pg_advisory_lock(86)) AS held',
+    )
+    const held = Promise.allSettled(
+      [lanes.settlements, lanes.conversations].map((sql) => sql.query('SELECT pg_advisory_xact_lock(86)')),
+    )
+    await vi.waitFor(async () =>
+      expect(await findLockHolder(lanes.probes)).toBe(`process ${session?.pid} (trunkline, idle)`),
+    )
+    await holder.sql.query('SELECT pg_advisory_unlock(86)')
+    await held
     await Promise.all([database.close(), holder.close()])
   })
 

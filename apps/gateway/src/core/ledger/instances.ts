@@ -4,6 +4,7 @@ import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts
 import type { Runtime } from '#core/base/runtime.ts'
 import type { Sql } from '#core/database/database.ts'
 import { isOlder, MIN_BUILD } from '#core/database/migrations/min-build.ts'
+import type { ToldConcern } from './process-concerns.ts'
 import type { ToldConfiguration } from './process-configuration.ts'
 
 /** Who a process is, in its row of the database and in its log lines. */
@@ -38,6 +39,10 @@ export interface InstancesDeps {
   readonly load: LoadReader
   /** What each heartbeat reports of the configuration that this process serves. */
   readonly configuration?: (() => ToldConfiguration) | undefined
+  /** What each heartbeat reports to be wrong with this process. */
+  readonly concerns?: (() => readonly ToldConcern[]) | undefined
+  /** The port on which this process serves requests, if it is known. */
+  readonly port?: (() => number | undefined) | undefined
   /** The newest migration that this process knows. */
   readonly build: string
   readonly leaseMs: number
@@ -64,6 +69,8 @@ export function createInstances({
   identity,
   load,
   configuration,
+  concerns,
+  port,
   build,
   leaseMs,
   retentionDays,
@@ -88,7 +95,9 @@ export function createInstances({
   async function beat(): Promise<void> {
     const told = writeLoad(load.load())
     const served = configuration === undefined ? null : JSON.stringify(configuration())
-    const [row] = await sql.query<Beat>(BEAT, [id, leaseMs, build, host, pid, version, told, served])
+    const wrong = JSON.stringify(concerns?.() ?? [])
+    const values = [id, leaseMs, build, host, pid, version, told, served, port?.() ?? null, wrong]
+    const [row] = await sql.query<Beat>(BEAT, values)
     live = Math.max(1, row?.live ?? 1)
     const nowMs = runtime.elapsedMs()
     // During a gap (an outage, a hanging statement, a suspended machine) every lease may have expired. The first process that
@@ -233,14 +242,14 @@ interface Beat {
 
 /**
  * `$1`: this instance, `$2`: the lease in milliseconds, `$3`: its build, `$4` to `$6`: where it runs and its version, `$7`: what it
- * knows of its agents, `$8`: which configuration it serves. It uses no other table, whose locks it would have to wait for.
+ * knows of its agents, `$8`: which configuration it serves, `$9`: its port, `$10`: what is wrong with it. It uses no other table, whose locks it would have to wait for.
  */
 const BEAT = `
 WITH beat AS (
-  INSERT INTO instances AS i (id, started_at, lease_until, build, host, pid, version, load, configuration)
-  VALUES ($1::uuid, now(), now() + $2 * interval '1 millisecond', $3, $4, $5, $6, $7::jsonb, $8::jsonb)
+  INSERT INTO instances AS i (id, started_at, lease_until, build, host, pid, version, load, configuration, port, concerns)
+  VALUES ($1::uuid, now(), now() + $2 * interval '1 millisecond', $3, $4, $5, $6, $7::jsonb, $8::jsonb, $9, $10::jsonb)
   ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, load = excluded.load,
-    configuration = excluded.configuration
+    configuration = excluded.configuration, port = excluded.port, concerns = excluded.concerns
   RETURNING id
 )
 SELECT (SELECT count(*) FROM beat)

@@ -106,6 +106,30 @@ test('a live process tells its calls in progress and the breakers that are not c
   for (const process of [older, lost]) expect(process).toMatchObject({ inFlight: null, breakers: [] })
 })
 
+test('a live process tells its port and what is wrong with it, and what this version does not know is left out', async () => {
+  const concerns = [
+    { concern: 'ledger_behind', since: 1_000, count: 3, blockedBy: 'process 17 (psql)' },
+    { concern: 'disk_full', since: 2_000 },
+    { concern: 'of another version', since: 3_000 },
+  ]
+  for (const lease of [-10, 10]) {
+    const id = await insert({ started: 1, lease })
+    const told = JSON.stringify(concerns)
+    await database.sql.query('UPDATE instances SET port = 3000, concerns = $2::jsonb WHERE id = $1', [
+      id,
+      told,
+    ])
+  }
+  const [live, lost] = await processes.list(admin)
+  const none = { cause: null, count: null, blockedBy: null }
+  expect(live).toMatchObject({ port: 3_000 })
+  expect(live?.concerns).toEqual([
+    { ...none, ...concerns[0], since: new Date(1_000) },
+    { ...none, ...concerns[1], since: new Date(2_000) },
+  ])
+  expect(lost).toMatchObject({ state: 'lost', port: 3_000, concerns: [] })
+})
+
 test('at most a thousand processes are listed, and an unknown state is refused', async () => {
   await database.sql.query(
     `INSERT INTO instances (id, started_at, lease_until)

@@ -3,6 +3,7 @@ import { readLoad } from '#core/agents/deployments/written-load.ts'
 import type { Sql } from '#core/database/database.ts'
 import { requireOneOf } from '#core/requests/input/input-rules.ts'
 import { type Principal, requireAdmin } from '#core/requests/principal.ts'
+import { type ProcessConcern, readConcerns } from './process-concerns.ts'
 import {
   type ProcessConfiguration,
   ROLLED_OUT_WITHIN_MS,
@@ -23,6 +24,8 @@ export interface GatewayProcess {
   /** Where it runs and its version; null for a process of a version that did not write them. */
   readonly host: string | null
   readonly pid: number | null
+  /** The port on which it serves requests; null for a process of a version that did not write it. */
+  readonly port: number | null
   readonly version: string | null
   /** The newest migration that it knows. */
   readonly build: string
@@ -37,6 +40,8 @@ export interface GatewayProcess {
   readonly breakers: readonly ProcessBreaker[]
   /** What it serves; null if it is not live, and for a process of a version that did not write it. */
   readonly configuration: ProcessConfiguration | null
+  /** What is wrong with it, as of the last heartbeat; empty if it is not live. */
+  readonly concerns: readonly ProcessConcern[]
 }
 
 export interface ProcessBreaker {
@@ -95,7 +100,7 @@ WITH wanted AS (
     (value::jsonb ->> 'since')::timestamptz > now() - $5 * interval '1 millisecond' AS is_new
   FROM settings WHERE name = $4
 )
-SELECT id, host, pid, version, build, started_at, stopped_at, load, configuration,
+SELECT id, host, pid, port, version, build, started_at, stopped_at, load, configuration, concerns,
   coalesce(stopped_at, greatest(started_at, lease_until - $1 * interval '1 millisecond')) AS last_seen_at,
   CASE WHEN stopped_at IS NOT NULL THEN 'stopped' WHEN lease_until > now() THEN 'live' ELSE 'lost' END AS state,
   (SELECT CASE
@@ -108,12 +113,13 @@ WHERE $2::boolean IS NULL OR $2::boolean = (stopped_at IS NULL AND lease_until >
 ORDER BY (stopped_at IS NULL AND lease_until > now()) DESC, started_at DESC, id
 LIMIT $3`
 
-interface Row extends Pick<GatewayProcess, 'id' | 'host' | 'pid' | 'version' | 'build' | 'state'> {
+interface Row extends Pick<GatewayProcess, 'id' | 'host' | 'pid' | 'port' | 'version' | 'build' | 'state'> {
   readonly started_at: Date
   readonly stopped_at: Date | null
   readonly last_seen_at: Date
   readonly load: unknown
   readonly configuration: unknown
+  readonly concerns: unknown
   readonly configuration_state: ProcessConfiguration['state'] | null
 }
 
@@ -125,7 +131,16 @@ function configurationOf({ state, configuration, configuration_state }: Row): Pr
 }
 
 function processOf(stored: Row): GatewayProcess {
-  const { started_at, stopped_at, last_seen_at, load, configuration: _, configuration_state, ...row } = stored
+  const {
+    started_at,
+    stopped_at,
+    last_seen_at,
+    load,
+    concerns,
+    configuration: _,
+    configuration_state,
+    ...row
+  } = stored
   const agents = row.state === 'live' && load !== null ? readLoad(load) : undefined
   return {
     ...row,
@@ -133,6 +148,7 @@ function processOf(stored: Row): GatewayProcess {
     stoppedAt: stopped_at,
     lastSeenAt: last_seen_at,
     configuration: configurationOf(stored),
+    concerns: row.state === 'live' ? readConcerns(concerns) : [],
     inFlight: agents?.reduce((sum, { inFlight }) => sum + inFlight, 0) ?? null,
     breakers: (agents ?? []).flatMap(({ agent, deployments }) =>
       deployments.flatMap(({ id, breaker, openSince, reason }) =>

@@ -1,3 +1,4 @@
+import { PROCESS_CONCERNS, type ProcessConcern } from '#core/ledger/process-concerns.ts'
 import { CONFIGURATION_STATES, type ProcessConfiguration } from '#core/ledger/process-configuration.ts'
 import {
   type GatewayProcess,
@@ -37,6 +38,25 @@ const GatewayProcessBreaker = builder.objectRef<ProcessBreaker>('GatewayProcessB
   }),
 })
 
+const GatewayProcessConcernKind = enumOf('GatewayProcessConcernKind', PROCESS_CONCERNS, {
+  description: 'What is wrong with a process of the gateway.',
+  values: PROCESS_DESCRIPTIONS,
+})
+
+const GatewayProcessConcern = builder.objectRef<ProcessConcern>('GatewayProcessConcern').implement({
+  description: PROCESS_DESCRIPTIONS.concern,
+  fields: (t) => ({
+    concern: t.expose('concern', {
+      type: GatewayProcessConcernKind,
+      description: PROCESS_DESCRIPTIONS.concernKind,
+    }),
+    cause: t.exposeString('cause', { nullable: true, description: PROCESS_DESCRIPTIONS.concernCause }),
+    since: t.expose('since', { type: 'DateTime', description: PROCESS_DESCRIPTIONS.concernSince }),
+    count: t.exposeInt('count', { nullable: true, description: PROCESS_DESCRIPTIONS.concernCount }),
+    blockedBy: t.exposeString('blockedBy', { nullable: true, description: PROCESS_DESCRIPTIONS.blockedBy }),
+  }),
+})
+
 const ProcessConfigurationState = enumOf('ProcessConfigurationState', CONFIGURATION_STATES, {
   description: 'Whether a process serves the configuration that was loaded last.',
   values: PROCESS_DESCRIPTIONS,
@@ -67,6 +87,7 @@ const GatewayProcessType = builder.objectRef<GatewayProcess>('GatewayProcess').i
     id: t.exposeID('id', { description: PROCESS_DESCRIPTIONS.id }),
     host: t.exposeString('host', { nullable: true, description: PROCESS_DESCRIPTIONS.host }),
     pid: t.exposeInt('pid', { nullable: true, description: PROCESS_DESCRIPTIONS.pid }),
+    port: t.exposeInt('port', { nullable: true, description: PROCESS_DESCRIPTIONS.port }),
     version: t.exposeString('version', { nullable: true, description: PROCESS_DESCRIPTIONS.version }),
     build: t.exposeString('build', { description: PROCESS_DESCRIPTIONS.build }),
     state: t.expose('state', { type: GatewayProcessState, description: PROCESS_DESCRIPTIONS.state }),
@@ -87,6 +108,11 @@ const GatewayProcessType = builder.objectRef<GatewayProcess>('GatewayProcess').i
       type: ProcessConfigurationType,
       nullable: true,
       description: PROCESS_DESCRIPTIONS.configuration,
+    }),
+    concerns: t.field({
+      type: [GatewayProcessConcern],
+      description: PROCESS_DESCRIPTIONS.concerns,
+      resolve: ({ concerns }) => [...concerns],
     }),
   }),
 })

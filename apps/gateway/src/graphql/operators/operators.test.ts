@@ -59,8 +59,9 @@ test('administrators see the audit log and the processes of REST, with the same 
     `{
       auditEvents(first: 5, filter: { target: "api_key" }) { totalCount nodes { id n at operation result actor userId keyId tokenId name
         address requestId target targetId before after reason count hash } }
-      gatewayProcesses { id host pid version build state startedAt stoppedAt callsInFlight breakers { agentId }
-        configuration { state number fingerprint since needsRestart error } }
+      gatewayProcesses { id host pid port version build state startedAt stoppedAt callsInFlight breakers { agentId }
+        configuration { state number fingerprint since needsRestart error }
+        concerns { concern cause since count blockedBy } }
     }`,
   )
   expect(errors).toBeUndefined()

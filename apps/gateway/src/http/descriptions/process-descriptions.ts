@@ -5,6 +5,7 @@ export const PROCESS_DESCRIPTIONS = {
   id: 'The id of the process, which all of its log lines have.',
   host: 'The name of its machine; null for an earlier version.',
   pid: 'Its process id on that machine; null for an earlier version.',
+  port: 'The port on which it serves requests; null for an earlier version. It tells replicas on one machine apart; workers of one share it.',
   version: 'Its version; null for an earlier one, which did not report it.',
   build: 'The newest migration of the database that it knows.',
   startedAt: 'When it started.',
@@ -40,5 +41,18 @@ export const PROCESS_DESCRIPTIONS = {
   needsRestart:
     'What is different in the file since the process has started, as places in the file, and takes effect with its next start.',
   configurationError: 'What is wrong with the file of the process, if it cannot be used; else null.',
+  concerns: 'What was wrong with it at its last heartbeat; empty if it is not live.',
+  concern: 'Something that is wrong with a process.',
+  concernKind: 'What is wrong.',
+  ledger_behind:
+    'Calls have ended whose end it cannot write to the ledger; until then they count as running.',
+  disk_full: 'The disk of the database is full, or almost full.',
+  unavailable:
+    'It has answered requests 503 within the last minute, because a part of the installation was not available.',
+  concernCause: 'Which part is not available, as in the causes of refusals; null of other concerns.',
+  concernSince: 'Since when.',
+  concernCount: 'How many ends of calls wait, or how many requests were refused since then; null of a disk.',
+  blockedBy:
+    'Who holds the lock for which statements of the gateway wait, as far as the role of the gateway may see it: the process id in PostgreSQL, the program, what it does. Null if no such lock was found.',
   inState: 'Only processes that live, or only those that do not.',
 } as const

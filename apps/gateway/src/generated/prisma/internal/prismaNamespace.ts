@@ -2883,7 +2883,9 @@ export const InstanceScalarFieldEnum = {
   pid: 'pid',
   version: 'version',
   load: 'load',
-  configuration: 'configuration'
+  configuration: 'configuration',
+  port: 'port',
+  concerns: 'concerns'
 } as const
 
 export type InstanceScalarFieldEnum = (typeof InstanceScalarFieldEnum)[keyof typeof InstanceScalarFieldEnum]

@@ -28,10 +28,12 @@ export type AggregateInstance = {
 
 export type InstanceAvgAggregateOutputType = {
   pid: number | null
+  port: number | null
 }
 
 export type InstanceSumAggregateOutputType = {
   pid: number | null
+  port: number | null
 }
 
 export type InstanceMinAggregateOutputType = {
@@ -43,6 +45,7 @@ export type InstanceMinAggregateOutputType = {
   host: string | null
   pid: number | null
   version: string | null
+  port: number | null
 }
 
 export type InstanceMaxAggregateOutputType = {
@@ -54,6 +57,7 @@ export type InstanceMaxAggregateOutputType = {
   host: string | null
   pid: number | null
   version: string | null
+  port: number | null
 }
 
 export type InstanceCountAggregateOutputType = {
@@ -67,16 +71,20 @@ export type InstanceCountAggregateOutputType = {
   version: number
   load: number
   configuration: number
+  port: number
+  concerns: number
   _all: number
 }
 
 
 export type InstanceAvgAggregateInputType = {
   pid?: true
+  port?: true
 }
 
 export type InstanceSumAggregateInputType = {
   pid?: true
+  port?: true
 }
 
 export type InstanceMinAggregateInputType = {
@@ -88,6 +96,7 @@ export type InstanceMinAggregateInputType = {
   host?: true
   pid?: true
   version?: true
+  port?: true
 }
 
 export type InstanceMaxAggregateInputType = {
@@ -99,6 +108,7 @@ export type InstanceMaxAggregateInputType = {
   host?: true
   pid?: true
   version?: true
+  port?: true
 }
 
 export type InstanceCountAggregateInputType = {
@@ -112,6 +122,8 @@ export type InstanceCountAggregateInputType = {
   version?: true
   load?: true
   configuration?: true
+  port?: true
+  concerns?: true
   _all?: true
 }
 
@@ -212,6 +224,8 @@ export type InstanceGroupByOutputType = {
   version: string | null
   load: runtime.JsonValue | null
   configuration: runtime.JsonValue | null
+  port: number | null
+  concerns: runtime.JsonValue | null
   _count: InstanceCountAggregateOutputType | null
   _avg: InstanceAvgAggregateOutputType | null
   _sum: InstanceSumAggregateOutputType | null
@@ -248,6 +262,8 @@ export type InstanceWhereInput = {
   version?: Prisma.StringNullableFilter<"Instance"> | string | null
   load?: Prisma.JsonNullableFilter<"Instance">
   configuration?: Prisma.JsonNullableFilter<"Instance">
+  port?: Prisma.IntNullableFilter<"Instance"> | number | null
+  concerns?: Prisma.JsonNullableFilter<"Instance">
 }
 
 export type InstanceOrderByWithRelationInput = {
@@ -261,6 +277,8 @@ export type InstanceOrderByWithRelationInput = {
   version?: Prisma.SortOrderInput | Prisma.SortOrder
   load?: Prisma.SortOrderInput | Prisma.SortOrder
   configuration?: Prisma.SortOrderInput | Prisma.SortOrder
+  port?: Prisma.SortOrderInput | Prisma.SortOrder
+  concerns?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type InstanceWhereUniqueInput = Prisma.AtLeast<{
@@ -277,6 +295,8 @@ export type InstanceWhereUniqueInput = Prisma.AtLeast<{
   version?: Prisma.StringNullableFilter<"Instance"> | string | null
   load?: Prisma.JsonNullableFilter<"Instance">
   configuration?: Prisma.JsonNullableFilter<"Instance">
+  port?: Prisma.IntNullableFilter<"Instance"> | number | null
+  concerns?: Prisma.JsonNullableFilter<"Instance">
 }, "id">
 
 export type InstanceOrderByWithAggregationInput = {
@@ -290,6 +310,8 @@ export type InstanceOrderByWithAggregationInput = {
   version?: Prisma.SortOrderInput | Prisma.SortOrder
   load?: Prisma.SortOrderInput | Prisma.SortOrder
   configuration?: Prisma.SortOrderInput | Prisma.SortOrder
+  port?: Prisma.SortOrderInput | Prisma.SortOrder
+  concerns?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.InstanceCountOrderByAggregateInput
   _avg?: Prisma.InstanceAvgOrderByAggregateInput
   _max?: Prisma.InstanceMaxOrderByAggregateInput
@@ -311,6 +333,8 @@ export type InstanceScalarWhereWithAggregatesInput = {
   version?: Prisma.StringNullableWithAggregatesFilter<"Instance"> | string | null
   load?: Prisma.JsonNullableWithAggregatesFilter<"Instance">
   configuration?: Prisma.JsonNullableWithAggregatesFilter<"Instance">
+  port?: Prisma.IntNullableWithAggregatesFilter<"Instance"> | number | null
+  concerns?: Prisma.JsonNullableWithAggregatesFilter<"Instance">
 }
 
 export type InstanceCreateInput = {
@@ -324,6 +348,8 @@ export type InstanceCreateInput = {
   version?: string | null
   load?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   configuration?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  port?: number | null
+  concerns?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type InstanceUncheckedCreateInput = {
@@ -337,6 +363,8 @@ export type InstanceUncheckedCreateInput = {
   version?: string | null
   load?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   configuration?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  port?: number | null
+  concerns?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type InstanceUpdateInput = {
@@ -350,6 +378,8 @@ export type InstanceUpdateInput = {
   version?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   load?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   configuration?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  port?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  concerns?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type InstanceUncheckedUpdateInput = {
@@ -363,6 +393,8 @@ export type InstanceUncheckedUpdateInput = {
   version?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   load?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   configuration?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  port?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  concerns?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type InstanceCreateManyInput = {
@@ -376,6 +408,8 @@ export type InstanceCreateManyInput = {
   version?: string | null
   load?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   configuration?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  port?: number | null
+  concerns?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type InstanceUpdateManyMutationInput = {
@@ -389,6 +423,8 @@ export type InstanceUpdateManyMutationInput = {
   version?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   load?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   configuration?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  port?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  concerns?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type InstanceUncheckedUpdateManyInput = {
@@ -402,6 +438,8 @@ export type InstanceUncheckedUpdateManyInput = {
   version?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   load?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   configuration?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  port?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  concerns?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type InstanceCountOrderByAggregateInput = {
@@ -415,10 +453,13 @@ export type InstanceCountOrderByAggregateInput = {
   version?: Prisma.SortOrder
   load?: Prisma.SortOrder
   configuration?: Prisma.SortOrder
+  port?: Prisma.SortOrder
+  concerns?: Prisma.SortOrder
 }
 
 export type InstanceAvgOrderByAggregateInput = {
   pid?: Prisma.SortOrder
+  port?: Prisma.SortOrder
 }
 
 export type InstanceMaxOrderByAggregateInput = {
@@ -430,6 +471,7 @@ export type InstanceMaxOrderByAggregateInput = {
   host?: Prisma.SortOrder
   pid?: Prisma.SortOrder
   version?: Prisma.SortOrder
+  port?: Prisma.SortOrder
 }
 
 export type InstanceMinOrderByAggregateInput = {
@@ -441,10 +483,12 @@ export type InstanceMinOrderByAggregateInput = {
   host?: Prisma.SortOrder
   pid?: Prisma.SortOrder
   version?: Prisma.SortOrder
+  port?: Prisma.SortOrder
 }
 
 export type InstanceSumOrderByAggregateInput = {
   pid?: Prisma.SortOrder
+  port?: Prisma.SortOrder
 }
 
 
@@ -460,6 +504,8 @@ export type InstanceSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   version?: boolean
   load?: boolean
   configuration?: boolean
+  port?: boolean
+  concerns?: boolean
 }, ExtArgs["result"]["instance"]>
 
 export type InstanceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -473,6 +519,8 @@ export type InstanceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   version?: boolean
   load?: boolean
   configuration?: boolean
+  port?: boolean
+  concerns?: boolean
 }, ExtArgs["result"]["instance"]>
 
 export type InstanceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -486,6 +534,8 @@ export type InstanceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   version?: boolean
   load?: boolean
   configuration?: boolean
+  port?: boolean
+  concerns?: boolean
 }, ExtArgs["result"]["instance"]>
 
 export type InstanceSelectScalar = {
@@ -499,9 +549,11 @@ export type InstanceSelectScalar = {
   version?: boolean
   load?: boolean
   configuration?: boolean
+  port?: boolean
+  concerns?: boolean
 }
 
-export type InstanceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "startedAt" | "leaseUntil" | "stoppedAt" | "build" | "host" | "pid" | "version" | "load" | "configuration", ExtArgs["result"]["instance"]>
+export type InstanceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "startedAt" | "leaseUntil" | "stoppedAt" | "build" | "host" | "pid" | "version" | "load" | "configuration" | "port" | "concerns", ExtArgs["result"]["instance"]>
 
 export type $InstancePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Instance"
@@ -533,6 +585,14 @@ export type $InstancePayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      * what is wrong with the file.
      */
     configuration: runtime.JsonValue | null
+    /**
+     * The port on which it serves requests.
+     */
+    port: number | null
+    /**
+     * What is wrong with the process, as of the last heartbeat.
+     */
+    concerns: runtime.JsonValue | null
   }, ExtArgs["result"]["instance"]>
   composites: {}
 }
@@ -966,6 +1026,8 @@ export interface InstanceFieldRefs {
   readonly version: Prisma.FieldRef<"Instance", 'String'>
   readonly load: Prisma.FieldRef<"Instance", 'Json'>
   readonly configuration: Prisma.FieldRef<"Instance", 'Json'>
+  readonly port: Prisma.FieldRef<"Instance", 'Int'>
+  readonly concerns: Prisma.FieldRef<"Instance", 'Json'>
 }
     
 

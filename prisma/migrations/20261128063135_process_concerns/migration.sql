@@ -1,0 +1,3 @@
+-- AlterTable
+ALTER TABLE "instances" ADD COLUMN     "concerns" JSONB,
+ADD COLUMN     "port" INTEGER;
