@@ -4,10 +4,7 @@ import type { Problem } from '#core/errors/errors.ts'
 import type { SettlementBacklog } from '#core/ledger/ledger.ts'
 import type { ToldConcern } from '#core/ledger/process-concerns.ts'
 
-/** What is wrong with this process, for its heartbeats: by them the console shows it beside the other processes. */
-export type ProcessWatch = ReturnType<typeof createProcessWatch>
-
-export interface ProcessWatchDeps {
+interface ProcessWatchDeps {
   readonly runtime: Pick<Runtime, 'elapsedMs' | 'now'>
   readonly backlog: () => SettlementBacklog
   readonly isDiskFull: () => boolean
@@ -30,6 +27,7 @@ interface Refused {
   lastMs: number
 }
 
+/** Says what is wrong with this process, for its heartbeats: by them the console shows it beside the other processes. */
 export function createProcessWatch(deps: ProcessWatchDeps) {
   const { runtime, backlog, isDiskFull, findLockHolder, lockFound } = deps
   const refusals = new Map<string, Refused>()
