@@ -31,7 +31,7 @@ export function buildLedger({
       batchFailed(statement, error, calls, ms) {
         disk.fullness.failed(error)
         const cause = failureOf(error)
-        metrics.ledgerBatchFailed(statement, cause)
+        metrics.ledgerBatchFailed(statement, cause, ms)
         tracing?.ledgerBatch(statement, calls, ms, cause)
       },
       settleFailed(error) {

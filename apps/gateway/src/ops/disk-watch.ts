@@ -50,7 +50,11 @@ export function createDiskWatch({ config, database, runtime, metrics, log }: Dis
       ),
     },
   })
-  metrics.watchDisk({ isFull: () => space.isLow || fullness.isFull, freeBytes: () => space.freeBytes })
+  metrics.watchDisk({
+    isFull: () => space.isLow || fullness.isFull,
+    freeBytes: () => space.freeBytes,
+    freeBytesMin,
+  })
   return {
     space,
     /** Whether a server reported that its disk is full. */

@@ -3,10 +3,16 @@ import type { Instruments, LabelledValue } from './instruments.ts'
 
 const COMMAND_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2]
 
+interface WatchedDisk {
+  isFull(): boolean
+  freeBytes?(): number | undefined
+  readonly freeBytesMin?: number
+}
+
 /** Shows the state of what the gateway depends on: database, its disk, and Redis. */
 export function createDependencyMetrics(instruments: Instruments) {
   const { counter, gauge, histogram, watchedCounter } = instruments
-  let disk: { isFull(): boolean; freeBytes?(): number | undefined } | undefined
+  let disk: WatchedDisk | undefined
   let engine: { readonly losses: number } | undefined
   let limitStoreUp: number | undefined
   gauge(
@@ -37,6 +43,12 @@ export function createDependencyMetrics(instruments: Instruments) {
     () => disk?.freeBytes?.(),
     'min',
   )
+  gauge(
+    'trunkline_data_dir_free_bytes_needed',
+    'The free space of DATA_DIR below which nothing is admitted or changed (storage.freeBytesMin); only where the database is embedded.',
+    () => disk?.freeBytesMin,
+    'max',
+  )
   watchedCounter(
     'trunkline_embedded_database_losses_total',
     'How often the embedded database crashed or did not answer, and was opened again.',
@@ -54,7 +66,7 @@ export function createDependencyMetrics(instruments: Instruments) {
     /** Shows the connections to the database, of a server. */
     watchLanes: watchLanes(instruments),
     /** Shows the free space of `DATA_DIR` and whether a full disk prevents writes. */
-    watchDisk(watched: { isFull(): boolean; freeBytes?(): number | undefined }): void {
+    watchDisk(watched: WatchedDisk): void {
       disk = watched
     },
     /** Counts how often the engine of an embedded database had to be opened again. */

@@ -13,7 +13,7 @@ export interface DriftCheck {
 }
 
 const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256]
-const BATCH_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
+const BATCH_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 2.5, 10, 30]
 
 export function createLedgerMetrics({ counter, gauge, histogram }: Instruments) {
   let drift: DriftCheck | undefined
@@ -26,7 +26,7 @@ export function createLedgerMetrics({ counter, gauge, histogram }: Instruments) 
   )
   const seconds = histogram(
     'trunkline_ledger_batch_duration_seconds',
-    'Time of one statement of the ledger.',
+    'Time of one statement of the ledger, also of one that failed.',
     ['statement'],
     BATCH_SECONDS,
   )
@@ -73,7 +73,10 @@ export function createLedgerMetrics({ counter, gauge, histogram }: Instruments) 
       size.add(calls, statement)
       seconds.add(ms / 1000, statement)
     },
-    ledgerBatchFailed: (statement: string, cause: LedgerFailure): void => failures.add(statement, cause),
+    ledgerBatchFailed(statement: string, cause: LedgerFailure, ms: number): void {
+      failures.add(statement, cause)
+      seconds.add(ms / 1000, statement)
+    },
     settleFailed: (): void => settleFailures.add(),
     /** Counts a kept reply that could not be kept to its end. */
     replyLost: (): void => repliesLost.add(),
