@@ -121,8 +121,10 @@ export async function startGatewayWithEmulators(platforms: Platforms): Promise<G
   }
 }
 
+/** Without requests that were refused because their admission took too long, and were sent again. */
 const LEDGER = `
-SELECT request_id, agent, outcome::text, reason, platform_status, prompt_tokens, completion_tokens, total_tokens FROM calls WHERE kind = 'chat'`
+SELECT request_id, agent, outcome::text, reason, platform_status, prompt_tokens, completion_tokens, total_tokens FROM calls
+WHERE kind = 'chat' AND reason IS DISTINCT FROM 'unavailable'`
 
 export function emulatorOf({ agents }: Emulators, { platform }: Dialect): SandboxAgent {
   const emulator = agents[platform]
