@@ -26,11 +26,13 @@ describe.runIf(HAS_BROWSER)('the health of an installation in the overview', () 
     await response.text()
     return response.status
   }
-  /** Answers the query with this name as if the gateway had said so. */
-  const pretend = (page: Page, name: string, data: object) =>
+  /** Answers the query with this name as if the gateway had said so, which may depend on what it says. */
+  const pretend = (page: Page, name: string, answer: (data: object) => object) =>
     page.route('**/graphql', async (route) => {
-      if (route.request().postData()?.includes(`query ${name}`)) await route.fulfill({ json: { data } })
-      else await route.fallback()
+      if (!new RegExp(`query ${name}\\b`).test(route.request().postData() ?? '')) return route.fallback()
+      const response = await route.fetch()
+      const { data } = (await response.json()) as { data: object }
+      await route.fulfill({ response, json: { data: answer(data) } })
     })
 
   test('is nothing but that all is well, and for administrators alone', async () => {
@@ -69,26 +71,42 @@ describe.runIf(HAS_BROWSER)('the health of an installation in the overview', () 
 
     test('each concern is named, leads to its list, and what cannot be checked hides no other', async () => {
       const { page, logIn, violations } = await console.visit('/')
-      const agent = { __typename: 'Agent' }
-      await pretend(page, 'OverviewAgents', {
+      const agent = { statusReason: null, statusSince: null }
+      await pretend(page, 'OverviewAgents', () => ({
         agents: [
-          { ...agent, id: 'dify', name: 'Dify', status: 'UNAVAILABLE' },
+          { ...agent, id: 'dify', name: 'Dify', status: 'UNAVAILABLE', statusReason: 'agent_unreachable' },
           { ...agent, id: 'coze', name: 'Coze', status: 'DEGRADED' },
         ],
-      })
+      }))
       const lastSeenAt = new Date().toISOString()
-      await pretend(page, 'HealthProcesses', {
+      await pretend(page, 'HealthProcesses', () => ({
         gatewayProcesses: ['1.0.0', '1.1.0'].map((version) => ({
           ...{ id: version, host: 'one', state: 'LIVE', version, lastSeenAt },
         })),
-      })
+      }))
+      const groups = (p95: number) => [
+        {
+          agentId: 'dify',
+          agent: { name: 'Dify' },
+          totals: { calls: 20, failedCalls: 0, firstChunkMs: { p95 } },
+        },
+      ]
+      for (const [name, p95] of [
+        ['Overview', 6_000],
+        ['OverviewBefore', 900],
+      ] as const)
+        await pretend(page, name, (data) => ({ usage: { ...Object.values(data)[0], groups: groups(p95) } }))
       await logIn()
       const concern = (name: string | RegExp) => card(page).getByRole('link', { name })
-      await concern(/^1 agent is unavailable Dify/).waitFor()
+      await concern(/^1 agent is unavailable Dify \(agent_unreachable\)/).waitFor()
       await concern(/^1 agent is degraded Coze/).waitFor()
+      await concern(/^1 agent takes longer .* Dify \(≈ 900 ms → ≈ 6 sec\)/).waitFor()
       await concern('The processes run 2 different versions').waitFor()
       expect(await violations()).toEqual([])
 
+      await concern(/^1 agent is unavailable/).click()
+      await page.waitForURL(/\/agents\?id=dify/)
+      await page.goBack()
       await concern(/^1 API key expires within 14 days small/).click()
       await page.waitForURL(/\/keys\?expiring=true/)
       await page.goBack()

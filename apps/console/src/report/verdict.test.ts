@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { judgeFailures, judgeTime } from './verdict.ts'
+import { areSlow, judgeFailures, judgeTime } from './verdict.ts'
 
 type Pair = readonly [calls: number, failedCalls: number]
 
@@ -34,4 +34,14 @@ it('times are judged only where they can be told apart', () => {
     undefined,
   ])
   expect([judgeTime(null, 510), judgeTime(510, undefined)]).toEqual([undefined, undefined])
+})
+
+it('first texts are slow where enough calls wait clearly longer than before, and longer than a moment', () => {
+  const of = (calls: number, p95?: number) => ({ calls, firstChunkMs: p95 === undefined ? null : { p95 } })
+  expect(areSlow(of(10, 3_000), of(10, 2_000))).toBe(true)
+  expect(areSlow(of(10, 2_900), of(10, 2_000))).toBe(false)
+  expect(areSlow(of(1_000, 1_900), of(1_000, 100))).toBe(false)
+  expect(areSlow(of(9, 9_000), of(100, 100))).toBe(false)
+  expect(areSlow(of(100, 9_000), of(9, 100))).toBe(false)
+  expect([areSlow(of(100), of(100, 100)), areSlow(of(100, 9_000), of(100))]).toEqual([false, false])
 })

@@ -30,6 +30,25 @@ function failMore(these: FailureCounts, others: FailureCounts): boolean {
   return these.failedCalls >= Math.max(expected + byChance, expected * TIMES_MIN)
 }
 
+/** How many calls there were, and within which time 95 of 100 had their first text. */
+export interface FirstTexts {
+  readonly calls: number
+  readonly firstChunkMs: { readonly p95: number } | null
+}
+
+/** The percentile of fewer calls is chance, and nobody waits for less. */
+const CALLS_MIN = 10
+const SLOW_MS_MIN = 2_000
+/** The 95th percentile depends on few calls. */
+const SLOW_TIMES_MIN = 1.5
+
+/** Whether first texts come so much later than before that somebody should look at it. */
+export function areSlow(now: FirstTexts, before: FirstTexts): boolean {
+  if (Math.min(now.calls, before.calls) < CALLS_MIN) return false
+  const [ms, msBefore] = [now.firstChunkMs?.p95 ?? 0, before.firstChunkMs?.p95 ?? Number.POSITIVE_INFINITY]
+  return ms >= Math.max(SLOW_MS_MIN, msBefore * SLOW_TIMES_MIN)
+}
+
 /** Whether a percentile of a time is longer or shorter than before. */
 export function judgeTime(now: number | null | undefined, before: number | null | undefined): Verdict {
   const direction = changeOf(now, before, 'percentile')?.direction

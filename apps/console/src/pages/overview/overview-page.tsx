@@ -55,7 +55,7 @@ function Numbers({ zone }: { readonly zone: string }) {
   const { role } = useSession()
   const { range, percentile } = useSearch({ from: '/shell/' })
   const [isDrawn, setDrawn] = useState(false)
-  const { report, usage, totalsBefore, live, liveState } = useOverview(range, zone, isDrawn)
+  const { report, usage, reportBefore, live, liveState } = useOverview(range, zone, isDrawn)
   const hasNone = usage?.totals.calls === 0 && !report.isPlaceholderData
   // Read anew whenever the user comes back from one of the steps.
   const steps = useQuery({ ...graphqlQuery(FirstStepsDocument, {}), enabled: hasNone, staleTime: 0 })
@@ -83,9 +83,9 @@ function Numbers({ zone }: { readonly zone: string }) {
     <>
       {report.error !== null && <ErrorNotice error={report.error} retry={report.refetch} />}
       {liveState === 'lost' && <Notice tone="warn">{t('liveLost')}</Notice>}
-      {role === 'admin' && <HealthSlot report={usage} before={totalsBefore?.totals} isReady={isDrawn} />}
-      <Tiles report={usage} before={totalsBefore?.totals} />
-      <ComparedWith before={totalsBefore} zone={zone} isLive={liveState === 'live'} />
+      {role === 'admin' && <HealthSlot report={usage} before={reportBefore} isReady={isDrawn} />}
+      <Tiles report={usage} before={reportBefore?.totals} />
+      <ComparedWith before={reportBefore} zone={zone} isLive={liveState === 'live'} />
       <div className={styles.cards}>
         <Charts
           report={usage}

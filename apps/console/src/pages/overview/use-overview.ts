@@ -34,7 +34,7 @@ export function useOverview(range: OverviewRange, zone: string, isShown: boolean
       totals: addLive(usage.totals, base, live),
       quota: live?.quota ?? usage.quota,
     },
-    totalsBefore: before.data?.usage,
+    reportBefore: before.data?.usage,
   }
 }
 

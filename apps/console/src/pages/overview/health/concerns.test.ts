@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest'
+import type { AgentStatus } from '../../../generated/graphql.ts'
 import {
   agentConcerns,
   failureConcerns,
   keyConcerns,
   processConcerns,
   quotaConcerns,
+  slowConcerns,
   throttledConcerns,
 } from './concerns.ts'
 
@@ -12,18 +14,48 @@ const RANGE = { from: '2026-11-22T00:00:00Z', to: '2026-11-22T10:00:00Z' }
 const NOW = new Date('2026-11-22T10:00:00Z')
 const calls = (calls: number, failedCalls: number) => ({ calls, failedCalls })
 
-test('agents that do not answer are named, apart from those that answer badly', () => {
-  const agent = { id: 'a' }
+test('agents that do not answer are named with the cause, apart from those that answer badly, and one leads to its row', () => {
+  const agent = (name: string, status: AgentStatus, statusReason: string | null = null) => ({
+    ...{ id: name.toLowerCase(), name, status, statusReason, statusSince: null },
+  })
   const agents = [
-    { ...agent, name: 'Well', status: 'AVAILABLE' as const },
-    { ...agent, name: 'Down', status: 'UNAVAILABLE' as const },
-    { ...agent, name: 'Slow', status: 'DEGRADED' as const },
+    agent('Well', 'AVAILABLE'),
+    agent('Down', 'UNAVAILABLE', 'agent_unreachable'),
+    agent('Busy', 'DEGRADED', 'agent_rate_limited'),
+    agent('Odd', 'DEGRADED'),
   ]
-  expect(agentConcerns({ agents })).toMatchObject([
-    { kind: 'down', count: 1, names: ['Down'], tone: 'danger' },
-    { kind: 'degraded', names: ['Slow'], tone: 'warn' },
+  expect(agentConcerns({ agents })).toEqual([
+    {
+      ...{ kind: 'down', count: 1, names: ['Down (agent_unreachable)'], tone: 'danger' },
+      way: { to: '/agents', search: { id: 'down' } },
+    },
+    {
+      ...{ kind: 'degraded', count: 2, names: ['Busy (agent_rate_limited)', 'Odd'], tone: 'warn' },
+      way: { to: '/agents' },
+    },
   ])
   expect(agentConcerns({ agents: agents.slice(0, 1) })).toEqual([])
+})
+
+test('agents whose first texts come much later than before are named, and lead to their report, one to its slow calls', () => {
+  const report = (times: Readonly<Record<string, number>>) => ({
+    ...{ ...RANGE, timezone: 'UTC' },
+    groups: Object.entries(times).map(([agentId, p95]) => ({
+      ...{ agentId, agent: { name: agentId.toUpperCase() } },
+      totals: { calls: 20, failedCalls: 0, firstChunkMs: { p95 } },
+    })),
+  })
+  const [before, seconds] = [report({ a: 1_000, b: 3_000 }), (ms: number) => `${ms / 1_000} s`]
+  expect(slowConcerns(report({ a: 4_000, b: 3_100, new: 9_000 }), before, seconds)).toMatchObject([
+    {
+      ...{ kind: 'slow', count: 1, names: ['A (1 s → 4 s)'], tone: 'warn' },
+      way: { to: '/calls', search: { ...RANGE, agent: 'a', firstMs: 1_000 } },
+    },
+  ])
+  expect(slowConcerns(report({ a: 4_000, b: 9_000 }), before, seconds)).toMatchObject([
+    { count: 2, way: { to: '/usage', search: { ...RANGE, group: 'agent', show: 'firstChunk' } } },
+  ])
+  expect(slowConcerns(report({ a: 4_000 }), undefined, seconds)).toEqual([])
 })
 
 test('users at their quota are counted, and some of them named', () => {

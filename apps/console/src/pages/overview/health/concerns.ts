@@ -1,23 +1,27 @@
+import type { Messages } from '../../../../messages/en.ts'
 import type {
   HealthKeysQuery,
   HealthProcessesQuery,
   HealthRefusalsQuery,
   HealthUsersQuery,
   OverviewAgentsQuery,
+  OverviewBeforeQuery,
+  OverviewQuery,
 } from '../../../generated/graphql.ts'
 import { isPlaygroundKey } from '../../../playground-keys.ts'
-import { type FailureCounts, judgeFailures } from '../../../report/verdict.ts'
+import { areSlow, type FailureCounts, judgeFailures } from '../../../report/verdict.ts'
 import type { CallsSearch } from '../../calls/calls-search.ts'
 import type { KeysSearch } from '../../keys/keys-search.ts'
 import type { ProcessesSearch } from '../../processes/processes-search.ts'
 import { versionsOf } from '../../processes/versions-of.ts'
 import { kindOf, type LimitKind } from '../../refusals/limit-name.ts'
 import type { RefusalsSearch } from '../../refusals/refusals-search.ts'
+import type { UsageSearch } from '../../usage/usage-search.ts'
 import type { UsersSearch } from '../../users/users-search.ts'
 
 /** Something that an administrator should look at. */
 export interface Concern {
-  readonly kind: 'down' | 'degraded' | 'quota' | 'expiring' | 'throttled' | 'failures' | 'lost' | 'versions'
+  readonly kind: keyof Messages['health']['concerns']
   readonly tone: 'danger' | 'warn'
   readonly count: number
   /** Whether there are more than the count. */
@@ -29,7 +33,8 @@ export interface Concern {
 }
 
 type Way =
-  | { readonly to: '/agents' }
+  | { readonly to: '/agents'; readonly search?: { readonly id: string } }
+  | { readonly to: '/usage'; readonly search: Partial<UsageSearch> }
   | { readonly to: '/users'; readonly search: UsersSearch }
   | { readonly to: '/keys'; readonly search: KeysSearch }
   | { readonly to: '/calls'; readonly search: CallsSearch }
@@ -48,13 +53,17 @@ function concern(
   return [{ kind, tone, count: names.length, names: names.slice(0, NAMES_MAX), way }]
 }
 
+/** Each with its cause, as far as calls and probes have shown it. */
 export function agentConcerns({ agents }: OverviewAgentsQuery): Concern[] {
-  const namesOf = (wanted: string) =>
-    (agents ?? []).filter(({ status }) => status === wanted).map(({ name }) => name)
-  return [
-    ...concern('down', 'danger', namesOf('UNAVAILABLE'), { to: '/agents' }),
-    ...concern('degraded', 'warn', namesOf('DEGRADED'), { to: '/agents' }),
-  ]
+  const of = (kind: 'down' | 'degraded', tone: Concern['tone'], wanted: string) => {
+    const found = (agents ?? []).filter(({ status }) => status === wanted)
+    const names = found.map(({ name, statusReason: reason }) =>
+      reason === null ? name : `${name} (${reason})`,
+    )
+    const [only] = found.length === 1 ? found : []
+    return concern(kind, tone, names, { to: '/agents', ...(only && { search: { id: only.id } }) })
+  }
+  return [...of('down', 'danger', 'UNAVAILABLE'), ...of('degraded', 'warn', 'DEGRADED')]
 }
 
 export function quotaConcerns({ users }: HealthUsersQuery): Concern[] {
@@ -125,4 +134,27 @@ export function failureConcerns(
   return [
     { kind: 'failures', tone: 'danger', count: now.failedCalls, names: [], way: { to: '/calls', search } },
   ]
+}
+
+type Report = Pick<NonNullable<OverviewQuery['usage']>, 'from' | 'to' | 'timezone' | 'groups'>
+type ReportBefore = Pick<NonNullable<OverviewBeforeQuery['usage']>, 'groups'>
+
+/** Agents whose first texts come much later than in the period before. `about` writes a percentile. */
+export function slowConcerns(
+  { from, to, timezone: zone, groups }: Report,
+  before: ReportBefore | undefined,
+  about: (ms: number) => string,
+): Concern[] {
+  const slow = groups.flatMap(({ agentId, agent, totals }) => {
+    const then = before?.groups.find((group) => group.agentId === agentId)?.totals
+    if (then === undefined || !areSlow(totals, then)) return []
+    const [ms, msBefore] = [totals.firstChunkMs?.p95 ?? 0, then.firstChunkMs?.p95 ?? 0]
+    const name = `${agent?.name ?? agentId} (${about(msBefore)} → ${about(ms)})`
+    return { name, calls: { agent: agentId ?? undefined, firstMs: Math.floor(msBefore), from, to } }
+  })
+  const names = slow.map(({ name }) => name)
+  const [only] = slow.length === 1 ? slow : []
+  if (only !== undefined) return concern('slow', 'warn', names, { to: '/calls', search: only.calls })
+  const search = { from, to, zone, group: 'agent', show: 'firstChunk', percentile: 'p95' } as const
+  return concern('slow', 'warn', names, { to: '/usage', search })
 }

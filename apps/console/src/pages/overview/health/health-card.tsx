@@ -2,28 +2,33 @@ import { Link } from '@tanstack/react-router'
 import { ChevronRight, CircleAlert, CircleCheck, TriangleAlert } from 'lucide-react'
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../../../format/use-formats.ts'
-import type { NumbersFragment } from '../../../generated/graphql.ts'
+import type { OverviewBeforeQuery, OverviewQuery } from '../../../generated/graphql.ts'
 import { Button } from '../../../ui/button.tsx'
 import { classNames } from '../../../ui/class-names.ts'
 import { SOON_DAYS } from '../../keys/state/key-expiry.ts'
-import { type Concern, failureConcerns } from './concerns.ts'
+import { type Concern, failureConcerns, slowConcerns } from './concerns.ts'
 import styles from './health.module.css'
 import { useHealth } from './use-health.ts'
 
 export interface HealthCardProps {
   /** The report of the overview. */
-  readonly report: { readonly totals: NumbersFragment; readonly from: string; readonly to: string }
-  /** The totals of the period before; absent until they have been read. */
-  readonly before: NumbersFragment | undefined
+  readonly report: NonNullable<OverviewQuery['usage']>
+  /** That of the period before; absent until it has been read. */
+  readonly before: OverviewBeforeQuery['usage'] | undefined
 }
 
 /** Whether everything is well, for administrators: what they should look at, each with the way to it, or that there is nothing. */
 export function HealthCard({ report, before }: HealthCardProps) {
   const t = useTranslations('health')
   const common = useTranslations('common')
+  const { about } = useFormats()
   const { concerns, isPending, failed, retry } = useHealth()
   const { totals, from, to } = report
-  const all = [...failureConcerns(totals, before, { from, to }), ...concerns].sort(byTone)
+  const all = [
+    ...failureConcerns(totals, before?.totals, { from, to }),
+    ...slowConcerns(report, before ?? undefined, about),
+    ...concerns,
+  ].sort(byTone)
   const isWell = all.length === 0 && failed.length === 0 && !isPending
   return (
     <section className={styles.card} aria-label={t('title')} aria-busy={isPending}>
