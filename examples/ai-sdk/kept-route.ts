@@ -11,7 +11,7 @@ interface Question extends Sent {
 }
 
 export async function POST(request: Request): Promise<Response> {
-  const { id, query, conversationId = '', answer }: Question = await request.json()
+  const { id, query, conversationId = '', answer } = (await request.json()) as Question
   const ids = {
     app_id: process.env.TRUNKLINE_APP ?? '',
     chat_id: conversationId,

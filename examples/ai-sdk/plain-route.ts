@@ -7,7 +7,7 @@ import type { Sent } from './message.ts'
  */
 
 export async function POST(request: Request): Promise<Response> {
-  const { query, conversationId = '', answer }: Sent = await request.json()
+  const { query, conversationId = '', answer } = (await request.json()) as Sent
   const client = new Trunkline({ agent: process.env.TRUNKLINE_AGENT ?? 'dify' })
   const ids = {
     app_id: process.env.TRUNKLINE_APP ?? '',
