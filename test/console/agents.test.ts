@@ -79,19 +79,40 @@ describe.runIf(HAS_BROWSER)('the page of the agents', () => {
     expect(await violations()).toEqual([])
   })
 
-  test('says since when and why an agent cannot serve calls, also to others than administrators', async () => {
+  test('says in its row since when and why an agent cannot serve calls, as the overview does, also to others than administrators', async () => {
     const { api, token } = console.system
-    const { username, password } = await api.createUser(token, 'grace')
-    const { page, logIn, violations } = await console.visit('/agents?id=away', {
-      timezoneId: 'Asia/Shanghai',
-    })
-    await logIn(username, password)
-    const card = details(page, 'Away')
-    await page.getByRole('row', { name: /^Away/ }).getByText('Unavailable', { exact: true }).waitFor()
-    const text = await card.textContent()
-    expect(text).toMatch(/Since .*\d, \d+:\d+:\d+ [AP]M GMT\+8/)
-    expect(text).toContain('The agent platform did not answer. agent_unreachable')
+    const user = await api.createUser(token, 'grace', { role: 'premium' })
+    const { full_key } = await api.createKey(token, { name: 'of grace', owner_id: user.id })
+    await (await api.chat(full_key, 'dify')).text()
+    const { page, logIn, violations } = await console.visit('/', { timezoneId: 'Asia/Shanghai' })
+    await logIn(user.username, user.password)
+    const row = page.getByRole('row', { name: /^Away .*Unavailable/ })
+    const isSaid = async () => {
+      await row.getByText('Unavailable', { exact: true }).waitFor()
+      const since = row.getByText(/^Since \d+:\d+:\d+ [AP]M/)
+      expect(await since.getAttribute('title')).toMatch(/\d, \d+:\d+:\d+ [AP]M GMT\+8$/)
+      expect(await row.textContent()).toContain('The agent platform did not answer. agent_unreachable')
+      expect(await violations()).toEqual([])
+    }
+    await isSaid()
+    await row.getByRole('link', { name: 'Unavailable' }).click()
+    await page.waitForURL(/\/agents\?id=away/)
+    await isSaid()
+  })
+
+  test('an agent of whose latest calls nearly all failed is failing, although it can be reached', async () => {
+    const { api, key } = console.system
+    for (let call = 0; call < 5; call += 1)
+      await (await api.chat(key, 'coze', { query: 'sandbox:error=quota' })).text()
+    const { page, logIn, violations } = await console.visit('/agents')
+    await logIn()
+    const failing = page.getByRole('row', { name: /^Coze/ }).getByRole('link', { name: 'Failing: 100%' })
+    expect(await failing.getAttribute('title')).toMatch(/^5 of 5 calls since .* have failed\.$/)
+    expect(await page.getByText(/^Failing/).count()).toBe(1)
     expect(await violations()).toEqual([])
+    await failing.click()
+    await page.waitForURL(/calls\?agent=coze&outcome=FAILED/)
+    await page.getByRole('heading', { level: 2, name: '5 calls' }).waitFor()
   })
 
   test('shows others the status of each agent alone', async () => {

@@ -73,7 +73,7 @@ describe.runIf(HAS_BROWSER)('the search of every page of the console', () => {
     await option(page, /^Dify/).waitFor()
     expect(await violations()).toEqual([])
     await field(page).press('Enter')
-    await page.waitForURL(/(agents|playground)\/dify/)
+    await page.waitForURL(/agents\?id=dify/)
     expect(problems).toEqual([])
   })
 

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { CircleUser, KeyRound, MessagesSquare, Search } from 'lucide-react'
+import { Bot, CircleUser, KeyRound, Search } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { useTranslations } from 'use-intl'
 import { KeyBadge } from '../pages/keys/state/key-badge.tsx'
@@ -48,7 +48,7 @@ function Words({ entry }: { readonly entry: Entry }) {
     case 'page':
       return <Line icon={<entry.page.icon aria-hidden />} name={entry.page.label} />
     case 'agent':
-      return <Line icon={<MessagesSquare aria-hidden />} name={entry.agent.name} detail={entry.agent.id} />
+      return <Line icon={<Bot aria-hidden />} name={entry.agent.name} detail={entry.agent.id} />
     case 'key': {
       const { name, keyPrefix, owner } = entry.apiKey
       const detail = [`${keyPrefix}…`, owner?.username].filter(Boolean).join(' · ')

@@ -7,7 +7,7 @@ export function targetOf(entry: Exclude<Entry, { kind: 'request' }>) {
     case 'page':
       return { to: entry.page.to }
     case 'agent':
-      return { to: '/playground/$id', params: { id: entry.agent.id } } as const
+      return { to: '/agents', search: { id: entry.agent.id } } as const
     case 'key':
       return { to: '/keys/$id', params: { id: entry.apiKey.id } } as const
     case 'user':

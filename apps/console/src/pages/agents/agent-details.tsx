@@ -1,22 +1,19 @@
 import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
-import { useFormats } from '../../format/use-formats.ts'
 import { Facts } from '../../ui/facts.tsx'
 import type { Agent } from './agent.ts'
 import styles from './agents-page.module.css'
 import { Deployments } from './deployments.tsx'
-import { Reason } from './reason.tsx'
 
 const FEATURES = ['stream', 'detail', 'files', 'conversation', 'usage', 'stop'] as const
 
-/** Everything of an agent: since when and why it has trouble, what it takes and can do, and for administrators its deployments. */
+/** What the row of an agent does not say: what it takes and can do, and for administrators its deployments. */
 export function AgentDetails({ agent }: { readonly agent: Agent }) {
   const t = useTranslations('agents')
   const { name, description, requires, apps, features, deployments } = agent
   return (
     <section className={styles.details} aria-label={name}>
       <div className={styles.about}>
-        <AgentTrouble agent={agent} />
         {description !== '' && <p>{description}</p>}
         <Facts
           facts={[
@@ -60,17 +57,3 @@ export function AgentDetails({ agent }: { readonly agent: Agent }) {
 
 /** GraphQL has `appId` for what is `app_id` in a chat over HTTP, in which most programs meet it. */
 const nameInRest = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-
-/** Since when an agent cannot serve all calls, and why, as far as calls and probes have shown it. */
-function AgentTrouble({ agent }: { readonly agent: Agent }) {
-  const t = useTranslations('agents')
-  const { moment } = useFormats()
-  const { status, statusSince, statusReason } = agent
-  if (status === 'AVAILABLE' || (statusSince == null && statusReason == null)) return null
-  return (
-    <p className={styles.trouble}>
-      {statusSince != null && <span>{t('since', { time: moment(statusSince) })}</span>}
-      {statusReason != null && <Reason reason={statusReason} />}
-    </p>
-  )
-}

@@ -1,13 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
-import { AgentListDocument, UsageReportDocument } from '../../generated/graphql.ts'
+import { AgentListDocument, AgentUsageDocument } from '../../generated/graphql.ts'
 import { graphqlQuery } from '../../session/queries.ts'
 import { Card } from '../../ui/card.tsx'
 import { Empty, ErrorNotice, Loading } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
-import { usageSearch } from '../usage/usage-search.ts'
-import { usageVariables } from '../usage/usage-variables.ts'
 import { AgentsTable } from './agents-table.tsx'
 
 const route = getRouteApi('/shell/agents')
@@ -37,9 +35,8 @@ function AgentList() {
   })
   // Reports are by the hour.
   const to = Math.ceil(Date.now() / HOUR_MS) * HOUR_MS
-  const search = usageSearch({ from: timeOf(to - DAY_MS), to: timeOf(to), group: 'agent' })
   const usage = useQuery({
-    ...graphqlQuery(UsageReportDocument, usageVariables(search, new Date())),
+    ...graphqlQuery(AgentUsageDocument, { from: timeOf(to - DAY_MS), to: timeOf(to) }),
     refetchInterval: USAGE_REFRESH_MS,
   })
   const notice = error !== null && <ErrorNotice error={error} retry={refetch} />

@@ -4,18 +4,21 @@ import { useTranslations } from 'use-intl'
 import { callsLink, tookAtLeast } from '../../charts/calls-link.ts'
 import { Count } from '../../charts/count.tsx'
 import { useFormats } from '../../format/use-formats.ts'
-import type { UsageReportQuery } from '../../generated/graphql.ts'
+import type { AgentUsageQuery } from '../../generated/graphql.ts'
 import type { Column } from '../../lists/column.ts'
 import { ListTable, second } from '../../lists/list-table.tsx'
+import { Badge } from '../../ui/badge.tsx'
 import { buttonClass } from '../../ui/button.tsx'
 import type { Agent } from './agent.ts'
 import { AgentDetails } from './agent-details.tsx'
 import { AgentStatus } from './agent-status.tsx'
+import { AgentTrouble } from './agent-trouble.tsx'
+import { failingOf } from './failing.ts'
 
 interface AgentsTableProps {
   readonly agents: readonly Agent[]
   /** Undefined until it has been read. */
-  readonly report: NonNullable<UsageReportQuery['usage']> | undefined
+  readonly report: NonNullable<AgentUsageQuery['usage']> | undefined
   /** The id of the agent whose row is open. */
   readonly chosen: string | undefined
 }
@@ -24,7 +27,8 @@ interface AgentsTableProps {
 export function AgentsTable({ agents, report, chosen }: AgentsTableProps) {
   const t = useTranslations('agents')
   const formats = useFormats()
-  const totalsOf = (id: string) => report?.groups?.find(({ agentId }) => agentId === id)?.totals
+  const groupOf = (id: string) => report?.groups.find(({ agentId }) => agentId === id)
+  const totalsOf = (id: string) => groupOf(id)?.totals
   const linkTo = (agent: string, filter = {}) =>
     report && callsLink({ agent })(report.from, report.to, filter)
   const count = (value: number | undefined, id: string, filter?: object) =>
@@ -33,6 +37,19 @@ export function AgentsTable({ agents, report, chosen }: AgentsTableProps) {
     const ms = totalsOf(id)?.[time]?.p95
     const link = ms === undefined ? undefined : linkTo(id, tookAtLeast(time)(ms))
     return ms === undefined || link === undefined ? null : <Link {...link}>{formats.about(ms)}</Link>
+  }
+  const failing = (id: string) => {
+    const found = failingOf(groupOf(id)?.points ?? [])
+    if (report === undefined || found === undefined) return null
+    const { calls, failedCalls, since } = found
+    return (
+      <Link
+        {...callsLink({ agent: id })(since, report.to, { outcome: 'FAILED' })}
+        title={t('failingHint', { calls, failedCalls, since: formats.moment(since) })}
+      >
+        <Badge tone="danger">{t('failing', { share: formats.percent(failedCalls / calls) })}</Badge>
+      </Link>
+    )
   }
   const columns: Column<Agent>[] = [
     {
@@ -46,7 +63,15 @@ export function AgentsTable({ agents, report, chosen }: AgentsTableProps) {
         </>
       ),
     },
-    { head: t('state'), cell: ({ status }) => <AgentStatus status={status} /> },
+    {
+      head: t('state'),
+      cell: (agent) => (
+        <>
+          <AgentStatus status={agent.status} /> {failing(agent.id)}
+          <AgentTrouble agent={agent} />
+        </>
+      ),
+    },
     {
       head: t('platform'),
       cell: ({ platform, sandbox }) => `${platform}${sandbox ? ` (${t('sandbox')})` : ''}`,

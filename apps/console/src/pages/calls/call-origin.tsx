@@ -43,7 +43,7 @@ interface LinkProps {
 function AgentLink({ call: { agent, agentId } }: LinkProps) {
   if (agent === null) return <code>{agentId}</code>
   return (
-    <Link to="/playground/$id" params={{ id: agent.id }}>
+    <Link to="/agents" search={{ id: agent.id }}>
       {agent.name}
     </Link>
   )

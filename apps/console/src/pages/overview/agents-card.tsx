@@ -4,19 +4,18 @@ import { useTranslations } from 'use-intl'
 import { callsLink } from '../../charts/calls-link.ts'
 import { Count } from '../../charts/count.tsx'
 import { useFormats } from '../../format/use-formats.ts'
-import { type AgentStatus, OverviewAgentsDocument, type OverviewQuery } from '../../generated/graphql.ts'
+import { OverviewAgentsDocument, type OverviewQuery } from '../../generated/graphql.ts'
 import { graphqlQuery } from '../../session/queries.ts'
-import { Badge, type Tone } from '../../ui/badge.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Empty, ErrorNotice, Loading } from '../../ui/notice.tsx'
 import { numeric, Table } from '../../ui/table.tsx'
+import { AgentStatus } from '../agents/agent-status.tsx'
+import { AgentTrouble } from '../agents/agent-trouble.tsx'
 import styles from './overview-page.module.css'
 
 type Report = NonNullable<OverviewQuery['usage']>
 
-const TONES: Record<AgentStatus, Tone> = { AVAILABLE: 'ok', DEGRADED: 'warn', UNAVAILABLE: 'danger' }
-
-/** The agents, whether they answer, and how much they were called in the range. */
+/** The agents, whether they answer and why not, and how much they were called in the range. */
 export function AgentsCard({ report }: { readonly report: Report }) {
   const t = useTranslations('overview')
   return (
@@ -49,19 +48,19 @@ function AgentTable({ report: { groups, from, to } }: { readonly report: Report 
         </tr>
       </thead>
       <tbody>
-        {agents.map(({ id, name, status }) => {
+        {agents.map((agent) => {
+          const { id, name, status } = agent
           const totals = groups.find(({ agentId }) => agentId === id)?.totals
           return (
             <tr key={id}>
               <th scope="row">
                 <span className={styles.agent}>
                   <Link {...calledIn(from, to, { agent: id })}>{name}</Link>
-                  {status !== null && (
-                    <Link to="/agents">
-                      <Badge tone={TONES[status]}>{t(`statuses.${status}`)}</Badge>
-                    </Link>
-                  )}
+                  <Link to="/agents" search={{ id }}>
+                    <AgentStatus status={status} />
+                  </Link>
                 </span>
+                <AgentTrouble agent={agent} />
               </th>
               <td className={numeric}>
                 <Count value={totals?.calls ?? 0} link={calledIn(from, to, { agent: id })} />
