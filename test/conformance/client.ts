@@ -57,7 +57,11 @@ export function createClient(setup: GatewayWithEmulators, dialect: Dialect): Cli
   return {
     results,
     async ask(question) {
-      const { requestId, response } = await sendUntilServed(setup, dialect, question)
+      let requestId = ''
+      const response = await untilServed(() => {
+        requestId = randomUUID()
+        return send(setup, dialect, question, { requestId })
+      })
       const reply = readReply(response, await response.text())
       const { reason, usage, headers } = reply
       if (headers.has('x-call-id')) results.set(requestId, { question, reason, usage })
@@ -68,7 +72,9 @@ export function createClient(setup: GatewayWithEmulators, dialect: Dialect): Cli
       form.set('file', new File([content], name))
       form.set('created_by', 'me')
       const headers = { authorization: `Bearer ${setup.keys.mine}` }
-      const response = await fetch(`${setup.url}/api/v1/upload`, { method: 'POST', headers, body: form })
+      const response = await untilServed(() =>
+        fetch(`${setup.url}/api/v1/upload`, { method: 'POST', headers, body: form }),
+      )
       if (!response.ok) throw new Error(`the upload was refused: ${await response.text()}`)
       const { data } = (await response.json()) as { data: { url: string } }
       return data.url
@@ -76,7 +82,11 @@ export function createClient(setup: GatewayWithEmulators, dialect: Dialect): Cli
     async open(question) {
       const leaving = new AbortController()
       const streamed = { ...question, stream: true }
-      const { requestId, response } = await sendUntilServed(setup, dialect, streamed, leaving.signal)
+      let requestId = ''
+      const response = await untilServed(() => {
+        requestId = randomUUID()
+        return send(setup, dialect, streamed, { requestId, signal: leaving.signal })
+      })
       results.set(requestId, { question, left: true })
       return { until: readerOf(response).until, leave: () => leaving.abort() }
     },
@@ -103,21 +113,14 @@ export const WAYS = [
 ] as const
 
 /**
- * Sends a question again, as clients do, where the gateway is not available: on a machine with too much to do, an admission may
+ * Sends a request again, as clients do, where the gateway is not available: on a machine with too much to do, an admission may
  * take longer than its two seconds. Nothing of such a request has reached the platform.
  */
-async function sendUntilServed(
-  setup: GatewayWithEmulators,
-  dialect: Dialect,
-  question: Question,
-  signal?: AbortSignal,
-): Promise<{ readonly requestId: string; readonly response: Response }> {
+async function untilServed(send: () => Promise<Response>): Promise<Response> {
   for (;;) {
-    const requestId = randomUUID()
-    const response = await send(setup, dialect, question, { requestId, ...(signal && { signal }) })
+    const response = await send()
     const mayBeUnavailable = response.status === 503 && !response.headers.has('x-call-id')
-    if (!mayBeUnavailable || !(await response.clone().text()).includes('"unavailable"'))
-      return { requestId, response }
+    if (!mayBeUnavailable || !(await response.clone().text()).includes('"unavailable"')) return response
     await sleep(Number(response.headers.get('retry-after')) * 1_000)
   }
 }
