@@ -22,10 +22,15 @@ const DEFAULT: readonly ScenarioName[] = ['calls', 'streams']
 const OPTIONS = {
   help: { type: 'boolean', summary: 'print this' },
   quick: { type: 'boolean', summary: 'fewer rounds or less data, for coarser figures' },
-  calls: { type: 'string', of: ['usage'], summary: 'the number of calls in the ledger' },
+  calls: { type: 'string', of: ['usage', 'calls'], summary: 'the number of calls in the ledger' },
   keep: { type: 'boolean', of: ['usage'], summary: 'keep the database, and print its URL' },
   postgres: { type: 'boolean', of: ['neighbours'], summary: 'on PostgreSQL alone' },
   embedded: { type: 'boolean', of: ['neighbours', 'calls'], summary: 'on the embedded database alone' },
+  grown: {
+    type: 'boolean',
+    of: ['calls'],
+    summary: 'with 10 million calls, 100,000 keys, 1,000 agents, 50 deployments (20 minutes)',
+  },
   from: {
     type: 'string',
     of: ['calls', 'release', 'resilience'],

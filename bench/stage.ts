@@ -12,6 +12,7 @@ export interface BenchOptions {
   readonly keep?: boolean | undefined
   readonly postgres?: boolean | undefined
   readonly embedded?: boolean | undefined
+  readonly grown?: boolean | undefined
   readonly from?: string | undefined
   readonly to?: string | undefined
   readonly rolls?: string | undefined

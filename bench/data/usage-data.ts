@@ -7,11 +7,18 @@ export const KEYS = 1_000
 /** Number of sessions among which the load is divided by months. */
 const SESSIONS = 2
 
-/** Fills a migrated, empty database. The two large tables are UNLOGGED, because no measured statement writes. */
-export async function createUsageData(url: string) {
+export interface UsageDataOptions {
+  readonly keys?: number
+  /** Whether the two large tables are logged, which takes longer; only measured statements that write need it. */
+  readonly isLogged?: boolean
+}
+
+/** Fills a migrated database without calls. */
+export async function createUsageData(url: string, { keys = KEYS, isLogged = false }: UsageDataOptions = {}) {
   const sessions = await Promise.all(Array.from({ length: SESSIONS }, () => openSession(url)))
   const [session] = sessions as [pg.Client]
-  for (const statement of [UNLOGGED, PEOPLE, FILL_CALLS, ...FILL_ROLLUPS]) await session.query(statement)
+  if (!isLogged) await session.query(UNLOGGED)
+  for (const statement of [people(keys), fillCalls(keys), ...FILL_ROLLUPS]) await session.query(statement)
   const { rows: months } = await session.query<{ month: Date }>(MONTHS)
 
   /** Each session takes the next free month. */
@@ -92,7 +99,7 @@ WHERE i.indrelid = $1::regclass`
 const UNLOGGED = 'ALTER TABLE calls SET UNLOGGED; ALTER TABLE rollups SET UNLOGGED'
 
 /** Ids contain their number, so that the owner of a call's key can be computed. */
-const PEOPLE = `
+const people = (keys: number) => `
 CREATE FUNCTION bench_id(kind text, n int) RETURNS uuid LANGUAGE sql IMMUTABLE
   RETURN (kind || lpad(n::text, 6, '0') || '-0000-7000-8000-000000000000')::uuid;
 INSERT INTO users (id, username, username_key, password_hash, role, max_api_calls, created_at, updated_at)
@@ -101,7 +108,7 @@ FROM generate_series(0, ${USERS - 1}) n;
 INSERT INTO api_keys (id, hash, prefix, name, name_key, description, permissions, owner_id, created_by_id, created_at, expires_at)
 SELECT bench_id('bb', n), sha256(n::text::bytea), 'tl_', 'key-' || n, 'key-' || n, '', '{chat,upload}',
   bench_id('aa', n % ${USERS}), bench_id('aa', n % ${USERS}), now(), now() + interval '1 year'
-FROM generate_series(0, ${KEYS - 1}) n`
+FROM generate_series(0, ${keys - 1}) n`
 
 const MONTHS = `
 SELECT generate_series(date_trunc('month', now() - interval '${DAYS} days'), now(), interval '1 month') AS month`
@@ -111,7 +118,7 @@ SELECT generate_series(date_trunc('month', now() - interval '${DAYS} days'), now
  * (the n-th key a share proportional to 1 / n), one key in five names end users, durations are log-normal, and nineteen of
  * twenty calls succeed.
  */
-const FILL_CALLS = `
+const fillCalls = (keys: number) => `
 CREATE FUNCTION fill_calls(month timestamptz, total int, first int, step int) RETURNS void LANGUAGE sql AS $$
 INSERT INTO calls (id, request_id, key_id, owner_id, end_user, kind, face, agent, app, model, conversation, instance,
   outcome, reason, prompt_tokens, completion_tokens, total_tokens, admitted_at, first_chunk_ms, duration_ms, ended_at)
@@ -129,7 +136,7 @@ SELECT overlay(overlay(md5(n::text) PLACING '8' FROM 17)
   at, CASE WHEN outcome IN ('done', 'client_gone') THEN duration_ms / 4 END, duration_ms,
   at + duration_ms * interval '1 millisecond'
 FROM (
-  SELECT n, (random() * 1000)::int AS luck, floor(${KEYS} ^ random())::int - 1 AS k,
+  SELECT n, (random() * 1000)::int AS luck, floor(${keys} ^ random())::int - 1 AS k,
     (exp(8.3 + 0.8 * sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random())))::int AS duration_ms,
     CASE WHEN random() < 0.95 THEN 'done' ELSE
       (ARRAY['client_gone', 'client_gone', 'upstream_error', 'timeout', 'rejected'])[1 + floor(random() * 5)::int] END AS outcome,

@@ -34,13 +34,15 @@ const EMBEDDED_SHARE = 1 / 3
 
 /**
  * What a call costs in the gateway with all features on, compared with a bare Node pass-through in the same run, and with the
- * gateway of another commit if `--from` names one.
+ * gateway of another commit if `--from` names one, or, with `--grown`, of a gateway that has grown with one on an empty database.
  */
 export async function bench(stage: Stage): Promise<void> {
-  const { passThrough, before, gateway } = await startComparedServers(stage, stage.options)
+  const { from, embedded, grown: isGrown } = stage.options
+  const grown = isGrown ? Number(stage.options.calls ?? (stage.isQuick ? 200_000 : 10_000_000)) : undefined
+  const { passThrough, before, gateway } = await startComparedServers(stage, { from, embedded, grown })
   const gateways = [...(before === undefined ? [] : [before]), gateway]
   const { database } = gateway
-  const share = stage.options.embedded ? EMBEDDED_SHARE : 1
+  const share = embedded ? EMBEDDED_SHARE : 1
   await warmUp(passThrough, 1)
   for (const one of gateways) {
     await warmUp(one.target, share)
@@ -67,7 +69,8 @@ export async function bench(stage: Stage): Promise<void> {
     console.log('The sessions of PostgreSQL could not be kept off the core of the server under test.')
   const commitMs = database === undefined ? undefined : median(commitsMs)
   for (const [index] of gateways.entries()) {
-    const name = index === gateways.length - 1 ? 'gateway' : `gateway of ${stage.options.from}`
+    const other = isGrown ? 'gateway on an empty database' : `gateway of ${from}`
+    const name = index === gateways.length - 1 ? 'gateway' : other
     const pairs = rounds.flatMap(([base, ...tested]) => {
       const costs = tested[index]
       return base === undefined || costs === undefined ? [] : { base, tested: costs }

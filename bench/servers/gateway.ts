@@ -19,6 +19,14 @@ const PLENTY = 1_000_000_000
 const LIMIT = { points: PLENTY }
 const LOGINS = { login: LIMIT, loginAddress: LIMIT, successfulLogins: LIMIT }
 
+/** The user whose key the calls have. */
+export const USERNAME = 'bench'
+
+/** The entry of the agent that is called. */
+export function agentOf(platformUrl: string) {
+  return { platform: 'openai', baseUrl: `${platformUrl}/v1`, model: GATEWAYS_MODEL }
+}
+
 export interface GatewayTarget extends Target {
   /** An access token of the user whom the key in the headers belongs to. */
   readonly token: string
@@ -59,10 +67,10 @@ export async function startGateway(
   platformUrl: string,
   options: GatewayOptions = {},
 ): Promise<GatewayTarget> {
-  const { settings, env, username = 'bench', main = MAIN, isInspected = false, resolverConfigFile } = options
+  const { settings, env, username = USERNAME, main = MAIN, isInspected = false, resolverConfigFile } = options
   const home = await mkdtemp(join(tmpdir(), 'trunkline-bench-'))
   const config = {
-    agents: { bench: { platform: 'openai', baseUrl: `${platformUrl}/v1`, model: GATEWAYS_MODEL } },
+    agents: { bench: agentOf(platformUrl) },
     limits: { chat: LIMIT, upload: LIMIT, reports: LIMIT, calls: LIMIT, reads: LIMIT, ...LOGINS },
     ...settings,
   }
