@@ -78,11 +78,14 @@ describe.runIf(HAS_BROWSER)('the health of an installation in the overview', () 
           { ...agent, id: 'coze', name: 'Coze', status: 'DEGRADED' },
         ],
       }))
-      const lastSeenAt = new Date().toISOString()
+      const at = new Date().toISOString()
+      const process = { host: 'one', port: 8080, startedAt: at, lastSeenAt: at }
       await pretend(page, 'HealthProcesses', () => ({
-        gatewayProcesses: ['1.0.0', '1.1.0'].map((version) => ({
-          ...{ id: version, host: 'one', state: 'LIVE', version, lastSeenAt },
-        })),
+        gatewayProcesses: [
+          { ...process, id: 'p-1', pid: 11, version: '1.0.0', state: 'LIVE' },
+          { ...process, id: 'p-2', pid: 12, version: '1.1.0', state: 'LIVE' },
+          { ...process, id: 'p-3', pid: 13, version: '1.1.0', state: 'LOST' },
+        ],
       }))
       const groups = (p95: number) => [
         {
@@ -101,6 +104,7 @@ describe.runIf(HAS_BROWSER)('the health of an installation in the overview', () 
       await concern(/^1 agent is unavailable Dify \(agent_unreachable\)/).waitFor()
       await concern(/^1 agent is degraded Coze/).waitFor()
       await concern(/^1 agent takes longer .* Dify \(≈ 900 ms → ≈ 6 sec\)/).waitFor()
+      await concern(/^1 process was lost .* one, pid 13$/).waitFor()
       await concern('The processes run 2 different versions').waitFor()
       expect(await violations()).toEqual([])
 

@@ -38,27 +38,44 @@ describe.runIf(HAS_BROWSER)('the page of the processes', () => {
     expect(problems).toEqual([])
   })
 
-  test('versions side by side stand out, and so do deployments that a process does not use', async () => {
+  test('versions side by side stand out, and so do deployments that a process does not use, what is wrong with its file, and what was lost', async () => {
     const { page, logIn, violations } = await console.visit('/account')
-    // Stands in for a second process of an older version, during an update.
+    const error = 'agents.dify.deployments[0].baseUrl must be an address that begins with http:// or https://'
+    // Stands in for a second process of an older version, during an update, and for one before it that was killed.
     await page.route('**/graphql', async (route) => {
       const response = await route.fetch()
       const body = (await response.json()) as { data?: { gatewayProcesses?: object[] } }
-      const [own] = body.data?.gatewayProcesses ?? []
+      const processes = body.data?.gatewayProcesses as
+        | { configuration: object; startedAt: string }[]
+        | undefined
+      const [own] = processes ?? []
+      if (own === undefined) return route.fulfill({ response })
       const breaker = { agentId: 'dify', deploymentId: 'eu-1', breaker: 'OPEN', openSince: null }
-      const other = { ...own, id: 'other', host: 'gw-2', version: '0.0.9' }
-      if (own !== undefined)
-        body.data?.gatewayProcesses?.push({ ...other, breakers: [{ ...breaker, reason: 'agent_timeout' }] })
+      const breakers = [{ ...breaker, reason: 'agent_timeout' }]
+      const configuration = { ...own.configuration, state: 'DIFFERENT', error }
+      const other = { ...own, id: 'other', host: 'gw-2', pid: 12, version: '0.0.9', breakers, configuration }
+      const lastSeenAt = new Date(Date.parse(own.startedAt) - 1_000).toISOString()
+      const ended = { startedAt: lastSeenAt, lastSeenAt, breakers: [], configuration: null }
+      body.data?.gatewayProcesses?.push(other, { ...other, ...ended, id: 'lost', pid: 11, state: 'LOST' })
       await route.fulfill({ response, json: body })
     })
     await logIn()
     await page.getByRole('link', { name: 'Processes' }).click()
     await page.getByText('Different versions run side by side.').waitFor()
     await page.getByText('0.0.9: 1').waitFor()
-    const row = page.getByRole('row', { name: 'gw-2' })
+    const row = page.getByRole('row', { name: 'gw-2, pid 12' })
     await row.getByText('dify/eu-1').waitFor()
     await row.getByText('Not in use').waitFor()
+    for (const cell of await row.getByRole('cell').all())
+      expect(await cell.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0)
+    expect(await row.textContent()).toContain(error)
+    expect(await page.getByRole('row', { name: 'gw-2, pid 11' }).count()).toBe(0)
+    const notice = page.getByRole('status').filter({ hasText: '1 process was lost within the last 24 hours' })
+    expect(await notice.textContent()).toMatch(/gw-2, pid 11, last seen .*; replaced by pid 12/)
     expect(await violations()).toEqual([])
+    await notice.getByRole('link', { name: 'Show the ended ones' }).click()
+    await page.getByRole('row', { name: 'gw-2, pid 11' }).getByText('Lost', { exact: true }).waitFor()
+    expect(await notice.count()).toBe(0)
   })
 
   test('is shown to administrators alone', async () => {

@@ -185,10 +185,6 @@ export type ErrorReason =
   | 'user_not_found'
   | 'username_taken';
 
-export type GatewayProcessFilter =
-  | 'ENDED'
-  | 'LIVE';
-
 export type GatewayProcessState =
   | 'LIVE'
   | 'LOST'
@@ -509,7 +505,7 @@ export type HealthRefusalsQuery = { refusalCounts: Array<{ keyId: string | null,
 export type HealthProcessesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type HealthProcessesQuery = { gatewayProcesses: Array<{ id: string, host: string | null, version: string | null, state: GatewayProcessState, lastSeenAt: string }> | null };
+export type HealthProcessesQuery = { gatewayProcesses: Array<{ id: string, host: string | null, pid: number | null, port: number | null, version: string | null, state: GatewayProcessState, startedAt: string, lastSeenAt: string }> | null };
 
 export type OverviewQueryVariables = Exact<{
   from: string;
@@ -553,12 +549,10 @@ export type PercentilesFragment = { p50: number, p95: number, p99: number };
 
 export type QuotaLeftFragment = { maxApiCalls: number, apiCallsCount: number, remaining: number, quotaPeriod: QuotaPeriod };
 
-export type ProcessesQueryVariables = Exact<{
-  state?: GatewayProcessFilter | null | undefined;
-}>;
+export type ProcessesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ProcessesQuery = { gatewayProcesses: Array<{ id: string, host: string | null, pid: number | null, version: string | null, build: string, state: GatewayProcessState, startedAt: string, lastSeenAt: string, stoppedAt: string | null, callsInFlight: number | null, breakers: Array<{ agentId: string, deploymentId: string, breaker: BreakerState, openSince: string | null, reason: string | null }>, configuration: { state: ProcessConfigurationState, since: string, needsRestart: Array<string>, error: string | null } | null }> | null };
+export type ProcessesQuery = { gatewayProcesses: Array<{ id: string, host: string | null, pid: number | null, port: number | null, version: string | null, build: string, state: GatewayProcessState, startedAt: string, lastSeenAt: string, stoppedAt: string | null, callsInFlight: number | null, breakers: Array<{ agentId: string, deploymentId: string, breaker: BreakerState, openSince: string | null, reason: string | null }>, configuration: { state: ProcessConfigurationState, since: string, needsRestart: Array<string>, error: string | null } | null }> | null };
 
 export type RefusalFieldsFragment = { id: string, requestId: string, at: string, keyId: string | null, ownerId: string, face: CallFace, route: string, agentId: string, reason: string, status: number, limit: string, limitPoints: number | null, limitWindowSeconds: number | null, limitOf: string | null, field: string | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null, agent: { id: string, name: string } | null };
 
@@ -698,13 +692,13 @@ export const KeyDocument = new TypedDocumentString(`query Key($id:ID!){apiKey(id
 export const HealthUsersDocument = new TypedDocumentString(`query HealthUsers{users(quotaPercentMin:100 state:ACTIVE first:3){totalCount nodes{id username}}}`, {"hash":"sha256:d759e4d62b85e94ffa32c0bb44132dffa5a503bdd5690119a06a891cbb0ce85d"}) as unknown as TypedDocumentString<HealthUsersQuery, HealthUsersQueryVariables>;
 export const HealthKeysDocument = new TypedDocumentString(`query HealthKeys($expiresBefore:DateTime!){apiKeys(expiresBefore:$expiresBefore orderBy:EXPIRES_AT first:100){nodes{id name description}pageInfo{hasNextPage endCursor}}}`, {"hash":"sha256:80b53b9570f8e2fc4780d944b6c2c8c3da039333dbac43022c9fbe27d5fbc85a"}) as unknown as TypedDocumentString<HealthKeysQuery, HealthKeysQueryVariables>;
 export const HealthRefusalsDocument = new TypedDocumentString(`query HealthRefusals($from:DateTime!){refusalCounts(filter:{from:$from}per:DAY){keyId key{id name}limit count}}`, {"hash":"sha256:078c445721e6b730a316778ec250dda14ead473cf3ca45d47a89f7e4cc60fca9"}) as unknown as TypedDocumentString<HealthRefusalsQuery, HealthRefusalsQueryVariables>;
-export const HealthProcessesDocument = new TypedDocumentString(`query HealthProcesses{gatewayProcesses{id host version state lastSeenAt}}`, {"hash":"sha256:395d6806b250523f70896d00479e0b87cb2d9673a0139038c0a453dda89bb60d"}) as unknown as TypedDocumentString<HealthProcessesQuery, HealthProcessesQueryVariables>;
+export const HealthProcessesDocument = new TypedDocumentString(`query HealthProcesses{gatewayProcesses{id host pid port version state startedAt lastSeenAt}}`, {"hash":"sha256:80794d52aa57c393052c044f4d489afa4fd43fc4e5d2aff4e8c6469348d4fa0c"}) as unknown as TypedDocumentString<HealthProcessesQuery, HealthProcessesQueryVariables>;
 export const OverviewDocument = new TypedDocumentString(`query Overview($from:DateTime!$granularity:UsageGranularity!$timezone:String!){usage(filter:{from:$from}granularity:$granularity groupBy:[AGENT]timezone:$timezone){from to granularity timezone totals{...Numbers ratedUp ratedDown}points{start calls failedCalls firstChunkMs{...Percentiles}durationMs{...Percentiles}}groups(first:100){...AgentNumbers}quota{...QuotaLeft}}}fragment AgentNumbers on UsageGroup{agentId agent{name}totals{calls failedCalls firstChunkMs{p95}}}fragment Numbers on UsageTotals{calls failedCalls totalTokens tokenCoverage firstChunkMs{...Percentiles}durationMs{...Percentiles}}fragment Percentiles on Quantiles{p50 p95 p99}fragment QuotaLeft on Quota{maxApiCalls apiCallsCount remaining quotaPeriod}`, {"hash":"sha256:77a2ba6409be7af23da12e7b6eff46452b325e5a532d9e5f1dc241578b84d0d9"}) as unknown as TypedDocumentString<OverviewQuery, OverviewQueryVariables>;
 export const OverviewBeforeDocument = new TypedDocumentString(`query OverviewBefore($from:DateTime!$to:DateTime!$granularity:UsageGranularity!$timezone:String!){usage(filter:{from:$from to:$to}granularity:$granularity groupBy:[AGENT]timezone:$timezone){from to totals{...Numbers}groups(first:100){...AgentNumbers}}}fragment AgentNumbers on UsageGroup{agentId agent{name}totals{calls failedCalls firstChunkMs{p95}}}fragment Numbers on UsageTotals{calls failedCalls totalTokens tokenCoverage firstChunkMs{...Percentiles}durationMs{...Percentiles}}fragment Percentiles on Quantiles{p50 p95 p99}`, {"hash":"sha256:9d7986bac2c28291d9234fc47ad34c4181ee5e28b6ba9e3c9c31036981aecaa9"}) as unknown as TypedDocumentString<OverviewBeforeQuery, OverviewBeforeQueryVariables>;
 export const OverviewAgentsDocument = new TypedDocumentString(`query OverviewAgents{agents{id name status statusReason statusSince}}`, {"hash":"sha256:66c993ada88989a539170ad8fa578ceda16d5ae2d5a791588beaafdbfdbbdb24"}) as unknown as TypedDocumentString<OverviewAgentsQuery, OverviewAgentsQueryVariables>;
 export const FirstStepsDocument = new TypedDocumentString(`query FirstSteps{apiKeys(first:1){totalCount}calls(first:1){nodes{id}}}`, {"hash":"sha256:eb3025d9d8466405e8042a74267eb4d21844a074107509c67e4e8348ffd1dd55"}) as unknown as TypedDocumentString<FirstStepsQuery, FirstStepsQueryVariables>;
 export const UsageUpdatedDocument = new TypedDocumentString(`subscription UsageUpdated{usageUpdated{day totals{calls failedCalls totalTokens}quota{...QuotaLeft}}}fragment QuotaLeft on Quota{maxApiCalls apiCallsCount remaining quotaPeriod}`, {"hash":"sha256:8c50991816bbb0bba85b2f6b43f899625bbe84bbd90a54a880b0f5c92c4dfe8c"}) as unknown as TypedDocumentString<UsageUpdatedSubscription, UsageUpdatedSubscriptionVariables>;
-export const ProcessesDocument = new TypedDocumentString(`query Processes($state:GatewayProcessFilter){gatewayProcesses(state:$state){id host pid version build state startedAt lastSeenAt stoppedAt callsInFlight breakers{agentId deploymentId breaker openSince reason}configuration{state since needsRestart error}}}`, {"hash":"sha256:2f727a7041a9881448f038d976072c667dd733775fc95632624624d792895430"}) as unknown as TypedDocumentString<ProcessesQuery, ProcessesQueryVariables>;
+export const ProcessesDocument = new TypedDocumentString(`query Processes{gatewayProcesses{id host pid port version build state startedAt lastSeenAt stoppedAt callsInFlight breakers{agentId deploymentId breaker openSince reason}configuration{state since needsRestart error}}}`, {"hash":"sha256:2211abe17ea5e51d650897ec6945f1840a90d8268102b005b32b2a313dbd1aa5"}) as unknown as TypedDocumentString<ProcessesQuery, ProcessesQueryVariables>;
 export const RefusalsDocument = new TypedDocumentString(`query Refusals($filter:RefusalFilter$first:Int=50$after:String){refusals(filter:$filter first:$first after:$after){nodes{...RefusalFields}pageInfo{hasNextPage endCursor}}}fragment RefusalFields on Refusal{id requestId at keyId key{id name}ownerId owner{id username}face route agentId agent{id name}reason status limit limitPoints limitWindowSeconds limitOf field}`, {"hash":"sha256:964cc1f4a94a2ea363f8a721423028f591b14198369efac729bb154e647bcece"}) as unknown as TypedDocumentString<RefusalsQuery, RefusalsQueryVariables>;
 export const RefusalTotalDocument = new TypedDocumentString(`query RefusalTotal($filter:RefusalFilter){refusals(filter:$filter first:1){totalCount}}`, {"hash":"sha256:c57770d95b1926bda80008aaf0ce9f237a548cfc4da1dd7ea880ef29832ae26f"}) as unknown as TypedDocumentString<RefusalTotalQuery, RefusalTotalQueryVariables>;
 export const RefusalCountsDocument = new TypedDocumentString(`query RefusalCounts($filter:RefusalCountFilter$per:RefusalCountSpan!$timezone:String!){refusalCounts(filter:$filter per:$per timezone:$timezone){start keyId key{id name}ownerId owner{id username}agentId reason limit count}}`, {"hash":"sha256:37c220b2f3d7ce2598c77e366cf8c59f50718cd05d2399714eadf493c4c38410"}) as unknown as TypedDocumentString<RefusalCountsQuery, RefusalCountsQueryVariables>;

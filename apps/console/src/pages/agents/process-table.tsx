@@ -3,6 +3,7 @@ import { useTranslations } from 'use-intl'
 import { useFormats } from '../../format/use-formats.ts'
 import { ListTable } from '../../lists/list-table.tsx'
 import { Breaker } from '../../ui/breaker.tsx'
+import { nameOf } from '../processes/lost.ts'
 import type { Deployment } from './agent.ts'
 import { Reason } from './reason.tsx'
 
@@ -25,13 +26,12 @@ export function ProcessTable({ label, processes, isAnswering }: ProcessTableProp
       columns={[
         {
           head: t('host'),
-          cell: ({ instanceId, host }) => (
-            <Link to="/processes" search={{ id: instanceId }} title={instanceId}>
-              {host ?? instanceId}
+          cell: ({ instanceId: id, host, pid }) => (
+            <Link to="/processes" search={{ id }} title={id}>
+              {nameOf({ id, host, pid })}
             </Link>
           ),
         },
-        { head: t('pid'), cell: ({ pid }) => pid },
         { head: t('version'), cell: ({ version }) => version },
         {
           head: t('use'),

@@ -19,10 +19,10 @@ export function OpenBreakers({ breakers }: Pick<Process, 'breakers'>) {
             </Link>
             <Breaker state={breaker} />
           </span>
-          <span className={styles.since}>
+          <div className={styles.whole}>
             {openSince !== null && t('since', { time: moment(openSince) })}{' '}
             {reason !== null && <code>{reason}</code>}
-          </span>
+          </div>
         </li>
       ))}
     </ul>

@@ -1,4 +1,4 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { ProcessesDocument } from '../../generated/graphql.ts'
@@ -9,6 +9,7 @@ import { Card } from '../../ui/card.tsx'
 import { Choices } from '../../ui/fields/choices.tsx'
 import { Empty, ErrorNotice, Loading, Notice } from '../../ui/notice.tsx'
 import { Page, Toolbar } from '../../ui/page.tsx'
+import { LostNotice } from './lost-notice.tsx'
 import { SHOWN, type Shown, shownOf } from './processes-search.ts'
 import { ProcessesTable } from './processes-table.tsx'
 import { Versions } from './versions.tsx'
@@ -60,29 +61,26 @@ interface ProcessListProps {
   readonly chosen: string | undefined
 }
 
-const STATES = { live: 'LIVE', ended: 'ENDED', all: null } as const
-
 function ProcessList({ shown, chosen }: ProcessListProps) {
   const t = useTranslations('processes')
-  const { data, error, refetch, isPlaceholderData } = useQuery({
-    ...graphqlQuery(ProcessesDocument, { state: STATES[shown] }),
+  const { data, error, refetch } = useQuery({
+    ...graphqlQuery(ProcessesDocument, {}),
     refetchInterval: REFRESH_MS,
-    placeholderData: keepPreviousData,
   })
   if (error !== null) return <ErrorNotice error={error} retry={refetch} />
   if (data === undefined) return <Loading shape="list" />
-  const processes = data.gatewayProcesses ?? []
+  const all = data.gatewayProcesses ?? []
+  const processes = all.filter(({ state }) => shown === 'all' || (state === 'LIVE') === (shown === 'live'))
   const isGone = chosen !== undefined && !processes.some(({ id }) => id === chosen)
   return (
     <>
+      {shown === 'live' && <LostNotice processes={all} />}
       {isGone && <Notice tone="info">{t('gone')}</Notice>}
       <Card title={<Versions versions={versionsOf(processes)} count={processes.length} />} isFlush>
         {processes.length === 0 ? (
           <Empty title={t('empty')} />
         ) : (
-          <div aria-busy={isPlaceholderData}>
-            <ProcessesTable processes={processes} chosen={chosen} />
-          </div>
+          <ProcessesTable processes={processes} chosen={chosen} />
         )}
       </Card>
     </>

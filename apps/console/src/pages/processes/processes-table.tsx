@@ -5,7 +5,9 @@ import type { GatewayProcessState, ProcessConfigurationState } from '../../gener
 import type { Columns } from '../../lists/column.ts'
 import { ListTable, second } from '../../lists/list-table.tsx'
 import { Badge, type Tone } from '../../ui/badge.tsx'
+import { nameOf } from './lost.ts'
 import { OpenBreakers } from './open-breakers.tsx'
+import styles from './processes.module.css'
 import { type Process, versionsOf } from './versions-of.ts'
 
 interface ProcessesTableProps {
@@ -45,9 +47,9 @@ function Configuration({ state, since, needsRestart, error }: NonNullable<Proces
       <span title={t('configurationSince', { time: moment(since) })}>
         <Badge tone={CONFIGURATION_TONES[state]}>{t(`configurationStates.${state}`)}</Badge>
       </span>
-      {error !== null && <span className={second}>{error}</span>}
+      {error !== null && <div className={styles.whole}>{error}</div>}
       {needsRestart.length > 0 && (
-        <span className={second}>{t('needsRestart', { settings: needsRestart.join(', ') })}</span>
+        <div className={styles.whole}>{t('needsRestart', { settings: needsRestart.join(', ') })}</div>
       )}
     </>
   )
@@ -60,14 +62,13 @@ function useColumns(usual: string | null | undefined): Columns<Process> {
   return {
     host: {
       head: t('host'),
-      cell: ({ id, host }) => (
+      cell: (process) => (
         <>
-          {host ?? '–'}
-          <code className={second}>{id}</code>
+          {nameOf(process)}
+          <code className={second}>{process.id}</code>
         </>
       ),
     },
-    pid: { head: t('pid'), cell: ({ pid }) => pid },
     state: {
       head: t('state'),
       kind: 'state',
@@ -100,7 +101,7 @@ function useColumns(usual: string | null | undefined): Columns<Process> {
     },
     configuration: {
       head: t('configuration'),
-      cell: ({ configuration }) => configuration !== null && <Configuration {...configuration} />,
+      cell: ({ configuration }) => (configuration === null ? null : <Configuration {...configuration} />),
     },
     startedAt: { head: t('startedAt'), kind: 'time', cell: (process) => <Moment at={process.startedAt} /> },
     lastSeenAt: {

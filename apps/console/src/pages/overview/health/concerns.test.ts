@@ -99,7 +99,8 @@ test('failures that are worse than before are a concern', () => {
 })
 
 test('a process that was lost today and two versions beside each other are concerns, and one that has stopped is none', () => {
-  const process = { host: 'one', version: '1.0.0', lastSeenAt: '2026-11-22T09:00:00Z' }
+  const times = { startedAt: '2026-11-22T08:00:00Z', lastSeenAt: '2026-11-22T09:00:00Z' }
+  const process = { ...times, host: 'one', pid: 7, port: 8080, version: '1.0.0' }
   const live = { ...process, id: '1', state: 'LIVE' as const }
   const stopped = { ...process, id: '2', version: '0.9.0', state: 'STOPPED' as const }
   const lost = { ...process, id: '3', state: 'LOST' as const }
@@ -107,7 +108,7 @@ test('a process that was lost today and two versions beside each other are conce
   expect(processConcerns({ gatewayProcesses: [live, stopped, longAgo] }, NOW)).toEqual([])
   const newer = { ...live, id: '5', version: '1.1.0' }
   expect(processConcerns({ gatewayProcesses: [live, newer, lost] }, NOW)).toMatchObject([
-    { kind: 'lost', count: 1, names: ['one'] },
+    { kind: 'lost', count: 1, names: ['one, pid 7'] },
     { kind: 'versions', count: 2, names: ['1.0.0', '1.1.0'] },
   ])
 })

@@ -12,6 +12,7 @@ import { isPlaygroundKey } from '../../../playground-keys.ts'
 import { areSlow, type FailureCounts, judgeFailures } from '../../../report/verdict.ts'
 import type { CallsSearch } from '../../calls/calls-search.ts'
 import type { KeysSearch } from '../../keys/keys-search.ts'
+import { lostWithinDay, nameOf } from '../../processes/lost.ts'
 import type { ProcessesSearch } from '../../processes/processes-search.ts'
 import { versionsOf } from '../../processes/versions-of.ts'
 import { kindOf, type LimitKind } from '../../refusals/limit-name.ts'
@@ -103,22 +104,12 @@ export function throttledConcerns({ refusalCounts }: HealthRefusalsQuery, from: 
   return concern('throttled', 'warn', names, { to: '/refusals', search })
 }
 
-const DAY_MS = 86_400_000
-
 export function processConcerns({ gatewayProcesses }: HealthProcessesQuery, now: Date): Concern[] {
   const processes = gatewayProcesses ?? []
-  const since = now.getTime() - DAY_MS
-  const lost = processes.filter(
-    ({ state, lastSeenAt }) => state === 'LOST' && Date.parse(lastSeenAt) >= since,
-  )
+  const lost = lostWithinDay(processes, now).map(({ process }) => nameOf(process))
   const versions = versionsOf(processes).map(({ version }) => version ?? '?')
   return [
-    ...concern(
-      'lost',
-      'danger',
-      lost.map(({ host, id }) => host ?? id),
-      { to: '/processes', search: { show: 'ended' } },
-    ),
+    ...concern('lost', 'danger', lost, { to: '/processes', search: { show: 'ended' } }),
     ...(versions.length > 1 ? concern('versions', 'warn', versions, { to: '/processes' }) : []),
   ]
 }
