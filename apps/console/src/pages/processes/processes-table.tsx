@@ -7,6 +7,7 @@ import { ListTable, second } from '../../lists/list-table.tsx'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { nameOf } from './lost.ts'
 import { OpenBreakers } from './open-breakers.tsx'
+import { ProcessConcerns } from './process-concerns.tsx'
 import styles from './processes.module.css'
 import { type Process, versionsOf } from './versions-of.ts'
 
@@ -72,10 +73,13 @@ function useColumns(usual: string | null | undefined): Columns<Process> {
     state: {
       head: t('state'),
       kind: 'state',
-      cell: ({ state }) => (
-        <span title={t(`states.${state}_HINT`)}>
-          <Badge tone={TONES[state]}>{t(`states.${state}`)}</Badge>
-        </span>
+      cell: ({ state, concerns }) => (
+        <>
+          <span title={t(`states.${state}_HINT`)}>
+            <Badge tone={TONES[state]}>{t(`states.${state}`)}</Badge>
+          </span>
+          <ProcessConcerns concerns={concerns} />
+        </>
       ),
     },
     version: {

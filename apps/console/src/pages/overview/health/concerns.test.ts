@@ -100,7 +100,7 @@ test('failures that are worse than before are a concern', () => {
 
 test('a process that was lost today and two versions beside each other are concerns, and one that has stopped is none', () => {
   const times = { startedAt: '2026-11-22T08:00:00Z', lastSeenAt: '2026-11-22T09:00:00Z' }
-  const process = { ...times, host: 'one', pid: 7, port: 8080, version: '1.0.0' }
+  const process = { ...times, host: 'one', pid: 7, port: 8080, version: '1.0.0', concerns: [] }
   const live = { ...process, id: '1', state: 'LIVE' as const }
   const stopped = { ...process, id: '2', version: '0.9.0', state: 'STOPPED' as const }
   const lost = { ...process, id: '3', state: 'LOST' as const }
@@ -110,5 +110,25 @@ test('a process that was lost today and two versions beside each other are conce
   expect(processConcerns({ gatewayProcesses: [live, newer, lost] }, NOW)).toMatchObject([
     { kind: 'lost', count: 1, names: ['one, pid 7'] },
     { kind: 'versions', count: 2, names: ['1.0.0', '1.1.0'] },
+  ])
+})
+
+test('processes that cannot write or answer are named, with the cause, and a lock with its holder', () => {
+  const at = { startedAt: '2026-11-22T08:00:00Z', lastSeenAt: '2026-11-22T10:00:00Z', port: 8080 }
+  const live = { ...at, state: 'LIVE' as const, host: 'one', version: '1.0.0' }
+  const behind = { concern: 'LEDGER_BEHIND' as const, cause: null }
+  const lock = (seconds: number) => `process 17 (psql, its transaction open for ${seconds} s)`
+  const refuses = { concern: 'UNAVAILABLE' as const, cause: 'database' }
+  const gatewayProcesses = [
+    { ...live, id: '1', pid: 1, concerns: [{ ...behind, blockedBy: lock(9) }] },
+    { ...live, id: '2', pid: 2, concerns: [{ ...refuses, blockedBy: lock(12) }] },
+    { ...live, id: '3', pid: 3, concerns: [{ ...behind, blockedBy: null }] },
+    { ...live, id: '4', pid: 4, concerns: [{ concern: 'DISK_FULL' as const, cause: null, blockedBy: null }] },
+  ]
+  expect(processConcerns({ gatewayProcesses }, NOW)).toMatchObject([
+    { kind: 'locked', count: 2, names: [lock(12)], tone: 'danger', way: { to: '/processes' } },
+    { kind: 'ledgerBehind', count: 1, names: ['one, pid 3'] },
+    { kind: 'unavailable', count: 1, names: ['one, pid 2 (database)'] },
+    { kind: 'diskFull', count: 1, names: ['one, pid 4'] },
   ])
 })

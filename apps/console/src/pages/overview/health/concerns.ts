@@ -109,9 +109,37 @@ export function processConcerns({ gatewayProcesses }: HealthProcessesQuery, now:
   const lost = lostWithinDay(processes, now).map(({ process }) => nameOf(process))
   const versions = versionsOf(processes).map(({ version }) => version ?? '?')
   return [
+    ...troublesOf(processes),
     ...concern('lost', 'danger', lost, { to: '/processes', search: { show: 'ended' } }),
     ...(versions.length > 1 ? concern('versions', 'warn', versions, { to: '/processes' }) : []),
   ]
+}
+
+type ProcessTrouble = 'locked' | 'ledgerBehind' | 'unavailable' | 'diskFull'
+
+/** What processes tell of themselves. A lock explains ends that are not written, by its holder. */
+function troublesOf(processes: NonNullable<HealthProcessesQuery['gatewayProcesses']>): Concern[] {
+  const found: Record<ProcessTrouble, Map<string, string>> = {
+    locked: new Map(),
+    ledgerBehind: new Map(),
+    unavailable: new Map(),
+    diskFull: new Map(),
+  }
+  for (const process of processes) {
+    const name = nameOf(process)
+    for (const { concern, cause, blockedBy } of process.concerns) {
+      if (concern === 'UNAVAILABLE') found.unavailable.set(process.id, `${name} (${cause})`)
+      if (concern === 'DISK_FULL') found.diskFull.set(process.id, name)
+      if (blockedBy !== null) found.locked.set(process.id, blockedBy)
+      else if (concern === 'LEDGER_BEHIND') found.ledgerBehind.set(process.id, name)
+    }
+  }
+  const holders = new Map([...found.locked.values()].map((holder) => [holder.split(' (')[0], holder]))
+  return Object.entries(found).flatMap(([kind, names]) =>
+    concern(kind as ProcessTrouble, 'danger', [...names.values()], { to: '/processes' }).map((each) =>
+      kind === 'locked' ? { ...each, names: [...holders.values()].slice(0, NAMES_MAX) } : each,
+    ),
+  )
 }
 
 /** Whether calls fail more often than in the period before. `from` and `to` are the range that is looked at. */
