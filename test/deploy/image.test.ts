@@ -160,6 +160,7 @@ describe.skipIf(!postgres || process.getuid?.() !== 0 || !areInstalled(IMAGE_TOO
     expect((await sandbox.chat(key, 'openai')).status).toBe(200)
     expect(await container.stop()).toBe(0)
     expect(await readdir(dataDir)).toContain('db')
+    expect(container.output).not.toContain('DATA_DIR is open to other accounts')
   })
 })
 

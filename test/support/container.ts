@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
-import { chown, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -71,9 +71,10 @@ export async function startContainer(options: ContainerOptions): Promise<Contain
   const id = home.slice(home.lastIndexOf('/') + 1)
   await writeFile(join(home, 'config.json'), JSON.stringify(specificationOf(options)))
   await mkdir(options.dataDir, { recursive: true })
-  // A new volume belongs to whom the folder of the image belongs to.
-  const { uid, gid } = await stat(join(options.image.root, 'data'))
+  // A new volume takes over the owner and the mode of the folder of the image.
+  const { uid, gid, mode } = await stat(join(options.image.root, 'data'))
   await chown(options.dataDir, uid, gid)
+  await chmod(options.dataDir, mode)
 
   const crun = ['--root', join(home, 'state'), '--cgroup-manager=disabled']
   const pidFile = join(home, 'pid')
