@@ -122,7 +122,9 @@ describe.runIf(HAS_BROWSER)('refusals in the console', () => {
     const totals = page.getByRole('table', { name: 'The refusals of each group' })
     await totals.getByRole('row', { name: /^narrow agent_denied \(none\) [2-9]/ }).waitFor()
     await page.getByRole('button', { name: 'Agent', exact: true }).click()
-    await totals.getByRole('row', { name: /^narrow coze agent_denied/ }).waitFor()
+    const row = totals.getByRole('row', { name: /^narrow coze agent_denied/ })
+    // They were counted by the hour, and this one goes on.
+    expect(await row.getByRole('cell').last().textContent()).toMatch(/\d:00 (AM |PM )?– \d+:\d\d [AP]M$/)
     await page
       .getByRole('img', { name: /^Refusals over time/ })
       .locator('canvas')
@@ -181,5 +183,13 @@ describe.runIf(HAS_BROWSER)('refusals in the console', () => {
     await page.getByText('Neither a call nor a refusal found').waitFor()
     await search(page, 'own-1')
     await title(page, 'Refused request')
+    for (const [show, empty] of [
+      ['single', 'No refusals found'],
+      ['counts', 'Nothing was refused'],
+    ] as const) {
+      await page.goto(`${console.system.gateway.url}/console/refusals?show=${show}&reason=key_revoked`)
+      await page.getByText(empty).waitFor()
+      await page.getByText('the metric trunkline_refusals_dropped_total counts them').waitFor()
+    }
   })
 })

@@ -30,6 +30,11 @@ export function bucketsOf({ from, to }: Times, now: Date, zone: string): CountBu
   return { granularity, zone, starts, end: end.toISOString() }
 }
 
+/** When the bucket with this start ends. */
+export function endOf({ starts, end }: CountBuckets, start: string): string {
+  return starts.find((next) => next > start) ?? end
+}
+
 /** Zones of reports are ahead of UTC by whole hours. */
 function nextStart(at: Date, granularity: CountBuckets['granularity'], zone: string): Date {
   if (granularity === 'DAY') return startOfDay(at, zone, 1)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { recordsIn } from '../../charts/chart-data.ts'
-import { bucketsOf } from './count-buckets.ts'
+import { bucketsOf, endOf } from './count-buckets.ts'
 import { chartOf, groupCounts, refusalsLink } from './count-groups.ts'
 import type { CountRow } from './group-names.ts'
 
@@ -74,6 +74,9 @@ test('buckets are hours, of longer ranges days, the first of which begins with t
     starts: ['2026-11-22T07:40:00.000Z', ...HOURS, '2026-11-22T10:00:00.000Z'],
     end: now.toISOString(),
   })
+  const hours = bucketsOf({ from: HOURS[0] }, now, 'UTC')
+  expect(endOf(hours, HOURS[0])).toBe(HOURS[1])
+  expect(endOf(hours, '2026-11-22T10:00:00.000Z')).toBe(now.toISOString())
   const days = bucketsOf({ from: '2026-11-02T12:00:00.000Z' }, now, 'Asia/Shanghai')
   expect(days.granularity).toBe('DAY')
   expect(days.starts.slice(0, 2)).toEqual(['2026-11-02T12:00:00.000Z', '2026-11-02T16:00:00.000Z'])

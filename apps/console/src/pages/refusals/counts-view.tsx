@@ -6,7 +6,7 @@ import { Count } from '../../charts/count.tsx'
 import { useFormats } from '../../format/use-formats.ts'
 import { Card } from '../../ui/card.tsx'
 import { numeric, Table, time } from '../../ui/table.tsx'
-import type { CountBuckets } from './count-buckets.ts'
+import { type CountBuckets, endOf } from './count-buckets.ts'
 import { type CountGroup, chartOf, filterOf, groupCounts } from './count-groups.ts'
 import { type CountRow, useGroupName } from './group-names.ts'
 import type { Group } from './refusals-search.ts'
@@ -53,7 +53,8 @@ function TotalsTable({ counted, groups, buckets, linkTo }: TotalsTableProps) {
   const formats = useFormats(buckets.zone)
   const groupName = useGroupName()
   const total = counted.reduce((sum, { count }) => sum + count, 0)
-  const lastOf = buckets.granularity === 'DAY' ? formats.date : formats.dateTime
+  const lastOf = (start: string) =>
+    buckets.granularity === 'DAY' ? formats.date(start) : formats.range(start, endOf(buckets, start))
   const names = groups.length === 0 ? [t('all')] : groups.map((group) => t(`groups.${group}`))
   const shown = counted.slice(0, ROWS_MAX)
   const linkOf = (group: CountGroup) => {

@@ -64,6 +64,7 @@ export function RefusalCounts({ filter, search, now, onGroup }: RefusalCountsPro
         <Card>
           <Empty title={t('noneCounted')}>
             <p>{t('noneCountedHint')}</p>
+            <p>{t('missingHint')}</p>
           </Empty>
         </Card>
       )}

@@ -35,6 +35,7 @@ export function RefusalsList({ filter }: RefusalsListProps) {
       empty={
         <Empty title={t('empty')}>
           <p>{t('emptyHint')}</p>
+          <p>{t('missingHint')}</p>
           <Link to="/refusals" search={{ show: 'counts' }}>
             {t('toCounts')}
           </Link>
