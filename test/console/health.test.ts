@@ -79,10 +79,11 @@ describe.runIf(HAS_BROWSER)('the health of an installation in the overview', () 
         ],
       }))
       const at = new Date().toISOString()
-      const process = { host: 'one', port: 8080, startedAt: at, lastSeenAt: at }
+      const process = { host: 'one', port: 8080, startedAt: at, lastSeenAt: at, concerns: [] }
+      const behind = { concern: 'LEDGER_BEHIND', cause: null, blockedBy: 'process 4711 (psql)' }
       await pretend(page, 'HealthProcesses', () => ({
         gatewayProcesses: [
-          { ...process, id: 'p-1', pid: 11, version: '1.0.0', state: 'LIVE' },
+          { ...process, id: 'p-1', pid: 11, version: '1.0.0', state: 'LIVE', concerns: [behind] },
           { ...process, id: 'p-2', pid: 12, version: '1.1.0', state: 'LIVE' },
           { ...process, id: 'p-3', pid: 13, version: '1.1.0', state: 'LOST' },
         ],
@@ -105,6 +106,7 @@ describe.runIf(HAS_BROWSER)('the health of an installation in the overview', () 
       await concern(/^1 agent is degraded Coze/).waitFor()
       await concern(/^1 agent takes longer .* Dify \(≈ 900 ms → ≈ 6 sec\)/).waitFor()
       await concern(/^1 process was lost .* one, pid 13$/).waitFor()
+      await concern(/^1 process waits for a lock .* process 4711 \(psql\)$/).waitFor()
       await concern('The processes run 2 different versions').waitFor()
       expect(await violations()).toEqual([])
 
