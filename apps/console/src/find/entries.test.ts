@@ -28,6 +28,7 @@ const idsOf = (text: string, isKey = false) =>
 test('a text means pages, agents, keys and users, and at last the id of a request', () => {
   expect(idsOf('SUPPORT')).toEqual([
     'find-agent-dify',
+    'find-chat-dify',
     'find-key-k1',
     'find-key-k2',
     'find-user-u1',

@@ -20,7 +20,8 @@ export interface Matches {
 /** One of the things that a text may mean. `id` is unique among them, and valid as the id of an element. */
 export type Entry =
   | { readonly kind: 'page'; readonly id: string; readonly page: PageEntry }
-  | { readonly kind: 'agent'; readonly id: string; readonly agent: Agent }
+  /** Its row in the list of agents, or a chat with it. */
+  | { readonly kind: 'agent'; readonly id: string; readonly agent: Agent; readonly isChat: boolean }
   | { readonly kind: 'key'; readonly id: string; readonly apiKey: MatchedKeyFragment }
   | { readonly kind: 'user'; readonly id: string; readonly user: MatchedUserFragment }
   /** Whatever has this id: a call, or the calls and refusals of a request. */
@@ -58,7 +59,10 @@ export function entriesOf({ text, isKey }: Wanted, { pages, agents, matches }: S
     ...(text === '' ? [] : agents)
       .filter(({ id, name }) => isMeant(id, name))
       .slice(0, AGENTS_MAX)
-      .map((agent) => ({ kind: 'agent' as const, id: `find-agent-${agent.id}`, agent })),
+      .flatMap((agent) => [
+        { kind: 'agent' as const, id: `find-agent-${agent.id}`, agent, isChat: false },
+        { kind: 'agent' as const, id: `find-chat-${agent.id}`, agent, isChat: true },
+      ]),
     ...keys,
     ...(matches?.users ?? []).map((user) => ({
       kind: 'user' as const,

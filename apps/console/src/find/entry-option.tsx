@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { Bot, CircleUser, KeyRound, Search } from 'lucide-react'
+import { Bot, CircleUser, KeyRound, MessagesSquare, Search } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { useTranslations } from 'use-intl'
 import { KeyBadge } from '../pages/keys/state/key-badge.tsx'
@@ -43,12 +43,17 @@ const ROLES = { ADMIN: 'admin', PREMIUM: 'premium', USER: 'user' } as const
 
 function Words({ entry }: { readonly entry: Entry }) {
   const t = useTranslations('search')
+  const agents = useTranslations('agents')
   const roles = useTranslations('common.roles')
   switch (entry.kind) {
     case 'page':
       return <Line icon={<entry.page.icon aria-hidden />} name={entry.page.label} />
     case 'agent':
-      return <Line icon={<Bot aria-hidden />} name={entry.agent.name} detail={entry.agent.id} />
+      return entry.isChat ? (
+        <Line icon={<MessagesSquare aria-hidden />} name={agents('askName', { name: entry.agent.name })} />
+      ) : (
+        <Line icon={<Bot aria-hidden />} name={entry.agent.name} detail={entry.agent.id} />
+      )
     case 'key': {
       const { name, keyPrefix, owner } = entry.apiKey
       const detail = [`${keyPrefix}…`, owner?.username].filter(Boolean).join(' · ')

@@ -7,7 +7,9 @@ export function targetOf(entry: Exclude<Entry, { kind: 'request' }>) {
     case 'page':
       return { to: entry.page.to }
     case 'agent':
-      return { to: '/agents', search: { id: entry.agent.id } } as const
+      return entry.isChat
+        ? ({ to: '/playground/$id', params: { id: entry.agent.id } } as const)
+        : ({ to: '/agents', search: { id: entry.agent.id } } as const)
     case 'key':
       return { to: '/keys/$id', params: { id: entry.apiKey.id } } as const
     case 'user':
