@@ -110,6 +110,15 @@ describe.runIf(HAS_BROWSER)('API keys in the console', () => {
     await press(page, 'Save')
     await page.getByRole('heading', { level: 1, name: 'worker 2' }).waitFor()
     await page.getByText('Dify, Coze').waitFor()
+    const facts = page.getByRole('region', { name: 'About this key' })
+    // What it may do comes first, and what was last done to it.
+    expect((await facts.getByRole('term').allTextContents()).slice(0, 3)).toEqual([
+      ...['Chats', 'Calls of the owner', 'Last change'],
+    ])
+    await facts.getByRole('link', { name: 'Change a key' }).waitFor()
+    expect(await facts.getByRole('link', { name: 'All changes' }).getAttribute('href')).toContain(
+      `/audit?target=api_key&targetId=${id}`,
+    )
 
     await press(page, 'Reset: Total')
     await dialog(page, 'to zero?').getByText('keep every call').waitFor()
@@ -164,6 +173,8 @@ describe.runIf(HAS_BROWSER)('API keys in the console', () => {
     await page.getByText('Only its maker or an administrator can change this key.').waitFor()
     expect(page.url()).toContain(id)
     expect(await page.getByRole('button', { name: 'Revoke' }).count()).toBe(0)
+    // Only administrators read the audit log.
+    expect(await page.getByText('Last change').count()).toBe(0)
     expect(await violations()).toEqual([])
   })
 })

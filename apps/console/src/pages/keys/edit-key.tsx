@@ -4,6 +4,7 @@ import { useTranslations } from 'use-intl'
 import { useFormDraft } from '../../form/drafts.ts'
 import { showMistakes } from '../../form/show-mistakes.ts'
 import {
+  AuditEventsDocument,
   KeyChoicesDocument,
   KeyDocument,
   type KeyFieldsFragment,
@@ -37,7 +38,7 @@ export function EditKey({ apiKey, onClose }: EditKeyProps) {
   const change = useMutation({
     mutationFn: (values: KeyValues) => client.apiKeys.update(apiKey.id, updateOf(values)),
     async onSuccess() {
-      await invalidate(KeyDocument, KeysDocument, KeyChoicesDocument)
+      await invalidate(KeyDocument, AuditEventsDocument, KeysDocument, KeyChoicesDocument)
       toast(t('saved'))
       onClose()
     },

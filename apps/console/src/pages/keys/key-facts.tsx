@@ -3,25 +3,30 @@ import type { ReactNode } from 'react'
 import { useTranslations } from 'use-intl'
 import { useAgentChoices } from '../../choose/use-choices.ts'
 import { useFormats } from '../../format/use-formats.ts'
-import type { KeyFieldsFragment } from '../../generated/graphql.ts'
 import { useSession } from '../../session/use-session.ts'
 import { Card } from '../../ui/card.tsx'
 import { Facts } from '../../ui/facts.tsx'
+import { type KeyDetails, useLimits } from './key-limits.tsx'
 import styles from './keys.module.css'
+import { LastChange } from './last-change.tsx'
 import { selectableAgents } from './selectable-agents.ts'
 import { ExpiryBadge } from './state/expiry-badge.tsx'
 import { KeyBadge } from './state/key-badge.tsx'
 
-/** What is written in the record of a key. */
-export function KeyFacts({ apiKey }: { readonly apiKey: KeyFieldsFragment }) {
+/** What a key may do and what was last done to it, before what else is written in its record. */
+export function KeyFacts({ apiKey }: { readonly apiKey: KeyDetails }) {
   const t = useTranslations('keys')
   const formats = useFormats()
   const agents = useAgentNames(apiKey.allowedAgents)
   const nameOf = useUserName()
+  const limits = useLimits(apiKey)
+  const { role } = useSession()
   return (
     <Card title={t('key.about')} aside={<KeyBadge apiKey={apiKey} />}>
       <Facts
         facts={[
+          ...limits,
+          [t('key.lastChange'), role === 'admin' && <LastChange key="change" id={apiKey.id} />],
           [t('key.prefix'), <code key="prefix">{`${apiKey.keyPrefix}…`}</code>],
           [t('permissions'), apiKey.permissions.map((name) => t(`permission.${lower(name)}`)).join(', ')],
           [t('form.agents'), agents],

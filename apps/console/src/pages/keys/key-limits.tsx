@@ -1,8 +1,6 @@
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../../format/use-formats.ts'
 import type { KeyQuery } from '../../generated/graphql.ts'
-import { Card } from '../../ui/card.tsx'
-import { Facts } from '../../ui/facts.tsx'
 import { useAllowed } from '../refusals/limit-name.ts'
 import { QuotaUse } from '../users/quota-use.tsx'
 import styles from './keys.module.css'
@@ -10,40 +8,30 @@ import styles from './keys.module.css'
 /** A key with what its page alone shows. */
 export type KeyDetails = NonNullable<KeyQuery['apiKey']>
 
-/** What the key may still do, and whose limit decides: its own, the gateway's, or the quota of its owner. */
-export function KeyLimits({ apiKey }: { readonly apiKey: KeyDetails }) {
+/** Facts: what the key may still do, and whose limit decides: its own, the gateway's, or the quota of its owner. */
+export function useLimits({ limits, rateLimits, permissions, owner }: KeyDetails) {
   const t = useTranslations('keys.limits')
   const { moment } = useFormats()
-  const { limits, rateLimits, permissions, owner } = apiKey
   const may = (permission: 'CHAT' | 'UPLOAD') =>
     permissions.includes(permission) || permissions.includes('ADMIN')
-  return (
-    <Card title={t('title')}>
-      <Facts
-        facts={[
-          [t('chats'), may('CHAT') && <Rate own={limits.chatPerMinute} held={rateLimits.chatPerMinute} />],
-          [
-            t('uploads'),
-            may('UPLOAD') && <Rate own={limits.uploadPerMinute} held={rateLimits.uploadPerMinute} />,
-          ],
-          [
-            t('quota'),
-            owner === null ? (
-              t('quotaHidden')
-            ) : (
-              <div key="quota" className={styles.quota}>
-                <QuotaUse user={owner.quota} />
-                <p className={styles.hint}>
-                  {t('quotaOf', { owner: owner.username })}
-                  {owner.quota.resetsAt !== null && ` ${t('resets', { at: moment(owner.quota.resetsAt) })}`}
-                </p>
-              </div>
-            ),
-          ],
-        ]}
-      />
-    </Card>
-  )
+  return [
+    [t('chats'), may('CHAT') && <Rate own={limits.chatPerMinute} held={rateLimits.chatPerMinute} />],
+    [t('uploads'), may('UPLOAD') && <Rate own={limits.uploadPerMinute} held={rateLimits.uploadPerMinute} />],
+    [
+      t('quota'),
+      owner === null ? (
+        t('quotaHidden')
+      ) : (
+        <div key="quota" className={styles.quota}>
+          <QuotaUse user={owner.quota} />
+          <p className={styles.hint}>
+            {t('quotaOf', { owner: owner.username })}
+            {owner.quota.resetsAt !== null && ` ${t('resets', { at: moment(owner.quota.resetsAt) })}`}
+          </p>
+        </div>
+      ),
+    ],
+  ] as const
 }
 
 interface RateProps {

@@ -14,7 +14,7 @@ import { Page } from '../../ui/page.tsx'
 import { EditKey } from './edit-key.tsx'
 import { KeyCode } from './key-code.tsx'
 import { KeyFacts } from './key-facts.tsx'
-import { type KeyDetails, KeyLimits } from './key-limits.tsx'
+import type { KeyDetails } from './key-limits.tsx'
 import { KeyUse } from './key-use.tsx'
 import styles from './keys.module.css'
 import { RevokeKey } from './revoke-key.tsx'
@@ -64,23 +64,20 @@ function LoadedKey({ apiKey }: { readonly apiKey: KeyDetails }) {
       }
     >
       {!isMine && <Notice tone="info">{t('notYours')}</Notice>}
-      <KeyUse apiKey={apiKey} mayReset={isMine} />
       <Cards>
-        <div className={styles.column}>
-          <KeyFacts apiKey={apiKey} />
-          <KeyLimits apiKey={apiKey} />
-        </div>
-        {!isRevoked && (
-          <Card title={code('title')}>
-            <KeyCode
-              permissions={apiKey.permissions.map((name) => name.toLowerCase())}
-              allowedAgents={apiKey.allowedAgents}
-              secret={KEY_PLACEHOLDER}
-            />
-            <p className={styles.hint}>{code('placeholder')}</p>
-          </Card>
-        )}
+        <KeyFacts apiKey={apiKey} />
+        <KeyUse apiKey={apiKey} mayReset={isMine} />
       </Cards>
+      {!isRevoked && (
+        <Card title={code('title')}>
+          <KeyCode
+            permissions={apiKey.permissions.map((name) => name.toLowerCase())}
+            allowedAgents={apiKey.allowedAgents}
+            secret={KEY_PLACEHOLDER}
+          />
+          <p className={styles.hint}>{code('placeholder')}</p>
+        </Card>
+      )}
       {dialog === 'edit' && <EditKey apiKey={apiKey} onClose={close} />}
       <RevokeKey apiKey={apiKey} isOpen={dialog === 'revoke'} onClose={close} />
     </Page>

@@ -3,7 +3,12 @@ import { useState } from 'react'
 import { useTranslations } from 'use-intl'
 import { Count } from '../../charts/count.tsx'
 import { useFormats } from '../../format/use-formats.ts'
-import { KeyDocument, type KeyFieldsFragment, KeysDocument } from '../../generated/graphql.ts'
+import {
+  AuditEventsDocument,
+  KeyDocument,
+  type KeyFieldsFragment,
+  KeysDocument,
+} from '../../generated/graphql.ts'
 import { startOfDay, startOfMonth } from '../../report/zone.ts'
 import { client } from '../../session/gateway.ts'
 import { invalidate } from '../../session/queries.ts'
@@ -97,7 +102,7 @@ export function KeyUse({ apiKey, mayReset }: KeyUseProps) {
         onClose={() => setAsking(false)}
         run={async () => {
           if (asked !== undefined) await client.apiKeys.resetUsage(apiKey.id, { period: asked.period })
-          await invalidate(KeyDocument, KeysDocument)
+          await invalidate(KeyDocument, AuditEventsDocument, KeysDocument)
           toast(t('key.resetDone'))
         }}
       >

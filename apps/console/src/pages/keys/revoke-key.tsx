@@ -1,6 +1,11 @@
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../../format/use-formats.ts'
-import { KeyDocument, type KeyFieldsFragment, KeysDocument } from '../../generated/graphql.ts'
+import {
+  AuditEventsDocument,
+  KeyDocument,
+  type KeyFieldsFragment,
+  KeysDocument,
+} from '../../generated/graphql.ts'
 import { client } from '../../session/gateway.ts'
 import { invalidate } from '../../session/queries.ts'
 import { Confirm } from '../../ui/overlays/confirm.tsx'
@@ -27,7 +32,7 @@ export function RevokeKey({ apiKey, isOpen, onClose }: RevokeKeyProps) {
       onClose={onClose}
       run={async () => {
         await client.apiKeys.revoke(apiKey.id)
-        await invalidate(KeyDocument, KeysDocument)
+        await invalidate(KeyDocument, AuditEventsDocument, KeysDocument)
         toast(t('revoked'))
       }}
     >
