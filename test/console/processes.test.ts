@@ -53,7 +53,16 @@ describe.runIf(HAS_BROWSER)('the page of the processes', () => {
       const breaker = { agentId: 'dify', deploymentId: 'eu-1', breaker: 'OPEN', openSince: null }
       const breakers = [{ ...breaker, reason: 'agent_timeout' }]
       const configuration = { ...own.configuration, state: 'DIFFERENT', error }
-      const other = { ...own, id: 'other', host: 'gw-2', pid: 12, version: '0.0.9', breakers, configuration }
+      const other = {
+        ...own,
+        id: 'other',
+        host: 'gw-2',
+        port: 3001,
+        pid: 12,
+        version: '0.0.9',
+        breakers,
+        configuration,
+      }
       const lastSeenAt = new Date(Date.parse(own.startedAt) - 1_000).toISOString()
       const ended = { startedAt: lastSeenAt, lastSeenAt, breakers: [], configuration: null }
       body.data?.gatewayProcesses?.push(other, { ...other, ...ended, id: 'lost', pid: 11, state: 'LOST' })
@@ -63,18 +72,18 @@ describe.runIf(HAS_BROWSER)('the page of the processes', () => {
     await page.getByRole('link', { name: 'Processes' }).click()
     await page.getByText('Different versions run side by side.').waitFor()
     await page.getByText('0.0.9: 1').waitFor()
-    const row = page.getByRole('row', { name: 'gw-2, pid 12' })
+    const row = page.getByRole('row', { name: 'gw-2:3001, pid 12' })
     await row.getByText('dify/eu-1').waitFor()
     await row.getByText('Not in use').waitFor()
     for (const cell of await row.getByRole('cell').all())
       expect(await cell.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0)
     expect(await row.textContent()).toContain(error)
-    expect(await page.getByRole('row', { name: 'gw-2, pid 11' }).count()).toBe(0)
+    expect(await page.getByRole('row', { name: 'gw-2:3001, pid 11' }).count()).toBe(0)
     const notice = page.getByRole('status').filter({ hasText: '1 process was lost within the last 24 hours' })
-    expect(await notice.textContent()).toMatch(/gw-2, pid 11, last seen .*; replaced by pid 12/)
+    expect(await notice.textContent()).toMatch(/gw-2:3001, pid 11, last seen .*; replaced by pid 12/)
     expect(await violations()).toEqual([])
     await notice.getByRole('link', { name: 'Show the ended ones' }).click()
-    await page.getByRole('row', { name: 'gw-2, pid 11' }).getByText('Lost', { exact: true }).waitFor()
+    await page.getByRole('row', { name: 'gw-2:3001, pid 11' }).getByText('Lost', { exact: true }).waitFor()
     expect(await notice.count()).toBe(0)
   })
 

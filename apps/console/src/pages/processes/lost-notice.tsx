@@ -27,7 +27,9 @@ export function LostNotice({ processes }: { readonly processes: readonly Process
       {lost.slice(0, NAMED_MAX).map(({ process, replacement }) => (
         <p key={process.id}>
           {t('lostOne', { name: nameOf(process), time: short(process.lastSeenAt) })}
-          {replacement !== undefined && t('replacedBy', { pid: String(replacement.pid ?? replacement.id) })}
+          {replacement === undefined
+            ? t('notReplaced')
+            : t('replacedBy', { pid: String(replacement.pid ?? replacement.id) })}
         </p>
       ))}
     </Notice>

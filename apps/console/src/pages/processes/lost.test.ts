@@ -45,8 +45,9 @@ test('of processes that were lost together each has a replacement of its own, or
   ])
 })
 
-test('a process is named by its machine and its process id, an older one that told neither by its id', () => {
-  const process = { id: 'p-1', host: 'one', pid: 7 }
-  expect(nameOf(process)).toBe('one, pid 7')
-  expect([nameOf({ ...process, pid: null }), nameOf({ ...process, host: null })]).toEqual(['one', 'p-1'])
+test('a process is named by its machine, its port and its process id, an older one that told neither by its id', () => {
+  const process = { id: 'p-1', host: 'one', port: 80, pid: 7 }
+  expect(nameOf(process)).toBe('one:80, pid 7')
+  const older = { ...process, port: null, pid: null }
+  expect([nameOf(older), nameOf({ ...older, host: null })]).toEqual(['one', 'p-1'])
 })

@@ -1,12 +1,13 @@
 import type { Process } from './versions-of.ts'
 
-type Named = Pick<Process, 'id' | 'host' | 'pid'>
+type Named = Pick<Process, 'id' | 'host' | 'pid'> & Partial<Pick<Process, 'port'>>
 type Seen = Named & Pick<Process, 'port' | 'state' | 'startedAt' | 'lastSeenAt'>
 
-/** Several processes may run on one machine. */
-export function nameOf({ id, host, pid }: Named): string {
+/** Several gateways may run on one machine, and several processes of one gateway share its port. */
+export function nameOf({ id, host, port = null, pid }: Named): string {
   if (host === null) return id
-  return pid === null ? host : `${host}, pid ${pid}`
+  const place = port === null ? host : `${host}:${port}`
+  return pid === null ? place : `${place}, pid ${pid}`
 }
 
 interface Lost {

@@ -108,7 +108,7 @@ test('a process that was lost today and two versions beside each other are conce
   expect(processConcerns({ gatewayProcesses: [live, stopped, longAgo] }, NOW)).toEqual([])
   const newer = { ...live, id: '5', version: '1.1.0' }
   expect(processConcerns({ gatewayProcesses: [live, newer, lost] }, NOW)).toMatchObject([
-    { kind: 'lost', count: 1, names: ['one, pid 7'] },
+    { kind: 'lost', count: 1, names: ['one:8080, pid 7'] },
     { kind: 'versions', count: 2, names: ['1.0.0', '1.1.0'] },
   ])
 })
@@ -126,9 +126,9 @@ test('processes that cannot write or answer are named, with the cause, and a loc
     { ...live, id: '4', pid: 4, concerns: [{ concern: 'DISK_FULL' as const, cause: null, blockedBy: null }] },
   ]
   expect(processConcerns({ gatewayProcesses }, NOW)).toMatchObject([
-    { kind: 'locked', count: 2, names: [lock(12)], tone: 'danger', way: { to: '/processes' } },
-    { kind: 'ledgerBehind', count: 1, names: ['one, pid 3'] },
-    { kind: 'unavailable', count: 1, names: ['one, pid 2 (database)'] },
-    { kind: 'diskFull', count: 1, names: ['one, pid 4'] },
+    { kind: 'locked', count: 1, names: [lock(12)], tone: 'danger', way: { to: '/processes' } },
+    { kind: 'ledgerBehind', count: 1, names: ['one:8080, pid 3'] },
+    { kind: 'unavailable', count: 1, names: ['one:8080, pid 2 (database)'] },
+    { kind: 'diskFull', count: 1, names: ['one:8080, pid 4'] },
   ])
 })

@@ -130,15 +130,13 @@ function troublesOf(processes: NonNullable<HealthProcessesQuery['gatewayProcesse
     for (const { concern, cause, blockedBy } of process.concerns) {
       if (concern === 'UNAVAILABLE') found.unavailable.set(process.id, `${name} (${cause})`)
       if (concern === 'DISK_FULL') found.diskFull.set(process.id, name)
-      if (blockedBy !== null) found.locked.set(process.id, blockedBy)
+      // How long its transaction has been open differs from heartbeat to heartbeat.
+      if (blockedBy !== null) found.locked.set(blockedBy.split(' (')[0] ?? '', blockedBy)
       else if (concern === 'LEDGER_BEHIND') found.ledgerBehind.set(process.id, name)
     }
   }
-  const holders = new Map([...found.locked.values()].map((holder) => [holder.split(' (')[0], holder]))
   return Object.entries(found).flatMap(([kind, names]) =>
-    concern(kind as ProcessTrouble, 'danger', [...names.values()], { to: '/processes' }).map((each) =>
-      kind === 'locked' ? { ...each, names: [...holders.values()].slice(0, NAMES_MAX) } : each,
-    ),
+    concern(kind as ProcessTrouble, 'danger', [...names.values()], { to: '/processes' }),
   )
 }
 
