@@ -207,7 +207,8 @@ test('closing a sandbox ends open streams and their runs at once', async () => {
     await ask.openai(openai, 'sandbox:pings'),
   ]
   await own.close()
-  expect(pendingTimers()).toBe(timers)
+  // A timer of a test before may have ended meanwhile.
+  expect(pendingTimers()).toBeLessThanOrEqual(timers)
   for (const response of responses) {
     expect((await readUntil(response, () => false)).error).toBeInstanceOf(Error)
   }

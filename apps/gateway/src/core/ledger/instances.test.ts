@@ -15,6 +15,9 @@ let beats: number
 let live: number
 let min_build: string | null
 let wakes: (() => void)[]
+/** The place of the load among the values of a heartbeat. */
+const LOAD = 6
+
 let written: unknown[]
 let inFlight: number
 const reap = vi.fn(async () => 0)
@@ -34,7 +37,7 @@ beforeEach(() => {
   const sql: Sql = {
     async query<Row>(_text: string, values: readonly unknown[] = []) {
       beats += 1
-      written.push(values.at(-2))
+      written.push(values[LOAD])
       if (database === 'down') throw new Error('no database')
       if (database === 'hanging') await new Promise<void>((resolve) => wakes.push(resolve))
       return [{ live }] as Row[]
