@@ -180,6 +180,27 @@ describe.runIf(HAS_BROWSER)('the tables of the console', () => {
     await page.getByRole('dialog', { name: 'Change bert' }).waitFor()
   })
 
+  test('on a phone no line of a row begins with the point that parts its values', async () => {
+    const { page, logIn } = await console.visit('/agents', { viewport: { width: 390, height: 844 } })
+    await logIn()
+    await page.getByRole('cell', { name: /^≈/ }).first().waitFor()
+    const points = await page.getByRole('cell').evaluateAll((cells) =>
+      cells.flatMap((cell) => {
+        const [left, { x, y, height }] = [
+          cell.parentElement?.getBoundingClientRect().x ?? 0,
+          cell.getBoundingClientRect(),
+        ]
+        // The cell of the buttons, and those that are not shown.
+        if (height === 0 || getComputedStyle(cell).position === 'absolute') return []
+        const isInSight = document.elementFromPoint(x + 6, y + height / 2) === cell
+        const isFirst = x <= left + 16
+        return [{ isFirst, isPoint: getComputedStyle(cell, '::before').content.includes('·') || isInSight }]
+      }),
+    )
+    expect(points.filter(({ isFirst }) => isFirst).length).toBeGreaterThan(6)
+    expect(points.filter(({ isFirst, isPoint }) => isFirst === isPoint)).toEqual([])
+  })
+
   test('calls are filtered by all that the ledger has, and what is set can be taken away', async () => {
     const { page, logIn, violations } = await console.visit('/calls?model=')
     await logIn()
