@@ -5,7 +5,8 @@ import type { ReplyStore } from '#core/reply-log/store/reply-store.ts'
 import { logChanges } from '#ops/log-changes.ts'
 import type { Surroundings } from './surroundings.ts'
 
-export interface EndedByInstances extends Pick<InstancesDeps, 'load' | 'configuration' | 'concerns'> {
+export interface EndedByInstances
+  extends Pick<InstancesDeps, 'load' | 'configuration' | 'concerns' | 'port'> {
   readonly ledger: Pick<Ledger, 'settleDead'>
   readonly replyStore: Pick<ReplyStore, 'endDead'>
 }
@@ -13,7 +14,7 @@ export interface EndedByInstances extends Pick<InstancesDeps, 'load' | 'configur
 /** The row of this process among those of others, and who ends the calls of dead ones. */
 export function buildInstances(
   { config, database, runtime, identity, build, log }: Surroundings,
-  { load, configuration, concerns, ledger, replyStore }: EndedByInstances,
+  { load, configuration, concerns, port, ledger, replyStore }: EndedByInstances,
 ): Instances {
   const { lanes } = database
   const { leaseMs } = config.instance
@@ -26,7 +27,7 @@ export function buildInstances(
     load,
     configuration,
     concerns,
-    port: () => config.port || undefined,
+    port,
     build,
     ...config.instance,
     async reap() {

@@ -47,8 +47,8 @@ export interface Gateway extends GatewayLife {
   }
   /** Its clock follows the database's once {@link Gateway.prepareCommands} has resolved. */
   readonly runtime: Runtime
-  /** Sets the URL under which clients reach the gateway, for a port that the system chooses. */
-  reachedAt(publicUrl: string): void
+  /** Sets the URL under which clients reach the gateway and the port on which it serves them, which the system may choose. */
+  reachedAt(publicUrl: string, port: number): void
 }
 
 export interface GatewayDeps extends Omit<ProcessDeps, 'identity'> {
@@ -81,6 +81,7 @@ export async function createGateway({
   const surroundings = await buildSurroundings({ ...deps, identity })
   const { config, database, runtime, metrics, tracing, disk } = surroundings
   let { publicUrl } = config
+  let servedPort: number | undefined
   const agents = buildAgents(surroundings)
   const accounts = buildAccounts(surroundings)
   const { limits, redis } = buildLimits(surroundings, () => instances.live)
@@ -105,6 +106,7 @@ export async function createGateway({
   })
   const instances = buildInstances(surroundings, {
     concerns: watch.concerns,
+    port: () => servedPort,
     load,
     configuration: () => processTasks.configuration.state(),
     ledger,
@@ -158,8 +160,9 @@ export async function createGateway({
       recordCredential: refusedOperations.recordCredential,
     },
     runtime,
-    reachedAt(url) {
+    reachedAt(url, port) {
       publicUrl = url
+      servedPort = port
     },
   }
 }

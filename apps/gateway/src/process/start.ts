@@ -80,8 +80,9 @@ export async function start(settings: Config): Promise<void> {
     const { promise: completed, resolve: endWait } = Promise.withResolvers<void>()
     if (isPrepared) gateway.holdRequestsFor(completed)
     const serving = await listenForRequests({ config, gateway, database, log }, closers)
-    const address = reachedAt(config, serving.app)
-    gateway.reachedAt(address)
+    const { port } = serving.app.server.address() as AddressInfo
+    const address = reachedAt(config, port)
+    gateway.reachedAt(address, port)
     const announce = (admin: FirstAdmin | undefined) => {
       if (admin !== undefined) log.info({ username: admin.username }, 'the first administrator was created')
       if (admin === undefined && !isPrintingWorker()) return
@@ -289,8 +290,7 @@ async function listen(app: FastifyInstance, host: string, port: number, name: st
 }
 
 /** The public URL with the port that the system chose if `PORT` is 0. */
-function reachedAt({ port, publicUrl }: Config, app: FastifyInstance): string {
-  const { port: chosen } = app.server.address() as AddressInfo
+function reachedAt({ port, publicUrl }: Config, chosen: number): string {
   return port === 0 ? publicUrl.replace(/:0$/, `:${chosen}`) : publicUrl
 }
 
