@@ -18,7 +18,7 @@ function textsOf(tree: Tree, prefix = ''): Map<string, string> {
 const english = textsOf(en)
 const chinese = textsOf(zh)
 const placeholdersOf = (text: string) =>
-  [...new Set([...text.matchAll(/\{(\w+)/g)].map(([, name]) => name))].sort()
+  [...new Set([...text.matchAll(/\{(\w+)[,}]/g)].map(([, name]) => name))].sort()
 
 test('both languages have the same messages, and none is empty', () => {
   expect([...chinese.keys()].sort()).toEqual([...english.keys()].sort())
