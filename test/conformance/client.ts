@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dialect } from '@trunkline/gateway/test/agents/dialect.test-support.ts'
 import { readerOf } from '../support/stream.ts'
-import { agentId, fresh, type GatewayWithEmulators, type Variant } from './gateway-with-emulators.ts'
+import {
+  agentId,
+  fresh,
+  type GatewayWithEmulators,
+  HEADER_HOLD_MS,
+  type Variant,
+} from './gateway-with-emulators.ts'
 import { type Reply, readReply, type Usage } from './reply.ts'
 
 export interface Question {
@@ -52,20 +58,29 @@ export interface Client {
   readonly results: ReadonlyMap<string, CallResult>
 }
 
+/** What makes an emulator answer late on purpose. */
+export const SLOW_FIRST = 'sandbox:slow-first'
+const TRIES_MAX = 3
+
 export function createClient(setup: GatewayWithEmulators, dialect: Dialect): Client {
   const results = new Map<string, CallResult>()
   return {
     results,
     async ask(question) {
-      let requestId = ''
-      const response = await untilServed(() => {
-        requestId = randomUUID()
-        return send(setup, dialect, question, { requestId })
-      })
-      const reply = readReply(response, await response.text())
-      const { reason, usage, headers } = reply
-      if (headers.has('x-call-id')) results.set(requestId, { question, reason, usage })
-      return reply
+      for (let tries = 1; ; tries += 1) {
+        let [requestId, sentMs] = ['', 0]
+        const response = await untilServed(() => {
+          ;[requestId, sentMs] = [randomUUID(), performance.now()]
+          return send(setup, dialect, question, { requestId })
+        })
+        const wasLate = performance.now() - sentMs >= HEADER_HOLD_MS
+        const reply = readReply(response, await response.text())
+        const { reason, usage, headers, text } = reply
+        if (headers.has('x-call-id')) results.set(requestId, { question, reason, usage })
+        // On a machine with too much to do, even a rejection comes so late that the stream has begun, whose status is 200 then.
+        const hasBegun = wasLate && response.status === 200 && reason !== undefined && text === ''
+        if (!hasBegun || question.query.includes(SLOW_FIRST) || tries === TRIES_MAX) return reply
+      }
     },
     async upload({ name, content }) {
       const form = new FormData()

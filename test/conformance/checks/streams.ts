@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { SLOW_FIRST } from '../client.ts'
 import { HEADER_HOLD_MS } from '../gateway-with-emulators.ts'
 import type { Check } from '../trial.ts'
 
@@ -14,7 +15,7 @@ export const STREAMS = {
   },
 
   async 'END-02'(trial) {
-    const query = `sandbox:slow-first=${HEADER_HOLD_MS + 200} sandbox:html Hello`
+    const query = `${SLOW_FIRST}=${HEADER_HOLD_MS + 200} sandbox:html Hello`
     const reply = await trial.ask({ query, stream: true })
     expect([reply.status, reply.reason, reply.isDone]).toEqual([200, 'agent_error', false])
     expect(reply.raw).toMatch(/^: keep-alive\n\n/)
