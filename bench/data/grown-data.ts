@@ -5,6 +5,8 @@ const KEYS = 100_000
 const AGENTS = 1_000
 const DEPLOYMENTS = 50
 const CONVERSATIONS = 10_000
+/** A settlement writes to those of its hour, day and month. All of so many keys would take an hour to fill. */
+const MONTHS_OF_ROLLUPS = 2
 
 /** What an installation has after some years. */
 const GROWN = `${KEYS} keys, ${AGENTS} agents, ${DEPLOYMENTS} deployments, ${CONVERSATIONS} conversations of the owner`
@@ -13,7 +15,7 @@ const GROWN = `${KEYS} keys, ${AGENTS} agents, ${DEPLOYMENTS} deployments, ${CON
 export async function fillGrown(url: string, username: string, calls: number): Promise<void> {
   const data = await createUsageData(url, { keys: KEYS, isLogged: true })
   await data.loadCalls(calls, 0, 1)
-  await data.rollUp()
+  await data.rollUp(MONTHS_OF_ROLLUPS)
   console.log(`The grown gateway has ${GROWN}, and ${await data.sizes()}.`)
   await data.close()
   const client = new pg.Client({ connectionString: url })

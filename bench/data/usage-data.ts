@@ -21,9 +21,9 @@ export async function createUsageData(url: string, { keys = KEYS, isLogged = fal
   for (const statement of [people(keys), fillCalls(keys), ...FILL_ROLLUPS]) await session.query(statement)
   const { rows: months } = await session.query<{ month: Date }>(MONTHS)
 
-  /** Each session takes the next free month. */
-  async function eachMonth(statement: string, values: readonly unknown[]): Promise<void> {
-    const left = months.map(({ month }) => month)
+  /** Each session takes the next free month, of the last ones if so many are given. */
+  async function eachMonth(statement: string, values: readonly unknown[], last = months.length) {
+    const left = months.slice(-last).map(({ month }) => month)
     await Promise.all(
       sessions.map(async (client) => {
         for (let month = left.shift(); month !== undefined; month = left.shift()) {
@@ -40,10 +40,10 @@ export async function createUsageData(url: string, { keys = KEYS, isLogged = fal
         eachMonth('SELECT fill_calls($1, $2, $3, $4)', [total, first, step]),
       )
     },
-    /** Rebuilds all rollups and counters from the ledger, with the same arithmetic as the settlement. */
-    async rollUp(): Promise<void> {
+    /** Rebuilds the rollups of all months or the last ones, and all counters, with the same arithmetic as the settlement. */
+    async rollUp(lastMonths?: number): Promise<void> {
       await session.query('TRUNCATE rollups')
-      await withoutIndexes(sessions, 'rollups', () => eachMonth('SELECT fill_rollups($1)', []))
+      await withoutIndexes(sessions, 'rollups', () => eachMonth('SELECT fill_rollups($1)', [], lastMonths))
       for (const statement of COUNTERS) await session.query(statement)
     },
     /** Returns the sizes of the two tables as readable text. */
