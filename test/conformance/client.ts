@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dialect } from '@trunkline/gateway/test/agents/dialect.test-support.ts'
 import { readerOf } from '../support/stream.ts'
+import { untilServed } from '../support/until-served.ts'
 import {
   agentId,
   fresh,
@@ -126,19 +126,6 @@ export const WAYS = [
   { face: 'openai', stream: false },
   { face: 'openai', stream: true },
 ] as const
-
-/**
- * Sends a request again, as clients do, where the gateway is not available: on a machine with too much to do, an admission may
- * take longer than its two seconds. Nothing of such a request has reached the platform.
- */
-async function untilServed(send: () => Promise<Response>): Promise<Response> {
-  for (;;) {
-    const response = await send()
-    const mayBeUnavailable = response.status === 503 && !response.headers.has('x-call-id')
-    if (!mayBeUnavailable || !(await response.clone().text()).includes('"unavailable"')) return response
-    await sleep(Number(response.headers.get('retry-after')) * 1_000)
-  }
-}
 
 function send(
   setup: GatewayWithEmulators,

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -148,6 +148,7 @@ describe.skipIf(!postgres || process.getuid?.() !== 0 || !areInstalled(IMAGE_TOO
   test('has left nothing behind but in /data', async () => {
     const { stdout } = await run('find', [image.root, '-newer', inImage('app/sbom.cdx.json'), '-type', 'f'])
     expect(stdout).toBe('')
+    expect((await stat(image.root)).uid).toBe(0)
   })
 
   test('needs nothing else to be tried: a sandbox, whose database is in /data', async () => {

@@ -136,7 +136,7 @@ test('the command line reads the refusals, the audit log and the processes of RE
     .poll(() => json('processes', '--state', 'live'))
     .toEqual([expect.objectContaining({ state: 'live', calls_in_flight: 0 })])
   expect(await output('processes')).toMatch(
-    /^ID +STATE +HOST +PID +VERSION +STARTED +LAST SEEN +CALLS +BREAKERS +CONFIGURATION\n/,
+    /^ID +STATE +HOST +PORT +PID +VERSION +STARTED +LAST SEEN +CALLS +BREAKERS +CONFIGURATION +CONCERNS\n/,
   )
 })
 

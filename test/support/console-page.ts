@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { sharedBrowser } from './browser.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from './gateway-with-sandbox.ts'
+import { untilServed } from './until-served.ts'
 
 /** A gateway that serves the console, and pages of it. */
 export interface ConsoleInBrowser {
@@ -25,7 +26,10 @@ export interface ConsolePage {
 type Settings = Parameters<typeof startGatewayWithSandbox>[0]
 
 export async function startConsole(settings?: Settings): Promise<ConsoleInBrowser> {
-  const system = await startGatewayWithSandbox(settings)
+  const started = await startGatewayWithSandbox(settings)
+  const { api } = started
+  const chat: typeof api.chat = (...call) => untilServed(() => api.chat(...call))
+  const system = { ...started, api: { ...api, chat } }
   const browser = await sharedBrowser()
   const contexts: BrowserContext[] = []
   return {
