@@ -36,13 +36,14 @@ export interface FirstTexts {
   readonly firstChunkMs: { readonly p95: number } | null
 }
 
-/** The percentile of fewer calls is chance, and nobody waits for less. */
+/** The 95th percentile of fewer calls is a single one of them. */
 const CALLS_MIN = 10
+/** Below this, nobody notices that it has become longer. */
 const SLOW_MS_MIN = 2_000
 /** The 95th percentile depends on few calls. */
 const SLOW_TIMES_MIN = 1.5
 
-/** Whether first texts come so much later than before that somebody should look at it. */
+/** Whether answers begin so much later than before that an administrator should look for the cause. */
 export function areSlow(now: FirstTexts, before: FirstTexts): boolean {
   if (Math.min(now.calls, before.calls) < CALLS_MIN) return false
   const [ms, msBefore] = [now.firstChunkMs?.p95 ?? 0, before.firstChunkMs?.p95 ?? Number.POSITIVE_INFINITY]

@@ -64,7 +64,7 @@ export function createProcessWatch(deps: ProcessWatchDeps) {
       findLockHolder()
         .then((name) => {
           if (name === undefined) return
-          if (processOf(name) !== processOf(holder?.name)) lockFound(name)
+          if (name !== holder?.name) lockFound(name)
           holder = { name, seenMs: runtime.elapsedMs() }
         })
         // A database that does not answer is told of by its readiness.
@@ -106,6 +106,3 @@ function withHolder(concern: ToldConcern, blockedBy: string | undefined): ToldCo
   const isBehindLock = concern.cause === undefined || concern.cause === 'database'
   return isBehindLock && blockedBy !== undefined ? { ...concern, blockedBy } : concern
 }
-
-/** `process 17`, of a holder whose transaction becomes older with each look. */
-const processOf = (name: string | undefined): string | undefined => name?.split(' (')[0]

@@ -99,7 +99,8 @@ export const GatewayProcessSchema = Type.Object(
             cause: null,
             since: '2026-11-20T08:29:10.000Z',
             count: 12,
-            blocked_by: 'process 4711 (psql, idle in transaction, its transaction open for 52 s)',
+            blocked_by:
+              'process 4711 (psql, idle in transaction, its transaction open since 2026-11-20T08:29:08Z)',
           },
         ],
       },

@@ -3917,7 +3917,7 @@ export interface components {
          *           "cause": null,
          *           "since": "2026-11-20T08:29:10.000Z",
          *           "count": 12,
-         *           "blocked_by": "process 4711 (psql, idle in transaction, its transaction open for 52 s)"
+         *           "blocked_by": "process 4711 (psql, idle in transaction, its transaction open since 2026-11-20T08:29:08Z)"
          *         }
          *       ]
          *     }

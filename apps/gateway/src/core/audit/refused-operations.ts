@@ -93,7 +93,7 @@ export function createRefusedOperations({
       if (waiting >= WAITING_MAX) onDropped()
       else inTurn(() => append(refused))
     },
-    /** Records at most one in a minute of each address. None is missed in the metric of what was dropped: a sample is kept. */
+    /** Records at most one a minute of each address. What is left out does not count as dropped, since only a sample is kept. */
     recordCredential(refused: RefusedCredential): void {
       if (waiting >= WAITING_MAX || wasNoted(networkOf(refused.from.address))) return
       inTurn(() => appendCredential(refused).catch(() => undefined))

@@ -242,7 +242,8 @@ interface Beat {
 
 /**
  * `$1`: this instance, `$2`: the lease in milliseconds, `$3`: its build, `$4` to `$6`: where it runs and its version, `$7`: what it
- * knows of its agents, `$8`: which configuration it serves, `$9`: its port, `$10`: what is wrong with it. It uses no other table, whose locks it would have to wait for.
+ * knows of its agents, `$8`: which configuration it serves, `$9`: its port, `$10`: what is wrong with it. It uses no other table,
+ * whose locks it would have to wait for.
  */
 const BEAT = `
 WITH beat AS (

@@ -117,16 +117,16 @@ test('processes that cannot write or answer are named, with the cause, and a loc
   const at = { startedAt: '2026-11-22T08:00:00Z', lastSeenAt: '2026-11-22T10:00:00Z', port: 8080 }
   const live = { ...at, state: 'LIVE' as const, host: 'one', version: '1.0.0' }
   const behind = { concern: 'LEDGER_BEHIND' as const, cause: null }
-  const lock = (seconds: number) => `process 17 (psql, its transaction open for ${seconds} s)`
+  const lock = 'process 17 (psql, its transaction open since 2026-11-22T09:59:00Z)'
   const refuses = { concern: 'UNAVAILABLE' as const, cause: 'database' }
   const gatewayProcesses = [
-    { ...live, id: '1', pid: 1, concerns: [{ ...behind, blockedBy: lock(9) }] },
-    { ...live, id: '2', pid: 2, concerns: [{ ...refuses, blockedBy: lock(12) }] },
+    { ...live, id: '1', pid: 1, concerns: [{ ...behind, blockedBy: lock }] },
+    { ...live, id: '2', pid: 2, concerns: [{ ...refuses, blockedBy: lock }] },
     { ...live, id: '3', pid: 3, concerns: [{ ...behind, blockedBy: null }] },
     { ...live, id: '4', pid: 4, concerns: [{ concern: 'DISK_FULL' as const, cause: null, blockedBy: null }] },
   ]
   expect(processConcerns({ gatewayProcesses }, NOW)).toMatchObject([
-    { kind: 'locked', count: 1, names: [lock(12)], tone: 'danger', way: { to: '/processes' } },
+    { kind: 'locked', count: 1, names: [lock], tone: 'danger', way: { to: '/processes' } },
     { kind: 'ledgerBehind', count: 1, names: ['one:8080, pid 3'] },
     { kind: 'unavailable', count: 1, names: ['one:8080, pid 2 (database)'] },
     { kind: 'diskFull', count: 1, names: ['one:8080, pid 4'] },

@@ -130,8 +130,8 @@ function troublesOf(processes: NonNullable<HealthProcessesQuery['gatewayProcesse
     for (const { concern, cause, blockedBy } of process.concerns) {
       if (concern === 'UNAVAILABLE') found.unavailable.set(process.id, `${name} (${cause})`)
       if (concern === 'DISK_FULL') found.diskFull.set(process.id, name)
-      // How long its transaction has been open differs from heartbeat to heartbeat.
-      if (blockedBy !== null) found.locked.set(blockedBy.split(' (')[0] ?? '', blockedBy)
+      // Processes that wait for the same lock name the same holder.
+      if (blockedBy !== null) found.locked.set(blockedBy, blockedBy)
       else if (concern === 'LEDGER_BEHIND') found.ledgerBehind.set(process.id, name)
     }
   }

@@ -43,7 +43,7 @@ function breakerOf(random = MIDDLE) {
 
 const times = (number: number, ...keys: string[]) => Array.from({ length: number }, () => keys).flat()
 
-test('a breaker that nobody asks for a minute is probed once a minute, and half open when the platform has answered', () => {
+test('while no calls come, an open breaker is probed once a minute, and is half open once the platform has answered', () => {
   const test = breakerOf()
   test.ask(times(5, 'ada'), 'wasUnreachable')
   const told = () => [test.breaker.stateAt(test.nowMs), test.breaker.isProbeDue(test.nowMs)]

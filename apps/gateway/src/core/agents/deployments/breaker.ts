@@ -36,8 +36,8 @@ const RETRY_AFTER_MS_MAX = 59_000
  * one owner must not take the deployment from all: these failures are counted for each owner ({@link Parties}), and for each key of
  * an owner while no other owner calls.
  *
- * It has no timers: refused callers ask {@link Breaker.refused} and send the probe, and where nobody calls somebody else asks
- * {@link Breaker.isProbeDue}. All times are milliseconds of one monotonic clock.
+ * It has no timers. Whoever refuses a call asks {@link Breaker.refused} whether a probe is due; while no calls come, the routes ask
+ * {@link Breaker.isProbeDue} from time to time. All times are milliseconds of one monotonic clock.
  */
 export class Breaker {
   readonly #random: () => number
@@ -80,8 +80,8 @@ export class Breaker {
   }
 
   /**
-   * {@link Breaker.state}, and whether anybody has called within the last minute: a breaker that nobody asks stays as it was left,
-   * whatever has become of the deployment. Where the next call would be let through, it is half open.
+   * The state as it is told to others: half open also where the next call would be let through. `isUnasked` says that no call has
+   * come for a minute, so that the state may be out of date.
    */
   stateAt(nowMs: number): { readonly state: BreakerState; readonly isUnasked: boolean } {
     const { state } = this
@@ -182,7 +182,7 @@ export class Breaker {
     return opening === undefined ? nowMs >= this.#probeDueMs : opening.isProbeDue(nowMs)
   }
 
-  /** Whether a probe should be sent although nobody calls: once a minute until the platform has answered. */
+  /** Whether a probe is due while no calls come: once a minute, until the platform has answered. */
   isProbeDue(nowMs: number): boolean {
     if (this.#isProbing || !this.#isUnasked(nowMs) || nowMs - this.#probedMs < UNASKED_AFTER_MS) return false
     return this.stateAt(nowMs).state === 'open'

@@ -87,8 +87,8 @@ export function standingOf(
 }
 
 /**
- * Whether calls go from the process to the deployment, or would: a breaker that nobody has asked for a minute lets the next one
- * through, and says nothing against a platform that answers.
+ * Whether the process sends calls to the deployment, or would send the next one. A half-open breaker to which no call has come for a
+ * minute says nothing against a platform that answers probes.
  */
 function sendsCalls({ breaker, isUnasked }: DeploymentProcess): boolean {
   return breaker === 'closed' || (breaker === 'half_open' && isUnasked === true)
