@@ -76,6 +76,7 @@ export class RollingLoad {
     const lastMs = stream ? Math.round(streamMs.min + Math.random() * (streamMs.max - streamMs.min)) : 0
     let isOpen = false
     try {
+      const sentMs = performance.now()
       const { statusCode, body } = await request(`${url}/api/v1/chat`, {
         method: 'POST',
         headers: { authorization: `Bearer ${key}`, agent, 'content-type': 'application/json' },
@@ -83,7 +84,9 @@ export class RollingLoad {
         dispatcher: this.#agent,
       })
       if (statusCode !== 200) {
-        count(this.#refused, `${statusCode} ${reasonIn(await body.text())}`)
+        // An admission that the database did not answer in time is refused after two seconds, and what a restart refuses at once.
+        const seconds = Math.floor((performance.now() - sentMs) / 1_000)
+        count(this.#refused, `${statusCode} ${reasonIn(await body.text())} after ${seconds} s`)
         if (stream) await pause(AFTER_FAILURE_MS)
         return
       }
