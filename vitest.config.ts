@@ -37,6 +37,7 @@ const poll = { timeout: 20_000 }
 
 const unit = {
   execArgv: [...V8_FLAGS],
+  globalSetup: ['test/support/scratch-archive.ts'],
   testTimeout: 60_000,
   hookTimeout: 120_000,
   // Without isolation a worker loads modules once for all of its files and reuses the databases that they open.

@@ -22,7 +22,7 @@ describe.each(WORKERS)('the standard output of a production gateway with WORKERS
       env: { NODE_ENV: 'production', WORKERS: String(workers) },
     })
     expect(await gateway.trunkline('migrate')).toMatchObject({ code: 0 })
-  }, 120_000)
+  })
   afterAll(async () => {
     await gateway?.remove()
     await platform?.close()

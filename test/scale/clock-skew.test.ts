@@ -23,7 +23,7 @@ describe.skipIf(server === '')('of two replicas, one on a machine whose clock is
     if (first === undefined || second === undefined) throw new Error('two were started')
     wrong = { ...first, token: await first.api.login() }
     right = { ...second, token: await second.api.login() }
-  }, 120_000)
+  })
   afterAll(() => replicas?.remove())
 
   const inHours = (hours: number) => new Date(Date.now() + hours * HOUR_MS).toISOString()

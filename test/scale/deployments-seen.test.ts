@@ -48,7 +48,7 @@ describe.skipIf(server === '')('two gateways on one database', () => {
     gateways = [await start(), await start()]
     apis = gateways.map((gateway) => apiOf(gateway))
     token = (await apis[0]?.login()) ?? ''
-  }, 120_000)
+  })
   afterAll(async () => {
     for (const step of undo.reverse()) await step()
   })

@@ -53,7 +53,7 @@ describe.skipIf(server === '' || !hasTools())('a dump that is restored into anot
     await run('pg_restore', ['--no-owner', '--exit-on-error', '--dbname', target.url, file])
     restored = await startGateway({ config, databaseUrl: target.url })
     closers.push(restored.remove)
-  }, 120_000)
+  })
   afterAll(async () => {
     for (const close of closers.reverse()) await close()
   })

@@ -54,7 +54,7 @@ describe.skipIf(server === '' || !hasTools())('an end user that is erased', () =
     const { id, password } = await first.createUser(admin, 'alice', { role: 'premium' })
     const { full_key: key } = await first.createKey(admin, { owner_id: id, permissions: ['chat', 'upload'] })
     owner = { id, key, token: await first.login('alice', password) }
-  }, 120_000)
+  })
   afterAll(async () => {
     for (const step of undo.reverse()) await step()
   })

@@ -79,7 +79,7 @@ describe.skipIf(server === '')('two replicas without Redis', () => {
     replicas = await startKeptReplicas(server, [{}, {}], {
       settings: { instance: { leaseMs: 2_000 }, drain: { timeoutMs: 3_000 } },
     })
-  }, 120_000)
+  })
   afterAll(() => replicas?.remove())
 
   test('a stream that breaks at every event, or within, goes on at the other one with the same bytes', () =>
@@ -170,7 +170,7 @@ describe.skipIf(server === '' || redisUrl === '')('four replicas with Redis and 
   beforeAll(async () => {
     const env = { REDIS_URL: `${redisUrl}/9`, SECRET_KEY: randomBytes(32).toString('base64') }
     replicas = await startKeptReplicas(server, [{ env }, { env }, { env }, { env }])
-  }, 120_000)
+  })
   afterAll(() => replicas?.remove())
 
   const askAllOf = (apiKey: string, idempotencyKey: string, question: KeptQuestion) =>
@@ -284,7 +284,7 @@ describe.skipIf(server === '')('two replicas that nothing tells of each other', 
       return proxy.url
     }
     replicas = await startKeptReplicas(server, [{ reach }, { reach }])
-  }, 120_000)
+  })
   afterAll(async () => {
     await replicas?.remove()
     for (const proxy of proxies) proxy.close()
@@ -328,7 +328,7 @@ describe.skipIf(server === '' || redisUrl === '')(
           steps: { platform: 'openai', baseUrl: `${platform.origin}/v1`, apiKey: 'none', model: 'steps' },
         },
       })
-    }, 120_000)
+    })
     afterAll(async () => {
       await replicas?.remove()
       await database?.close()

@@ -36,7 +36,7 @@ describe.skipIf(server === '')('two replicas, and a platform that repeats what w
       return [agentOf(platform), { ...entry, timeouts: { firstByteMs: 300, idleMs: 300 } }] as const
     })
     replicas = await startKeptReplicas(server, [{}, {}], { agents: Object.fromEntries(agents) })
-  }, 120_000)
+  })
   afterAll(async () => {
     await replicas?.remove()
     await replay?.close()

@@ -35,7 +35,7 @@ beforeAll(async () => {
   api = apiOf(survivor ?? victim)
   token = await api.login()
   key = await api.createKey(token)
-}, 120_000)
+})
 afterAll(async () => {
   await victim?.remove()
   await survivor?.remove()

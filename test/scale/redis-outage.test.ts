@@ -46,7 +46,7 @@ describe.skipIf(server === '' || redisUrl === '')('two replicas whose Redis', ()
       )
       return row?.knowing === replicas.length
     })
-  }, 120_000)
+  })
   afterAll(async () => {
     await Promise.all((replicas ?? []).map((replica) => replica.remove()))
     await redis?.close()

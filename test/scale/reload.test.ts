@@ -38,7 +38,7 @@ describe.skipIf(server === undefined)('two replicas of two workers', () => {
     token = await apiAt(0).login()
     key = (await apiAt(0).createKey(token)).full_key
     await until('all workers live', async () => (await living()).length === 2 * WORKERS)
-  }, 120_000)
+  })
   beforeEach(async () => {
     await write('a', 0)
     await reload()

@@ -30,7 +30,7 @@ describe.skipIf(server === '' || redisUrl === '')('four replicas', () => {
     // Warms up connections and code, as in a gateway that has been running.
     const { full_key } = await api.createKey(token)
     await sendToAll(200, [full_key])
-  }, 120_000)
+  })
   afterAll(() => replicas?.remove())
 
   /** Sends all calls concurrently, distributed over the replicas in turn. */

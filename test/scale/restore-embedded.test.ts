@@ -39,7 +39,7 @@ beforeAll(async () => {
     target('files'),
   )
   expect(exported).toMatchObject({ code: 0 })
-}, 120_000)
+})
 afterAll(async () => {
   await gateway?.remove()
   await rm(home, { recursive: true })

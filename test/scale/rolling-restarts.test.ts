@@ -49,7 +49,7 @@ describe.skipIf(server === '' || !proxiesAreInstalled())(
         undo.push(proxy.stop)
         proxies.push(proxy)
       }
-    }, 120_000)
+    })
     afterAll(async () => {
       for (const step of undo.reverse()) await step()
     })

@@ -44,7 +44,7 @@ describe.skipIf(server === '')('two replicas', () => {
     replicas = [await start(), await start()]
     const api = apiOf(replicas[0].gateway)
     key = (await api.createKey(await api.login())).full_key
-  }, 120_000)
+  })
   afterAll(async () => {
     await Promise.all((replicas ?? []).map(({ gateway }) => gateway.remove()))
     await platform?.close()

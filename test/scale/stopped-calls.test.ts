@@ -31,7 +31,7 @@ describe.skipIf(server === '')('calls that run at one of two replicas and are st
     }
     owner = await join('owner')
     stranger = await join('stranger')
-  }, 120_000)
+  })
   afterAll(() => replicas?.remove())
 
   const urlOf = (index: number) => replicas.gateways[index]?.url ?? ''

@@ -45,7 +45,7 @@ describe.skipIf(server === undefined)('while S3', () => {
     token = await api.login()
     chatKey = (await api.createKey(token)).full_key
     uploadKey = (await api.createKey(token, { permissions: ['upload'] })).full_key
-  }, 120_000)
+  })
   afterAll(async () => {
     await gateway?.remove()
     await proxy?.close()

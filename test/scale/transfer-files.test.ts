@@ -64,7 +64,7 @@ describe.skipIf(server === '' || s3 === undefined)('uploaded files move', () => 
       const upload = await uploadFile(gateway.url, key, content, name)
       before.set(upload.id, await serve(upload))
     }
-  }, 120_000)
+  })
   beforeEach(async () => {
     if (s3 === undefined) return
     bucket = await createScratchBucket(s3)

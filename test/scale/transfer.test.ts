@@ -42,7 +42,7 @@ describe.runIf(server)('an embedded database moves to PostgreSQL', () => {
     const database = await migrated()
     empty = database.url
     dropEmpty = database.drop
-  }, 120_000)
+  })
 
   afterAll(async () => {
     await gateway.remove()

@@ -66,7 +66,7 @@ describe.skipIf(server === '' || s3 === undefined).each(['bucket', 'folder'])(
       const api = apiOf(at(0))
       token = await api.login()
       ;({ full_key: key } = await api.createKey(token, { permissions: ['chat', 'upload'] }))
-    }, 120_000)
+    })
     afterAll(async () => {
       await Promise.all((gateways ?? []).map((gateway) => gateway.remove()))
       await sandbox?.close()

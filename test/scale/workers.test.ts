@@ -30,7 +30,7 @@ describe.skipIf(process.env.E2E_DATABASE_URL === undefined)('three workers', () 
     token = await api.login()
     key = await api.createKey(token)
     await until('all workers have joined', async () => (await live()) === WORKERS)
-  }, 120_000)
+  })
   afterAll(async () => {
     await gateway?.remove()
     await platform?.close()

@@ -69,7 +69,7 @@ let face: Face
 beforeAll(async () => {
   await Promise.all([before.listen(), after.listen()])
   face = await openFace({ chatsPerMinute: 10_000 })
-}, 120_000)
+})
 afterAll(async () => {
   await face?.close()
   before.close()

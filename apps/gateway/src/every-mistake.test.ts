@@ -32,7 +32,7 @@ beforeAll(async () => {
   token = login.json().data.access_token
   const key = { name: 'k', description: '', permissions: ['chat'], expires_at: inAnHour() }
   apiKey = (await send('POST', '/api/v1/api-keys', key)).data.full_key
-}, 60_000)
+})
 afterAll(async () => {
   await gateway?.close()
   await app?.close()

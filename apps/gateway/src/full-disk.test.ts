@@ -24,7 +24,7 @@ beforeAll(async () => {
     { DATA_DIR: dataDir },
   )
   gateway = await createGateway({ config, database, runtime: systemRuntime, log: createLogger('silent') })
-}, 60_000)
+})
 afterAll(async () => {
   await gateway?.close()
   await database?.close()

@@ -37,7 +37,7 @@ beforeAll(async () => {
     },
   )
   key = made.fullKey
-}, 60_000)
+})
 afterAll(async () => {
   await gateway?.close()
   await app?.close()

@@ -49,7 +49,7 @@ beforeAll(async () => {
   const payload = { username: 'admin', password: 'correct horse' }
   const login = await app.inject({ method: 'POST', url: '/api/v1/login', payload })
   token = login.json().data.access_token
-}, 60_000)
+})
 afterAll(async () => {
   await gateway?.close()
   await app?.close()

@@ -36,7 +36,7 @@ beforeAll(async () => {
     SELECT span, 'all', date_trunc(span::text, now(), 'UTC'), 'search', 'dify', '', '', 'parked', 1, 0, 0, 0, 0, '{}', '{}'
     FROM unnest('{hour, day, month}'::rollup_span[]) AS s(span)`,
   )
-}, 60_000)
+})
 afterAll(() => face.close())
 
 test('REST passes words of the ledger that it does not know, in lists and in CSV', async () => {

@@ -56,7 +56,7 @@ beforeAll(async () => {
   const config = parseConfig({ agents: AGENTS }, {})
   gateway = await createGateway({ config, database, runtime: systemRuntime, log: createLogger('silent') })
   app = await serverWith({}, readBuiltConsole(folder))
-}, 60_000)
+})
 afterAll(async () => {
   await app?.close()
   await gateway?.close()

@@ -28,7 +28,7 @@ beforeAll(async () => {
     }),
   )
   app = await createServer(face.config, face.gateway, log)
-}, 120_000)
+})
 beforeEach(() => {
   logged = []
 })

@@ -1,6 +1,5 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import { openUsersApp, type UsersApp } from './app.test-support.ts'
 
@@ -11,7 +10,7 @@ let premium: Principal
 
 beforeAll(async () => {
   setup = await openUsersApp()
-}, OPENING_MS)
+})
 beforeEach(async () => {
   await setup.clear()
   admin = await setup.join('admin')

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { OPENING_MS, PASSWORD } from '#core/accounts/auth/users.test-support.ts'
+import { PASSWORD } from '#core/accounts/auth/users.test-support.ts'
 import { openUsersApp, type UsersApp } from './app.test-support.ts'
 
 let setup: UsersApp
 
 beforeAll(async () => {
   setup = await openUsersApp()
-}, OPENING_MS)
+})
 beforeEach(() => setup.clear())
 afterAll(() => setup.app.close())
 

@@ -10,7 +10,7 @@ let face: Face
 
 beforeAll(async () => {
   face = await openFace()
-}, 120_000)
+})
 afterAll(() => face?.close())
 
 const itemsOf = async (path: string, as: CallerName = 'admin'): Promise<Any[]> =>

@@ -1,6 +1,5 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import { hashKey } from '#core/accounts/keys/key-format.ts'
 import type { AgentInfo } from '#core/agents/directory.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
@@ -52,7 +51,7 @@ beforeAll(async () => {
     ledger.settle({ callId, outcome: index === 3 ? 'timeout' : 'done', ...sent, durationMs: 5 })
   }
   await ledger.close(5_000)
-}, OPENING_MS)
+})
 afterAll(() => setup.app.close())
 
 const idsOf = async (as: Principal | string, query = '') => {

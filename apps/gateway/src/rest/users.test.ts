@@ -1,6 +1,6 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { OPENING_MS, PASSWORD } from '#core/accounts/auth/users.test-support.ts'
+import { PASSWORD } from '#core/accounts/auth/users.test-support.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import { openUsersApp, type UsersApp } from './app.test-support.ts'
 
@@ -9,7 +9,7 @@ let admin: Principal
 
 beforeAll(async () => {
   setup = await openUsersApp()
-}, OPENING_MS)
+})
 beforeEach(async () => {
   await setup.clear()
   admin = await setup.join('admin', 'admin')

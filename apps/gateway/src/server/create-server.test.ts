@@ -1,4 +1,5 @@
-import type { FastifyInstance, InjectOptions } from 'fastify'
+import { Ajv } from 'ajv'
+import Fastify, { type FastifyInstance, type InjectOptions } from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parseConfig } from '#config/load.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
@@ -6,7 +7,7 @@ import type { Database } from '#core/database/database.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
 import { createLogger } from '#ops/logger.ts'
 import { createGateway, type Gateway } from '../composition/gateway.ts'
-import { createOpsServer, createServer } from './create-server.ts'
+import { createOpsServer, createServer, mountRoutes } from './create-server.ts'
 
 const ADMIN = { username: 'admin', password: 'correct horse' }
 
@@ -31,7 +32,7 @@ beforeAll(async () => {
   await gateway.processTasks.firstStart.createFirstAdmin(ADMIN)
   const login = await app.inject({ method: 'POST', url: '/api/v1/login', payload: ADMIN })
   token = login.json().data.access_token
-}, 60_000)
+})
 afterAll(async () => {
   await gateway?.close()
   await app?.close()
@@ -84,4 +85,33 @@ test('what is public may be kept: the signing keys for a minute, the reference a
   expect(await cacheOf('/.well-known/jwks.json')).toBe('public, max-age=60')
   expect(await cacheOf('/openapi.json')).toBe('no-cache')
   expect(await cacheOf('/docs/')).toBe('no-cache')
+})
+
+test('every schema of a request is one that Ajv knows and compiles, since a start compiles none', async () => {
+  const bare = Fastify()
+  const ajv = new Ajv({ strict: false })
+  const found: { name: string; schema: object; compile: () => unknown }[] = []
+  bare.addHook(
+    'onRoute',
+    function (this: FastifyInstance, { method, url, schema: parts = {}, validatorCompiler }) {
+      if (validatorCompiler !== undefined) return
+      const { strict, coercing } = this.shapeValidators
+      for (const part of ['params', 'querystring', 'headers', 'body'] as const) {
+        const schema = parts[part] as object | undefined
+        if (schema === undefined) continue
+        const compile = () => (part === 'body' ? strict : coercing)(schema)
+        found.push({ name: `${method} ${url} ${part}`, schema, compile })
+      }
+      for (const [name, schema] of Object.entries(this.getSchemas() as Record<string, object>))
+        found.push({ name, schema, compile: () => undefined })
+    },
+  )
+  await mountRoutes(bare, parseConfig(undefined, {}), gateway)
+  await bare.ready()
+  expect(found.map(({ name }) => name)).toContain('POST /api/v1/chat body')
+  for (const { name, schema, compile } of found) {
+    expect(ajv.validateSchema(schema), `${name}: ${ajv.errorsText()}`).toBe(true)
+    expect(compile, name).not.toThrow()
+  }
+  await bare.close()
 })

@@ -12,7 +12,7 @@ let app: FastifyInstance
 beforeAll(async () => {
   all = await openCallers({ chatsPerMinute: 10_000 })
   app = await createServer(all.config, all.gateway, createLogger('silent'))
-}, 120_000)
+})
 afterAll(async () => {
   await app?.close()
   await all?.close()

@@ -17,7 +17,7 @@ beforeAll(async () => {
   all = await openCallers({ chatsPerMinute: 10_000 })
   complete = await createServer(all.config, all.gateway, createLogger('silent'))
   withoutHooks = await serveWithoutHooks(all)
-}, 120_000)
+})
 afterAll(async () => {
   await complete?.close()
   await withoutHooks?.close()

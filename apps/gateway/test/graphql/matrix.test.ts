@@ -29,7 +29,7 @@ let url: string
 beforeAll(async () => {
   face = await openFace({ chatsPerMinute: 10_000 })
   url = await face.app.listen({ host: '127.0.0.1', port: 0 })
-}, 120_000)
+})
 afterAll(() => face?.close())
 
 test('every field that a caller can ask for is in the matrix, and no other', () => {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
 import type { Database } from '#core/database/database.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
@@ -19,7 +18,7 @@ describe(kind, () => {
   beforeAll(async () => {
     database = await openScratchDatabase(serverUrl)
     audit = createAudit(database)
-  }, OPENING_MS)
+  })
   afterAll(() => database.close())
   beforeEach(() =>
     tamper('DELETE FROM audit_events', 'DELETE FROM audit_head', 'DELETE FROM audit_allowances'),

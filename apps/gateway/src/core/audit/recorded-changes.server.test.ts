@@ -2,7 +2,6 @@ import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createSigningKeyAdministration } from '#core/accounts/auth/signing-key-administration.ts'
 import {
-  OPENING_MS,
   openUserServices,
   PASSWORD,
   TOKEN_CONFIG,
@@ -26,7 +25,7 @@ describe(kind, () => {
 
   beforeAll(async () => {
     services = await openUserServices(serverUrl)
-  }, OPENING_MS)
+  })
   afterAll(() => services.database.close())
   beforeEach(async () => {
     await services.clear()

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import { createRememberedKeys } from '#core/accounts/keys/key-limits.ts'
 import { Problem } from '#core/errors/errors.ts'
 import type { AttachedCall, KeptAdmission } from '#core/ledger/admission-row.ts'
@@ -30,7 +29,7 @@ beforeAll(async () => {
   services = await openUsageServices()
   ledger = services.processOf()
   owner = await services.join('premium')
-}, OPENING_MS)
+})
 afterAll(async () => {
   await ledger.close(5_000)
   await services.database.close()

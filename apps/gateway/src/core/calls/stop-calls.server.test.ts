@@ -1,6 +1,6 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { OPENING_MS, openUserServices, type UserServices } from '#core/accounts/auth/users.test-support.ts'
+import { openUserServices, type UserServices } from '#core/accounts/auth/users.test-support.ts'
 import type { Sql } from '#core/database/database.ts'
 import { Problem } from '#core/errors/errors.ts'
 import type { KeptCall, KeptCallRef } from '#core/reply-log/kept-call.ts'
@@ -58,7 +58,7 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
         },
       },
     })
-  }, OPENING_MS)
+  })
   afterAll(() => services.database.close())
 
   async function findKept({ keyId }: { readonly keyId: string }, ref: KeptCallRef): Promise<KeptCall> {

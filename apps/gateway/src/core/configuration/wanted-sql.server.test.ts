@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { OPENING_MS, openUserServices, type UserServices } from '#core/accounts/auth/users.test-support.ts'
+import { openUserServices, type UserServices } from '#core/accounts/auth/users.test-support.ts'
 import { GATEWAY, type Who } from '#core/audit/actor.ts'
 import { readWantedConfiguration, wantConfiguration } from './wanted-sql.ts'
 
@@ -21,7 +21,7 @@ describe(kind, () => {
 
   beforeAll(async () => {
     services = await openUserServices(serverUrl)
-  }, OPENING_MS)
+  })
   afterAll(() => services.database.close())
   beforeEach(async () => {
     await sql().query("DELETE FROM settings WHERE name IN ('configuration', 'configuration_wanted')")

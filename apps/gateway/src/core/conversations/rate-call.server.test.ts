@@ -1,6 +1,5 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import type { Rating } from '#core/agents/adapter.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
 import type { Database } from '#core/database/database.ts'
@@ -33,7 +32,7 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
     fixture = await openLedgerFixture(serverUrl)
     ;({ database } = fixture)
     ledger = fixture.ledgerOf({ bounds: { endUsersPerDayMax: 1, appsPerDayMax: 1 } })
-  }, OPENING_MS)
+  })
   afterAll(() => fixture.close())
   beforeEach(async () => {
     key = await fixture.keyOf()

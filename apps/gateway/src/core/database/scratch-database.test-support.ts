@@ -158,3 +158,6 @@ export async function keptInCache(name: string, make: (path: string) => Promise<
   })
   return kept
 }
+
+// The workers of a test run would each make it, all at the same time, so its global setup runs this module before them.
+if (import.meta.main) await migrated()

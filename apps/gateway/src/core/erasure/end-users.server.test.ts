@@ -1,6 +1,5 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import type { NewEvent } from '#core/audit/audit.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
 import { createDerivedIds } from '#core/calls/conversation/derived-ids.ts'
@@ -27,7 +26,7 @@ describe(`an erasure, ${serverUrl === undefined ? 'embedded' : 'server'},`, () =
   beforeAll(async () => {
     fixture = await openLedgerFixture(serverUrl)
     key = await fixture.keyOf()
-  }, OPENING_MS)
+  })
   afterAll(() => fixture.close())
 
   const owner = (): Principal => ({

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import {
   admissionOf,
   type KeyRow,
@@ -18,7 +17,7 @@ describe.each(process.env.E2E_DATABASE_URL ? ['server'] : ['embedded'])('in the 
   beforeAll(async () => {
     fixture = await openLedgerFixture(kind === 'server' ? process.env.E2E_DATABASE_URL : undefined)
     key = await fixture.keyOf()
-  }, OPENING_MS)
+  })
   afterAll(() => fixture.close())
 
   const whom = (endUser = 'zoe') => ({ ownerId: key.ownerId, endUser })

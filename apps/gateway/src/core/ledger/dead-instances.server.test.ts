@@ -1,6 +1,5 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
 import { createReplyStore } from '#core/reply-log/store/reply-store.ts'
 import { admissionOf, type LedgerFixture, openLedgerFixture, randomHash } from './ledger.test-support.ts'
@@ -15,7 +14,7 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
 
   beforeAll(async () => {
     fixture = await openLedgerFixture(serverUrl)
-  }, OPENING_MS)
+  })
   afterAll(() => fixture.close())
   beforeEach(() => query('TRUNCATE instances, calls, kept_calls, idempotency_keys'))
 

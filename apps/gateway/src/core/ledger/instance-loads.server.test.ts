@@ -1,6 +1,5 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import type { AgentLoad } from '#core/agents/deployments/load.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
 import type { Database } from '#core/database/database.ts'
@@ -11,7 +10,7 @@ let database: Database
 
 beforeAll(async () => {
   database = await openScratchDatabase()
-}, OPENING_MS)
+})
 afterAll(() => database.close())
 
 /** A process whose next heartbeat is far away. */

@@ -1,6 +1,5 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
 import type { Database } from '#core/database/database.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
@@ -10,7 +9,7 @@ let database: Database
 
 beforeAll(async () => {
   database = await openScratchDatabase()
-}, OPENING_MS)
+})
 afterAll(() => database.close())
 
 test('rows of processes that ended long ago are deleted, a bounded number at a time', async () => {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import { DeadlineError } from '#core/base/async/deadline.ts'
 import type { Database, Sql } from '#core/database/database.ts'
 import type { Prisma } from '#generated/prisma/client.ts'
@@ -27,7 +26,7 @@ describe(kind, () => {
   beforeAll(async () => {
     fixture = await openLedgerFixture(serverUrl)
     database = fixture.database
-  }, OPENING_MS)
+  })
   afterAll(() => fixture.close())
   beforeEach(async () => {
     key = await fixture.keyOf()

@@ -1,7 +1,6 @@
 import pg from 'pg'
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
 import type { Database, Sql } from '#core/database/database.ts'
 import type { Prisma } from '#generated/prisma/client.ts'
@@ -36,7 +35,7 @@ describe(kind, () => {
     fixture = await openLedgerFixture(serverUrl)
     ;({ database, ledgerOf, userOf, keyOf, usageOf } = fixture)
     ledger = ledgerOf()
-  }, OPENING_MS)
+  })
   afterAll(() => fixture.close())
 
   const rowOf = (id: string) => database.prisma.call.findUniqueOrThrow({ where: { id } })

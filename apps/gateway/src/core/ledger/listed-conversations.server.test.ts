@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import type { Database } from '#core/database/database.ts'
 import type { Admission } from './admission-row.ts'
 import { admissionOf, type KeyRow, type LedgerFixture, openLedgerFixture } from './ledger.test-support.ts'
@@ -17,7 +16,7 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
     fixture = await openLedgerFixture(serverUrl)
     ;({ database } = fixture)
     ledger = fixture.ledgerOf()
-  }, OPENING_MS)
+  })
   afterAll(() => fixture.close())
 
   const DONE = { outcome: 'done', durationMs: 1, isListed: true } as const

@@ -1,6 +1,5 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
 import type { Database } from '#core/database/database.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
@@ -13,7 +12,7 @@ let database: Database
 
 beforeAll(async () => {
   database = await openScratchDatabase()
-}, OPENING_MS)
+})
 beforeEach(() => database.sql.query('DELETE FROM maintenance'))
 afterAll(() => database.close())
 

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import type { Database } from '#core/database/database.ts'
 import { Problem } from '#core/errors/errors.ts'
 import type { Admission } from './admission-row.ts'
@@ -26,7 +25,7 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
     const other = serverUrl === undefined ? database : await fixture.openAnother()
     if (other !== database) closing.push(() => other.close())
     ledgers = [fixture.ledgerOf(), fixture.ledgerOf({ sql: other.sql })]
-  }, OPENING_MS)
+  })
   afterAll(async () => {
     for (const close of closing) await close()
     await fixture.close()

@@ -1,6 +1,5 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import { writeLoad } from '#core/agents/deployments/written-load.ts'
 import type { Database } from '#core/database/database.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
@@ -20,7 +19,7 @@ let processes: Processes
 beforeAll(async () => {
   database = await openScratchDatabase()
   processes = createProcesses({ sql: database.sql, leaseMs: LEASE_MS })
-}, OPENING_MS)
+})
 afterAll(() => database.close())
 beforeEach(() => database.sql.query('TRUNCATE instances'))
 

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import { GROWTH } from './histogram.ts'
 import { admissionOf, type LedgerFixture, openLedgerFixture } from './ledger.test-support.ts'
 
@@ -10,7 +9,7 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
   let fixture: LedgerFixture
   beforeAll(async () => {
     fixture = await openLedgerFixture(serverUrl)
-  }, OPENING_MS)
+  })
   afterAll(() => fixture.close())
 
   test('calls that end together are in the sums and histograms of every grain and span, each once', async () => {

@@ -1,6 +1,5 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
 import type { Database } from '#core/database/database.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
@@ -35,7 +34,7 @@ describe(kind, () => {
 
   beforeAll(async () => {
     database = await openScratchDatabase(serverUrl)
-  }, OPENING_MS)
+  })
   afterAll(() => database.close())
   beforeEach(async () => {
     ownerId = v7()

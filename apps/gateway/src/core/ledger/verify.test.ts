@@ -13,7 +13,6 @@ import {
 } from 'fast-check'
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import {
   admissionOf,
   openUsageServices,
@@ -31,7 +30,7 @@ let admin: Principal
 
 beforeAll(async () => {
   services = await openUsageServices()
-}, OPENING_MS)
+})
 afterAll(() => services.database.close())
 beforeEach(async () => {
   await services.database.sql.query('TRUNCATE users, api_keys, calls, uploads, upload_copies, rollups')

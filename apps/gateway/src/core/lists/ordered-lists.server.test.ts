@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { OPENING_MS, openUserServices, type UserServices } from '#core/accounts/auth/users.test-support.ts'
+import { openUserServices, type UserServices } from '#core/accounts/auth/users.test-support.ts'
 import { callsThisMonth, callsToday, totalCalls } from '#core/accounts/keys/key.ts'
 import { KEY_ORDERS, type KeyFilter, type KeyOrder } from '#core/accounts/keys/key-filter.ts'
 import { createKeys, type KeyListQuery } from '#core/accounts/keys/keys.ts'
@@ -40,7 +40,7 @@ describe(kind, () => {
     admin = await services.join('admin', 'Root.Admin')
     premium = await services.join('premium', 'Zoë')
     for (const [index, name] of NAMES.entries()) await newKey(name, index)
-  }, OPENING_MS)
+  })
   afterAll(() => services?.database.close())
 
   async function newKey(name: string, index: number): Promise<string> {

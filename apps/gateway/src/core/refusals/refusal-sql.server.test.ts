@@ -1,6 +1,5 @@
 import { v7 } from 'uuid'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import type { Database } from '#core/database/database.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
 import { KEPT_A_DAY, KEPT_AN_HOUR, RECORD } from './refusal-sql.ts'
@@ -10,7 +9,7 @@ let database: Database
 
 beforeAll(async () => {
   database = await openScratchDatabase(process.env.E2E_DATABASE_URL)
-}, OPENING_MS)
+})
 afterAll(() => database.close())
 afterEach(() => query('TRUNCATE refusals, refusal_counts, refusal_allowances'))
 

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import type { ChatEvent, TakeEvents } from '#core/agents/events.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
 import type { Database } from '#core/database/database.ts'
@@ -88,7 +87,7 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
   let database: Database
   beforeAll(async () => {
     database = await openScratchDatabase(serverUrl)
-  }, OPENING_MS)
+  })
   afterAll(() => database.close())
 
   /** What one process has. */

@@ -1,6 +1,5 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import { ampleLimits, limitsOf } from '#core/limits/limits.test-support.ts'
 import type { LimitVerdict } from '#core/limits/limits.ts'
 import type { Principal } from '#core/requests/principal.ts'
@@ -33,7 +32,7 @@ beforeAll(async () => {
   key = await services.ownKey(owner)
   otherKey = await services.ownKey(owner)
   foreign = await services.ownKey(await services.join('premium'))
-}, OPENING_MS)
+})
 afterAll(() => services.database.close())
 
 const admit = ({ id, ownerId, hash, caller }: TestKey) =>

@@ -1,6 +1,5 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
 import type { Admission } from '#core/ledger/admission-row.ts'
 import {
@@ -32,7 +31,7 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
       config: { retentionDays: 400 },
       catalog: { knownIds: () => new Set<string>() },
     }).usage
-  }, OPENING_MS)
+  })
   afterAll(() => fixture.close())
 
   async function call(

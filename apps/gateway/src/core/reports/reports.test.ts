@@ -1,7 +1,6 @@
 import { type Arbitrary, array, assert, asyncProperty, constantFrom, integer, nat, record } from 'fast-check'
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import type { Settlement } from '#core/ledger/settlement-row.ts'
 import { ampleLimits } from '#core/limits/limits.test-support.ts'
 import type { Reads, Slices } from '#core/limits/sharing/reads.ts'
@@ -86,7 +85,7 @@ beforeAll(async () => {
   // Still running, so no report includes it.
   await services.admitAt(keys[0] as TestKey, instanceId, FROM)
   calls = await services.database.prisma.call.findMany({ where: { NOT: { outcome: null } } })
-}, OPENING_MS)
+})
 afterAll(() => services.database.close())
 
 const base = { from: FROM, to: TO, timezone: 'UTC', granularity: 'day', groupBy: [] } as const

@@ -1,6 +1,6 @@
 import { v7 } from 'uuid'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { OPENING_MS, PASSWORD } from '#core/accounts/auth/users.test-support.ts'
+import { PASSWORD } from '#core/accounts/auth/users.test-support.ts'
 import type { Sql } from '#core/database/database.ts'
 import { ampleLimits } from '#core/limits/limits.test-support.ts'
 import type { Principal } from '#core/requests/principal.ts'
@@ -27,7 +27,7 @@ const sql: Sql = {
 beforeAll(async () => {
   services = await openUsageServices()
   operator = await services.join('admin')
-}, OPENING_MS)
+})
 beforeEach(async () => {
   admin = await services.join('admin')
   outage = undefined

@@ -1,6 +1,5 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import { hashKey } from '#core/accounts/keys/key-format.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
 import { Problem } from '#core/errors/errors.ts'
@@ -34,7 +33,7 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
       instanceId: v7(),
       observer: { batch: () => undefined, settleFailed: () => undefined },
     })
-  }, OPENING_MS)
+  })
   afterAll(async () => {
     await ledger.close(5_000)
     await fixture.close()

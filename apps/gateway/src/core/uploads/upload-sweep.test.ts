@@ -1,7 +1,6 @@
 import { utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
 import { newToken, shardOf } from './storage/file-address.ts'
 import { INSTALLATION, listed } from './storage/storage.test-support.ts'
@@ -22,7 +21,7 @@ let swept: Record<SweptKind, number>
 
 beforeAll(async () => {
   fixture = await openUploadFixture()
-}, OPENING_MS)
+})
 afterAll(() => fixture.close())
 
 beforeEach(async () => {

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import { Problem } from '#core/errors/errors.ts'
 import { ampleLimits } from '#core/limits/limits.test-support.ts'
 import { createTakeWrite } from '#core/limits/writes.ts'
@@ -30,7 +29,7 @@ let uploader: Uploader
 beforeAll(async () => {
   fixture = await openUploadFixture()
   uploads = uploadsOf()
-}, OPENING_MS)
+})
 afterAll(async () => {
   await fixture.close()
 })

@@ -33,7 +33,7 @@ beforeAll(async () => {
   )
   const graphql = { introspection: false, graphiql: false, documents: 'trusted', trustedDocuments } as const
   trusting = await createServer({ ...face.config, graphql }, face.gateway, createLogger('silent'))
-}, 120_000)
+})
 afterAll(async () => {
   await trusting?.close()
   if (folder !== undefined) rmSync(folder, { recursive: true })

@@ -18,7 +18,7 @@ const clients = [first, second]
 beforeAll(async () => {
   face = await openFace()
   origin = await face.app.listen({ host: '127.0.0.1', port: 0 })
-}, 120_000)
+})
 afterAll(async () => {
   for (const client of clients) client.destroy()
   await face?.close()

@@ -41,7 +41,7 @@ beforeAll(async () => {
   production = await createServer({ ...face.config, graphql: closed }, face.gateway, log)
   const graphql = { ...closed, documents: 'persisted' } as const
   persisted = await createServer({ ...face.config, graphql }, face.gateway, log)
-}, 120_000)
+})
 afterAll(async () => {
   await production?.close()
   await persisted?.close()

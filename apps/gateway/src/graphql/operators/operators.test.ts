@@ -13,7 +13,7 @@ let face: Face
 
 beforeAll(async () => {
   face = await openFace()
-}, 120_000)
+})
 afterAll(() => face?.close())
 
 const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

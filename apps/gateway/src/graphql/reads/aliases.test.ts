@@ -98,7 +98,6 @@ describe(`${MANY} aliases buy no work: Query`, () => {
     const field = schema.getQueryType()?.getFields()[name]
     if (field === undefined) throw new Error(`there is no ${name}`)
     const [few, many] = [await costOf(field, FEW), await costOf(field, MANY)]
-    console.log('COST', name, few.statements, many.statements, [...many.codes])
     expect(few.codes).not.toContain('operation_too_large')
     if (many.codes.has('operation_too_large')) {
       expect(many.statements).toBeLessThanOrEqual(STATEMENTS_OF_REFUSAL)

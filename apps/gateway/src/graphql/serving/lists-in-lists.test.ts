@@ -34,7 +34,7 @@ beforeAll(async () => {
       data: premiumKeys.map((keyId) => uploadOf(ownerId, keyId)),
     })
   }
-}, 120_000)
+})
 afterAll(() => face?.close())
 
 async function newUser(): Promise<string> {

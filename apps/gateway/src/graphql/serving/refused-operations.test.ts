@@ -32,7 +32,7 @@ beforeAll(async () => {
     return createServer({ ...face.config, graphql }, face.gateway, createLogger('silent'))
   }
   apps = { any: await appOf('any'), persisted: await appOf('persisted'), trusted: await appOf('trusted') }
-}, 120_000)
+})
 afterAll(async () => {
   for (const app of Object.values(apps ?? {})) await app.close()
   if (folder !== undefined) rmSync(folder, { recursive: true })

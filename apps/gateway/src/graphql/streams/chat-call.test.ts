@@ -8,7 +8,7 @@ let stoppedMs: number | undefined
 
 beforeAll(async () => {
   face = await openFace({ runtime: { elapsedMs: () => stoppedMs ?? performance.now() } })
-}, 120_000)
+})
 afterAll(() => face?.close())
 afterEach(() => {
   stoppedMs = undefined

@@ -14,7 +14,7 @@ beforeAll(async () => {
   keeping = face.app
   const replies = { ...face.config.replies, enabled: false }
   notKeeping = await createServer({ ...face.config, replies }, face.gateway, createLogger('silent'))
-}, 120_000)
+})
 afterAll(async () => {
   await notKeeping?.close()
   await face?.close()

@@ -7,7 +7,7 @@ let face: Face
 
 beforeAll(async () => {
   face = await openFace()
-}, 120_000)
+})
 afterAll(() => face?.close())
 
 const FIELDS = `id requestId keyId ownerId endUser kind face agentId appId deployment model conversationId outcome reason attempts platformStatus

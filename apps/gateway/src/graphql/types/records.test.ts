@@ -8,7 +8,7 @@ let face: Face
 
 beforeAll(async () => {
   face = await openFace()
-}, 120_000)
+})
 afterAll(() => face?.close())
 
 /** Fields of REST that have another name in GraphQL, beside the case. */

@@ -7,7 +7,7 @@ let face: Face
 
 beforeAll(async () => {
   face = await openFace()
-}, 120_000)
+})
 afterAll(() => face?.close())
 
 const METRICS =

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import { makeApiKey } from '#core/accounts/keys/key-format.ts'
 import { openUsersApp, type UsersApp } from '#rest/app.test-support.ts'
 import { optionalPrincipal, requireChatKey } from './credentials.ts'
@@ -16,7 +15,7 @@ beforeAll(async () => {
   }))
   setup.app.get('/chat-key', { onRequest: requireChatKey(setup) }, async ({ apiKey }) => ({ apiKey }))
   await setup.app.listen({ host: '127.0.0.1', port: 0 })
-}, OPENING_MS)
+})
 beforeEach(() => setup.clear())
 afterAll(() => setup.app.close())
 

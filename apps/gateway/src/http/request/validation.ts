@@ -19,35 +19,59 @@ const PARTS: Readonly<Record<string, FieldPlace['part']>> = {
  * converted to the types of the schema.
  */
 export function installValidation(app: FastifyInstance): void {
-  const strict = createAjv(false)
-  const coercing = createAjv(true)
-  // Ajv keeps what it has compiled, by the schema; parts of schemas are compiled when a request is first refused by them.
-  app.decorate('shapeValidators', {
-    strict: (schema) => strict.compile(schema),
-    coercing: (schema) => coercing.compile(schema),
-  })
+  const strict = compilerOf(app, createAjv(false))
+  const coercing = compilerOf(app, createAjv(true))
+  // Parts of schemas are compiled when a request is first refused by them.
+  app.decorate('shapeValidators', { strict, coercing })
   app.setValidatorCompiler(({ schema, httpPart }) => {
-    for (const [id, shared] of Object.entries(app.getSchemas())) {
-      for (const ajv of [strict, coercing])
-        if (ajv.getSchema(id) === undefined) ajv.addSchema(shared as object, id)
-    }
-    if (httpPart === 'querystring') return withoutControlCharacters(coercing.compile(schema))
-    return (httpPart === 'body' ? strict : coercing).compile(schema)
+    const compile = httpPart === 'body' ? strict : coercing
+    const validate = whenAsked(() => compile(schema))
+    return httpPart === 'querystring' ? withoutControlCharacters(validate) : validate
   })
   // Fastify would generate a serializer for each route and status. The tests of the contract check that responses match it.
   app.setSerializerCompiler(() => (reply) => JSON.stringify(reply))
 }
 
-/** Refuses control characters: no query parameter needs them, and PostgreSQL rejects a NUL with an error. */
-function withoutControlCharacters(validate: ValidateFunction): ValidateFunction {
-  const check = (query: unknown) => {
-    const name = nameOfControlled(query)
-    const isValid = name === undefined && validate(query)
-    check.errors = name === undefined ? validate.errors : [controlError(`/${name}`)]
+type Compile = (schema: object) => ValidateFunction
+
+/** Compiles with the schemas that the server's share. Ajv keeps what it has compiled, by the schema. */
+function compilerOf(app: FastifyInstance, ajv: Ajv): Compile {
+  let shared: Record<string, unknown> | undefined
+  return (schema) => {
+    if (shared === undefined) {
+      shared = app.getSchemas()
+      for (const [id, component] of Object.entries(shared)) ajv.addSchema(component as object, id)
+    }
+    return ajv.compile(schema)
+  }
+}
+
+type Validate = Pick<ValidateFunction, 'errors'> & ((value: unknown) => boolean)
+
+/**
+ * Compiles a validator when a request first needs it. Compiling those of all routes took a third of a start, and a process
+ * meets few of them.
+ */
+function whenAsked(compile: () => ValidateFunction): Validate {
+  let compiled: ValidateFunction | undefined
+  const check: Validate = (value) => {
+    compiled ??= compile()
+    const isValid = compiled(value)
+    check.errors = compiled.errors ?? null
     return isValid
   }
-  check.errors = validate.errors
-  return check as ValidateFunction
+  return check
+}
+
+/** Refuses control characters: no query parameter needs them, and PostgreSQL rejects a NUL with an error. */
+function withoutControlCharacters(validate: Validate): Validate {
+  const check: Validate = (query) => {
+    const name = nameOfControlled(query)
+    const isValid = name === undefined && validate(query)
+    check.errors = name === undefined ? (validate.errors ?? null) : [controlError(`/${name}`)]
+    return isValid
+  }
+  return check
 }
 
 function nameOfControlled(query: unknown): string | undefined {
@@ -65,11 +89,14 @@ function createAjv(coerceTypes: boolean): Ajv {
     coerceTypes,
     useDefaults: true,
     strict: false,
+    // The tests of the contract do this for all schemas at once; at each start it would take longer than anything else.
+    meta: false,
+    validateSchema: false,
     // Puts the schema into the error; the message says what the schema expects.
     verbose: true,
     // Stopping at the first error keeps hostile bodies cheap; the others are searched for by findShapeMistakes.
     allErrors: false,
-    // Optimizing the generated code of every route would slow down the start; V8 optimizes what is used anyway.
+    // V8 optimizes what is used often.
     code: { optimize: false },
   })
   addFormats.default(ajv, ['uuid', 'date-time', 'uri'])
@@ -153,6 +180,6 @@ function without(value: unknown, [name, ...rest]: FieldPath): unknown {
 declare module 'fastify' {
   interface FastifyInstance {
     /** Validators by schema, of bodies and of what comes as text. */
-    shapeValidators: Readonly<Record<'strict' | 'coercing', (schema: FormSchema) => ValidateFunction>>
+    shapeValidators: Readonly<Record<'strict' | 'coercing', (schema: object) => ValidateFunction>>
   }
 }

@@ -15,7 +15,7 @@ const lines: LogLine[] = []
 beforeAll(async () => {
   const log = pino({ level: 'error' }, { write: (line) => void lines.push(JSON.parse(line)) })
   face = await openFace({ log, serverUrl: process.env.E2E_DATABASE_URL })
-}, 120_000)
+})
 afterAll(() => face?.close())
 
 test('an outage of the database is logged once a second, with the number of requests', async () => {

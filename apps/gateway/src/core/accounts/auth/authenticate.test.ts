@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { makeApiKey } from '#core/accounts/keys/key-format.ts'
 import type { Principal } from '#core/requests/principal.ts'
-import { OPENING_MS, openUserServices, type UserServices } from './users.test-support.ts'
+import { openUserServices, type UserServices } from './users.test-support.ts'
 
 const ADDRESS = '10.0.0.1'
 const FROM = { address: ADDRESS, requestId: 'request-1' }
@@ -10,7 +10,7 @@ let services: UserServices
 
 beforeAll(async () => {
   services = await openUserServices()
-}, OPENING_MS)
+})
 beforeEach(() => services.clear())
 afterAll(() => services.database.close())
 

@@ -3,7 +3,7 @@ import type { Problem } from '#core/errors/errors.ts'
 import { rulesOf } from '#core/limits/limits.test-support.ts'
 import { createLimits } from '#core/limits/limits.ts'
 import { createLogin } from './login.ts'
-import { OPENING_MS, openUserServices, PASSWORD, type UserServices } from './users.test-support.ts'
+import { openUserServices, PASSWORD, type UserServices } from './users.test-support.ts'
 
 let services: UserServices
 let from = { address: '', requestId: 'test' }
@@ -11,7 +11,7 @@ let addresses = 0
 
 beforeAll(async () => {
   services = await openUserServices()
-}, OPENING_MS)
+})
 beforeEach(async () => {
   await services.clear()
   addresses += 1

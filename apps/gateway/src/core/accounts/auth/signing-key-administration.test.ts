@@ -6,14 +6,14 @@ import type { Principal } from '#core/requests/principal.ts'
 import { createSigningKeyAdministration } from './signing-key-administration.ts'
 import { createStoredSecrets, pauseContext, type SecretKeys } from './stored-secrets.ts'
 import { createTokens, type Tokens } from './tokens.ts'
-import { OPENING_MS, openUserServices, TOKEN_CONFIG, type UserServices } from './users.test-support.ts'
+import { openUserServices, TOKEN_CONFIG, type UserServices } from './users.test-support.ts'
 
 let services: UserServices
 let user: Principal
 
 beforeAll(async () => {
   services = await openUserServices()
-}, OPENING_MS)
+})
 beforeEach(async () => {
   await services.clear()
   await services.database.prisma.signingKey.deleteMany()

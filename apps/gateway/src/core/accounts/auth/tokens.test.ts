@@ -11,13 +11,13 @@ import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } fro
 import type { Principal } from '#core/requests/principal.ts'
 import type { SecretKeys } from './stored-secrets.ts'
 import { createTokens, type Tokens, type TokensConfig } from './tokens.ts'
-import { OPENING_MS, openUserServices, TOKEN_CONFIG, type UserServices } from './users.test-support.ts'
+import { openUserServices, TOKEN_CONFIG, type UserServices } from './users.test-support.ts'
 
 let services: UserServices
 
 beforeAll(async () => {
   services = await openUserServices()
-}, OPENING_MS)
+})
 beforeEach(() => services.clear())
 afterAll(() => services.database.close())
 

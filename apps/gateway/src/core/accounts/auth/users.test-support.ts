@@ -47,8 +47,6 @@ interface KeyOptions {
   readonly allowedAgents?: string[]
 }
 
-/** PGlite takes seconds to start on a busy machine. */
-export const OPENING_MS = 60_000
 export const PASSWORD = 'correct horse battery staple'
 /** Cheap parameters, because only `passwords.test.ts` is about the cost of hashing. */
 const LIGHT_HASHING = { memoryCost: 8, timeCost: 1, parallelism: 1 }

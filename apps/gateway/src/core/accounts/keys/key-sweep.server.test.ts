@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import { verifyChain } from '#core/audit/verify-chain.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
 import { createLedger, type Ledger } from '#core/ledger/ledger.ts'
@@ -53,7 +52,7 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
       config: { retentionDays: 400 },
     }))
     admin = await fixture.join('admin')
-  }, OPENING_MS)
+  })
   afterAll(async () => {
     await ledger.close(5_000)
     await fixture.close()

@@ -1,7 +1,7 @@
 import { setImmediate as turnOver } from 'node:timers/promises'
 import { v7 } from 'uuid'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { OPENING_MS, openUserServices, type UserServices } from '#core/accounts/auth/users.test-support.ts'
+import { openUserServices, type UserServices } from '#core/accounts/auth/users.test-support.ts'
 import type { Sql } from '#core/database/database.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import { createKeyWatch, type KeyInUse, type KeyWatchDeps } from './key-watch.ts'
@@ -37,7 +37,7 @@ describe(kind, () => {
   beforeAll(async () => {
     services = await openUserServices(serverUrl)
     operator = await services.join('admin')
-  }, OPENING_MS)
+  })
   beforeEach(async () => {
     owner = await services.join('premium')
     elapsedMs = 0

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { OPENING_MS, openUserServices, type UserServices } from '#core/accounts/auth/users.test-support.ts'
+import { openUserServices, type UserServices } from '#core/accounts/auth/users.test-support.ts'
 import { cursorOf } from '#core/lists/list-order.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import { KEY_STATES } from './key-filter.ts'
@@ -26,7 +26,7 @@ describe(kind, () => {
         if (round % 2 === 0) await services.keys.revoke(admin, id)
       }
     }
-  }, OPENING_MS)
+  })
   afterAll(() => services?.database.close())
 
   const ownerIds = () => owners.map(({ userId }) => userId)

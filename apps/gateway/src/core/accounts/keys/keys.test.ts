@@ -1,6 +1,6 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { OPENING_MS, openUserServices, type UserServices } from '#core/accounts/auth/users.test-support.ts'
+import { openUserServices, type UserServices } from '#core/accounts/auth/users.test-support.ts'
 import { periodStart } from '#core/accounts/users/quota-period.ts'
 import { quotaOf } from '#core/accounts/users/user.ts'
 import { readOrderedPage } from '#core/requests/input/pagination.ts'
@@ -19,7 +19,7 @@ let premium: Principal
 beforeAll(async () => {
   services = await openUserServices()
   keys = services.keys
-}, OPENING_MS)
+})
 beforeEach(async () => {
   await services.clear()
   admin = await services.join('admin')

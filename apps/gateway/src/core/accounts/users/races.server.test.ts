@@ -2,7 +2,6 @@ import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createTokens } from '#core/accounts/auth/tokens.ts'
 import {
-  OPENING_MS,
   openUserServices,
   PASSWORD,
   TOKEN_CONFIG,
@@ -25,7 +24,7 @@ describe(kind, () => {
 
   beforeAll(async () => {
     services = await openUserServices(serverUrl)
-  }, OPENING_MS)
+  })
   beforeEach(async () => {
     await services.clear()
     admin = await services.join('admin')

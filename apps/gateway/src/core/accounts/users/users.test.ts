@@ -1,11 +1,6 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import {
-  OPENING_MS,
-  openUserServices,
-  PASSWORD,
-  type UserServices,
-} from '#core/accounts/auth/users.test-support.ts'
+import { openUserServices, PASSWORD, type UserServices } from '#core/accounts/auth/users.test-support.ts'
 import { readOrderedPage } from '#core/requests/input/pagination.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import { periodStart } from './quota-period.ts'
@@ -19,7 +14,7 @@ let admin: Principal
 beforeAll(async () => {
   services = await openUserServices()
   users = services.users
-}, OPENING_MS)
+})
 beforeEach(async () => {
   await services.clear()
   admin = await services.join('admin', 'admin')

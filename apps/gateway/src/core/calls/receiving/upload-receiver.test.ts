@@ -3,7 +3,6 @@ import { dirname } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import { createRememberedKeys } from '#core/accounts/keys/key-limits.ts'
 import { createAgentCatalog } from '#core/agents/catalog.ts'
 import { createAdmission } from '#core/calls/admission.ts'
@@ -32,7 +31,7 @@ beforeAll(async () => {
   const { sql } = fixture.database
   const observer = { batch: () => undefined, settleFailed: () => undefined }
   ledger = createLedger({ sql, runtime: fixture.runtime, instanceId: v7(), observer })
-}, OPENING_MS)
+})
 afterAll(async () => {
   await ledger.close(5_000)
   await fixture.close()

@@ -17,7 +17,7 @@ beforeAll(async () => {
   await database.sql.query(
     "INSERT INTO settings SELECT n::text, repeat('x', 100) FROM generate_series(1, 3000) n",
   )
-}, 60_000)
+})
 afterAll(async () => {
   await database.close()
   await rm(folder, { recursive: true })

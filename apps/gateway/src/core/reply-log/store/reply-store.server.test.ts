@@ -3,7 +3,6 @@ import pg from 'pg'
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { SecretKeys } from '#core/accounts/auth/stored-secrets.ts'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import type { Database, Sql } from '#core/database/database.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
 import { liveReaper } from '#core/ledger/ledger.test-support.ts'
@@ -25,7 +24,7 @@ describe(kind, () => {
     database = await openScratchDatabase(serverUrl)
     sql = database.sql
     store = storeOf()
-  }, OPENING_MS)
+  })
   afterAll(() => database.close())
   beforeEach(async () => {
     await sql.query('TRUNCATE kept_calls, reply_parts, idempotency_keys, instances, calls')

@@ -1,6 +1,6 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { OPENING_MS, openUserServices, type UserServices } from '#core/accounts/auth/users.test-support.ts'
+import { openUserServices, type UserServices } from '#core/accounts/auth/users.test-support.ts'
 import { BOUNDED_MAX } from '#core/audit/audit.ts'
 import { ampleLimits, limitsOf } from '#core/limits/limits.test-support.ts'
 import { createReads } from '#core/limits/sharing/reads.ts'
@@ -48,7 +48,7 @@ beforeAll(async () => {
   services = await openUserServices()
   admin = await services.join('admin')
   user = await services.join('premium')
-}, OPENING_MS)
+})
 afterAll(() => services.database.close())
 
 describe.each(['embedded', 'server'] as const)('%s', (kind) => {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import { ampleLimits, limitsOf } from '#core/limits/limits.test-support.ts'
 import type { LimitVerdict } from '#core/limits/limits.ts'
 import { createReads } from '#core/limits/sharing/reads.ts'
@@ -36,7 +35,7 @@ beforeAll(async () => {
   key = await services.ownKey(owner)
   otherKey = await services.ownKey(owner)
   foreign = await services.ownKey(await services.join('premium'))
-}, OPENING_MS)
+})
 afterAll(() => services.database.close())
 beforeEach(() => services.database.sql.query('TRUNCATE refusals, refusal_counts'))
 

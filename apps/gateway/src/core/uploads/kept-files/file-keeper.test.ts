@@ -3,7 +3,6 @@ import { dirname } from 'node:path'
 import { pipeline } from 'node:stream'
 import { v7 } from 'uuid'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { OPENING_MS } from '#core/accounts/auth/users.test-support.ts'
 import { agentOf } from '#core/agents/transcripts.test-support.ts'
 import { Problem } from '#core/errors/errors.ts'
 import { createTypeCheck } from '#core/uploads/content/file-type.ts'
@@ -41,7 +40,7 @@ let keeper: FileKeeper
 
 beforeAll(async () => {
   fixture = await openUploadFixture()
-}, OPENING_MS)
+})
 afterAll(() => fixture.close())
 beforeEach(async () => {
   internet = openInternet()
