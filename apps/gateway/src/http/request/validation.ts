@@ -34,13 +34,13 @@ export function installValidation(app: FastifyInstance): void {
 
 type Compile = (schema: object) => ValidateFunction
 
-/** Compiles with the schemas that the server's share. Ajv keeps what it has compiled, by the schema. */
+/** Compiles schemas, which may refer to those that routes share. Ajv keeps what it has compiled, by the schema. */
 function compilerOf(app: FastifyInstance, ajv: Ajv): Compile {
-  let shared: Record<string, unknown> | undefined
+  let knowsShared = false
   return (schema) => {
-    if (shared === undefined) {
-      shared = app.getSchemas()
-      for (const [id, component] of Object.entries(shared)) ajv.addSchema(component as object, id)
+    if (!knowsShared) {
+      for (const [id, shared] of Object.entries(app.getSchemas())) ajv.addSchema(shared as object, id)
+      knowsShared = true
     }
     return ajv.compile(schema)
   }
@@ -89,7 +89,7 @@ function createAjv(coerceTypes: boolean): Ajv {
     coerceTypes,
     useDefaults: true,
     strict: false,
-    // The tests of the contract do this for all schemas at once; at each start it would take longer than anything else.
+    // A test does this for the schemas of all routes, so that no start does.
     meta: false,
     validateSchema: false,
     // Puts the schema into the error; the message says what the schema expects.
@@ -180,6 +180,6 @@ function without(value: unknown, [name, ...rest]: FieldPath): unknown {
 declare module 'fastify' {
   interface FastifyInstance {
     /** Validators by schema, of bodies and of what comes as text. */
-    shapeValidators: Readonly<Record<'strict' | 'coercing', (schema: object) => ValidateFunction>>
+    shapeValidators: Readonly<Record<'strict' | 'coercing', Compile>>
   }
 }
