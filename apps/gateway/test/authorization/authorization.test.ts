@@ -1,5 +1,5 @@
 import Fastify, { type FastifyInstance } from 'fastify'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { ERRORS, Problem } from '#core/errors/errors.ts'
 import { createLogger } from '#ops/logger.ts'
 import { createServer, mountRoutes } from '#server/create-server.ts'
@@ -14,6 +14,9 @@ let complete: FastifyInstance
 let withoutHooks: FastifyInstance
 
 beforeAll(async () => {
+  // Noon, since the usage of today starts again at midnight. The clock goes on from there.
+  const now = new Date().setUTCHours(12, 0, 0, 0)
+  vi.useFakeTimers({ toFake: ['Date'], now, shouldAdvanceTime: true })
   all = await openCallers({ chatsPerMinute: 10_000 })
   complete = await createServer(all.config, all.gateway, createLogger('silent'))
   withoutHooks = await serveWithoutHooks(all)
@@ -22,6 +25,7 @@ afterAll(async () => {
   await complete?.close()
   await withoutHooks?.close()
   await all?.close()
+  vi.useRealTimers()
 })
 
 describe('called without any face, the services', () => {
