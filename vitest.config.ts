@@ -37,7 +37,6 @@ const poll = { timeout: 20_000 }
 
 const unit = {
   execArgv: [...V8_FLAGS],
-  globalSetup: ['test/support/scratch-archive.ts'],
   testTimeout: 60_000,
   hookTimeout: 120_000,
   // Without isolation a worker loads modules once for all of its files and reuses the databases that they open.
@@ -112,6 +111,7 @@ export default defineConfig({
         test: {
           ...unit,
           name: 'unit',
+          globalSetup: ['test/support/scratch-archive.ts'],
           include: ['apps/**/*.test.ts', 'packages/**/*.test.ts'],
           exclude: ['**/node_modules/**', ...COUNT_TIMERS, ...SLOW],
         },

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 
 /**
- * Debian's path of Chromium without a window. A page of the whole browser starts windows and tabs that nobody sees, and takes
- * three times the processor.
+ * Where Debian installs the Chromium that never opens a window. The whole browser starts processes for windows and tabs that
+ * nobody sees, and each page takes three times as much processor time.
  */
 const CHROMIUM = '/usr/bin/chromium-headless-shell'
 

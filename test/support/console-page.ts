@@ -71,6 +71,7 @@ export async function startConsole(settings?: Settings): Promise<ConsoleInBrowse
 
 async function violationsOn(page: Page): Promise<string[]> {
   const axe = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
+  await page.evaluate(axe)
   const found: string[] = []
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
@@ -80,7 +81,6 @@ async function violationsOn(page: Page): Promise<string[]> {
     await page.evaluate(
       () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
     )
-    if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe)
     found.push(
       ...(await page.evaluate(async (scheme) => {
         const { axe: loaded } = globalThis as unknown as { axe: Axe }
