@@ -4,6 +4,7 @@ import type { Adapter, Agent, Connection } from '#core/agents/adapter.ts'
 import type { PlatformRegistry } from '#core/agents/registry.ts'
 import type { ServedAgent } from '#core/agents/served-agent.ts'
 import { isObject } from '#core/base/values/json.ts'
+import { withoutTrailing } from '#core/base/values/without-trailing.ts'
 import { expectation } from '#core/requests/input/expectation.ts'
 import { resolveConnection } from './connection.ts'
 import { DEPLOYMENT, isReplaceable, NOT_REPLACEABLE } from './deployment-entry.ts'
@@ -71,7 +72,7 @@ function toAgent(id: string, adapter: Adapter, entry: AgentEntry, connection: Co
     adapter,
     name: name ?? (id === adapter.platform ? adapter.displayName : inWords(id)),
     description,
-    baseUrl: baseUrl.replace(/\/+$/, ''),
+    baseUrl: withoutTrailing(baseUrl, '/'),
     ...(apiKey !== undefined && { apiKey }),
     ...(filesUrl !== undefined && { filesUrl }),
     keepFiles,

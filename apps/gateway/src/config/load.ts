@@ -6,6 +6,7 @@ import { PLATFORMS, type PlatformRegistry } from '#core/agents/registry.ts'
 import type { ServedAgent } from '#core/agents/served-agent.ts'
 import { isObject } from '#core/base/values/json.ts'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
+import { withoutTrailing } from '#core/base/values/without-trailing.ts'
 import type { BoundsBySender } from '#core/limits/document-bounds.ts'
 import { perMinute } from '#core/limits/limits.ts'
 import { resolveAgents } from './agents.ts'
@@ -263,7 +264,7 @@ function fromVariables(variables: Variables, cwd: string) {
   return {
     host,
     port,
-    publicUrl: publicUrl.replace(/\/+$/, ''),
+    publicUrl: withoutTrailing(publicUrl, '/'),
     dataDir: resolve(cwd, variables.DATA_DIR),
     adminUsername: normalizeUsername(variables.ADMIN_USERNAME) ?? variables.ADMIN_USERNAME,
     logLevel: variables.LOG_LEVEL,
@@ -292,7 +293,7 @@ function fromS3Variables(variables: Variables): S3 | undefined {
     ...omitUndefined({
       endpoint: variables.S3_ENDPOINT,
       region: variables.S3_REGION,
-      publicUrl: variables.S3_PUBLIC_URL?.replace(/\/+$/, ''),
+      publicUrl: variables.S3_PUBLIC_URL && withoutTrailing(variables.S3_PUBLIC_URL, '/'),
     }),
   }
 }

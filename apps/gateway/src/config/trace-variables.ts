@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { oneOf, text } from '#core/agents/entry-schema.ts'
+import { withoutTrailing } from '#core/base/values/without-trailing.ts'
 import { count, httpUrl, matching, TIMER_MS_MAX } from './setting-types.ts'
 
 const SAMPLERS = [
@@ -130,7 +131,7 @@ export function isTraced(env: NodeJS.ProcessEnv): boolean {
 export function tracingOf(variables: Variables): Omit<TracingConfig, 'trustedProxies'> | undefined {
   const base = variables.OTEL_EXPORTER_OTLP_ENDPOINT
   const url =
-    variables.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? (base && `${base.replace(/\/+$/, '')}/v1/traces`)
+    variables.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? (base && `${withoutTrailing(base, '/')}/v1/traces`)
   if (url === undefined || variables.OTEL_SDK_DISABLED === 'true') return undefined
   return {
     url,

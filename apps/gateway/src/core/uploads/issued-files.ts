@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { Runtime } from '#core/base/runtime.ts'
 import type { FieldPath } from '#core/base/values/field-path.ts'
+import { parseUrl } from '#core/base/values/parse-url.ts'
 import type { Sql } from '#core/database/database.ts'
 import { fail, Problem } from '#core/errors/errors.ts'
 import type { PrismaClient, Upload } from '#generated/prisma/client.ts'
@@ -88,7 +89,7 @@ const URL_CHARACTERS_MAX = 8_192
 
 function issuedAddress(storage: FileStorage, text: string): FileAddress | undefined {
   if (text.length > URL_CHARACTERS_MAX) return undefined
-  const url = URL.parse(text)
+  const url = parseUrl(text)
   return url === null ? undefined : storage.addressOf(url)
 }
 

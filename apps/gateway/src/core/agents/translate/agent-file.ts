@@ -1,5 +1,6 @@
 import { posix } from 'node:path'
 import type { FileByUrl, FileDescription } from '#core/agents/adapter.ts'
+import { parseUrl } from '#core/base/values/parse-url.ts'
 
 /**
  * File kinds by extension, taken from Dify's own table, because Dify rejects a file whose kind does not match
@@ -20,7 +21,7 @@ const KIND_BY_EXTENSION = new Map(
 
 /** Derives a file's name and kind from its URL alone, for files that the gateway does not fetch. */
 export function agentFile(url: string): FileByUrl {
-  return { url, ...describeFile(decoded(URL.parse(url)?.pathname.split('/').at(-1) ?? '')) }
+  return { url, ...describeFile(decoded(parseUrl(url)?.pathname.split('/').at(-1) ?? '')) }
 }
 
 /** Derives the kind from the name, which is all that most platforms look at. */

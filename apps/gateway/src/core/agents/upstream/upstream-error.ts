@@ -1,4 +1,5 @@
 import type { Failure } from '#core/agents/events.ts'
+import { parseUrl } from '#core/base/values/parse-url.ts'
 import { UndecodableContent } from './content-decoder.ts'
 
 type UpstreamErrorReason =
@@ -58,7 +59,7 @@ export class UpstreamError extends Error {
 
   /** A redirect, which is not followed: it would send the credentials and the texts of a call to an address that nobody configured. */
   static redirect(status: number, location: string | undefined, url: string): UpstreamError {
-    const target = location === undefined ? undefined : URL.parse(location, url)
+    const target = location === undefined ? undefined : parseUrl(location, url)
     const where = target?.protocol.startsWith('http') ? target.origin : 'an address that cannot be read'
     return new UpstreamError('agent_misconfigured', { note: `redirect ${status} to ${where}` })
   }

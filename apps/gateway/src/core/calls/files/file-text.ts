@@ -1,4 +1,5 @@
 import type { OfferedFile } from '#core/agents/made-file.ts'
+import { parseUrl } from '#core/base/values/parse-url.ts'
 
 /** A file as the text that shows it: Markdown, in which clients of any kind find it; its name alone where it has no URL. */
 export function fileText({ url, type, name }: OfferedFile): string {
@@ -10,7 +11,7 @@ export function fileText({ url, type, name }: OfferedFile): string {
 
 /** The last segment of the path. */
 function nameIn(url: string): string {
-  const segment = URL.parse(url)?.pathname.split('/').at(-1) ?? ''
+  const segment = parseUrl(url)?.pathname.split('/').at(-1) ?? ''
   try {
     return decodeURIComponent(segment).replace(/[[\]\\\r\n]/g, ' ')
   } catch {

@@ -4,6 +4,7 @@ import { remembersNothing } from '#core/calls/conversation/continuation.ts'
 import type { UnroutedCall } from '#core/calls/request/call.ts'
 import { requireFile } from '#core/calls/request/call.ts'
 import type { RequestedAnswer } from '#core/calls/request/chat-request.ts'
+import { RequestUrls } from '#core/calls/request/file-urls.ts'
 import { fail, Problem } from '#core/errors/errors.ts'
 import type { Admission, OpenPause } from '#core/ledger/admission-row.ts'
 import type { IssuedFiles } from '#core/uploads/issued-files.ts'
@@ -56,15 +57,17 @@ export class Answering {
     conversationId: string,
   ): Promise<Pick<Admission, 'claims' | 'conversation'>> {
     const { call, answer, slot } = this.#call
-    const issued: [url: string, field: FieldPath][] = []
     const { files, pauses } = this.#deps
+    const urls = new RequestUrls(files.isIssued)
+    const issued = new Map<string, FieldPath>()
     this.claimed = await meetPause(pauses, {
       call,
       answer,
       pause,
       requireFile(url, field) {
-        if (typeof url === 'string' && files.isIssued(url)) issued.push([url, field])
-        else requireFile({ field, file: String(url) }, files.isIssued)
+        const file = String(url)
+        requireFile({ field, file }, urls)
+        if (urls.isIssued(file)) issued.set(file, field)
       },
     })
     for (const [url, field] of issued) await files.find(ownerId, url, field)

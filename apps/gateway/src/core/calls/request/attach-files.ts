@@ -165,10 +165,12 @@ class Attaching implements KnownFiles {
   ): Promise<Map<string, Upload>> {
     const { files } = this.#deps
     const uploads = new Map<string, Upload>()
+    // Messages may repeat one picture thousands of times.
+    const seen = new Set<string>()
     for (const [field, url] of urls) {
-      if (!uploads.has(url) && files.isIssued(url)) {
-        uploads.set(url, await files.find(this.#request.ownerId, url, field))
-      }
+      if (seen.has(url)) continue
+      seen.add(url)
+      if (files.isIssued(url)) uploads.set(url, await files.find(this.#request.ownerId, url, field))
     }
     return uploads
   }

@@ -282,7 +282,24 @@ test('messages may contain at most 20 different uploaded files, which counts no 
   expect(withImages([...uploaded.slice(1), ...uploaded.slice(1), ...others]).asks.hasOwnFiles).toBe(true)
   expect(withImages(others).asks.hasOwnFiles).toBe(false)
   expect(() => withImages(uploaded)).toThrow(
-    expect.objectContaining({ detail: 'messages: expected at most 20 uploaded files.' }),
+    expect.objectContaining({
+      detail: 'messages[0].content[20].image_url.url: expected at most 20 uploaded files.',
+    }),
+  )
+})
+
+test('a request may name at most 100 different URLs of files, of which a long history repeats each as often as it likes', () => {
+  const urls = Array.from({ length: 101 }, (_, index) => `https://files.example.com/${index}.png`)
+  const first = urls.slice(0, 100)
+  const history = (each: readonly string[]) =>
+    each.map((url) => ({ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }))
+  const data = Array.from({ length: 200 }, (_, index) => `data:image/png;base64,AAAA${index}AAA`)
+  const ofMessages = (each: readonly string[]) =>
+    refusal(modelCall('openai', { messages: history(each) }))?.detail
+  expect(ofMessages([...first, ...data, ...first])).toBeUndefined()
+  expect(ofMessages(urls)).toBe('messages[100].content[0].image_url.url: expected at most 100 URLs of files.')
+  expect(refusal({ agent: 'dify', variables: { files: urls } })?.detail).toBe(
+    'variables.files[100]: expected at most 100 URLs of files.',
   )
 })
 

@@ -20,10 +20,9 @@ import type {
   RequestedMessages,
   RequestedQuestion,
 } from './chat-request.ts'
-import { FILES_MAX, fileUrlProblem } from './file-urls.ts'
+import { FILES_MAX, RequestUrls } from './file-urls.ts'
 import {
   type FileRules,
-  fileUrlsOf,
   lastUserPrompt,
   type NamedFile,
   publicMessages,
@@ -109,7 +108,7 @@ export const ID_CHARACTERS_MAX = 256
 export function resolveCall(
   agents: Agents,
   request: ChatRequest,
-  isIssued: FileRules['isIssued'],
+  isIssued: (url: string) => boolean,
   allowed: readonly string[] = [],
 ): UnroutedCall {
   const { requestId, face, credential, address, stream, endUser, agent: name, conversation } = request
@@ -117,12 +116,13 @@ export function resolveCall(
   const agent = findAgent(agents, name, allowedAgents)
   requirePlainIds(request)
   const app = findApp(agent, name, allowedAgents)
-  const rules = fileRules(agent, isIssued)
+  const urls = new RequestUrls(isIssued)
+  const rules = fileRules(agent, urls)
   const asks = resolveAsks(request, agent, rules)
   requireAppId(agent, app, name)
   const needsConversation = requireConversationId(agent, request)
-  if (asks.kind === 'question') requireFiles(asks.files, rules)
-  if (request.asks.kind === 'question') requirePublicVariables(request.asks.variables)
+  if (asks.kind === 'question') requireFiles(asks.files, urls)
+  if (request.asks.kind === 'question') requirePublicVariables(request.asks.variables, urls)
   return {
     requestId,
     face,
@@ -134,7 +134,7 @@ export function resolveCall(
     app,
     appId: name.appId,
     ledgerApp: app?.id ?? (takesAnyApp(agent) ? name.appId.trim() : ''),
-    asks: { ...asks, hasOwnFiles: hasOwnFiles(asks, isIssued) },
+    asks: { ...asks, hasOwnFiles: hasOwnFiles(asks, urls) },
     ignoredTools: ignoredTools(request, agent),
     conversation: conversationOf(conversation, needsConversation),
   }
@@ -149,11 +149,12 @@ export function resolveCall(
 export function checkCall(
   agents: Agents,
   request: ChatRequest,
-  isIssued: FileRules['isIssued'],
+  isIssued: (url: string) => boolean,
   allowed: readonly string[],
 ): void {
   const { agent: name, conversation, endUser, asks } = request
   const allowedAgents = () => selectAllowedAgents(agents, allowed)
+  const urls = new RequestUrls(isIssued)
   let agent: Agent | undefined
   const ofAgent = (rule: (known: Agent) => unknown) => () => (agent === undefined ? undefined : rule(agent))
   allOf<Record<string, unknown>>({
@@ -166,8 +167,8 @@ export function checkCall(
     endUser: () => requirePlainId('endUser', endUser),
     app: ofAgent((known) => requireAppId(known, findApp(known, name, allowedAgents), name)),
     ...(asks.kind === 'question'
-      ? rulesOfQuestion(asks, request.answer, isIssued)
-      : { messages: ofAgent((known) => resolveAsks(request, known, fileRules(known, isIssued))) }),
+      ? rulesOfQuestion(asks, request.answer, urls)
+      : { messages: ofAgent((known) => resolveAsks(request, known, fileRules(known, urls))) }),
     conversation: ofAgent((known) => requireConversationId(known, request)),
   })
 }
@@ -175,21 +176,21 @@ export function checkCall(
 function rulesOfQuestion(
   { query, files, variables }: RequestedQuestion,
   answer: ChatRequest['answer'],
-  isIssued: FileRules['isIssued'],
+  urls: RequestUrls,
 ) {
   return {
     query: () => (answer === undefined ? requireQuery(query) : undefined),
     files() {
       requireItems(['files'], files, FILES_MAX)
-      eachOf(files, (file, index) => requireFile({ field: ['files', index], file }, isIssued))
+      eachOf(files, (file, index) => requireFile({ field: ['files', index], file }, urls))
     },
-    variables: () => requirePublicVariables(variables),
+    variables: () => requirePublicVariables(variables, urls),
   }
 }
 
-function fileRules(agent: Agent, isIssued: FileRules['isIssued']): FileRules {
+function fileRules(agent: Agent, urls: RequestUrls): FileRules {
   const { uploadFile, takesDataUrls } = agent.adapter
-  return { isIssued, takesInlineFiles: uploadFile !== undefined || takesDataUrls }
+  return { urls, takesInlineFiles: uploadFile !== undefined || takesDataUrls }
 }
 
 function requireAppId(agent: Agent, app: AgentApp | undefined, { appId, model }: AgentName): void {
@@ -216,15 +217,9 @@ function requireQuery(query: string): void {
   if (isBlank(query)) refuseField(['query'], 'expected a string that is not blank.')
 }
 
-function hasOwnFiles(asks: AsksOf, isIssued: FileRules['isIssued']): boolean {
-  if (asks.kind === 'question')
-    return asks.files.some(({ file }) => typeof file !== 'string' || isIssued(file))
-  const urls = fileUrlsOf(asks.messages)
-  if (urls.length === 0) return false
-  const issued = new Set(urls.flatMap(([, url]) => (isIssued(url) ? url : [])))
-  // Each of them is looked up, and some are read into memory. The platform bounds the number of the others.
-  if (issued.size > FILES_MAX) refuseField(['messages'], `expected at most ${FILES_MAX} uploaded files.`)
-  return issued.size > 0
+function hasOwnFiles(asks: AsksOf, urls: RequestUrls): boolean {
+  if (asks.kind === 'messages') return urls.hasIssued
+  return asks.files.some(({ file }) => typeof file !== 'string' || urls.isIssued(file))
 }
 
 /** `conversation_id` if the agent requires it; otherwise `chat_id`, and `conversation_id` where that is blank. */
@@ -251,7 +246,7 @@ function resolveAsks({ asks, conversation, answer }: ChatRequest, agent: Agent, 
   requireMessages(messages)
   const context = agent.adapter.context(agent)
   if (context === 'gateway') {
-    requirePublicTools(parameters.tools)
+    requirePublicTools(parameters.tools, rules.urls)
     return {
       kind: 'messages',
       messages: publicMessages(messages, rules),
@@ -289,11 +284,11 @@ function ignoredTools({ asks }: ChatRequest, agent: Agent): readonly string[] {
  * The schema of a function may contain any URL, since no platform fetches those. Other kinds of tools name servers, which
  * some platforms call.
  */
-function requirePublicTools(tools: unknown): void {
+function requirePublicTools(tools: unknown, urls: RequestUrls): void {
   if (!Array.isArray(tools)) return
   tools.forEach((tool: { type?: unknown } | null, index) => {
     if (tool?.type === 'function' || tool?.type === 'custom') return
-    requirePublicUrls(tool, ['tools', index])
+    requirePublicUrls(tool, ['tools', index], urls)
   })
 }
 
@@ -368,14 +363,14 @@ function requirePlainId(field: string, id: string): void {
 /** The C0 and C1 control characters and DEL, which would break headers, log lines and database texts. */
 const CONTROL = /\p{Cc}/u
 
-function requireFiles(files: readonly NamedFile[], { isIssued }: FileRules): void {
+function requireFiles(files: readonly NamedFile[], urls: RequestUrls): void {
   requireItems(['files'], files, FILES_MAX)
-  for (const file of files) requireFile(file, isIssued)
+  for (const file of files) requireFile(file, urls)
 }
 
-export function requireFile({ field, file }: NamedFile, isIssued: FileRules['isIssued']): void {
-  if (typeof file !== 'string' || isIssued(file)) return
-  const problem = fileUrlProblem(file)
+export function requireFile({ field, file }: NamedFile, urls: RequestUrls): void {
+  if (typeof file !== 'string') return
+  const problem = urls.fileProblemOf(file)
   if (problem !== undefined) refuseField(field, `expected ${problem}.`)
 }
 
@@ -383,9 +378,9 @@ export function requireFile({ field, file }: NamedFile, isIssued: FileRules['isI
  * Variables that are objects or arrays describe files (Dify's inputs, FastGPT's variables), which the platform fetches. A
  * string is passed on unchecked: what the app does with it is up to the app's author.
  */
-function requirePublicVariables(variables: Readonly<Record<string, unknown>>): void {
+function requirePublicVariables(variables: Readonly<Record<string, unknown>>, urls: RequestUrls): void {
   for (const [name, value] of Object.entries(variables)) {
-    if (typeof value === 'object') requirePublicUrls(value, ['variables', name])
+    if (typeof value === 'object') requirePublicUrls(value, ['variables', name], urls)
   }
 }
 

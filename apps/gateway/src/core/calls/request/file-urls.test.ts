@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { LOOPBACK_HOSTS, loopbackUrls } from '#core/requests/input/loopback-urls.test-support.ts'
-import { fileUrlProblem, findRefusedUrl } from './file-urls.ts'
+import { CHECKED_URLS_MAX, FILES_MAX, fileUrlProblem, findRefusedUrl, RequestUrls } from './file-urls.ts'
+
+const SEARCH = { problemOf: fileUrlProblem }
 
 test.each([
   'https://files.example.com/a.pdf',
@@ -37,6 +39,10 @@ test.each([
   ['https://user@files.example.com/', 'a URL without credentials'],
   ['https://user:password@files.example.com/', 'a URL without credentials'],
   [`https://files.example.com/${'a'.repeat(2048)}`, 'a URL of at most 2048 characters'],
+  [`https://${'a'.repeat(60)}.${'b.'.repeat(97)}`, 'a URL whose host has at most 253 characters'],
+  [`https://${'.'.repeat(2000)}/a.pdf`, 'a URL whose host has at most 253 characters'],
+  // 250 characters here, and more than 253 in ASCII.
+  [`https://${'ä.'.repeat(125)}`, 'a URL whose host has at most 253 characters'],
 ])('a file at the URL %s is rejected: expected %s', (url, expected) => {
   expect(fileUrlProblem(url)).toBe(expected)
 })
@@ -131,7 +137,7 @@ test('no spelling of this machine passes in any field for URLs', () => {
   const urls = loopbackUrls(8080)
   expect(new Set(urls).size).toBeGreaterThan(90)
   expect(urls.filter((url) => fileUrlProblem(url) === undefined)).toEqual([])
-  expect(urls.filter((url) => findRefusedUrl({ file: [url] }, ['top']) === undefined)).toEqual([])
+  expect(urls.filter((url) => findRefusedUrl({ file: [url] }, ['top'], SEARCH) === undefined)).toEqual([])
 })
 
 test('the first URL that is not public is found at any depth, in any field and in any form', () => {
@@ -145,7 +151,10 @@ test('the first URL that is not public is found at any depth, in any field and i
     'go\tpher:/\n/x.example.com',
     'h\r\nt\ttps:/10.0.0.1',
   ]) {
-    expect(findRefusedUrl({ a: ['https://x.example.com', { whatever: url }] }, ['top']), url).toMatchObject({
+    expect(
+      findRefusedUrl({ a: ['https://x.example.com', { whatever: url }] }, ['top'], SEARCH),
+      url,
+    ).toMatchObject({
       field: ['top', 'a', 1, 'whatever'],
     })
   }
@@ -161,12 +170,12 @@ test('public URLs, data URLs and texts that merely contain a URL are accepted', 
     7,
     null,
   ]
-  expect(findRefusedUrl({ value }, ['top'])).toBeUndefined()
+  expect(findRefusedUrl({ value }, ['top'], SEARCH)).toBeUndefined()
 })
 
 test('fields that are only read as text are skipped', () => {
   const value = { text: 'http://10.0.0.1', deeper: [{ text: 'http://10.0.0.1' }] }
-  expect(findRefusedUrl(value, ['top'], { isText: (name) => name === 'text' })).toBeUndefined()
+  expect(findRefusedUrl(value, ['top'], { ...SEARCH, isText: (name) => name === 'text' })).toBeUndefined()
 })
 
 test.each([
@@ -179,7 +188,43 @@ test.each([
   ['tabs within slashes', `/${'\t'.repeat(5_000_000)}/`],
 ])('a long text of %s takes no long search', (_what, text) => {
   const before = process.threadCpuUsage()
-  expect(findRefusedUrl(text, ['top'])).toBeUndefined()
+  expect(findRefusedUrl(text, ['top'], SEARCH)).toBeUndefined()
   // Of this thread alone, whatever else the machine does: the time that has passed would include that.
   expect(process.threadCpuUsage(before).user).toBeLessThan(2_000_000)
+})
+
+describe('the URLs of one request', () => {
+  const ISSUED = 'http://127.0.0.1:8080/files/'
+  const outside = (at: number) => `https://files.example.com/${at}`
+  const watched = () => {
+    const looks: string[] = []
+    const urls = new RequestUrls((url) => {
+      looks.push(url)
+      return url.startsWith(ISSUED)
+    })
+    return { urls, looks }
+  }
+
+  test(`are at most ${CHECKED_URLS_MAX}, and a repetition is not looked at again`, () => {
+    const { urls, looks } = watched()
+    const sent = Array.from({ length: CHECKED_URLS_MAX }, (_, at) => outside(at))
+    expect([...sent, ...sent].map((url) => urls.fileProblemOf(url)).filter(Boolean)).toEqual([])
+    expect(looks).toEqual(sent)
+    expect(urls.fileProblemOf(outside(CHECKED_URLS_MAX))).toBe(`at most ${CHECKED_URLS_MAX} URLs of files`)
+    expect(urls.fileProblemOf(outside(0))).toBeUndefined()
+  })
+
+  test('may be of any length where the gateway issued them, which are at most 20 besides the others', () => {
+    const { urls } = watched()
+    for (let at = 0; at < CHECKED_URLS_MAX; at += 1) urls.fileProblemOf(outside(at))
+    const issued = Array.from({ length: FILES_MAX }, (_, at) => `${ISSUED}${at}/${'a'.repeat(5_000)}`)
+    expect([...issued, ...issued].map((url) => urls.fileProblemOf(url)).filter(Boolean)).toEqual([])
+    expect(urls.fileProblemOf(`${ISSUED}next`)).toBe(`at most ${FILES_MAX} uploaded files`)
+  })
+
+  test('are judged like those of others where the platform gets them as they are', () => {
+    const { urls } = watched()
+    expect(urls.fileProblemOf(ISSUED)).toBeUndefined()
+    expect(urls.problemOf(ISSUED)).toBe('a publicly reachable URL')
+  })
 })

@@ -1,16 +1,24 @@
 import { describe, expect, test } from 'vitest'
 import type { CallMessage } from '#core/agents/adapter.ts'
 import { Problem } from '#core/errors/errors.ts'
+import { RequestUrls } from './file-urls.ts'
 import { lastUserPrompt, publicMessages, wholePrompt } from './messages.ts'
 
 const PUBLIC = 'https://files.example.com/a.png'
 const PRIVATE = 'http://169.254.169.254/latest/meta-data'
 const DATA = 'data:image/png;base64,AAAA'
 
+const rulesOf = (isIssued: (url: string) => boolean, takesInlineFiles: boolean) => ({
+  urls: new RequestUrls(isIssued),
+  takesInlineFiles,
+})
+const externalOnly = () => rulesOf(() => false, false)
+
 /** How the two kinds of agents read one user message of this content: the array as it is, or one prompt. */
 const WAYS = {
-  'openai agents': (content: unknown) => publicMessages([{ role: 'user', content }])[0]?.content,
-  'the others': (content: unknown) => lastUserPrompt([{ role: 'user', content }]),
+  'openai agents': (content: unknown) =>
+    publicMessages([{ role: 'user', content }], externalOnly())[0]?.content,
+  'the others': (content: unknown) => lastUserPrompt([{ role: 'user', content }], externalOnly()),
 }
 
 function refusalOf(work: () => unknown): string | undefined {
@@ -93,7 +101,7 @@ describe.each(Object.entries(WAYS))('for %s', (_name, read) => {
 
 describe('URLs that the gateway issued', () => {
   const ISSUED = 'http://127.0.0.1:8080/files/token/a.png'
-  const rules = { isIssued: (url: string) => url === ISSUED, takesInlineFiles: true }
+  const rules = rulesOf((url) => url === ISSUED, true)
   const ways = {
     'openai agents': (part: object) => publicMessages([{ role: 'user', content: [part] }], rules),
     'the others': (part: object) => lastUserPrompt([{ role: 'user', content: [part] }], rules),
@@ -127,7 +135,7 @@ describe('URLs that the gateway issued', () => {
 })
 
 describe('a file that the request carries', () => {
-  const rules = { isIssued: () => false, takesInlineFiles: true }
+  const rules = rulesOf(() => false, true)
   const read = (file_data: string) =>
     lastUserPrompt(
       [{ role: 'user', content: [{ type: 'file', file: { filename: 'a.png', file_data } }] }],
@@ -189,9 +197,11 @@ describe('openai agents', () => {
   test('receive the fields beside the content, but no private URL in them', () => {
     const tool_calls = [{ id: 't', function: { name: 'f', arguments: PRIVATE } }]
     const message: CallMessage = { role: 'assistant', content: null, extra: { tool_calls, name: PRIVATE } }
-    expect(publicMessages([message])).toEqual([message])
+    expect(publicMessages([message], externalOnly())).toEqual([message])
     const images: CallMessage = { role: 'user', content: 'look', extra: { images: [PRIVATE] } }
-    expect(refusalOf(() => publicMessages([message, images]))).toMatch(/^messages\[1\]\.images\[0\]: /)
+    expect(refusalOf(() => publicMessages([message, images], externalOnly()))).toMatch(
+      /^messages\[1\]\.images\[0\]: /,
+    )
   })
 })
 
@@ -206,7 +216,7 @@ describe('other agents', () => {
       { type: 'file', file: { file_data: DATA, file_url: `${PUBLIC}?2` } },
       { type: 'text', text: 'two' },
     ]
-    expect(lastUserPrompt([{ role: 'user', content }])).toEqual({
+    expect(lastUserPrompt([{ role: 'user', content }], externalOnly())).toEqual({
       query: 'one\ntwo',
       files: [
         { file: PUBLIC, field: ['messages', 0, 'content', 1, 'image_url', 'url'] },
@@ -224,7 +234,7 @@ describe('other agents', () => {
       'type: this agent takes parts of type text, image_url and file.',
     ],
   ])('cannot receive %o', (part, expected) => {
-    expect(refusalOf(() => lastUserPrompt([{ role: 'user', content: [part] }]))).toBe(
+    expect(refusalOf(() => lastUserPrompt([{ role: 'user', content: [part] }], externalOnly()))).toBe(
       `messages[0].content[0].${expected}`,
     )
   })
@@ -236,7 +246,7 @@ describe('other agents', () => {
       { role: 'assistant', content: [{ type: 'refusal', refusal: 'no' }] },
       { role: 'user', content: { type: 'text', text: 'Why?' } },
     ]
-    expect(wholePrompt(messages)).toEqual({
+    expect(wholePrompt(messages, externalOnly())).toEqual({
       query: 'System: Be kind.\n\nUser: Hi\n\nAssistant: \n\nUser: Why?',
       files: [],
     })

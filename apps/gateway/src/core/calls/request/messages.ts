@@ -2,7 +2,7 @@ import type { CallMessage, FileByUrl } from '#core/agents/adapter.ts'
 import { type FieldPath, joinPath } from '#core/base/values/field-path.ts'
 import { refuseField } from '#core/errors/errors.ts'
 import { requireOneOf } from '#core/requests/input/input-rules.ts'
-import { fileUrlProblem, findRefusedUrl, type UrlExceptions } from './file-urls.ts'
+import { findRefusedUrl, type RequestUrls, type UrlSearch } from './file-urls.ts'
 
 /** A file of a call: its URL, or a file that the request itself carries. */
 export type CallFile = string | InlineFile
@@ -21,13 +21,10 @@ export interface InlineFile {
 
 /** What the files of a message may be. */
 export interface FileRules {
-  /** Whether the gateway issued a URL; it is accepted even if it is not public, since the gateway knows its file. */
-  isIssued(url: string): boolean
+  readonly urls: RequestUrls
   /** Whether the agent can receive files that the request carries. */
   readonly takesInlineFiles: boolean
 }
-
-const EXTERNAL_URLS_ONLY: FileRules = { isIssued: () => false, takesInlineFiles: false }
 
 /** The request of a platform that takes no message array: one text and its files. */
 export interface Prompt {
@@ -40,10 +37,7 @@ export interface Prompt {
  *
  * @throws Problem `invalid_request` if there is no user message
  */
-export function lastUserPrompt(
-  messages: readonly CallMessage[],
-  rules: FileRules = EXTERNAL_URLS_ONLY,
-): Prompt {
+export function lastUserPrompt(messages: readonly CallMessage[], rules: FileRules): Prompt {
   const index = messages.findLastIndex(({ role }) => role === 'user')
   const message = messages[index]
   if (message === undefined) refuseField(['messages'], 'expected a message of role user.')
@@ -56,7 +50,7 @@ export function lastUserPrompt(
  *
  * @throws Problem `invalid_request` if there is no user message
  */
-export function wholePrompt(messages: readonly CallMessage[], rules: FileRules = EXTERNAL_URLS_ONLY): Prompt {
+export function wholePrompt(messages: readonly CallMessage[], rules: FileRules): Prompt {
   if (messages.length === 1) return lastUserPrompt(messages, rules)
   lastUserPrompt(messages, rules)
   const prompts = messages.map((message, index) => promptOf(message, index, rules))
@@ -91,13 +85,12 @@ export function requireMessages(messages: readonly CallMessage[]): void {
  *
  * @throws Problem `invalid_request` with the path of the field
  */
-export function publicMessages(
-  messages: readonly CallMessage[],
-  rules: FileRules = EXTERNAL_URLS_ONLY,
-): readonly CallMessage[] {
+export function publicMessages(messages: readonly CallMessage[], rules: FileRules): readonly CallMessage[] {
+  const problemOf = (url: string) => rules.urls.problemOf(url)
   return messages.map((message, index) => {
     const { content, extra } = message
-    if (extra !== undefined) requirePublicUrls(extra, ['messages', index], { isText: isMessageText })
+    if (extra !== undefined)
+      requirePublicUrls(extra, ['messages', index], { problemOf, isText: isMessageText })
     const parts = partsOf(message, index, rules)
     if (typeof content !== 'object' || content === null) return message
     for (const part of parts) requireUrlFields(part, rules)
@@ -155,8 +148,8 @@ function contentParts({ content }: CallMessage, index: number): [field: FieldPat
  *
  * @throws Problem `invalid_request` with the path of the field
  */
-export function requirePublicUrls(value: unknown, field: FieldPath, exceptions?: UrlExceptions): void {
-  const finding = findRefusedUrl(value, field, exceptions)
+export function requirePublicUrls(value: unknown, field: FieldPath, search: UrlSearch): void {
+  const finding = findRefusedUrl(value, field, search)
   if (finding !== undefined) refuseField(finding.field, `expected ${finding.expected}.`)
 }
 
@@ -213,7 +206,7 @@ function partsOf({ content }: CallMessage, index: number, rules: FileRules): rea
   return refuseField(field, 'expected a string, an array of parts or null.')
 }
 
-function checkedPart(part: unknown, field: FieldPath, { isIssued }: FileRules): Part {
+function checkedPart(part: unknown, field: FieldPath, { urls }: FileRules): Part {
   const fields = isFields(part) ? part : {}
   const type = PART_TYPES.find((known) => known === fields.type)
   if (type === undefined) {
@@ -223,10 +216,14 @@ function checkedPart(part: unknown, field: FieldPath, { isIssued }: FileRules): 
   const text = fields.text ?? (type === 'text' ? undefined : '')
   // The search for URLs skips this field, so it must not hold an object with URLs in it.
   if (typeof text !== 'string') refuseField([...field, 'text'], 'expected a string.')
-  // In any other field an issued URL would be sent as it is, without the check of its owner.
-  const isReplaced = (url: string, place: FieldPath) =>
-    isIssued(url) && urlFields(fields, field).some(([known]) => joinPath(known) === joinPath(place))
-  requirePublicUrls(fields, field, { isText: isPartText, isReplaced })
+  // Only in these fields an issued URL is replaced by one for the platform, after the check of its owner.
+  const isUrlField = (place: FieldPath) =>
+    urlFields(fields, field).some(([known]) => joinPath(known) === joinPath(place))
+  requirePublicUrls(fields, field, {
+    problemOf: (url, place, value) =>
+      isUrlField(place) && urls.isIssued(value) ? urls.fileProblemOf(value) : urls.problemOf(url),
+    isText: isPartText,
+  })
   return { type, field, text, fields }
 }
 
@@ -259,7 +256,7 @@ function requireFile({ type, field: place, fields }: Part, rules: FileRules): Na
   if (first === undefined) return refuseField([...place, type], expected)
   const inline = rules.takesInlineFiles ? found.find(([, text]) => text.startsWith('data:')) : undefined
   if (inline !== undefined) return { field: inline[0], file: inlineFile(inline[1], inline[0], fields) }
-  const [field, url] = found.find(([, text]) => urlProblem(text, rules) === undefined) ?? first
+  const [field, url] = found.find(([, text]) => rules.urls.fileProblemOf(text) === undefined) ?? first
   if (url.startsWith('data:')) refuseField(field, expected)
   return { field, file: requireUrl(url, field, rules) }
 }
@@ -274,13 +271,9 @@ function inlineFile(dataUrl: string, field: FieldPath, { file }: Fields): Inline
 }
 
 function requireUrl(url: string, field: FieldPath, rules: FileRules): string {
-  const problem = urlProblem(url, rules)
+  const problem = rules.urls.fileProblemOf(url)
   if (problem !== undefined) refuseField(field, `expected ${problem}.`)
   return url
-}
-
-function urlProblem(url: string, { isIssued }: FileRules): string | undefined {
-  return isIssued(url) ? undefined : fileUrlProblem(url)
 }
 
 /** The URL of an image has one field; that of a file has several, depending on the server. */

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js'
+import { withoutTrailing } from '#core/base/values/without-trailing.ts'
 
 /**
  * Whether the host of a URL is public, as far as its text goes.
@@ -8,7 +9,7 @@ import ipaddr from 'ipaddr.js'
  */
 export function isPublicHost(hostname: string): boolean {
   if (hostname.startsWith('[')) return isPublicAddress(hostname.slice(1, -1))
-  const host = hostname.replace(/\.+$/, '')
+  const host = withoutTrailing(hostname, '.')
   if (ipaddr.IPv4.isValid(host)) return isPublicAddress(host)
   return host.includes('.') && !LOCAL_NAME.test(host)
 }

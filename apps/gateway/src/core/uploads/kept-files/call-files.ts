@@ -1,4 +1,5 @@
 import type { Agent } from '#core/agents/adapter.ts'
+import { parseUrl } from '#core/base/values/parse-url.ts'
 import type { DiskSpace } from '#core/database/disk/disk-space.ts'
 import { ClientGone } from '#core/errors/client-gone.ts'
 import type { OwnerTurns } from '#core/limits/sharing/owner-turns.ts'
@@ -91,7 +92,7 @@ export class CallFiles {
       // Nobody waits for the file of a call that has ended.
       if (signal.aborted) return undefined
       const { reason, message: detail, cause } = notKept(error)
-      const origin = URL.parse(file.url ?? '')?.origin
+      const origin = parseUrl(file.url ?? '')?.origin
       this.#parts.observe({ callId, agentId: agent.id, reason, detail, origin, cause })
       return undefined
     }
@@ -177,7 +178,7 @@ function sourceOf(bytes: Uint8Array): FileSource & { readonly servedAs: string; 
 
 /** The last part of the path, which platforms often name after the file. */
 function nameIn(url: string | undefined): string | undefined {
-  const last = URL.parse(url ?? '')
+  const last = parseUrl(url ?? '')
     ?.pathname.split('/')
     .at(-1)
   try {

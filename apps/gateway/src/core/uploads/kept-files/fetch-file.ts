@@ -5,6 +5,7 @@ import { createNameLookup } from '#core/agents/upstream/names/name-lookup.ts'
 import { systemLookup } from '#core/agents/upstream/names/system-lookup.ts'
 import { createPools, type Lookups, type PooledAgent } from '#core/agents/upstream/pools.ts'
 import { errorCode } from '#core/base/values/error-code.ts'
+import { parseUrl } from '#core/base/values/parse-url.ts'
 import { isPublicHost } from '#core/requests/input/public-host.ts'
 import type { FileSource } from '#core/uploads/incoming/incoming-file.ts'
 import { NotKept } from './not-kept.ts'
@@ -75,7 +76,7 @@ export function createFileFetcher(lookups: Partial<Lookups> = {}) {
       bytesMax: number,
       signal: AbortSignal,
     ): Promise<FetchedFile> {
-      let url = text.length > URL_CHARACTERS_MAX ? null : URL.parse(text)
+      let url = text.length > URL_CHARACTERS_MAX ? null : parseUrl(text)
       for (let redirects = 0; ; redirects += 1) {
         if (url === null) throw new NotKept('no_http_url', 'expected an http(s) URL')
         const { statusCode, headers, body } = await open(url, agent, signal)
@@ -90,7 +91,7 @@ export function createFileFetcher(lookups: Partial<Lookups> = {}) {
         body.destroy()
         if (redirects === REDIRECTS_MAX)
           throw new NotKept('bad_response', `it has more than ${REDIRECTS_MAX} redirects`)
-        url = URL.parse(String(headers.location), url.href)
+        url = parseUrl(String(headers.location), url.href)
       }
     },
     async close() {

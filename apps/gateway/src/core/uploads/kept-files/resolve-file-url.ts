@@ -1,4 +1,5 @@
 import type { Agent } from '#core/agents/adapter.ts'
+import { parseUrl } from '#core/base/values/parse-url.ts'
 import { isPublicHost } from '#core/requests/input/public-host.ts'
 
 type FilesAgent = Pick<Agent, 'baseUrl' | 'filesUrl'>
@@ -11,17 +12,17 @@ type FilesAgent = Pick<Agent, 'baseUrl' | 'filesUrl'>
  */
 export function resolveFileUrl(url: string, agent: FilesAgent): string | undefined {
   const text = url.trim()
-  const absolute = URL.parse(text)
+  const absolute = parseUrl(text)
   if (absolute !== null) return isHttp(absolute) ? (PLAIN.test(text) ? text : absolute.href) : undefined
   const origin = filesOrigin(agent)
   if (text === '' || origin === undefined) return undefined
-  const resolved = URL.parse(text, origin)
+  const resolved = parseUrl(text, origin)
   return resolved !== null && isHttp(resolved) ? resolved.href : undefined
 }
 
 /** Whether the agent has to be given a `filesUrl`, since nobody but the gateway reaches the address that the URL would get. */
 export function lacksFilesUrl(url: string, agent: FilesAgent): boolean {
-  return url.trim() !== '' && URL.parse(url.trim()) === null && filesOrigin(agent) === undefined
+  return url.trim() !== '' && parseUrl(url.trim()) === null && filesOrigin(agent) === undefined
 }
 
 /** The origin from which files are fetched although its address is private; undefined where nothing is said. */

@@ -3,6 +3,7 @@ import { access, constants, lstat, mkdir, open, opendir, readdir, rename, rm } f
 import { dirname, join } from 'node:path'
 import type { Runtime } from '#core/base/runtime.ts'
 import { errorCode } from '#core/base/values/error-code.ts'
+import { withoutTrailing } from '#core/base/values/without-trailing.ts'
 import { AMPLE_SPACE, type DiskSpace } from '#core/database/disk/disk-space.ts'
 import { makeDirectory } from '#core/database/disk/make-directory.ts'
 import { checkWithFile } from './check-with-file.ts'
@@ -38,7 +39,7 @@ export interface DiskStorage extends FileStorage {
  */
 export function createDiskStorage(options: DiskStorageOptions): DiskStorage {
   const { folder, runtime, space = AMPLE_SPACE } = options
-  const base = () => `${options.publicUrl().replace(/\/+$/, '')}/files/`
+  const base = () => `${withoutTrailing(options.publicUrl(), '/')}/files/`
   const unfinishedFolder = join(folder, 'unfinished')
   const guard = guardOf(folder)
   const requireSpace = () => {

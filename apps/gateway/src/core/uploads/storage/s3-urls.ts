@@ -1,5 +1,6 @@
 import { GetObjectCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
+import { withoutTrailing } from '#core/base/values/without-trailing.ts'
 import { addressUnder, urlUnder } from './file-address.ts'
 import type { FileAddress } from './storage.ts'
 
@@ -54,7 +55,7 @@ export async function signedUrlBases(config: S3ClientConfig, bucket: string): Pr
 }
 
 /** The base of the files' URLs at an address that serves the bucket to everybody. */
-export const publicBaseOf = (publicUrl: string) => `${publicUrl.replace(/\/+$/, '')}/${KEY_PREFIX}`
+export const publicBaseOf = (publicUrl: string) => `${withoutTrailing(publicUrl, '/')}/${KEY_PREFIX}`
 
 export function addressUnderAny(bases: readonly string[], url: URL): FileAddress | undefined {
   for (const base of bases) {

@@ -3,6 +3,8 @@ import type { Failure } from '#core/agents/events.ts'
 import { failureOf } from '#core/agents/translate/failure.ts'
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/base/values/json.ts'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
+import { parseUrl } from '#core/base/values/parse-url.ts'
+import { withoutTrailing } from '#core/base/values/without-trailing.ts'
 
 /** A version of the protocol and the way in which it is sent. */
 export type Dialect = 'http' | 'rpc' | 'rpc-0.3'
@@ -103,15 +105,15 @@ function locate(
   allowed: ReadonlySet<string | undefined>,
 ): readonly Interface[] {
   // A URL without an origin is one below the base URL, as a card in the configuration may have it.
-  const url = URL.parse(named.url, `${baseUrl}/`)
+  const url = parseUrl(named.url, `${baseUrl}/`)
   if (url === null || !isHttp(url) || url.username !== '' || url.password !== '' || !allowed.has(url.origin))
     return []
   url.hash = ''
-  return [{ ...named, url: named.dialect === 'http' ? url.href.replace(/\/+$/, '') : url.href }]
+  return [{ ...named, url: named.dialect === 'http' ? withoutTrailing(url.href, '/') : url.href }]
 }
 
 function originOf(url: string, base?: string): string | undefined {
-  const parsed = URL.parse(url, base)
+  const parsed = parseUrl(url, base)
   return parsed !== null && isHttp(parsed) ? parsed.origin : undefined
 }
 
