@@ -13,6 +13,7 @@ export const ESSENTIAL: readonly string[] = [
   'test/contract/folder-sizes.test.ts',
   'test/contract/import-direction.test.ts',
   'test/contract/openapi.test.ts',
+  'test/contract/patterns.test.ts',
   'test/contract/reference-pages.test.ts',
   'test/contract/sdk-types.test.ts',
   'test/contract/shared-descriptions.test.ts',

@@ -34,6 +34,7 @@ function readCertificates(file: string, files: FileTexts): { text: string } | { 
   const read = files.read(file)
   if ('problem' in read) return read
   const { path, text } = read
+  // Linear time: not needed, because only operators write this file.
   const certificates = text.match(/-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----/gs) ?? []
   if (certificates.length === 0) return { problem: `expected certificates in PEM, got none in ${path}` }
   // OpenSSL would ignore the rest of the file after one that it cannot read.

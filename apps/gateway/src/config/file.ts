@@ -5,6 +5,8 @@ import { isObject } from '#core/base/values/json.ts'
 import type { FileTexts } from './file-texts.ts'
 import { ConfigError, type ConfigIssue, pathOf } from './issues.ts'
 
+// Linear time of all patterns here: not needed, because only operators write this file.
+
 /**
  * Reads a YAML file. Returns undefined if the file does not exist.
  *

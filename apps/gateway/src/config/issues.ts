@@ -57,6 +57,7 @@ function findInside(schema: TSchema, value: unknown, path: string): ConfigIssue[
     ]
   }
   if (Type.IsRecord(schema)) {
+    // Linear time: not needed, because only operators write the configuration.
     const key = new RegExp(Type.RecordPattern(schema), 'u')
     return Object.entries(value).flatMap(([name, item]) =>
       key.test(name)
@@ -87,6 +88,7 @@ function found(schema: TSchema, value: unknown): string {
 /** Issues are logged, so everything that may be a password in a URL is left out, even if the value is not a valid URL. */
 function shown(value: unknown): string {
   const json = typeof value === 'bigint' || typeof value === 'number' ? String(value) : JSON.stringify(value)
+  // Linear time: not needed, because only operators write the configuration.
   const text = json.replace(/\/\/.*@/, '//…@')
   return text.length > SHOWN_CHARACTERS_MAX ? `${text.slice(0, SHOWN_CHARACTERS_MAX)}…` : text
 }

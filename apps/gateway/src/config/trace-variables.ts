@@ -146,7 +146,7 @@ export function tracingOf(variables: Variables): Omit<TracingConfig, 'trustedPro
 }
 
 function isRatio(word: string): boolean {
-  return /^\d*\.?\d+$/.test(word) && Number(word) <= 1
+  return /^(?:\d+|\d*\.\d+)$/.test(word) && Number(word) <= 1
 }
 
 /** As the baggage header has them: what is not plain is percent-encoded. */

@@ -17,7 +17,11 @@ export function refusalLine(error: unknown): string | undefined {
 
 /** Replaces line breaks, which quoted values may contain, by spaces. */
 export function oneLine(text: string): string {
-  return text.replace(/\s*[\r\n\u2028\u2029]+\s*/g, ' ').trim()
+  return text
+    .split(/[\r\n\u2028\u2029]/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .join(' ')
 }
 
 const POSITIONAL: ReadonlySet<unknown> = new Set(['username', 'password', 'id'])

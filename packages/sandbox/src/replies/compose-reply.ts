@@ -102,7 +102,7 @@ function entryOf({ platform, baseUrl }: RealPlatform): string {
 const ASKS_NAME = /what(?:['’]s| is) my name|do you know my name|我(?:叫什么|的名字是什么|是谁)/i
 const ASKS_FIRST =
   /what did i (?:say|ask)|my first (?:question|message)|我(?:最先|首先|第一句|第一个问题|刚才)/i
-const ASKS_SETUP = /real platform|point (?:\w+ )*at|configur|set ?up|真实平台|真正的平台|配置|接入/i
+const ASKS_SETUP = /real platform|point (?:\w+ ){0,5}at|configur|set ?up|真实平台|真正的平台|配置|接入/i
 const GIVES_NAME = /\bmy name is (\p{L}[\p{L}\p{M}'’-]*)|我(?:叫|的名字是)(\p{L}{1,12})/iu
 
 function nameIn(text: string): string | undefined {

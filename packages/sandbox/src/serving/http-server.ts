@@ -186,6 +186,7 @@ function router(routes: Routes) {
   const patterns: { pattern: RegExp; handler: Handler }[] = []
   for (const [route, handler] of Object.entries(routes)) {
     if (!route.includes('/:')) exact.set(route, handler)
+    // Linear time: a parameter ends at a slash.
     else patterns.push({ pattern: new RegExp(`^${route.replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}$`), handler })
   }
   return (method: string, path: string) => {

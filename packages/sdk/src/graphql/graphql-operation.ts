@@ -1,6 +1,9 @@
 /** Root fields that take the API key, as their REST twins do; all others take the access token. */
 const KEY_FIELDS: readonly string[] = ['chat', 'chatResumed', 'currentApiKey']
 
+/** A string without an end is one too, or each quote in it would be taken for the beginning of another. */
+const TEXT_OR_COMMENT = /"""[\s\S]*?"""|"(?:\\.|[^"\\\n])*"?|#[^\n\r]*/g
+
 /** What the SDK must know of a document before it is sent. */
 export interface GraphqlOperation {
   readonly credential: 'key' | 'token'
@@ -12,9 +15,7 @@ export interface GraphqlOperation {
  * not need the `graphql` package.
  */
 export function readOperation(document: string): GraphqlOperation {
-  const tokens = document
-    .replace(/"""[\s\S]*?"""|"(?:\\.|[^"\\\n])*"|#[^\n\r]*/g, ' ')
-    .matchAll(/[{}()]|\$?[A-Za-z_]\w*/g)
+  const tokens = document.replace(TEXT_OR_COMMENT, ' ').matchAll(/[{}()]|\$?[A-Za-z_]\w*/g)
   let depth = 0
   let parentheses = 0
   let isMutation = false

@@ -62,7 +62,7 @@ export class Transport {
 
   constructor(options: Resolved<ChatClientOptions>) {
     this.#options = options
-    this.#root = options.baseURL.replace(/(\/api\/v1)?\/*$/, '')
+    this.#root = withoutSlashes(options.baseURL).replace(/\/api\/v1$/, '')
   }
 
   /**
@@ -168,6 +168,13 @@ export class Transport {
       endWaiting()
     }
   }
+}
+
+/** Without slashes at the end, of which a pattern would begin anew with each. */
+function withoutSlashes(url: string): string {
+  let end = url.length
+  while (url.charAt(end - 1) === '/') end -= 1
+  return url.slice(0, end)
 }
 
 /** Reads a JSON object. */

@@ -46,6 +46,11 @@ function extensionOf(name: string): string {
   return path.slice(path.lastIndexOf('.') + 1).toLowerCase()
 }
 
+/** The end of a text that comes in pieces, which is all that {@link paragraphBreak} reads of it. */
+export function endOfText(before: string, piece: string): string {
+  return (before + piece.slice(-2)).slice(-2)
+}
+
 /** The line breaks that are missing between two texts so that an empty line is between them. */
 export function paragraphBreak(before: string, after: string): string {
   if (before === '') return ''

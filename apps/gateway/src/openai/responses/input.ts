@@ -23,9 +23,8 @@ const SKIPPED: ReadonlySet<unknown> = new Set(['reasoning', 'web_search_call'])
 /** Each of them is looked up. */
 const REFERENCES_MAX = 1_000
 const ROLES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system', 'developer'])
-const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
-const MESSAGE_ID = new RegExp(`^msg_(${UUID})(?:\\.\\d+)?$`)
-const RESPONSE_ID = new RegExp(`^resp_(${UUID})$`)
+const MESSAGE_ID = /^msg_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\.\d+)?$/
+const RESPONSE_ID = /^resp_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
 
 /** The call of a response; undefined if the id is none of ours. */
 export function callOfResponse(id: string): string | undefined {
@@ -52,6 +51,8 @@ class InputReader implements Input {
   readonly fields: FieldPath[] = []
   readonly #referenced = new Map<string, EarlierCallName>()
   readonly #calls = new Set<unknown>()
+  /** How many messages at the beginning are the instructions before the last reference. */
+  #instructions = 0
   /** The tool calls of the message that the last item belongs to. */
   #openCalls: JsonObject[] | undefined
 
@@ -126,8 +127,12 @@ class InputReader implements Input {
     this.#referenced.delete(callId)
     this.#referenced.set(callId, { callId, field: [...field, 'id'] })
     // What precedes it is part of the conversation that the reference leads to.
-    this.messages.splice(0, this.messages.length, ...this.messages.filter(isInstruction))
-    this.fields.splice(0, this.fields.length, ...this.messages.map((): FieldPath => ['input']))
+    for (const message of this.messages.splice(this.#instructions)) {
+      if (isInstruction(message)) this.messages.push(message)
+    }
+    this.fields.length = this.#instructions
+    while (this.fields.length < this.messages.length) this.fields.push(['input'])
+    this.#instructions = this.messages.length
   }
 }
 

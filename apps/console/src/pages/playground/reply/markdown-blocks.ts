@@ -3,7 +3,7 @@ const FENCE = /^ {0,3}(`{3,}|~{3,})/
 /** Begins what cannot belong to a list, a quotation or a table that stands before it. */
 const FRESH_LINE = /^[^\s>|*+\-\d]/
 /** A link or a footnote may be defined anywhere in the text. */
-const DEFINITION = /^ {0,3}\[[^\]\n]+\]:/m
+const DEFINITION = /^ {0,3}\[[^\]\n\r\u2028\u2029]+\]:/m
 
 /**
  * Divides a Markdown text into pieces that mean the same alone as together, so that of an answer that grows only the last

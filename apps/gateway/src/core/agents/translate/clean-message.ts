@@ -6,11 +6,11 @@ const SECRETS: readonly RegExp[] = [
   /\bbearer\s+\S+/gi,
   /\b(?:sk|pk|pat|fastgpt|tl)[-_][\w*.-]+/gi,
   /\bapp-[A-Za-z0-9*]{8,}/g,
-  /\beyJ[\w-]+\.[\w.-]+/g,
+  /\beyJ[\w-]{5}[\w.-]*/g,
   // Long opaque words with digits are probably keys in a format that we do not know.
   /\b(?=[\w-]{0,80}\d)[\w-]{32,}/g,
   /\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b/g,
-  /\b(?:localhost|[\w-]+(?:\.[\w-]+)+):\d{2,5}\b/gi,
+  /\b(?:localhost|[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}):\d{2,5}\b/gi,
 ]
 
 /**

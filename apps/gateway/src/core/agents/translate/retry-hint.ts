@@ -80,7 +80,7 @@ const UNIT =
 const STEP = `\\d{1,9}(?:\\.\\d{1,9})?\\s?${UNIT}`
 const DURATION = `${STEP}(?:(?:,|\\sand)?\\s?${STEP}){0,4}(?![a-z])`
 const WHOLE_DURATION = new RegExp(`^${DURATION}$`, 'i')
-const STEPS = /(\d+(?:\.\d+)?)\s?([a-z]+|毫秒|秒|分|小时|天)/gi
+const STEPS = /(\d{1,9}(?:\.\d{1,9})?)\s?([a-z]+|毫秒|秒|分|小时|天)/gi
 
 /** Such as `1m26.4s`, `26 seconds` or `26秒`. */
 function durationIn(value: unknown): number | undefined {

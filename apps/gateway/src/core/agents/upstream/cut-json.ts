@@ -1,10 +1,5 @@
 import { parseJson } from '#core/base/values/json.ts'
-
-/** Where a text can be cut so that only closing brackets are missing. */
-interface SafePlace {
-  readonly end: number
-  readonly closers: string
-}
+import { withoutTrailing } from '#core/base/values/without-trailing.ts'
 
 /** An escape of which only the beginning is left. */
 const CUT_ESCAPE = /\\(?:u[0-9a-f]{0,3})?$/i
@@ -14,20 +9,18 @@ const CUT_ESCAPE = /\\(?:u[0-9a-f]{0,3})?$/i
  * undefined for a text that is no object or list, or is not valid up to where it was cut.
  */
 export function parseCutJson(text: string): unknown {
-  const { isInString, closers, safe } = placesIn(text)
+  const { isInString, closers, safeEnd } = placesIn(text)
   if (closers === '') return undefined
   const completed = isInString ? `${withoutCutEscape(text)}"${closers}` : text + closers
   // The end may also be within a key, a number or a word, with which nothing can be done.
-  return parseJson(completed) ?? parseJson(text.slice(0, safe.end) + safe.closers)
+  return parseJson(completed) ?? parseJson(text.slice(0, safeEnd) + closers)
 }
 
+/** The brackets that are open at the end, and the last place at which only these are missing. */
 function placesIn(text: string) {
   const open: string[] = []
   let isInString = false
-  let safe: SafePlace = { end: 0, closers: '' }
-  const note = (end: number) => {
-    safe = { end, closers: open.toReversed().join('') }
-  }
+  let safeEnd = 0
   for (let index = 0; index < text.length; index += 1) {
     const character = text[index]
     if (character === '"') isInString = !isInString
@@ -35,19 +28,20 @@ function placesIn(text: string) {
       if (character === '\\') index += 1
     } else if (character === '{' || character === '[') {
       open.push(character === '{' ? '}' : ']')
-      note(index + 1)
+      safeEnd = index + 1
     } else if (character === '}' || character === ']') {
       open.pop()
-      note(index + 1)
-    } else if (character === ',') note(index)
+      safeEnd = index + 1
+    } else if (character === ',') safeEnd = index
   }
-  return { isInString, closers: open.toReversed().join(''), safe }
+  return { isInString, closers: open.toReversed().join(''), safeEnd }
 }
 
 /** A backslash at the end is an escape only if it is not escaped itself. */
 function withoutCutEscape(text: string): string {
   const cut = CUT_ESCAPE.exec(text)
   if (cut === null) return text
-  const before = /\\*$/.exec(text.slice(0, cut.index))?.[0].length ?? 0
-  return before % 2 === 0 ? text.slice(0, cut.index) : text
+  const before = text.slice(0, cut.index)
+  const backslashes = before.length - withoutTrailing(before, '\\').length
+  return backslashes % 2 === 0 ? before : text
 }

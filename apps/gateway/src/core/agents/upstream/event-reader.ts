@@ -46,6 +46,12 @@ export class EventReader {
   }
 
   #feed(text: string): void {
+    if (this.#errorLine.length > FIELD.length && !/[\r\n]/.test(text)) {
+      // Not looked at before its end has come: with each of many pieces, that would read all of it again.
+      this.#errorLine += text
+      this.#isTooLong ||= this.#errorLine.length > this.#eventCharactersMax
+      return
+    }
     const whole = this.#errorLine === '' ? text : this.#errorLine + text
     this.#errorLine = ''
     const end = endOfLines(whole)

@@ -2,8 +2,11 @@ import { parseJson } from './json.ts'
 
 const WORDS = /NaN|Infinity/
 
-/** A string, or one of the words that Python's `json.dumps` writes for numbers that JSON does not have. */
-const STRING_OR_WORD = /"[^"\\]*(?:\\.[^"\\]*)*"|-?(?:NaN|Infinity)/gs
+/**
+ * A string, or one of the words that Python's `json.dumps` writes for numbers that JSON does not have. A string without an end counts
+ * too, or each quote in it would be taken for its beginning, and the search be quadratic.
+ */
+const STRING_OR_WORD = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|-?(?:NaN|Infinity)/gs
 
 /**
  * Parses what a strict parser refuses because of a byte order mark, or because of `NaN`, `Infinity` or `-Infinity` outside of

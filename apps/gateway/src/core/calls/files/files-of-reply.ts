@@ -1,5 +1,5 @@
 import type { Agent } from '#core/agents/adapter.ts'
-import { type MadeFile, type OfferedFile, paragraphBreak } from '#core/agents/made-file.ts'
+import { endOfText, type MadeFile, type OfferedFile, paragraphBreak } from '#core/agents/made-file.ts'
 import { lacksFilesUrl, resolveFileUrl } from '#core/uploads/kept-files/resolve-file-url.ts'
 import { fileText } from './file-text.ts'
 import { SeenUrls } from './seen-urls.ts'
@@ -11,6 +11,8 @@ export const FILES_OF_REPLY_MAX = 20
 export class FilesOfReply {
   readonly #agent: Pick<Agent, 'baseUrl' | 'filesUrl'>
   readonly #seen = new SeenUrls()
+  /** The URLs of the files, without what signs them: platforms sign the address of a file anew each time that they report it. */
+  readonly #addresses = new Set<string>()
   #files: readonly { readonly made: MadeFile; readonly offered: OfferedFile }[] = NONE
   /** The last two characters of the text so far. */
   #end = ''
@@ -44,7 +46,7 @@ export class FilesOfReply {
 
   /** Notes a piece of the text of the reply. */
   saw(text: string): void {
-    this.#end = (this.#end + text.slice(-2)).slice(-2)
+    this.#end = endOfText(this.#end, text)
     this.#isAfterFile = false
     this.#seen.add(text)
   }
@@ -56,8 +58,10 @@ export class FilesOfReply {
 
   /** Takes a file that has come; undefined for one that has come before. */
   take(made: MadeFile): OfferedFile | undefined {
-    const isKnown = made.url !== undefined && this.#files.some(({ made: { url } }) => isSame(url, made.url))
+    const address = made.url === undefined ? undefined : withoutQuery(made.url)
+    const isKnown = address !== undefined && this.#addresses.has(address)
     if (isKnown || this.#files.length >= FILES_OF_REPLY_MAX) return undefined
+    if (address !== undefined) this.#addresses.add(address)
     const url = made.url === undefined || isData(made.url) ? undefined : resolveFileUrl(made.url, this.#agent)
     const offered = offeredFile(made, url)
     this.#files = [...this.#files, { made, offered }]
@@ -89,11 +93,6 @@ export function offeredFile({ type, name, mediaType }: MadeFile, url: string | u
 
 export function isData(url: string): boolean {
   return /^data:/i.test(url)
-}
-
-/** Platforms sign the address of one file anew each time that they report it. */
-function isSame(one: string | undefined, other: string | undefined): boolean {
-  return one !== undefined && other !== undefined && withoutQuery(one) === withoutQuery(other)
 }
 
 function withoutQuery(url: string): string {

@@ -16,6 +16,8 @@ export class SeenUrls {
   #urls: Set<string> | undefined
   /** The end of the text so far that may belong to a URL. */
   #tail = ''
+  /** Whether there is a slash in it, as a URL has one. */
+  #hasSlash = false
   /** Whether the text is within a word that is too long to be a URL. */
   #isTooLong = false
 
@@ -28,6 +30,11 @@ export class SeenUrls {
       rest = rest.slice(end)
     }
     const text = this.#tail + rest
+    // A word goes on. It may come in single characters, so what has come of it is not read again.
+    if (this.#hasSlash && !DELIMITER.test(rest)) {
+      this.#goOn(text)
+      return
+    }
     if (!text.includes('/')) {
       this.#tail = text.length <= SCHEME_CHARACTERS ? text : text.slice(-SCHEME_CHARACTERS)
       return
@@ -36,8 +43,14 @@ export class SeenUrls {
     // It may go on with the next piece.
     const last = words.pop() ?? ''
     for (const word of words) if (word.includes('/')) this.#note(word)
-    if (last.length > CHARACTERS_MAX) this.#note(last)
+    this.#hasSlash = last.includes('/')
+    this.#goOn(last)
+  }
+
+  #goOn(last: string): void {
     this.#isTooLong = last.length > CHARACTERS_MAX
+    if (this.#isTooLong) this.#note(last)
+    if (this.#isTooLong) this.#hasSlash = false
     this.#tail = this.#isTooLong ? '' : last
   }
 

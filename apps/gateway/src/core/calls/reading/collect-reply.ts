@@ -93,8 +93,9 @@ class PartsCollector implements ReplyCollector<CollectedReply> {
   #contentBytes = 0
   #bytesBeside = 0
   #reasoning = ''
-  #logprobs: JsonObject | undefined
-  #citations: Citations | undefined
+  /** Of each field, with lists that grow with the reply. */
+  #logprobs: Map<string, unknown> | undefined
+  #citations: { readonly top: Map<string, unknown>; readonly annotations: unknown[] } | undefined
   #finishReason: FinishReason = 'stop'
   #usage: TokenCounts | undefined
   #files: readonly OfferedFile[] | undefined
@@ -116,8 +117,11 @@ class PartsCollector implements ReplyCollector<CollectedReply> {
       reasoning: this.#reasoning,
       toolCalls: this.#toolCalls.list,
       details: this.#details,
-      logprobs: this.#logprobs,
-      citations: this.#citations,
+      logprobs: this.#logprobs && Object.fromEntries(this.#logprobs),
+      citations: this.#citations && {
+        top: Object.fromEntries(this.#citations.top),
+        annotations: this.#citations.annotations,
+      },
       finishReason: this.#finishReason,
       usage: this.#usage,
       files: this.#files,
@@ -162,11 +166,13 @@ class PartsCollector implements ReplyCollector<CollectedReply> {
   #addOpenAiFields(event: Extract<ChatEvent, { type: 'logprobs' | 'citations' }>): void {
     this.#bytesBeside += Buffer.byteLength(JSON.stringify(event))
     if (event.type === 'logprobs') {
-      this.#logprobs = joinedLists(this.#logprobs ?? {}, event.logprobs)
+      this.#logprobs ??= new Map()
+      joinLists(this.#logprobs, event.logprobs)
       return
     }
-    const { top = {}, annotations = [] } = this.#citations ?? {}
-    this.#citations = { top: { ...top, ...event.top }, annotations: [...annotations, ...event.annotations] }
+    this.#citations ??= { top: new Map(), annotations: [] }
+    for (const [name, value] of Object.entries(event.top)) this.#citations.top.set(name, value)
+    for (const annotation of event.annotations) this.#citations.annotations.push(annotation)
   }
 
   #addContent(event: ChatEvent): void {
@@ -198,13 +204,11 @@ class PartsCollector implements ReplyCollector<CollectedReply> {
 }
 
 /** The lists of `added` come behind those that are known; other fields are those of `added`. */
-function joinedLists(known: JsonObject, added: JsonObject): JsonObject {
-  const joined = Object.entries(added).map(([name, value]) => {
-    const before = known[name]
-    return [
-      name,
-      Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : (value ?? before ?? null),
-    ]
-  })
-  return { ...known, ...Object.fromEntries(joined) }
+function joinLists(known: Map<string, unknown>, added: JsonObject): void {
+  for (const [name, value] of Object.entries(added)) {
+    const before = known.get(name)
+    if (!Array.isArray(value)) known.set(name, value ?? before ?? null)
+    else if (Array.isArray(before)) for (const item of value) before.push(item)
+    else known.set(name, [...value])
+  }
 }

@@ -99,25 +99,34 @@ export interface UrlSearch {
  * carry their content and are accepted.
  */
 export function findRefusedUrl(value: unknown, field: FieldPath, search: UrlSearch): UrlFinding | undefined {
+  return findIn(value, [...field], search)
+}
+
+/** @param place - the path of the value, which changes on the way, since a body has room for millions of values */
+function findIn(value: unknown, place: (string | number)[], search: UrlSearch): UrlFinding | undefined {
   if (typeof value === 'string') {
     if (!LIKE_A_URL.test(value)) return undefined
     const [url = ''] = value.trim().split(/\s/, 1)
-    const expected = search.problemOf(url, field, value)
-    return expected === undefined ? undefined : { field, expected }
+    const expected = search.problemOf(url, place, value)
+    return expected === undefined ? undefined : { field: [...place], expected }
   }
   if (typeof value !== 'object' || value === null) return undefined
-  for (const [name, child] of Object.entries(value)) {
-    if (search.isText?.(name)) continue
-    const place = [...field, Array.isArray(value) ? Number(name) : name]
-    const finding = findRefusedUrl(child, place, search)
+  const names = Array.isArray(value) ? value.keys() : Object.keys(value)
+  for (const name of names) {
+    if (typeof name === 'string' && search.isText?.(name)) continue
+    place.push(name)
+    const finding = findIn(Reflect.get(value, name), place, search)
     if (finding !== undefined) return finding
+    place.pop()
   }
   return undefined
 }
 
 /** What parsers of URLs remove, wherever it is. */
 const GAP = '[\\t\\n\\r]*'
-const [HTTP, FTP, FILE] = ['http', 'ftp', 'file'].map((scheme) => [...scheme].join(GAP))
+const HTTP = `h${GAP}t${GAP}t${GAP}p`
+const FTP = `f${GAP}t${GAP}p`
+const FILE = `f${GAP}i${GAP}l${GAP}e`
 const SLASH = `${GAP}[\\\\/]`
 
 /**

@@ -69,7 +69,7 @@ async function hasHistory(sql: Sql): Promise<boolean> {
 /** Returns the engine's message without the trace of its own source code, except for the migration's name in that trace. */
 function engineMessage(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
-  const [text = '', trace = ''] = message.split(/\n\s+0: /, 2)
+  const [text = '', trace = ''] = message.split(/\n\s{1,9}0: /, 2)
   const name = /migration_name="([^"]+)"/.exec(trace)?.[1]
   return [name, text.replace('external connector error\n', '')].filter(Boolean).join(': ')
 }

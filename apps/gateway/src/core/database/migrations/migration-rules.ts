@@ -1,5 +1,7 @@
 import { minBuildOf, stepOf, withoutComments } from './migration-step.ts'
 
+// Linear time of all patterns here: not needed for our own migrations.
+
 export interface Migration {
   readonly name: string
   readonly script: string

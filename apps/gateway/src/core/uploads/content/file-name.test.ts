@@ -40,6 +40,10 @@ test('a long name is cut at a character and keeps its extension', () => {
   expect(shownName(`${'😀'.repeat(100)}.docx`)).toBe(`${'😀'.repeat(62)}.docx`)
   expect(shownName(`a.${'b'.repeat(300)}`)).toBe(`a.${'b'.repeat(253)}`)
   expect(shownName(`con${' '.repeat(300)}x.txt`)).toBe('_con.txt')
+  const spaces = ' '.repeat(5_000_000)
+  expect(shownName(`${spaces}.pdf`)).toBe('pdf')
+  expect(shownName(`a${spaces}b.pdf${spaces}`)).toBe('a')
+  expect(shownName(`a${spaces}b.pdf`)).toBe('a.pdf')
 })
 
 test.each([

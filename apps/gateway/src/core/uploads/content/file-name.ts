@@ -3,6 +3,9 @@ const NAME_BYTES_MAX = 255
 /** What follows the last dot of a name is kept as its extension when the name is cut, unless it is longer than this. */
 const EXTENSION_BYTES_MAX = 32
 
+/** Of a longer name only so many characters at each end are looked at; a request has room for one of megabytes. */
+const LOOKED_AT_CHARACTERS = 1_000
+
 const FALLBACK = 'file'
 
 /**
@@ -10,7 +13,8 @@ const FALLBACK = 'file'
  * it, which every usual system can store.
  */
 export function shownName(raw: string | undefined): string {
-  const name = afterFolders((raw ?? '').toWellFormed())
+  const name = withoutMiddle(afterFolders(raw ?? ''))
+    .toWellFormed()
     .normalize('NFC')
     .replaceAll(INVISIBLE, '')
     .replaceAll(LONE_JOINER, '')
@@ -55,6 +59,11 @@ function afterFolders(path: string): string {
   return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1)
 }
 
+function withoutMiddle(name: string): string {
+  if (name.length <= 2 * LOOKED_AT_CHARACTERS) return name
+  return name.slice(0, LOOKED_AT_CHARACTERS) + name.slice(-LOOKED_AT_CHARACTERS)
+}
+
 /**
  * Control characters, line separators, and what is not drawn: marks that reverse the direction of the text (by which
  * `gpj.exe` can be shown as `exe.jpg`), spaces without width, fillers. The joiners are treated by {@link LONE_JOINER}.
@@ -82,7 +91,7 @@ function trimEnds(name: string): string {
 
 /** Cutting may leave a joiner at the end, where it has nothing to join. */
 function trimEnd(name: string): string {
-  return name.replace(/[\s.\u200c\u200d]+$/, '')
+  return name.replace(/(?<![\s.\u200c\u200d])[\s.\u200c\u200d]+$/, '')
 }
 
 function splitExtension(name: string): { stem: string; extension: string } {

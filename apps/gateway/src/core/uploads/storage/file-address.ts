@@ -39,6 +39,8 @@ export function urlUnder(base: string, { token, name }: FileAddress): string {
 export function addressUnder(base: string, url: URL): FileAddress | undefined {
   const { origin, pathname } = new URL(base)
   if (url.origin !== origin) return undefined
+  // A path has room for thousands of segments, which are counted before they are decoded.
+  if (url.pathname.split('/').length !== pathname.split('/').length + 1) return undefined
   const segments = decodedSegments(url.pathname)
   const [name, token] = [segments?.pop(), segments?.pop()]
   if (name === undefined || !isFileName(name) || token === undefined || !isToken(token)) return undefined

@@ -118,7 +118,8 @@ function rootFieldsOf(query) {
   const names = []
   let braces = 0
   let parentheses = 0
-  for (const [part] of query.matchAll(/"""[\s\S]*?"""|"(?:\\.|[^"\\])*"|#.*|\w+|[{}()]/g)) {
+  // A text without an end is one too, or each quote in it would be taken for the beginning of another.
+  for (const [part] of query.matchAll(/"""[\s\S]*?"""|"(?:\\.|[^"\\])*"?|#.*|\w+|[{}()]/g)) {
     if (part === '{') braces++
     else if (part === '}') braces--
     else if (part === '(') parentheses++

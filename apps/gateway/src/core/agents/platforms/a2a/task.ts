@@ -1,6 +1,6 @@
 import type { AgentCall, ReplyState } from '#core/agents/adapter.ts'
 import type { ChatEvent } from '#core/agents/events.ts'
-import { paragraphBreak } from '#core/agents/made-file.ts'
+import { endOfText, paragraphBreak } from '#core/agents/made-file.ts'
 import type { Pause, PauseField } from '#core/agents/pause.ts'
 import { detail } from '#core/agents/translate/detail-event.ts'
 import { errorEvents, failureOf, MALFORMED } from '#core/agents/translate/failure.ts'
@@ -179,7 +179,12 @@ function grownText(had: string, text: string, state: A2aState): readonly ChatEve
 /** Artifacts are answers of their own, so an empty line is between them. */
 function textOfAll({ artifacts }: A2aState): string {
   let all = ''
-  for (const { text } of artifacts.values()) all += paragraphBreak(all, text) + text
+  let end = ''
+  for (const { text } of artifacts.values()) {
+    const piece = paragraphBreak(end, text) + text
+    all += piece
+    end = endOfText(end, piece)
+  }
   return all
 }
 

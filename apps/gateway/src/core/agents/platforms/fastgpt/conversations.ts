@@ -8,7 +8,7 @@ import type {
   UpstreamRequest,
 } from '#core/agents/adapter.ts'
 import type { ChatEvent } from '#core/agents/events.ts'
-import { madeFileType, paragraphBreak } from '#core/agents/made-file.ts'
+import { endOfText, madeFileType, paragraphBreak } from '#core/agents/made-file.ts'
 import { bearer } from '#core/agents/translate/bearer.ts'
 import { atPlace, reading, removal } from '#core/agents/translate/conversations/conversation-call.ts'
 import { platformMessage } from '#core/agents/translate/conversations/platform-message.ts'
@@ -80,12 +80,12 @@ function messageOf(record: JsonObject, agent: PlatformConversation['agent']): re
 
 /** The texts of a message are joined as those of a reply in one piece are. */
 function saidIn(value: unknown): readonly ChatEvent[] {
-  let text = ''
+  let end = ''
   return (Array.isArray(value) ? value : [value]).flatMap((part) =>
     (isObject(part) ? partEvents(part) : textEvent('text', part)).map((event): ChatEvent => {
       if (event.type !== 'text') return event
-      const separated = paragraphBreak(text, event.text) + event.text
-      text += separated
+      const separated = paragraphBreak(end, event.text) + event.text
+      end = endOfText(end, separated)
       return { ...event, text: separated }
     }),
   )

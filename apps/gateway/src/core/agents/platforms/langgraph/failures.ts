@@ -12,7 +12,7 @@ const EARLY = new EarlyRefusals([{ status: 401 }, { status: 422, code: 'busy' }]
 /** Of a thread that has a run, in the text of the server; the same status has other reasons in its lists of mistakes. */
 const BUSY = /already running/i
 /** Of an assistant that does not exist, which the operator has named. */
-const NO_ASSISTANT = /\b(?:invalid assistant|(?:assistant|graph)\b.*\bnot found)\b/is
+const NO_ASSISTANT = /\b(?:invalid assistant|(?:assistant|graph)\b.{0,200}\bnot found)\b/is
 
 export function refusal(status: number, body: unknown, header: HeaderReader): Failure {
   const said = messageIn(body) ?? ''

@@ -1,6 +1,6 @@
 import type { Agent, PlatformMessage } from '#core/agents/adapter.ts'
 import type { ChatEvent } from '#core/agents/events.ts'
-import { paragraphBreak } from '#core/agents/made-file.ts'
+import { endOfText, paragraphBreak } from '#core/agents/made-file.ts'
 import { textOfPause } from '#core/agents/pause.ts'
 import { platformIdOf } from '#core/agents/translate/platform-id.ts'
 import { ThinkTags } from '#core/agents/translate/replies/think-tags.ts'
@@ -44,13 +44,21 @@ function contentOf(said: readonly ChatEvent[], hasTags: boolean): Pick<PlatformM
   const whole = [...said.flatMap((event) => texts.take(event)), ...texts.end()]
   const events = tags === undefined ? whole : [...whole.flatMap((event) => tags.take(event)), ...tags.end()]
   let text = ''
+  let end = ''
+  const add = (piece: string) => {
+    text += piece
+    end = endOfText(end, piece)
+  }
   const files: PlatformMessage['files'][number][] = []
   for (const event of events) {
-    if (event.type === 'text') text += event.text
-    else if (event.type === 'replace') text = event.text
-    else if (event.type === 'pause') {
+    if (event.type === 'text') add(event.text)
+    else if (event.type === 'replace') {
+      text = ''
+      end = ''
+      add(event.text)
+    } else if (event.type === 'pause') {
       const asked = textOfPause(event.pause)
-      text += paragraphBreak(text, asked) + asked
+      add(paragraphBreak(end, asked) + asked)
     } else if (event.type === 'file') files.push(...fileOf(event.file))
   }
   return { text, files: files.slice(0, FILES_MAX) }

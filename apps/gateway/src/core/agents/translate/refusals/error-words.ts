@@ -47,6 +47,7 @@ const TEXT_KEYS = [
 const DEPTH_MAX = 8
 const WORDS_MAX = 64
 const TEXT_CHARACTERS_MAX = 2_000
+const CODE_CHARACTERS_MAX = 200
 
 /** Reads an error in whatever shape: an object, a text, a list of them, nested, or as JSON within a text. Never throws. */
 export function errorWords(error: unknown): ErrorWords {
@@ -65,7 +66,8 @@ export function errorWords(error: unknown): ErrorWords {
       objects.push(value)
       for (const key of CODE_KEYS) {
         const code = value[key]
-        if (typeof code === 'number' || (typeof code === 'string' && code !== '')) codes.push(String(code))
+        if (typeof code === 'number' || (typeof code === 'string' && code !== ''))
+          codes.push(String(code).slice(0, CODE_CHARACTERS_MAX))
       }
       for (const key of TEXT_KEYS) visit(value[key], depth + 1)
     }
@@ -82,7 +84,7 @@ export function messageIn(error: unknown): string | undefined {
   return `${mistake.loc
     .filter((step) => step !== 'body')
     .map(stepOf)
-    .join('.')}: ${mistake.msg}`
+    .join('.')}: ${mistake.msg}`.slice(0, TEXT_CHARACTERS_MAX)
 }
 
 function stepOf(step: unknown): string {

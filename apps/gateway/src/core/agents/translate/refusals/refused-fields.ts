@@ -34,9 +34,11 @@ function leadsTo(path: unknown, field: string): boolean {
 /** A word with an underscore stands for the field alone; `user` must be marked as the name of one. */
 function isNamed(field: string, text: string): boolean {
   if (!NOT_WANTED.test(text)) return false
+  // Linear time: nothing is repeated in these patterns.
   if (field.includes('_')) return new RegExp(`\\b${field}\\b`).test(text)
   if (OF_ROLES.test(text)) return false
   const quoted = `["'\`“](?:body\\.)?${field}["'\`”]`
   const labelled = `(?:arguments?|parameters?|params?|fields?|propert(?:y|ies)|keys?|inputs?|参数|字段)(?: supplied| name)?\\s?:?\\s?${field}\\b`
+  // Linear time: as above.
   return new RegExp(`${quoted}|\\b${labelled}|\\bbody\\.${field}\\b|^${field}\\b`, 'i').test(text)
 }

@@ -79,7 +79,7 @@ const OF_CODES: readonly CommonWords[] = [
   {
     reason: 'agent_quota',
     words:
-      /insufficient.*(?:quota|balance|credit|fund)|quota_?exceeded|billing|arrear|overdue|payment_?required|credits?_?error/i,
+      /insufficient.{0,40}(?:quota|balance|credit|fund)|quota_?exceeded|billing|arrear|overdue|payment_?required|credits?_?error/i,
   },
   {
     reason: 'agent_credentials',

@@ -11,6 +11,8 @@ export class ThinkTags {
   #place: 'before' | 'within' | 'behind' | 'over' = 'before'
   /** The text whose meaning depends on what follows: white space, or what may be the beginning of a tag. */
   #held = ''
+  /** Its end that may be the beginning of a tag. What is held before it may be long, and is not read again. */
+  #begun = ''
 
   take(event: ChatEvent): readonly ChatEvent[] {
     switch (event.type) {
@@ -36,39 +38,40 @@ export class ThinkTags {
   }
 
   #text(piece: string): readonly ChatEvent[] {
-    const text = this.#held + piece
+    const held = this.#held
     this.#held = ''
     switch (this.#place) {
       case 'before':
-        return this.#before(text)
+        return this.#before(held, piece)
       case 'within':
-        return this.#within(text)
+        return this.#within(held + piece)
       case 'behind':
-        return this.#behind(text)
+        return this.#behind(held, piece)
       default:
-        return [{ type: 'text', text }]
+        return [{ type: 'text', text: piece }]
     }
   }
 
-  #before(text: string): readonly ChatEvent[] {
-    const begun = text.trimStart()
+  #before(held: string, piece: string): readonly ChatEvent[] {
+    const begun = this.#begun === '' ? piece.trimStart() : this.#begun + piece
     if (begun.startsWith(OPENING)) {
       this.#place = 'within'
       return this.#within(begun.slice(OPENING.length))
     }
     if (OPENING.startsWith(begun)) {
-      this.#held = text
+      this.#held = held + piece
+      this.#begun = begun
       return []
     }
     this.#place = 'over'
-    return [{ type: 'text', text }]
+    return [{ type: 'text', text: held + piece }]
   }
 
   #within(text: string): readonly ChatEvent[] {
     const at = text.indexOf(CLOSING)
     if (at >= 0) {
       this.#place = 'behind'
-      return [...reasoning(text.slice(0, at)), ...this.#behind(text.slice(at + CLOSING.length))]
+      return [...reasoning(text.slice(0, at)), ...this.#behind('', text.slice(at + CLOSING.length))]
     }
     const whole = text.length - lengthOfBegunTag(text)
     this.#held = text.slice(whole)
@@ -76,13 +79,13 @@ export class ThinkTags {
   }
 
   /** White space alone is no answer. */
-  #behind(text: string): readonly ChatEvent[] {
-    if (text.trimStart() === '') {
-      this.#held = text
+  #behind(held: string, piece: string): readonly ChatEvent[] {
+    if (piece.trimStart() === '') {
+      this.#held = held + piece
       return []
     }
     this.#place = 'over'
-    return [{ type: 'text', text }]
+    return [{ type: 'text', text: held + piece }]
   }
 }
 

@@ -1,4 +1,5 @@
-import { isObject, type JsonObject, objectOf, parseJson, textOf, toJson } from '#core/base/values/json.ts'
+import { isObject, type JsonObject, objectOf, textOf, toJson } from '#core/base/values/json.ts'
+import { ObjectProgress } from './object-progress.ts'
 
 /** Further calls are dropped, which bounds what is kept of a reply. */
 const CALLS_MAX = 128
@@ -10,6 +11,8 @@ interface KnownCall {
   name: string | undefined
   /** The arguments so far, which show whether a piece repeats the whole call or continues it. */
   args: string
+  /** Whether these are whole. */
+  readonly progress: ObjectProgress
 }
 
 /**
@@ -52,6 +55,7 @@ export class ToolCallPieces {
     const name = called.name === call.name && !isFirst ? undefined : called.name
     call.name ??= called.name
     call.args += called.args ?? ''
+    call.progress.add(called.args ?? '')
     const number = this.#calls.indexOf(call)
     const head = { index: number, ...(isFirst && { id: id ?? `${this.#idPrefix}_${number}` }) }
     // A tool of the caller's own kind, whose input is a text.
@@ -106,7 +110,7 @@ export class ToolCallPieces {
   }
 
   #begin(index: number | undefined, id: string | undefined): KnownCall {
-    const call: KnownCall = { id, index, name: undefined, args: '' }
+    const call: KnownCall = { id, index, name: undefined, args: '', progress: new ObjectProgress() }
     this.#calls.push(call)
     return call
   }
@@ -118,11 +122,7 @@ function isAnother(call: KnownCall, id: string | undefined, called: Called): boo
   if (call.name !== called.name) return true
   if (id !== undefined && call.id !== undefined && id !== call.id) return true
   // The same name again: servers repeat it in each piece, until the arguments are whole.
-  return isWhole(call.args) && (called.args ?? '') !== ''
-}
-
-function isWhole(args: string): boolean {
-  return args.trimEnd().endsWith('}') && parseJson(args) !== undefined
+  return call.progress.isWhole && (called.args ?? '') !== ''
 }
 
 interface Called {
