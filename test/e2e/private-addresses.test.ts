@@ -4,6 +4,7 @@ import { loopbackUrls } from '@trunkline/gateway/src/core/requests/input/loopbac
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createFullKey, type FilesInChats, filesInChats, type Question } from '../support/files-in-chats.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
+import { graphql } from '../support/graphql.ts'
 
 // A process, because a call must be refused before the gateway or a platform connects to this machine, and nothing may stand in for these.
 
@@ -13,6 +14,7 @@ let connections = 0
 let urls: readonly string[]
 let system: GatewayWithSandbox
 let client: FilesInChats
+let key: string
 
 beforeAll(async () => {
   canary = createServer((socket) => {
@@ -23,7 +25,8 @@ beforeAll(async () => {
   const { port } = canary.address() as AddressInfo
   urls = loopbackUrls(port)
   system = await startGatewayWithSandbox()
-  client = filesInChats(system, await createFullKey(system))
+  key = await createFullKey(system)
+  client = filesInChats(system, key)
   // It would notice.
   expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(200)
   connections = 0
@@ -70,6 +73,42 @@ test('the refusal of a private URL names its field', async () => {
       const reply = await client.ask({ agent, way: 'completions', parts: [part(url)] })
       expect(reply.body.error.param).toBe(`messages[0].content[1].${field}`)
     }
+  }
+})
+
+const LONG_HOST = `https://${'files.'.repeat(50)}example.com/a.png`
+const MANY = Array.from({ length: 101 }, (_, index) => `https://files.example.com/${index}.png`)
+
+test.each([
+  ['with a host that is too long', [EXTERNAL, LONG_HOST], 1, 'a URL whose host has at most 253 characters'],
+  ['after a hundred others', MANY, 100, 'at most 100 URLs of files'],
+])('a URL %s is refused by its field, on every interface', async (_which, sent, at, expected) => {
+  const parts = sent.map((url) => ({ type: 'image_url', image_url: { url } }))
+  for (let time = 0; time < 2; time += 1) {
+    const { status, body } = await client.ask({ agent: 'openai', way: 'completions', parts })
+    const param = `messages[0].content[${at + 1}].image_url.url`
+    expect([status, body.error.param, body.error.message]).toEqual([
+      400,
+      param,
+      expect.stringContaining(`${param}: expected ${expected}.`),
+    ])
+    const content = sent.map((url) => ({ type: 'input_image', image_url: url }))
+    const responses = await system.api.call('POST', '/api/v1/responses', {
+      token: key,
+      body: { model: 'openai', input: [{ role: 'user', content }] },
+    })
+    expect([responses.status, responses.body.error.param]).toEqual([400, `input[0].content[${at}]`])
+    const chat = await client.ask({ agent: 'dify', variables: { files: sent } })
+    expect([chat.status, chat.body.detail]).toEqual([
+      400,
+      `body.variables.files[${at}]: expected ${expected}.`,
+    ])
+    const input = { agentId: 'dify', query: 'Hello', variables: { files: sent } }
+    const document = 'mutation ($input: ChatInput!) { chat(input: $input) { callId } }'
+    const { errors } = await graphql(system.gateway, document, { variables: { input }, as: key })
+    expect(errors?.map(({ message, extensions: { status: code } }) => [code, message])).toEqual([
+      [400, expect.stringContaining(`variables.files[${at}]: expected ${expected}.`)],
+    ])
   }
 })
 

@@ -48,6 +48,8 @@ export interface Question {
   readonly user?: string
   /** URLs. On the OpenAI-compatible face those that end in .png are images, and the others files. */
   readonly files?: readonly string[]
+  /** Of the REST API. */
+  readonly variables?: Readonly<Record<string, unknown>>
   /** Content parts, in place of `files`. */
   readonly parts?: readonly object[]
 }
@@ -131,7 +133,7 @@ export async function createFullKey({ api, token }: GatewayWithSandbox, more: Re
   return (await api.createKey(token, { permissions, expires_at: inOneYear(), ...more })).full_key
 }
 
-function chatBodyOf({ way, agent, query = 'Hello', files = [], user }: Question): object {
+function chatBodyOf({ way, agent, query = 'Hello', files = [], variables, user }: Question): object {
   const conversation = randomUUID()
   return {
     app_id: agent === 'fastgpt' ? 'app-1' : '',
@@ -141,6 +143,7 @@ function chatBodyOf({ way, agent, query = 'Hello', files = [], user }: Question)
     detail: false,
     query,
     files,
+    variables,
     user,
   }
 }

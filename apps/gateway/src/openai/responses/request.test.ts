@@ -222,3 +222,14 @@ test.each<[string, object]>([
     }),
   )
 })
+
+test('instructions are read once, however many references follow them', () => {
+  const instructions = Array.from({ length: 50_000 }, () => ({ role: 'system', content: 's' }))
+  const references = Array.from({ length: 50_000 }, () => ({ type: 'item_reference', id: `msg_${ID}` }))
+  const { input } = read({
+    input: [...instructions, { role: 'user', content: 'u' }, ...references, ...instructions.slice(0, 1)],
+  })
+  expect(input.messages).toHaveLength(50_001)
+  expect(input.fields[0]).toEqual(['input'])
+  expect(input.fields.at(-1)).toEqual(['input', 100_001])
+})

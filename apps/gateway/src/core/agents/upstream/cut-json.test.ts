@@ -36,3 +36,8 @@ test('whatever is cut anywhere, its complete part is read', () => {
     { numRuns: process.env.SOAK ? 20_000 : 200 },
   )
 })
+
+test('brackets and backslashes without an end cost no more than their length', () => {
+  expect(parseCutJson(`{"a":[${'['.repeat(500_000)}`)).toBeDefined()
+  expect(parseCutJson(`{"a":"${'\\\\'.repeat(500_000)}`)).toEqual({ a: '\\'.repeat(500_000) })
+})

@@ -70,3 +70,13 @@ test('completed events and comments do not count towards the cap', () => {
   }
   expect(events).toHaveLength(50)
 })
+
+test('a long line that may be an error is read once, however many pieces it comes in', () => {
+  const { reader: parser, events } = reader({ charactersMax: 1_000_000 })
+  const piece = Buffer.from('x')
+  parser.feed(Buffer.from('{"error": "'))
+  for (let count = 0; count < 500_000; count += 1) parser.feed(piece)
+  parser.feed(Buffer.from('"}\n'))
+  parser.end()
+  expect(events).toEqual([{ event: 'error', data: `{"error": "${'x'.repeat(500_000)}"}` }])
+})

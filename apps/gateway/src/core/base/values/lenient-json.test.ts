@@ -22,3 +22,8 @@ test('a long string costs no more than its length', () => {
   const text = `{"a":"${'x\\"'.repeat(500_000)}","b":NaN}`
   expect(parseLenientJson(text)).toMatchObject({ b: null })
 })
+
+test('strings without an end cost no more than their length', () => {
+  expect(parseLenientJson(`NaN${'"\\'.repeat(500_000)}`)).toBeUndefined()
+  expect(parseLenientJson(`NaN"${'\\"'.repeat(500_000)}\\`)).toBeUndefined()
+})

@@ -316,3 +316,27 @@ describe('files that the platform has forgotten', () => {
     expect(server.received).toHaveLength(1)
   })
 })
+
+test('a picture that a long history repeats is looked up once', async () => {
+  const looks: string[] = []
+  const isIssued = files.isIssued
+  files.isIssued = (url) => {
+    looks.push(url)
+    return isIssued(url)
+  }
+  const image = (url: string) => ({ role: 'user', content: [{ type: 'image_url', image_url: { url } }] })
+  const own = files.add('photo.png', PNG, { mediaType: 'image/png' })
+  const messages = [image(own), image(EXTERNAL), image(own), image(EXTERNAL)]
+  const { call, ...rest } = requestWith([], files, server, { platform: 'openai' })
+  const asks = {
+    kind: 'messages',
+    messages,
+    parameters: {},
+    sentFields: [],
+    hasOwnFiles: true,
+    keepsTurn: false,
+  } as const
+  await attachFiles(depsFor(files, server), { ...rest, call: { ...call, asks } })
+  expect(looks).toEqual([own, EXTERNAL])
+  expect(files.log).toEqual(['find photo.png', 'read photo.png'])
+})

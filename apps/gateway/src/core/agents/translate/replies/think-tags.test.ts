@@ -47,3 +47,11 @@ test('a text that replaces the answer is read in the same way', () => {
     { type: 'replace', text: 'b' },
   ])
 })
+
+test('white space in single characters costs no more than its length', () => {
+  const spaces = Array.from({ length: 500_000 }, () => ' ')
+  expect(read([...spaces, '<think>', 'a', '</think>', ...spaces, 'b'])).toEqual({
+    reasoning: 'a',
+    text: `${spaces.join('')}b`,
+  })
+})

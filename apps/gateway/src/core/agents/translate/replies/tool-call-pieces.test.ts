@@ -118,3 +118,13 @@ test('a server cannot make the gateway keep any number of calls', () => {
   expect(written.flat()).toHaveLength(128)
   expect(pieces.write([null, 5, 'x', []]).filter(isObject)).toEqual([])
 })
+
+test('arguments that come in small pieces, each with the name, are read once', () => {
+  const pieces = new ToolCallPieces('call_1')
+  const write = (args: string) => pieces.write([{ index: 0, function: { name: 'f', arguments: args } }])
+  write('{"a":[')
+  for (let count = 0; count < 50_000; count += 1) write(`{"b":"}${'x'.repeat(100)}"},`)
+  // The last piece makes them whole, so that the next one with this name begins another call.
+  expect(write('{}]}')).toMatchObject([{ index: 0 }])
+  expect(write('{}')).toMatchObject([{ index: 1, id: 'call_1_1' }])
+})
