@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -206,6 +206,23 @@ describe('a URL that leads to no file', () => {
     expect(deleted).toMatchObject([404, expect.anything(), { reason: 'upload_not_found' }])
     const unknown = url.replace(/\/files\/[\w-]+\//, `/files/${'A'.repeat(43)}/`)
     expect(await answer(unknown)).toEqual(deleted)
+  })
+
+  test.each([
+    ['shorter', 'tex'],
+    ['longer', 'texts'],
+  ])('is answered with 503 while the file is %s than its record says', async (_how, content) => {
+    const { url } = await upload('text', 'note.txt')
+    const [, token = ''] = /\/files\/([\w-]+)\//.exec(url) ?? []
+    const folder = join(system.gateway.dataDir, 'files')
+    const path = readdirSync(folder, { recursive: true }).find((name) => String(name).endsWith(token))
+    writeFileSync(join(folder, String(path)), content)
+    for (const headers of [{}, { range: 'bytes=0-1' }]) {
+      const { status, body } = await get(url, headers)
+      expect([status, JSON.parse(body.toString())]).toMatchObject([503, { reason: 'unavailable' }])
+    }
+    writeFileSync(join(folder, String(path)), 'text')
+    expect((await get(url)).body.toString()).toBe('text')
   })
 
   test('is answered with 404 when the upload has expired, before the sweep and after it', async () => {

@@ -154,7 +154,7 @@ export const SETTINGS = {
       }),
       stalledMs: timerMs(60_000, {
         description:
-          'How long a client may send no bytes of a file, and how long the storage may accept none.',
+          'How long a client may send no bytes of a file, how long the storage may accept none, and how long it may take, with all repetitions, until it begins to return one or has removed those of one request.',
       }),
       timeoutMs: count(3_600_000, {
         maximum: UPLOAD_MS_MAX,

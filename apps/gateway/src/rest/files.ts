@@ -6,6 +6,7 @@ import Type from 'typebox'
 import { fail, Problem } from '#core/errors/errors.ts'
 import type { Services } from '#core/services/services.ts'
 import { isPlainText } from '#core/uploads/content/media-types.ts'
+import { wrongLength } from '#core/uploads/storage/of-length.ts'
 import type { Upload } from '#generated/prisma/client.ts'
 import { problemsOutsideApi } from '#http/response/schemas.ts'
 
@@ -34,6 +35,10 @@ export function fileRoutes(app: FastifyInstance, { uploads }: Pick<Services, 'up
         if (statusCode >= 500) throw new Problem('unavailable', { limit: 'storage', cause: metadata.error })
         if (headers['Content-Range'] !== undefined) reply.header('content-range', headers['Content-Range'])
         return reply.status(statusCode).send()
+      }
+      if (BigInt(metadata.stat.size) !== upload.size) {
+        stream.destroy()
+        throw new Problem('unavailable', { limit: 'storage', cause: wrongLength(upload.size) })
       }
       reply
         .status(statusCode)

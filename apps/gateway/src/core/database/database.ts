@@ -43,6 +43,8 @@ export interface Lanes {
   readonly records: Statements
   /** What the process does by itself and later: the calls of dead processes, retention, checks. */
   readonly upkeep: Sql
+  /** Erases end users, one statement at a time. */
+  readonly erasures: Sql
 }
 
 /** What the connections of a lane to a server are doing. */

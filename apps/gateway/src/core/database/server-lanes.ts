@@ -30,8 +30,8 @@ const MANAGEMENT_LOCK_MS = 1_000
 const NO_ANSWER_MS = 5_000
 const NO_ANSWER_TO_HEARTBEAT_MS = 1_000
 
-/** Heartbeats, look-ups of keys, settlements and both kinds of admissions have a connection each. */
-const ALONE_MAX = 5
+/** Heartbeats, look-ups of keys, settlements, both kinds of admissions and erasures have a connection each. */
+const ALONE_MAX = 6
 /** For what running calls need. Neither kind can take the last connection from the other. */
 const CALLS_MAX = 3
 /**
@@ -63,6 +63,10 @@ export function openLanes(options: LanesOptions): ServerLanes {
     open(CALLS_MAX, { statementMs, lockMs: CALLS_LOCK_MS }),
     connectTimeoutMs,
   )
+  const ofErasures = new ConnectionShares(
+    open(1, { statementMs, lockMs: MANAGEMENT_LOCK_MS }),
+    connectTimeoutMs,
+  )
   const ofManagement = new ConnectionShares(
     open(managementMax, { statementMs, lockMs: MANAGEMENT_LOCK_MS, settings: SESSION_SETTINGS }),
     connectTimeoutMs,
@@ -79,6 +83,7 @@ export function openLanes(options: LanesOptions): ServerLanes {
     reports: ofManagement.share(3),
     records: ofManagement.share(2),
     upkeep: ofManagement.share(1),
+    erasures: ofErasures.share(1),
   }
   const management = statementsOn(shares.management.pool)
   const reports = statementsOn(shares.reports.pool)
@@ -96,6 +101,7 @@ export function openLanes(options: LanesOptions): ServerLanes {
       reports,
       records,
       upkeep: poolSql(shares.upkeep.pool),
+      erasures: poolSql(shares.erasures.pool),
     },
     connections: {
       max: CONNECTIONS_MAX,
@@ -104,7 +110,7 @@ export function openLanes(options: LanesOptions): ServerLanes {
     },
     async close() {
       await Promise.all([management, reports, records].map(({ prisma }) => prisma.$disconnect()))
-      const shared = [ofKeys, ofKeptAdmissions, ofCalls, ofManagement]
+      const shared = [ofKeys, ofKeptAdmissions, ofCalls, ofErasures, ofManagement]
       await Promise.all([...Object.values(alone), ...shared].map((each) => each.close()))
     },
   }

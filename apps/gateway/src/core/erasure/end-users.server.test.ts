@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { NewEvent } from '#core/audit/audit.ts'
@@ -15,6 +16,13 @@ import {
 import type { Principal } from '#core/requests/principal.ts'
 import { StorageError } from '#core/uploads/storage/storage.ts'
 import { createEndUsers } from './end-users.ts'
+
+/** What a storage does that is asked and does not answer. */
+async function storageError(inTime: AbortSignal | undefined): Promise<never> {
+  if (inTime === undefined) throw new Error('nothing would end the removal')
+  await once(inTime, 'abort')
+  throw new StorageError('the bucket does not answer in time')
+}
 
 const FULL = Object.assign(new Error('could not extend file'), { code: '53100' })
 
@@ -36,11 +44,13 @@ describe(`an erasure, ${serverUrl === undefined ? 'embedded' : 'server'},`, () =
   })
 
   /** No agents, so that only rows and files of this gateway are left to erase. `broken` is thrown where it is set. */
-  function endUsersWith(broken: { statement?: Error | undefined; storage?: Error | undefined }) {
+  function endUsersWith(broken: { statement?: Error | undefined; storage?: Error | 'silent' | undefined }) {
     const { sql } = fixture.database
     const appended: NewEvent[] = []
-    const upkeep: Sql = {
+    const statements: string[] = []
+    const erasures: Sql = {
       query(text, values) {
+        statements.push(text)
         // The statements that rename come last, after everything else is deleted.
         if (broken.statement !== undefined && text.includes('DELETE FROM rollups'))
           return Promise.reject(broken.statement)
@@ -49,10 +59,12 @@ describe(`an erasure, ${serverUrl === undefined ? 'embedded' : 'server'},`, () =
     }
     const endUsers = createEndUsers({
       sql,
-      upkeep,
+      erasures,
+      stalledMs: 1,
       storage: {
-        async remove() {
-          if (broken.storage !== undefined) throw broken.storage
+        async remove(_files, inTime) {
+          if (broken.storage === 'silent') await storageError(inTime)
+          else if (broken.storage !== undefined) throw broken.storage
         },
       },
       callStops: { stop: () => Promise.reject(new Error('no call runs')) },
@@ -68,7 +80,7 @@ describe(`an erasure, ${serverUrl === undefined ? 'embedded' : 'server'},`, () =
       upstream: {} as never,
       stored: {} as never,
     })
-    return { endUsers, appended }
+    return { endUsers, appended, statements }
   }
 
   async function call(endUser: string): Promise<void> {
@@ -109,22 +121,56 @@ describe(`an erasure, ${serverUrl === undefined ? 'embedded' : 'server'},`, () =
     },
   )
 
-  test('whose storage fails says how many files are left, and a repetition removes them', async () => {
-    await call('ben')
-    const file = { id: v7(), callId: v7(), token: v7(), ownerId: key.ownerId, keyId: key.id, endUser: 'ben' }
-    const texts = { urlName: 'a.txt', filename: 'a.txt', mediaType: 'text/plain', sha256: '', createdBy: '' }
-    const { upload: uploads } = fixture.database.prisma
-    const times = { createdAt: new Date(), expiresAt: inDays(1) }
-    await uploads.create({ data: { ...file, ...texts, ...times, size: 1n } })
-    const broken: { storage?: Error | undefined } = { storage: new StorageError('the bucket is away') }
-    const { endUsers } = endUsersWith(broken)
-    const failed = await endUsers.erase(owner(), { endUser: 'ben' })
-    expect(failed).toMatchObject({ isComplete: false, deletedUploads: 0, remainingUploads: 1 })
-    // What only the file waits for is erased nonetheless.
-    expect(await callsOf('ben')).toBe(0)
-    broken.storage = undefined
-    const repeated = await endUsers.erase(owner(), { endUser: 'ben' })
-    expect(repeated).toMatchObject({ isComplete: true, deletedUploads: 1, remainingUploads: 0 })
-    expect(await uploads.count({ where: { id: file.id } })).toBe(0)
+  test('of a name that no call has given is a dozen statements, however long its owner has called', async () => {
+    const { endUsers, statements } = endUsersWith({})
+    const { sql } = fixture.database
+    await call('anybody')
+    await sql.query(
+      `INSERT INTO rollups SELECT (jsonb_populate_record(r, jsonb_build_object('bucket', r.bucket - day * interval '1 day'))).*
+       FROM rollups r CROSS JOIN generate_series(1, 400) AS day WHERE span = 'day' AND subject IN ($1, $2)
+       ON CONFLICT DO NOTHING`,
+      [key.ownerId, key.id],
+    )
+    expect(await endUsers.erase(owner(), { endUser: 'a stranger' })).toMatchObject({ isComplete: true })
+    expect(statements.length).toBeLessThanOrEqual(12)
+    expect(statements.join()).not.toMatch(/INSERT|DELETE FROM rollups/)
   })
+
+  test.each([
+    ['fails', new StorageError('the bucket is away')],
+    ['is silent', 'silent' as const],
+  ])(
+    'whose storage %s says how many files are left, and a repetition removes them',
+    async (_how, storage) => {
+      await call('ben')
+      const file = {
+        id: v7(),
+        callId: v7(),
+        token: v7(),
+        ownerId: key.ownerId,
+        keyId: key.id,
+        endUser: 'ben',
+      }
+      const texts = {
+        urlName: 'a.txt',
+        filename: 'a.txt',
+        mediaType: 'text/plain',
+        sha256: '',
+        createdBy: '',
+      }
+      const { upload: uploads } = fixture.database.prisma
+      const times = { createdAt: new Date(), expiresAt: inDays(1) }
+      await uploads.create({ data: { ...file, ...texts, ...times, size: 1n } })
+      const broken: Parameters<typeof endUsersWith>[0] = { storage }
+      const { endUsers } = endUsersWith(broken)
+      const failed = await endUsers.erase(owner(), { endUser: 'ben' })
+      expect(failed).toMatchObject({ isComplete: false, deletedUploads: 0, remainingUploads: 1 })
+      // What only the file waits for is erased nonetheless.
+      expect(await callsOf('ben')).toBe(0)
+      broken.storage = undefined
+      const repeated = await endUsers.erase(owner(), { endUser: 'ben' })
+      expect(repeated).toMatchObject({ isComplete: true, deletedUploads: 1, remainingUploads: 0 })
+      expect(await uploads.count({ where: { id: file.id } })).toBe(0)
+    },
+  )
 })

@@ -10,6 +10,7 @@ import type { Reader } from '#core/conversations/conversation-filter.ts'
 import type { Sql } from '#core/database/database.ts'
 import { fail, refuseField } from '#core/errors/errors.ts'
 import type { OnLimit } from '#core/limits/limits.ts'
+import type { WaitingPlaces } from '#core/limits/sharing/owner-turns.ts'
 import type { TakeWrite } from '#core/limits/writes.ts'
 import { requireText } from '#core/requests/input/input-rules.ts'
 import { isAdmin, type Principal, requireManager } from '#core/requests/principal.ts'
@@ -23,6 +24,7 @@ import {
   renameInLedger,
 } from './erase-ledger.ts'
 import { eraseUploads } from './erase-uploads.ts'
+import { createErasureTurns } from './erasure-turns.ts'
 import { stopRunning } from './stop-running.ts'
 
 /** Whom to erase. */
@@ -50,10 +52,14 @@ export interface ErasedEndUser {
 }
 
 export interface EndUsersDeps extends AtPlatformDeps {
+  /** For what a single deletion of a conversation does as well. */
   readonly sql: Sql
-  /** For statements that read many rows. */
-  readonly upkeep: Sql
+  /** A connection of their own, for everything else. */
+  readonly erasures: Sql
+  readonly places?: WaitingPlaces | undefined
   readonly storage: Pick<FileStorage, 'remove'>
+  /** How long the storage may take in all to remove the files of one end user. */
+  readonly stalledMs: number
   readonly callStops: Pick<CallStops, 'stop'>
   readonly derivedIds: Pick<DerivedIds, 'endUserId' | 'erased'>
   readonly takeWrite: TakeWrite
@@ -65,8 +71,9 @@ export interface EndUsersDeps extends AtPlatformDeps {
 export type EndUsers = ReturnType<typeof createEndUsers>
 
 export function createEndUsers(deps: EndUsersDeps) {
-  const { sql, upkeep, derivedIds, takeWrite, audit } = deps
+  const { sql, derivedIds, takeWrite, audit } = deps
   const atPlatform = createAtPlatform(deps)
+  const turns = createErasureTurns(deps.erasures, deps.places)
 
   async function ownerOf(caller: Principal, { ownerId }: Erasure): Promise<string> {
     if (!isAdmin(caller)) {
@@ -90,29 +97,26 @@ export function createEndUsers(deps: EndUsersDeps) {
     return { atPlatform: withContext('client', 'platform'), none: withContext('none') }
   }
 
-  async function left({ ownerId, endUser }: EndUser): Promise<Left> {
-    const [row] = await sql.query<Left>(LEFT, [ownerId, endUser])
-    if (row === undefined) throw new Error('what is left could not be counted')
-    return row
-  }
-
   async function eraseAll(
+    erasures: Sql,
     caller: Principal,
     whom: EndUser,
     names: ErasedNames,
   ): Promise<ErasedEndUser & { readonly conversationsLeft: number }> {
-    const { ownerId } = whom
-    const stoppedCalls = await stopRunning(deps, caller, whom)
-    const days = await daysOfLedger(upkeep)
+    const { ownerId, endUser } = whom
+    const stoppedCalls = await stopRunning({ ...deps, sql: erasures }, caller, whom)
+    const days = await daysOfLedger(erasures, whom)
     const contexts = agentsByContext()
-    for (const day of days) await listFromLedger(upkeep, whom, day, contexts)
-    const agents = await eraseConversations({ ...deps, atPlatform }, whom)
-    await sql.query('DELETE FROM pauses WHERE owner_id = $1::uuid AND end_user = $2', [ownerId, whom.endUser])
-    const deletedUploads = await eraseUploads(deps, whom, derivedIds.endUserId(ownerId, whom.endUser))
-    for (const day of days) await renameInLedger(upkeep, whom, day, names)
+    for (const day of days) await listFromLedger(erasures, whom, day, contexts)
+    const agents = await eraseConversations({ ...deps, erasures, atPlatform }, whom)
+    await erasures.query('DELETE FROM pauses WHERE owner_id = $1::uuid AND end_user = $2', [ownerId, endUser])
+    const idAtPlatforms = derivedIds.endUserId(ownerId, endUser)
+    const deletedUploads = await eraseUploads({ ...deps, sql: erasures }, whom, idAtPlatforms)
+    for (const day of days) await renameInLedger(erasures, whom, day, names)
     // Once more for what was settled meanwhile, which is of these days.
-    for (const day of days.slice(0, DAYS_MEANWHILE)) await renameInLedger(upkeep, whom, day, names)
-    const { conversations, calls, uploads } = await left(whom)
+    const daysMeanwhile = await daysOfLedger(erasures, whom, DAYS_MEANWHILE)
+    for (const day of daysMeanwhile) await renameInLedger(erasures, whom, day, names)
+    const { conversations, calls, uploads } = await left(erasures, whom)
     return {
       ownerId,
       pseudonym: names.pseudonym,
@@ -132,7 +136,7 @@ export function createEndUsers(deps: EndUsersDeps) {
      * replies and its files, and puts a pseudonym in the place of its name in the ledger and the rollups. What a platform does not
      * delete now stays listed by the old name until a repetition has deleted it.
      *
-     * @throws Problem `permission_denied`, `role_denied`, `invalid_request`, `rate_limited`
+     * @throws Problem `permission_denied`, `role_denied`, `invalid_request`, `rate_limited`, `unavailable`
      */
     async erase(
       caller: Principal,
@@ -145,6 +149,7 @@ export function createEndUsers(deps: EndUsersDeps) {
       if (boundTo !== undefined && boundTo !== erasure.endUser)
         fail('permission_denied', 'The header that names the end user names another one.')
       const ownerId = await ownerOf(caller, erasure)
+      turns.requirePlace(ownerId)
       await takeWrite(caller, onLimit)
       const whom = { ownerId, endUser: erasure.endUser }
       const names = derivedIds.erased(ownerId, whom.endUser)
@@ -156,7 +161,9 @@ export function createEndUsers(deps: EndUsersDeps) {
           after: { owner_id: ownerId, ...after },
         })
       try {
-        const { conversationsLeft, ...erased } = await eraseAll(caller, whom, names)
+        const { conversationsLeft, ...erased } = await turns.inTurn(ownerId, (erasures) =>
+          eraseAll(erasures, caller, whom, names),
+        )
         await event({
           complete: erased.isComplete,
           conversations: sum(erased.agents.map(({ deleted, unsupported }) => deleted + unsupported)),
@@ -173,7 +180,7 @@ export function createEndUsers(deps: EndUsersDeps) {
   }
 }
 
-/** Tomorrow, today and yesterday. */
+/** The last days of the owner: today and, at midnight or for a long call, those before. */
 const DAYS_MEANWHILE = 3
 
 /** @throws Problem `invalid_request` */
@@ -196,6 +203,12 @@ interface Left {
   /** That have not ended. */
   readonly calls: number
   readonly uploads: number
+}
+
+async function left(sql: Sql, { ownerId, endUser }: EndUser): Promise<Left> {
+  const [row] = await sql.query<Left>(LEFT, [ownerId, endUser])
+  if (row === undefined) throw new Error('what is left could not be counted')
+  return row
 }
 
 /** `$1` owner, `$2` end user. */

@@ -1,6 +1,7 @@
 import pLimit from 'p-limit'
 import type { Runtime } from '#core/base/runtime.ts'
 import { type DeleteDeps, eraseConversation } from '#core/conversations/delete-conversation.ts'
+import type { Sql } from '#core/database/database.ts'
 import { Problem } from '#core/errors/errors.ts'
 import type { EndUser } from './erase-ledger.ts'
 
@@ -18,6 +19,7 @@ export interface ErasedAtAgent {
 }
 
 export interface EraseConversationsDeps extends DeleteDeps {
+  readonly erasures: Sql
   readonly runtime: Pick<Runtime, 'elapsedMs'>
 }
 
@@ -33,7 +35,7 @@ export async function eraseConversations(
   deps: EraseConversationsDeps,
   { ownerId, endUser }: EndUser,
 ): Promise<readonly ErasedAtAgent[]> {
-  const { sql, runtime } = deps
+  const { erasures, runtime } = deps
   const untilMs = runtime.elapsedMs() + WITHIN_MS
   const agents = new Map<string, ErasedAtAgent & { failures: number }>()
   const limit = pLimit(REQUESTS_AT_ONCE)
@@ -59,7 +61,7 @@ export async function eraseConversations(
   }
 
   for (let last = ''; ; ) {
-    const rows = await sql.query<Row>(ROWS, [ownerId, endUser, last, ROWS_AT_ONCE])
+    const rows = await erasures.query<Row>(ROWS, [ownerId, endUser, last, ROWS_AT_ONCE])
     await Promise.all(rows.map((row) => limit(() => erase(row))))
     const end = rows.at(-1)
     if (end === undefined) break

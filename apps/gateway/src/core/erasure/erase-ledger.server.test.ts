@@ -1,5 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
+import { v7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Sql } from '#core/database/database.ts'
 import {
   admissionOf,
   type KeyRow,
@@ -37,7 +39,8 @@ describe.each(process.env.E2E_DATABASE_URL ? ['server'] : ['embedded'])('in the 
   async function rename(endUser = 'zoe'): Promise<number> {
     const { sql } = fixture.database
     let renamed = 0
-    for (const day of await daysOfLedger(sql)) renamed += await renameInLedger(sql, whom(endUser), day, NAMES)
+    for (const day of await daysOfLedger(sql, whom(endUser)))
+      renamed += await renameInLedger(sql, whom(endUser), day, NAMES)
     return renamed
   }
 
@@ -133,12 +136,67 @@ describe.each(process.env.E2E_DATABASE_URL ? ['server'] : ['embedded'])('in the 
     ])
   })
 
+  test('only the days are visited on which the end user has calls, however long the history of its owner is', async () => {
+    const { sql } = fixture.database
+    const own = await fixture.keyOf()
+    // A key whose record was removed is still one of the owner's.
+    const removed = v7()
+    await sql.query('INSERT INTO removed_api_keys (id, owner_id) VALUES ($1, $2)', [removed, own.ownerId])
+    const roll = (grain: string, subject: string, daysAgo: number, endUser = '') =>
+      sql.query(
+        `INSERT INTO rollups (span, grain, subject, bucket, end_user, kind, agent, app, model, outcome, calls, token_calls,
+           prompt_tokens, completion_tokens, total_tokens, first_chunk, duration)
+         SELECT 'day', $1::rollup_grain, $2, date_trunc('day', now(), 'UTC') - day * interval '1 day', $3, 'chat', 'dify', '', '', 'done',
+           1, 0, 0, 0, 0, '{}', '{}'
+         FROM generate_series($4::int4, $4::int4 + CASE WHEN $3 = '' THEN 799 ELSE 0 END) AS day`,
+        [grain, subject, endUser, daysAgo],
+      )
+    await roll('owner', own.ownerId, 0)
+    await roll('end_user', own.id, 3, 'zoe')
+    await roll('end_user', removed, 700, 'zoe')
+    // Calls of this day were counted together, of which none is left.
+    await roll('end_user', own.id, 500, '(other)')
+    let statements = 0
+    const counted: Sql = {
+      query(text, values) {
+        statements += 1
+        return sql.query(text, values)
+      },
+    }
+    const dayOf = (daysAgo: number) => new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10)
+    const visited = async (endUser: string) => {
+      const days = await daysOfLedger(counted, { ownerId: own.ownerId, endUser })
+      return days.map((day) => day.slice(0, 10))
+    }
+    expect(await visited('zoe')).toEqual([dayOf(3), dayOf(700)])
+    expect([await visited('a stranger'), statements]).toEqual([[], 4])
+    const id = `${(Date.now() - 500 * 86_400_000).toString(16).padStart(12, '0')}`
+    await sql.query(
+      `INSERT INTO calls (id, request_id, key_id, owner_id, end_user, kind, face, agent, instance, outcome, admitted_at)
+       VALUES ($1, '', $2, $3, 'ben', 'chat', 'rest', 'dify', $2, 'done', now() - interval '500 days')`,
+      [`${id.slice(0, 8)}-${id.slice(8)}-7000-8000-000000000000`, own.id, own.ownerId],
+    )
+    expect(await visited('a stranger')).toEqual([dayOf(500)])
+  })
+
+  test('a call that has waited beyond midnight for its admission is of the day of its rollups', async () => {
+    const { sql } = fixture.database
+    await call('max', 'max/1')
+    await sql.query(
+      `UPDATE calls SET admitted_at = day + interval '1 minute',
+         id = (lpad(to_hex((extract(epoch FROM day - interval '1 minute') * 1000)::int8), 12, '0') || substr(replace(id::text, '-', ''), 13))::uuid
+       FROM (SELECT bucket AS day FROM rollups WHERE span = 'day' AND end_user = 'max') AS rolled
+       WHERE end_user = 'max'`,
+    )
+    expect(await rename('max')).toBe(4)
+  })
+
   test('the conversations that only the ledger knows are listed, but for those of agents that keep none', async () => {
     const { sql } = fixture.database
     await call('eve', 'eve/1', 'eve/1', 'eve/2')
     await sql.query('DELETE FROM listed_conversations WHERE end_user = $1', ['eve'])
     const list = async (none: readonly string[]) => {
-      for (const day of await daysOfLedger(sql))
+      for (const day of await daysOfLedger(sql, whom('eve')))
         await listFromLedger(sql, whom('eve'), day, { atPlatform: [], none })
       const rows = await sql.query<{ conversation: string }>(
         'SELECT conversation FROM listed_conversations WHERE end_user = $1 ORDER BY conversation',

@@ -9,10 +9,39 @@ export interface EndUser {
   readonly endUser: string
 }
 
-/** The days (UTC) of which the ledger or the rollups may have something, as texts for the database, the last one first. */
-export async function daysOfLedger(sql: Sql): Promise<readonly string[]> {
-  const days = await sql.query<{ readonly day: string }>(DAYS)
-  return days.map(({ day }) => day)
+/** How many keys and days one statement looks up, so that it takes some 100 ms at most. */
+const LOOKUPS_AT_ONCE = 20_000
+
+/**
+ * The days (UTC) on which calls of this end user count, as texts for the database, the last one first. A day on which calls were
+ * counted under `(other)` may be one of them.
+ *
+ * @param lastDays - only so many of the owner's last ones
+ */
+export async function daysOfLedger(
+  sql: Sql,
+  { ownerId, endUser }: EndUser,
+  lastDays = Number.POSITIVE_INFINITY,
+): Promise<readonly string[]> {
+  const [known] = await sql.query<KnownDays>(KNOWN_DAYS, [ownerId])
+  if (known?.last === undefined || known.last === null) return []
+  const count = Math.min(known.days, lastDays)
+  const atOnce = Math.max(1, Math.floor(LOOKUPS_AT_ONCE / Math.max(1, known.keys)))
+  const found: string[] = []
+  for (let before = 0; before < count; before += atOnce) {
+    const values = [ownerId, endUser, known.last, before, Math.min(before + atOnce, count) - 1]
+    const days = await sql.query<{ readonly day: string }>(DAYS, values)
+    found.push(...days.map(({ day }) => day))
+  }
+  return found
+}
+
+interface KnownDays {
+  /** The last day on which the owner has calls; null if there is none. */
+  readonly last: string | null
+  /** How many days there are from the first one to the last one. */
+  readonly days: number
+  readonly keys: number
 }
 
 /** How the conversations of agents are listed that are in the ledger alone. */
@@ -53,24 +82,63 @@ export async function renameInLedger(
   return row?.renamed ?? 0
 }
 
-/** A day more at both ends, since the time in an id is that of a gateway, and the time of a rollup that of the database. */
-const DAYS = `
-SELECT day::text
-FROM (
-  SELECT min(bucket) AS first, max(bucket) AS last FROM rollups WHERE span = 'day' AND grain = 'all'
-) AS known
-CROSS JOIN LATERAL generate_series(
-  date_trunc('day', least(first, now()) - interval '1 day', 'UTC'),
-  date_trunc('day', greatest(last, now() + interval '1 day'), 'UTC'), interval '1 day') AS day
-ORDER BY day DESC`
-
 /** The id with which a time begins. The ids of calls begin with the time, and the index of an owner's calls has them. */
 const idAt = (time: string) =>
   `(lpad(to_hex((extract(epoch FROM ${time}) * 1000)::int8), 12, '0') || repeat('0', 20))::uuid`
 
-/** `$1` owner, `$2` end user, `$3` day. */
+/**
+ * The ids of the calls that were admitted on a day. An id is made by a process, before its call waits for a slot and is admitted, and
+ * the time of its admission is the database's.
+ */
+const idsOf = (day: string) =>
+  `c.id >= ${idAt(`(${day} - interval '6 hours')`)} AND c.id < ${idAt(`(${day} + interval '30 hours')`)}`
+
+/** `$1` owner, `$2` end user, `$3` day. The day of a call is the one of its rollups. */
 const CALLS_OF_DAY = `c.owner_id = $1::uuid AND c.end_user = $2 AND c.outcome IS NOT NULL
-    AND c.id >= ${idAt('$3::timestamptz')} AND c.id < ${idAt("($3::timestamptz + interval '1 day')")}`
+    AND c.admitted_at >= $3::timestamptz AND c.admitted_at < $3::timestamptz + interval '1 day' AND ${idsOf('$3::timestamptz')}`
+
+const ROLLUP_KEY = 'span, grain, subject, bucket, end_user, kind, agent, app, model, outcome'
+const keyOf = (row: string) =>
+  ROLLUP_KEY.split(', ')
+    .map((column) => `${row}.${column}`)
+    .join(', ')
+
+/** All keys that the owner ever had. */
+const KEYS = `
+  SELECT id::text AS subject FROM api_keys WHERE owner_id = $1::uuid
+  UNION ALL SELECT id::text FROM removed_api_keys WHERE owner_id = $1::uuid`
+
+/** `$1` owner. */
+const KNOWN_DAYS = `
+SELECT last::text AS last, coalesce(extract(day FROM last - first) + 1, 0)::int4 AS days,
+  (SELECT count(*) FROM (${KEYS}) AS k)::int4 AS keys
+FROM (
+  SELECT min(bucket) AS first, max(bucket) AS last FROM rollups
+  WHERE span = 'day' AND grain = 'owner' AND subject = $1::text
+) AS known`
+
+/**
+ * `$1` owner, `$2` end user, `$3` a day, `$4` and `$5`: from how many days before it to how many. Each is looked up in the rollups of the
+ * owner and of its keys by the beginning of their key.
+ */
+const DAYS = `
+WITH keys AS MATERIALIZED (${KEYS}
+)
+SELECT day::text
+FROM generate_series($4::int4, $5::int4) AS before
+CROSS JOIN LATERAL (SELECT $3::timestamptz - before * interval '1 day' AS day) AS d
+CROSS JOIN LATERAL (
+  SELECT FROM rollups r
+  WHERE r.span = 'day' AND r.grain = 'owner' AND r.subject = $1::text AND r.bucket = d.day
+  ORDER BY ${keyOf('r')} LIMIT 1) AS called
+CROSS JOIN LATERAL (
+  SELECT FROM keys k CROSS JOIN (VALUES ($2::text), ('(other)')) AS n(name) CROSS JOIN LATERAL (
+    SELECT FROM rollups r
+    WHERE r.span = 'day' AND r.grain = 'end_user' AND r.subject = k.subject AND r.bucket = d.day AND r.end_user = n.name
+    ORDER BY ${keyOf('r')} LIMIT 1) AS rolled
+  WHERE n.name = $2 OR EXISTS (SELECT FROM calls c WHERE c.owner_id = $1::uuid AND ${idsOf('d.day')})
+  LIMIT 1) AS named
+ORDER BY before`
 
 /** `$4` and `$5`: JSON arrays of {@link AgentsByContext}. */
 const LIST = `
@@ -88,12 +156,6 @@ WHERE NOT EXISTS (
 ORDER BY identity, admitted_at
 ON CONFLICT (identity) DO NOTHING`
 
-const ROLLUP_KEY = 'span, grain, subject, bucket, end_user, kind, agent, app, model, outcome'
-const keyOf = (row: string) =>
-  ROLLUP_KEY.split(', ')
-    .map((column) => `${row}.${column}`)
-    .join(', ')
-
 /**
  * `$4` the pseudonym, `$5` the salt of the ids of conversations.
  *
@@ -106,11 +168,12 @@ const keyOf = (row: string) =>
  */
 const RENAME = `
 WITH keys AS MATERIALIZED (
-  SELECT k.id::text AS subject
-  FROM (SELECT id FROM api_keys WHERE owner_id = $1::uuid UNION ALL SELECT id FROM removed_api_keys WHERE owner_id = $1::uuid) k
+  SELECT k.subject
+  FROM (${KEYS}
+  ) k
   CROSS JOIN LATERAL (
     SELECT FROM rollups r
-    WHERE r.span = 'day' AND r.grain = 'key' AND r.subject = k.id::text AND r.bucket = $3::timestamptz
+    WHERE r.span = 'day' AND r.grain = 'key' AND r.subject = k.subject AND r.bucket = $3::timestamptz
     ORDER BY ${keyOf('r')} LIMIT 1) AS called
 ), spans AS MATERIALIZED (
   SELECT 'hour'::rollup_span AS span, hour AS bucket

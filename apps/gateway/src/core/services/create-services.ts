@@ -260,8 +260,10 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
   const callStops = createCallStops({ sql, kept: replies, space })
   const endUsers = createEndUsers({
     sql,
-    upkeep: lanes.upkeep,
+    erasures: lanes.erasures,
+    places: config.waitingPlaces,
     storage,
+    stalledMs: config.uploads.stalledMs,
     runtime,
     takeWrite,
     audit,

@@ -5,6 +5,7 @@ import { parseUrl } from '#core/base/values/parse-url.ts'
 import type { Sql } from '#core/database/database.ts'
 import { fail, Problem } from '#core/errors/errors.ts'
 import type { PrismaClient, Upload } from '#generated/prisma/client.ts'
+import { ofLength } from './storage/of-length.ts'
 import { type FileAddress, FileMissing, type FileStorage, StorageError } from './storage/storage.ts'
 import { addressOf } from './uploads.ts'
 
@@ -52,11 +53,18 @@ export function createIssuedFiles({ prisma, sql, storage, runtime }: IssuedFiles
     },
     /** A URL of the file for a platform. */
     urlOf: (upload: Upload): Promise<string> => storage.urlOf(addressOf(upload), upload.expiresAt),
-    /** @throws Problem `unavailable`; errors while reading are for {@link problemOfRead} */
-    read: (upload: Upload): Promise<Readable> =>
-      storage.read(addressOf(upload)).catch((error: unknown) => {
+    /**
+     * The content, which has as many bytes as the record says, or ends in an error.
+     *
+     * @throws Problem `unavailable`; errors while reading are for {@link problemOfRead}
+     */
+    async read(upload: Upload): Promise<Readable> {
+      try {
+        return ofLength(await storage.read(addressOf(upload)), Number(upload.size))
+      } catch (error) {
         throw problemOfRead(error)
-      }),
+      }
+    },
     /** The id under which a platform has the file already. */
     async findCopy({ id: uploadId }: Upload, holder: CopyHolder): Promise<string | undefined> {
       const copy = await prisma.uploadCopy.findUnique({

@@ -15,5 +15,6 @@ export function oneLane({ sql, prisma }: Statements): Lanes {
     reports: { sql, prisma },
     records: { sql, prisma },
     upkeep: sql,
+    erasures: sql,
   }
 }

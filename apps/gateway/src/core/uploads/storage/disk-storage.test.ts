@@ -1,8 +1,9 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync, constants, openSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -139,6 +140,18 @@ describe('a folder that cannot be used is reported with its name and the reason'
       `Files cannot be stored in ${join(file, 'files')}: its path leads through a file (EEXIST).`,
     )
     await expect(openIn('/proc/files')).rejects.toThrow(StorageError)
+  })
+
+  test('when it does not answer', async () => {
+    const stalled = createDiskStorage({ folder, publicUrl: () => '', runtime: systemRuntime, stalledMs: 50 })
+    const file = newFile()
+    const path = stalled.pathOf(file)
+    await mkdir(dirname(path), { recursive: true })
+    // To open it waits for a writer, as a disk of another machine waits for its network.
+    execFileSync('mkfifo', [path])
+    await expect(stalled.read(file)).rejects.toThrow(`The disk of ${folder} does not answer in time.`)
+    closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK))
+    await expect(stalled.remove([file], AbortSignal.abort())).rejects.toThrow(StorageError)
   })
 
   test('without the path of a file, whose token is a secret', async () => {

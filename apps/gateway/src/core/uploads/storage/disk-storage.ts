@@ -8,7 +8,15 @@ import { AMPLE_SPACE, type DiskSpace } from '#core/database/disk/disk-space.ts'
 import { makeDirectory } from '#core/database/disk/make-directory.ts'
 import { checkWithFile } from './check-with-file.ts'
 import { addressUnder, isToken, shardOf, urlUnder } from './file-address.ts'
-import { type FileAddress, FileMissing, type FileStorage, StorageError, type StoredFile } from './storage.ts'
+import { inTime } from './in-time.ts'
+import {
+  type FileAddress,
+  FileMissing,
+  type FileStorage,
+  STALLED_MS,
+  StorageError,
+  type StoredFile,
+} from './storage.ts'
 import { translatedStream } from './translated-stream.ts'
 import { untilAborted } from './until-aborted.ts'
 
@@ -20,6 +28,8 @@ export interface DiskStorageOptions {
   readonly runtime: Pick<Runtime, 'randomBytes'>
   /** A file that is being written ends when too little space is left. Defaults to {@link AMPLE_SPACE}. */
   readonly space?: Pick<DiskSpace, 'isLow'>
+  /** How long the disk, which may be another machine's, may take to open a file, and to remove files. */
+  readonly stalledMs?: number
 }
 
 /** Files in a local folder, which the gateway serves itself. */
@@ -38,7 +48,7 @@ export interface DiskStorage extends FileStorage {
  * path, because not every file system takes every name. Until it is complete, it is in `<folder>/unfinished`.
  */
 export function createDiskStorage(options: DiskStorageOptions): DiskStorage {
-  const { folder, runtime, space = AMPLE_SPACE } = options
+  const { folder, runtime, space = AMPLE_SPACE, stalledMs = STALLED_MS } = options
   const base = () => `${withoutTrailing(options.publicUrl(), '/')}/files/`
   const unfinishedFolder = join(folder, 'unfinished')
   const guard = guardOf(folder)
@@ -70,14 +80,16 @@ export function createDiskStorage(options: DiskStorageOptions): DiskStorage {
       }
     },
     async read(address) {
-      const file = await open(pathOf(address)).catch((error: unknown) => {
+      const opening = open(pathOf(address))
+      const file = await inTime(opening, AbortSignal.timeout(stalledMs)).catch((error: unknown) => {
+        opening.then((late) => late.close()).catch(() => undefined)
         throw isMissing(error) ? new FileMissing(address) : diskError(folder, error)
       })
       return translatedStream(file.createReadStream(), (error) => diskError(folder, error))
     },
-    async remove(addresses) {
+    async remove(addresses, signal = AbortSignal.timeout(stalledMs)) {
       for (const address of addresses) {
-        if (isToken(address.token)) await guard(rm(pathOf(address), { force: true }))
+        if (isToken(address.token)) await guard(inTime(rm(pathOf(address), { force: true }), signal))
       }
     },
     urlOf: async (address) => urlUnder(base(), address),
@@ -226,6 +238,8 @@ function undefinedIfMissing(error: unknown): undefined {
 
 /** The error of the system is replaced, because its message names the path, and so the token of a file, which is a secret. */
 function diskError(folder: string, error: unknown): StorageError {
+  if (error instanceof Error && error.name === 'TimeoutError')
+    return new StorageError(`The disk of ${folder} does not answer in time.`, { cause: error })
   const code = errorCode(error) ?? 'an unknown error'
   const reason = REASONS[code]
   const call = error instanceof Error && 'syscall' in error ? ` ${String(error.syscall)}` : ''

@@ -7,6 +7,10 @@ import type { FileStorage } from './storage.ts'
 
 export interface StorageSettings {
   readonly dataDir: string
+  readonly uploads: {
+    /** How long the storage may take to remove files, and to begin with the content of one. */
+    readonly stalledMs: number
+  }
   /** If absent, files are kept in `dataDir`. */
   readonly s3?: {
     readonly bucket: string
@@ -30,9 +34,9 @@ export interface OpenStorageDeps {
  * @throws StorageError if S3 has no region
  */
 export async function openStorage(
-  { dataDir, s3 }: StorageSettings,
+  { dataDir, s3, uploads: { stalledMs } }: StorageSettings,
   deps: OpenStorageDeps,
 ): Promise<FileStorage> {
-  if (s3 !== undefined) return createS3Storage({ ...s3, runtime: deps.runtime })
-  return createDiskStorage({ folder: join(dataDir, 'files'), ...deps })
+  if (s3 !== undefined) return createS3Storage({ ...s3, limits: { stalledMs }, runtime: deps.runtime })
+  return createDiskStorage({ folder: join(dataDir, 'files'), stalledMs, ...deps })
 }

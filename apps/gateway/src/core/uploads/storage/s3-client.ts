@@ -1,6 +1,6 @@
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
-import { StorageError } from './storage.ts'
+import { STALLED_MS, StorageError } from './storage.ts'
 
 export interface S3Settings {
   readonly bucket: string
@@ -19,12 +19,20 @@ export interface S3Limits {
   readonly connectMs: number
   /** The longest pause in a request or its reply. The whole may take longer, since a part may be sent over a slow line. */
   readonly idleMs: number
+  /** How long the whole of a removal may take, and how long a read until its first bytes, with all repetitions. */
+  readonly stalledMs: number
   readonly pingMs: number
   /** How long a failed write may try to remove what it has written. */
   readonly cleanUpMs: number
 }
 
-export const S3_LIMITS: S3Limits = { connectMs: 5_000, idleMs: 30_000, pingMs: 3_000, cleanUpMs: 10_000 }
+export const S3_LIMITS: S3Limits = {
+  connectMs: 5_000,
+  idleMs: 30_000,
+  stalledMs: STALLED_MS,
+  pingMs: 3_000,
+  cleanUpMs: 10_000,
+}
 
 /**
  * The SDK's configuration for a bucket.

@@ -64,10 +64,10 @@ export async function createS3Storage(options: S3StorageOptions): Promise<FileSt
     kind: 's3',
     urlLifeSecondsMax: publicBase === undefined ? SIGNED_URL_LIFE_SECONDS_MAX : Number.POSITIVE_INFINITY,
     write: (file, body, signal) => uploadToS3(bucket, file, body, signal),
-    read: (address) => readObject(bucket, address),
-    async remove(addresses) {
+    read: (address) => readObject(bucket, address, limits.stalledMs),
+    async remove(addresses, inTime = AbortSignal.timeout(limits.stalledMs)) {
       for (let start = 0; start < addresses.length; start += KEYS_PER_REQUEST) {
-        await guard(removeObjects(bucket, addresses.slice(start, start + KEYS_PER_REQUEST)))
+        await guard(removeObjects(bucket, addresses.slice(start, start + KEYS_PER_REQUEST), inTime))
       }
     },
     urlOf: (address, expiresAt) =>
@@ -98,14 +98,19 @@ type Guard = <Result>(work: Promise<Result>) => Promise<Result>
 const KEYS_PER_REQUEST = 1_000
 const CHECK_MS = 60_000
 
-async function readObject(bucket: S3Bucket, address: FileAddress): Promise<Readable> {
+async function readObject(bucket: S3Bucket, address: FileAddress, stalledMs: number): Promise<Readable> {
+  const abort = new AbortController()
+  const timer = setTimeout(() => abort.abort(), stalledMs)
   try {
     const command = new GetObjectCommand({ Bucket: bucket.bucket, Key: keyOf(address) })
-    const { Body: body } = await bucket.client.send(command)
+    const { Body: body } = await bucket.client.send(command, { abortSignal: abort.signal })
     if (!(body instanceof Readable)) throw new StorageError(`S3 at ${bucket.host} answers without a body.`)
     return translatedStream(body, (error) => s3Error(error, bucket))
   } catch (error) {
     throw isNamed(error, 'NoSuchKey') ? new FileMissing(address) : s3Error(error, bucket)
+  } finally {
+    // The content that follows has its own limit, for each pause.
+    clearTimeout(timer)
   }
 }
 
@@ -130,7 +135,11 @@ async function* translated<Item>(items: AsyncIterable<Item>, bucket: S3Bucket): 
   }
 }
 
-async function removeObjects(bucket: S3Bucket, addresses: readonly FileAddress[]): Promise<void> {
+async function removeObjects(
+  bucket: S3Bucket,
+  addresses: readonly FileAddress[],
+  abortSignal: AbortSignal,
+): Promise<void> {
   const keys = addresses.map((address) => ({ Key: keyOf(address) }))
   const command = new DeleteObjectsCommand({
     Bucket: bucket.bucket,
@@ -138,7 +147,7 @@ async function removeObjects(bucket: S3Bucket, addresses: readonly FileAddress[]
     // This request needs a checksum. Many servers, such as MinIO before 2025, take no other.
     ChecksumAlgorithm: 'MD5',
   })
-  const { Errors: errors } = await bucket.client.send(command)
+  const { Errors: errors } = await bucket.client.send(command, { abortSignal })
   const failed = errors?.find(({ Code }) => Code !== 'NoSuchKey')
   if (failed !== undefined) throw s3ErrorOfCode(failed.Code ?? 'an error', bucket)
 }

@@ -13,7 +13,7 @@ import {
 import { create as contentDisposition } from 'content-disposition'
 import { isConflict, isNamed, type S3Place, s3Error } from './s3-errors.ts'
 import { keyOf } from './s3-urls.ts'
-import type { NewFile } from './storage.ts'
+import { type NewFile, StorageError } from './storage.ts'
 import { untilAborted } from './until-aborted.ts'
 
 export interface S3Bucket extends S3Place {
@@ -113,6 +113,18 @@ function startUpload(bucket: S3Bucket, file: NewFile, signal: AbortSignal) {
   let uploadId: string | undefined
   let hasSent = false
 
+  /**
+   * What has stored something names it. A proxy or a page of another program that answers 200 to everything does not.
+   *
+   * @throws StorageError
+   */
+  function requireNamed(name: string | undefined, element: 'ETag' | 'UploadId'): string {
+    if (name) return name
+    throw new StorageError(
+      `S3_ENDPOINT: ${bucket.host} answers 200 without an ${element}, so it has not stored the file; it is no S3, or something in front of it answers.`,
+    )
+  }
+
   /** Errors of the body must stay as they are, so those of S3 are translated where they arise. */
   async function guard<Result>(work: () => Promise<Result>): Promise<Result> {
     hasSent = true
@@ -131,25 +143,27 @@ function startUpload(bucket: S3Bucket, file: NewFile, signal: AbortSignal) {
       // Must be the one that the SDK computes for each part.
       ...(isChecked && { ChecksumAlgorithm: 'CRC32' }),
     })
-    uploadId = (await client.send(command)).UploadId
+    uploadId = requireNamed((await client.send(command)).UploadId, 'UploadId')
   }
   const sendPart = async (bytes: Uint8Array) => {
     if (uploadId === undefined) await begin()
     const part = { PartNumber: parts.length + 1 }
     const command = new UploadPartCommand({ ...object, ...part, UploadId: uploadId, Body: bytes })
     const { ETag, ChecksumCRC32 } = await client.send(command, { abortSignal: signal })
-    parts.push({ ...part, ETag, ChecksumCRC32 })
+    parts.push({ ...part, ETag: requireNamed(ETag, 'ETag'), ChecksumCRC32 })
   }
-  const complete = () =>
-    client.send(
-      new CompleteMultipartUploadCommand({
-        ...object,
-        UploadId: uploadId,
-        MultipartUpload: { Parts: parts },
-      }),
-    )
-  const put = (bytes: Uint8Array) =>
-    client.send(new PutObjectCommand({ ...object, ...headersOf(file), Body: bytes }))
+  const complete = async () => {
+    const command = new CompleteMultipartUploadCommand({
+      ...object,
+      UploadId: uploadId,
+      MultipartUpload: { Parts: parts },
+    })
+    requireNamed((await client.send(command)).ETag, 'ETag')
+  }
+  const put = async (bytes: Uint8Array) => {
+    const command = new PutObjectCommand({ ...object, ...headersOf(file), Body: bytes })
+    requireNamed((await client.send(command)).ETag, 'ETag')
+  }
 
   return {
     sendPart: (bytes: Uint8Array) => guard(() => sendPart(bytes)),

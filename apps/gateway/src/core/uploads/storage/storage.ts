@@ -27,6 +27,9 @@ export interface StoredFile {
   readonly modifiedAt: Date
 }
 
+/** How long a storage may be silent where no setting says so. */
+export const STALLED_MS = 60_000
+
 /**
  * Stores files as a whole: a file is either complete at its address or does not exist there. An error of the storage itself
  * rejects with a {@link StorageError}.
@@ -58,8 +61,12 @@ export interface FileStorage {
    * @throws FileMissing if the token has not the form of one
    */
   pathOf?(address: FileAddress): string
-  /** Removes files; those that do not exist count as removed. */
-  remove(addresses: readonly FileAddress[]): Promise<void>
+  /**
+   * Removes files; those that do not exist count as removed.
+   *
+   * @param inTime - aborts when the time for all of them is over; by default after the time that the storage may be silent
+   */
+  remove(addresses: readonly FileAddress[], inTime?: AbortSignal): Promise<void>
   /** A public URL of the file, which works until `expiresAt` at the latest. */
   urlOf(address: FileAddress, expiresAt: Date): Promise<string>
   /** The file that a URL of {@link FileStorage.urlOf} leads to, whether or not it exists; undefined for other URLs. */
