@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -62,6 +62,21 @@ describe.each([['start'], ['users list']])('%s with a DATA_DIR that', (command) 
     await mkdir(dataDir)
     await writeFile(join(dataDir, 'db'), 'no directory')
     expect(await run(dataDir)).toMatch(/^DATA_DIR: the database cannot be used: /)
+  })
+
+  test('has a database that is not whole, or a link to one, fails with one line, and makes none over it', async () => {
+    const dataDir = join(home, `partly-${command.replace(' ', '-')}`)
+    const folder = join(dataDir, 'db')
+    await mkdir(join(folder, 'base'), { recursive: true })
+    expect(await run(dataDir)).toMatch(/^DATA_DIR: \S+\/db is not empty \(base\), .+ move the folder away/)
+    expect(await readdir(folder)).toEqual(['base'])
+    await rename(folder, join(dataDir, 'elsewhere'))
+    await symlink(join(dataDir, 'elsewhere'), folder)
+    expect(await run(dataDir)).toMatch(/^DATA_DIR: \S+\/db is a symbolic link\. .+ mount it there/)
+    expect(await trunkline(['config', 'check'], { cwd: home, env: { DATA_DIR: dataDir } })).toMatchObject({
+      code: 1,
+      output: expect.stringMatching(/^Error: DATA_DIR: \S+\/db is a symbolic link\./m),
+    })
   })
 })
 

@@ -16,6 +16,10 @@ export class EngineReport implements EngineObserver {
     return this.#losses
   }
 
+  made(folder: string): void {
+    this.#log.info({ folder }, 'a new embedded database was made')
+  }
+
   lost(error: Error): void {
     this.#losses += 1
     this.#isReported = false

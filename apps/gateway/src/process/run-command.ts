@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs'
 import { hostname, userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '#config/load.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
 import type { Database } from '#core/database/database.ts'
 import { lockDataDir } from '#core/database/embedded/data-dir-lock.ts'
+import { contentOfFolder } from '#core/database/embedded/database-folder.ts'
 import { requireCurrentBuild } from '#core/database/migrations/min-build.ts'
 import { openDatabase } from '#core/database/open.ts'
 import { readPendingMigrations } from '#core/database/unusable-database.ts'
@@ -25,7 +25,7 @@ export async function runCommand<Name extends Command>(
   if (config.databaseUrl === undefined) {
     const answer = await callRunningGateway(config.dataDir, name, args, operatorName())
     if (answer.running) return answer.result as CommandResult<Name>
-    requireEmbedded(config.dataDir)
+    await requireEmbedded(config.dataDir)
   }
   return withDatabase(config, async (database) => {
     requireMigrated(await readPendingMigrations(database))
@@ -67,8 +67,8 @@ export function migrateOnce(config: DatabasePlace): Promise<string[]> {
 }
 
 /** Refuses a directory without a database, because opening it would create one, for example after a typo in DATA_DIR. */
-function requireEmbedded(dataDir: string): void {
-  if (existsSync(join(dataDir, 'db'))) return
+async function requireEmbedded(dataDir: string): Promise<void> {
+  if ((await contentOfFolder(join(dataDir, 'db'))) === 'database') return
   throw new OperatorError(
     `DATA_DIR: there is no database in ${dataDir}; "trunkline start" or "trunkline migrate" makes one.`,
   )

@@ -3,6 +3,8 @@ import { dirname, join } from 'node:path'
 import type { Config } from '#config/load.ts'
 import { errorCode } from '#core/base/values/error-code.ts'
 import { isOpenToOthers } from '#core/database/disk/private-directory.ts'
+import { contentOfFolder } from '#core/database/embedded/database-folder.ts'
+import { OperatorError } from '#core/errors/operator-error.ts'
 import { bounded, type Finding, findingsOf } from './finding.ts'
 
 /** A file system of a network may hang. */
@@ -18,6 +20,7 @@ export async function checkDataDir({ dataDir, databaseUrl, s3 }: Config): Promis
 
   async function check(): Promise<readonly Finding[]> {
     const existing = await nearestDirectory(dataDir)
+    if (databaseUrl === undefined && existing === dataDir) await contentOfFolder(join(dataDir, 'db'))
     // The only sure check: permissions do not tell about a file system that is full or read-only.
     await rmdir(await mkdtemp(join(existing, '.trunkline-check-')))
     if (existing === dataDir && (await isOpenToOthers(dataDir)))
@@ -28,7 +31,11 @@ export async function checkDataDir({ dataDir, databaseUrl, s3 }: Config): Promis
     return [ok(`DATA_DIR: ${dataDir} ${state}, for ${content}.`)]
   }
   return bounded(WITHIN_MS, check(), (reason, cause) =>
-    error(`DATA_DIR: ${dataDir} cannot be written (${errorCode(cause) ?? reason}); it is for ${content}.`),
+    error(
+      cause instanceof OperatorError
+        ? reason
+        : `DATA_DIR: ${dataDir} cannot be written (${errorCode(cause) ?? reason}); it is for ${content}.`,
+    ),
   )
 }
 

@@ -1,4 +1,4 @@
-import { mkdtemp, rename, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rename, rm, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type pg from 'pg'
@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { wasNeverSent } from '#core/database/never-sent.ts'
 import { isLostConnection } from '#core/errors/connection-error.ts'
 import { type Engine, openEngine } from './engine.ts'
-import { embeddedPool } from './open-embedded.ts'
+import { embeddedPool, openEmbedded } from './open-embedded.ts'
 
 // Creating a database takes seconds, and longer on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
@@ -26,6 +26,7 @@ beforeAll(async () => {
     dataDir,
     answerWithinMs: 2_000,
     observer: {
+      made: () => undefined,
       lost: () => events.push('lost'),
       notReopened: () => events.push('not reopened'),
       reopened() {
@@ -110,6 +111,17 @@ test('after an error the session is as new, but for its temporary tables', async
   expect((await pool.query('SELECT * FROM copied')).rows).toEqual([{ n: 1 }])
   expect((await pool.query('SHOW application_name')).rows).not.toEqual([{ application_name: 'changed' }])
   expect(await kept()).toEqual([1, 2])
+})
+
+test('a damaged database is not made anew, and the error says what to do', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'trunkline-damaged-'))
+  const copy = join(home, 'db')
+  await cp(dataDir, copy, { recursive: true })
+  await truncate(join(copy, 'global/pg_control'))
+  await expect(openEmbedded({ dataDir: home })).rejects.toThrow(
+    /^DATA_DIR: the database in \/\S+\/db, of PostgreSQL \d+, cannot be opened: .+ restore a backup/,
+  )
+  await rm(home, { recursive: true })
 })
 
 test('closing ends a stuck engine, and what was committed is there afterwards', async () => {

@@ -8,6 +8,8 @@ import { type EngineThread, startEngineThread } from './engine-thread.ts'
 export type Engine = Awaited<ReturnType<typeof openEngine>>
 
 export interface EngineObserver {
+  /** There was no database in this folder, and a new one was made. */
+  made(folder: string): void
   /** The engine has crashed or does not answer, and is being opened again. */
   lost(error: Error): void
   /** It could not be opened again; the next attempt follows. */

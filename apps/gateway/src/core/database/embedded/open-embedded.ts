@@ -8,6 +8,7 @@ import { openPool, poolSql } from '#core/database/pool.ts'
 import { CALL_SETTINGS } from '#core/database/session-settings.ts'
 import { unusableDatabaseError } from '#core/database/unusable-database.ts'
 import { PrismaClient } from '#generated/prisma/client.ts'
+import { contentOfFolder, markFinished, markUnfinished, openingError } from './database-folder.ts'
 import { type Engine, type EngineOptions, openEngine } from './engine.ts'
 import { oneLane } from './one-lane.ts'
 
@@ -15,14 +16,21 @@ import { oneLane } from './one-lane.ts'
  * Opens PGlite in `<dataDir>/db`. The caller must hold the directory's lock, because two processes that use the same files
  * would corrupt them.
  *
- * @throws OperatorError if the files cannot be used, or other accounts can read them
+ * @throws OperatorError if the files cannot be used, are no database, or other accounts can read them
  */
 export async function openEmbedded({ dataDir, ...options }: EngineOptions): Promise<Database> {
   const path = join(dataDir, 'db')
   try {
+    const isNew = (await contentOfFolder(path)) === 'none'
     // It has password hashes and, without SECRET_KEY, the private keys that sign tokens.
     await makePrivateDirectory(path)
-    return databaseOn(await openEngine({ ...options, dataDir: path }))
+    if (isNew) await markUnfinished(path)
+    const engine = await openEngine({ ...options, dataDir: path }).catch(async (error: unknown) => {
+      throw isNew ? error : await openingError(path, error)
+    })
+    await markFinished(path)
+    if (isNew) options.observer?.made(path)
+    return databaseOn(engine)
   } catch (error) {
     throw unusableDatabaseError('embedded', error)
   }
