@@ -47,7 +47,7 @@ export const Environment = section({
   DATABASE_URL: Type.Optional(
     matching('a postgres:// URL', (url) => isUrlOf(['postgres:', 'postgresql:'], url), {
       secret: true,
-      description: 'The PostgreSQL server to use.',
+      description: 'The PostgreSQL server to use; a connection pooler in between must keep sessions.',
       whenAbsent: 'the embedded database',
     }),
   ),

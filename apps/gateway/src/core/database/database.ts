@@ -1,4 +1,5 @@
 import type { PrismaClient } from '#generated/prisma/client.ts'
+import type { Sessions } from './check-sessions.ts'
 import type { ShareState } from './connection-shares.ts'
 
 /**
@@ -86,6 +87,12 @@ export interface Database {
    * seconds, since it can run only one; a server has its own timeout, which is not changed.
    */
   patiently<Result>(work: () => Promise<Result>): Promise<Result>
+  /**
+   * Checks that connections are sessions of the server; an embedded database has one.
+   *
+   * @throws OperatorError if a connection pooler in between does not keep them
+   */
+  readonly checkSessions?: () => Promise<Sessions>
   /**
    * Applies pending migrations under a lock in the database, and returns the names of those that it applied.
    *

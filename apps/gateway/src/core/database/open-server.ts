@@ -2,6 +2,7 @@ import { PrismaPg } from '@prisma/adapter-pg'
 import type pg from 'pg'
 import { sleep } from '#core/base/async/sleep.ts'
 import { OperatorError } from '#core/errors/operator-error.ts'
+import { checkSessions } from './check-sessions.ts'
 import type { Database } from './database.ts'
 import { listen } from './listen.ts'
 import { applyMigrations, pendingMigrations } from './migrations/migrate.ts'
@@ -20,7 +21,7 @@ export interface ServerOptions {
 /** Creates a database that connects with its first query, so that a gateway can start and keep running without its server. */
 export function openServer(options: ServerOptions): Database {
   const { url, connectTimeoutMs = 2_000, statementTimeoutMs = 10_000, poolMax } = options
-  const { sql, prisma, lanes, connections, close } = openLanes({
+  const { sql, prisma, lanes, connections, onConnection, close } = openLanes({
     url,
     connectTimeoutMs,
     statementTimeoutMs,
@@ -33,6 +34,7 @@ export function openServer(options: ServerOptions): Database {
     lanes,
     connections,
     listen: (channel, onMessage) => listen({ url, connectTimeoutMs, channel, onMessage }),
+    checkSessions: () => onConnection((client) => checkSessions(client, { url, connectTimeoutMs })),
     patiently: (work) => work(),
     pendingMigrations: () => pendingMigrations(lanes.probes),
     migrate: async () =>

@@ -45,7 +45,12 @@ const LISTENING_MAX = 1
 /** The most connections of one process to its server. */
 export const CONNECTIONS_MAX = ALONE_MAX + CALLS_MAX + MANAGEMENT_MAX + LISTENING_MAX
 
-type ServerLanes = Statements & Required<Pick<Database, 'lanes' | 'connections'>> & { close(): Promise<void> }
+type ServerLanes = Statements &
+  Required<Pick<Database, 'lanes' | 'connections'>> & {
+    /** Runs work on one connection of the management. */
+    onConnection<Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result>
+    close(): Promise<void>
+  }
 
 /** Opens no connection before its first statement. */
 export function openLanes(options: LanesOptions): ServerLanes {
@@ -107,6 +112,14 @@ export function openLanes(options: LanesOptions): ServerLanes {
       max: CONNECTIONS_MAX,
       states: () =>
         Object.entries({ ...alone, ...shares }).map(([lane, { state }]) => ({ lane, ...state() })),
+    },
+    async onConnection(work) {
+      const client = await shares.management.pool.connect()
+      try {
+        return await work(client)
+      } finally {
+        client.release()
+      }
     },
     async close() {
       await Promise.all([management, reports, records].map(({ prisma }) => prisma.$disconnect()))

@@ -4,12 +4,13 @@ import type { Database } from './database.ts'
 
 /**
  * Reads the names of pending migrations, as the first query to a database. Its failures have causes that the operator can
- * fix: a wrong database name, a wrong password, missing TLS or a damaged directory.
+ * fix: a wrong database name, a wrong password, missing TLS, a pooler of transactions or a damaged directory.
  *
  * @throws OperatorError if the database cannot be used; the original error if the server is down, so that callers can wait
  */
 export async function readPendingMigrations(database: Database): Promise<string[]> {
   try {
+    await database.checkSessions?.()
     return await database.pendingMigrations()
   } catch (error) {
     throw isConnectionError(error) ? error : unusableDatabaseError(database.kind, error)

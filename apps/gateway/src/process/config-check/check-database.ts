@@ -5,6 +5,7 @@ import { atAddressOf } from '#core/base/values/at-address-of.ts'
 import type { Database, Sql } from '#core/database/database.ts'
 import { openDatabase } from '#core/database/open.ts'
 import { isConnectionError } from '#core/errors/connection-error.ts'
+import { OperatorError } from '#core/errors/operator-error.ts'
 import { reasonOf } from '../waiting.ts'
 import { bounded, type Finding, findingsOf } from './finding.ts'
 
@@ -28,9 +29,11 @@ export async function checkDatabase(config: Config): Promise<readonly Finding[]>
   })
   const findings = await bounded(WITHIN_MS, checkServer(database, config), (reason, cause) =>
     error(
-      isConnectionError(cause)
-        ? `DATABASE_URL: PostgreSQL${atAddressOf(url)}: ${reasonOf(cause)}.`
-        : `DATABASE_URL: the database cannot be used: ${reason}.`,
+      cause instanceof OperatorError
+        ? reason
+        : isConnectionError(cause)
+          ? `DATABASE_URL: PostgreSQL${atAddressOf(url)}: ${reasonOf(cause)}.`
+          : `DATABASE_URL: the database cannot be used: ${reason}.`,
     ),
   )
   // A connection that hangs would delay the result, and the process ends after it.
@@ -40,6 +43,7 @@ export async function checkDatabase(config: Config): Promise<readonly Finding[]>
 
 async function checkServer(database: Database, config: Config): Promise<readonly Finding[]> {
   const { sql } = database
+  const sessions = await database.checkSessions?.()
   const [about] = await sql.query<About>(ABOUT)
   if (about === undefined) throw new Error('no answer')
   const found: Finding[] = [
@@ -47,6 +51,8 @@ async function checkServer(database: Database, config: Config): Promise<readonly
       `DATABASE_URL: PostgreSQL ${about.version}${atAddressOf(config.databaseUrl)}, database ${about.name}, user ${about.user}.`,
     ),
   ]
+  if (sessions?.arePooled === true)
+    found.push(ok('DATABASE_URL: a connection pooler is in between, which keeps sessions.'))
   if (about.major < VERSION_MIN) {
     found.push(warning(`DATABASE_URL: PostgreSQL ${VERSION_MIN} is the oldest version that is tested.`))
   }

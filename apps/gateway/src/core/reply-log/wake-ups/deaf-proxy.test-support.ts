@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A proxy in front of PostgreSQL that, like PgBouncer, accepts `LISTEN` and delivers no notification. */
+/** A proxy in front of PostgreSQL that, like a pooler of transactions, accepts `LISTEN` and delivers no notification. */
 export interface DeafProxy {
   /** The database's URL with the proxy's address. */
   readonly url: string

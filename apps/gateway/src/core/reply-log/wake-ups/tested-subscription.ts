@@ -24,7 +24,7 @@ const PAUSE_MS_MAX = 10_000
 const TEST_BYTES = 12
 
 /**
- * A subscription that is trusted only while messages are known to arrive. PgBouncer accepts `LISTEN` and delivers nothing, and a
+ * A subscription that is trusted only while messages are known to arrive. A pooler of transactions accepts `LISTEN` and delivers nothing, and a
  * connection may be lost without a sign. So the process sends itself a message when the connection is open, and once a minute;
  * if it does not come back, the connection is replaced by a new one. It is opened when it is first needed, and closed at the
  * next test if it is not needed any more.
