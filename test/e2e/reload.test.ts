@@ -1,4 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the file's own syntax
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { rename, writeFile } from 'node:fs/promises'
 import { createServer, type Server, type ServerResponse } from 'node:http'
@@ -190,6 +191,24 @@ test('a signal with a mistake in the file leaves the process as it is, and is lo
   await writeFile(gateway.configFile, '{}')
   process.kill(gateway.pid, 'SIGHUP')
   await gateway.prints(/agents: expected one at least.*the configuration is not reloaded/)
+  expect(await ask('demo')).toMatch(/^one/)
+})
+
+test('a pipe in the place of the file, or of a secret, is refused, and the process goes on', async () => {
+  const pipe = join(dirname(gateway.configFile), 'pipe')
+  execFileSync('mkfifo', [pipe])
+  await write({ demo: entryAt(one, { apiKey: `\${file:${pipe}}` }) })
+  expect(await reload()).toMatchObject({
+    status: 422,
+    body: { detail: expect.stringMatching(/^agents\.demo\.apiKey: cannot read \S+pipe \(it is a pipe/) },
+  })
+  await rename(pipe, gateway.configFile)
+  expect(await reload()).toMatchObject({
+    status: 422,
+    body: { detail: expect.stringMatching(/cannot be read \(it is a pipe/) },
+  })
+  process.kill(gateway.pid, 'SIGHUP')
+  await gateway.prints(/it is a pipe.*the configuration is not reloaded/)
   expect(await ask('demo')).toMatch(/^one/)
 })
 

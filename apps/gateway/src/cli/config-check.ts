@@ -17,7 +17,7 @@ export function addConfigCommands(program: Command): void {
     )
     .option('--agents', 'also ask the platform of each agent, with every configured key')
     .action(async ({ agents, json }: CheckOptions) => {
-      const settings = json ? configOrIssues() : config()
+      const settings = await (json ? configOrIssues() : config())
       if (Array.isArray(settings)) return show({ findings: settings, json })
       const { checkConfig } = await import('#process/config-check/check-config.ts')
       show({ findings: await checkConfig(settings, agents === true), json, settings })
@@ -25,9 +25,9 @@ export function addConfigCommands(program: Command): void {
 }
 
 /** The configuration, or its issues as findings. */
-function configOrIssues(): Config | Finding[] {
+async function configOrIssues(): Promise<Config | Finding[]> {
   try {
-    return config()
+    return await config()
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     return error.issues.map((message) => ({ level: 'error', subject: 'configuration', message }))

@@ -5,7 +5,7 @@ import { DIRECTIONS } from '#core/lists/list-order.ts'
 import type { CommandArguments, Command as CommandName, CommandResult } from '#process/commands.ts'
 
 /** Reads the configuration. Called by the commands that need it, so that `--help` works without a valid one. */
-export function config(): Config {
+export function config(): Promise<Config> {
   return loadConfig(process.env, process.cwd())
 }
 
@@ -14,7 +14,7 @@ export async function run<Name extends CommandName>(
   name: Name,
   args: CommandArguments<Name>,
 ): Promise<CommandResult<Name>> {
-  const settings = config()
+  const settings = await config()
   const { runCommand } = await import('#process/run-command.ts')
   return runCommand(settings, name, args)
 }

@@ -50,7 +50,7 @@ export function addDatabaseCommands(program: Command): void {
       'also restore the uploaded files of an embedded database from the folder to which "db export --files" copied them',
     )
     .action(async (file: string, { files, json }: JsonOption & { files?: string }) => {
-      const settings = config()
+      const settings = await config()
       const { importOnce } = await import('#process/import-embedded.ts')
       const imported = await importOnce(settings, file, files)
       show({ ...imported.rows, ...(imported.files && rowsOfFiles(imported.files)) }, json)
@@ -58,7 +58,7 @@ export function addDatabaseCommands(program: Command): void {
 }
 
 async function openFileCopy(destination: string): Promise<FileCopy> {
-  const settings = config()
+  const settings = await config()
   const { openFileCopy } = await import('#process/copy-files.ts')
   return openFileCopy(settings, destination)
 }

@@ -8,7 +8,7 @@ export function addGatewayCommands(program: Command): void {
     .command('start')
     .description('run the gateway until SIGTERM or SIGINT; this is what trunkline does without a command')
     .action(async () => {
-      const settings = cluster.isWorker ? await configOfPrimary() : config()
+      const settings = cluster.isWorker ? await configOfPrimary() : await config()
       // The gateway keeps serving even if its output is closed or its disk is full.
       process.stdout.on('error', () => undefined)
       if (settings.workers > 1 && cluster.isPrimary) process.exit(await startWorkers(settings))

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { type ErrorCode, LineCounter, parseDocument, type Scalar, visit, type YAMLParseError } from 'yaml'
+import { readRegularFile, UnreadableFile } from '#core/base/read-regular-file.ts'
 import { errorCode } from '#core/base/values/error-code.ts'
 import { isObject } from '#core/base/values/json.ts'
 import type { FileTexts } from './file-texts.ts'
@@ -12,8 +12,8 @@ import { ConfigError, type ConfigIssue, pathOf } from './issues.ts'
  *
  * @throws {@link ConfigError} with the place of each syntax error
  */
-export function readConfigFile(source: string): unknown {
-  const text = readIfThere(source)
+export async function readConfigFile(source: string): Promise<unknown> {
+  const text = await readIfThere(source)
   return text === undefined ? undefined : parseYaml(text, source)
 }
 
@@ -72,14 +72,14 @@ export function expandVariables(
 
 type Found = { readonly text: string } | { readonly problem: string }
 
-function readIfThere(source: string): string | undefined {
+async function readIfThere(source: string): Promise<string | undefined> {
   try {
-    return readFileSync(source, 'utf8')
+    return await readRegularFile(source)
   } catch (cause) {
-    const code = errorCode(cause)
-    if (code === undefined) throw cause
-    if (code === 'ENOENT') return undefined
-    throw new ConfigError([`${source}: cannot be read (${code})`], { cause })
+    const reason = cause instanceof UnreadableFile ? cause.message : errorCode(cause)
+    if (reason === undefined) throw cause
+    if (reason === 'ENOENT') return undefined
+    throw new ConfigError([`${source}: cannot be read (${reason})`], { cause })
   }
 }
 

@@ -622,8 +622,8 @@ describe('variables in the configuration file', () => {
 })
 
 describe('without a file', () => {
-  test('the gateway runs in sandbox mode', () => {
-    expect(loadConfig({}, join(folder, 'empty'))).toMatchObject({ sandbox: true, agents: [] })
+  test('the gateway runs in sandbox mode', async () => {
+    expect(await loadConfig({}, join(folder, 'empty'))).toMatchObject({ sandbox: true, agents: [] })
   })
 
   test('a gateway in production is rejected', () => {
@@ -632,24 +632,24 @@ describe('without a file', () => {
     ])
   })
 
-  test('a file that GATEWAY_CONFIG names but that does not exist is rejected', () => {
-    expect(() => loadConfig({ GATEWAY_CONFIG: 'other.yaml' }, folder)).toThrow(
+  test('a file that GATEWAY_CONFIG names but that does not exist is rejected', async () => {
+    await expect(loadConfig({ GATEWAY_CONFIG: 'other.yaml' }, folder)).rejects.toThrow(
       `GATEWAY_CONFIG: there is no file ${folder}/other.yaml`,
     )
   })
 })
 
 describe('the configuration file', () => {
-  test('is gateway.config.yaml unless GATEWAY_CONFIG names another one', () => {
+  test('is gateway.config.yaml unless GATEWAY_CONFIG names another one', async () => {
     const text = 'agents: {dify: {baseUrl: https://dify.example.com, apiKey: k}}'
     writeFileSync(join(folder, 'gateway.config.yaml'), text)
     writeFileSync(join(folder, 'other.yaml'), `${text}\ndrain: {timeoutMs: 5}`)
 
-    expect(loadConfig({}, folder)).toMatchObject({
+    expect(await loadConfig({}, folder)).toMatchObject({
       drain: { timeoutMs: 30_000 },
       document: { source: `${folder}/gateway.config.yaml` },
     })
-    expect(loadConfig({ GATEWAY_CONFIG: 'other.yaml' }, folder)).toMatchObject({
+    expect(await loadConfig({ GATEWAY_CONFIG: 'other.yaml' }, folder)).toMatchObject({
       sandbox: false,
       drain: { timeoutMs: 5 },
       document: { source: `${folder}/other.yaml` },
@@ -674,58 +674,77 @@ describe('the configuration file', () => {
       ':1:12: cors: something follows where the value has ended',
     ],
     ['a second document', 'workers: 1\n---\ncors: {}', ':2:1: workers: a second document begins here'],
-  ])('with %s is rejected with one line that names the place', (_, text, problem) => {
+  ])('with %s is rejected with one line that names the place', async (_, text, problem) => {
     const path = join(folder, 'broken.yaml')
     writeFileSync(path, text)
-    expect(issuesIn(() => loadConfig({ GATEWAY_CONFIG: path }, folder))).toEqual([
-      expect.stringContaining(`${path}${problem}`),
-    ])
+    expect(await issuesOfFile(path)).toEqual([expect.stringContaining(`${path}${problem}`)])
   })
 
-  test('with a secret that looks like YAML syntax is rejected without showing the secret', () => {
+  test('with a secret that looks like YAML syntax is rejected without showing the secret', async () => {
     const path = join(folder, 'secret.yaml')
     for (const secret of ['!hunter2', '*hunter2', '@hunter2', '"hunter2', 'hunter2: x', '&a hunter2 *a: b']) {
       writeFileSync(path, `agents:\n  dify:\n    apiKey: ${secret}\n    apiKey: ${secret}\n`)
-      const issues = issuesIn(() => loadConfig({ GATEWAY_CONFIG: path }, folder))
+      const issues = await issuesOfFile(path)
       expect(issues.join()).toContain('apiKey: ')
       expect(issues.join()).not.toContain('hunter2')
     }
   })
 
-  test('with a number that is too large is rejected, and the error shows the number as it was written', () => {
+  test('with a number that is too large is rejected, and the error shows the number as it was written', async () => {
     const path = join(folder, 'numbers.yaml')
     const agent = '{platform: coze, baseUrl: https://api.coze.cn, apiKey: k, botId: 7342866812345678901}'
     writeFileSync(path, `connectionsMax: 9007199254740993\nchat: {bodyBytesMax: 9e99}\nagents: {a: ${agent}}`)
-    expect(issuesIn(() => loadConfig({ GATEWAY_CONFIG: path }, folder))).toEqual([
+    expect(await issuesOfFile(path)).toEqual([
       'agents.a.botId: expected a text, got 7342866812345678901 (put it in quotes)',
       'chat.bodyBytesMax: expected a whole number, 1 to 9007199254740991, got 9e+99',
       'connectionsMax: expected a whole number, 1 to 9007199254740991, got 9007199254740993',
     ])
   })
 
-  test('is rejected if it cannot be read', () => {
-    expect(issuesIn(() => loadConfig({ GATEWAY_CONFIG: '.' }, folder))).toEqual([
-      `${folder}: cannot be read (EISDIR)`,
+  test('is rejected if it cannot be read', async () => {
+    expect(await issuesOfFile('.')).toEqual([`${folder}: cannot be read (EISDIR)`])
+    expect(await issuesOfFile('/dev/zero')).toEqual([
+      '/dev/zero: cannot be read (it is a pipe, a socket or a device, and not a file)',
     ])
   })
 
-  test('may contain app ids of any length without losing a digit', () => {
+  test('is resolved with the files that it names, and names those that cannot be read', async () => {
+    const path = join(folder, 'with-files.yaml')
+    writeFileSync(join(folder, 'secret'), 'k-1\n')
+    const entry = 'baseUrl: https://dify.example.com, platform: dify'
+    writeFileSync(path, `agents: {a: {${entry}, apiKey: "\${file:secret}"}}`)
+    const { agents, document } = await loadConfig({ GATEWAY_CONFIG: path }, folder)
+    expect(agents[0]?.apiKey).toBe('k-1')
+    expect(document.files).toEqual({ [join(folder, 'secret')]: 'k-1\n' })
+    writeFileSync(
+      path,
+      `agents: {a: {${entry}, apiKey: "\${file:/dev/zero}"}, b: {${entry}, apiKey: "\${file:none}", ca: /dev/zero}}`,
+    )
+    const unread = 'cannot read /dev/zero (it is a pipe, a socket or a device, and not a file)'
+    expect(await issuesOfFile(path)).toEqual([
+      `agents.a.apiKey: ${unread}`,
+      `agents.b.apiKey: there is no file ${folder}/none`,
+      `agents.b.ca: ${unread}`,
+    ])
+  })
+
+  test('may contain app ids of any length without losing a digit', async () => {
     const path = join(folder, 'digits.yaml')
     writeFileSync(
       path,
       'agents: {coze: {baseUrl: https://api.coze.cn, apiKey: k, apps: {7342866812345678901: {}}}}',
     )
-    const { agents } = loadConfig({ GATEWAY_CONFIG: path }, folder)
+    const { agents } = await loadConfig({ GATEWAY_CONFIG: path }, folder)
     expect(agents[0]?.apps[0]?.id).toBe('7342866812345678901')
   })
 })
 
-test('the example file has an agent of each platform and requires only the variables that it names', () => {
+test('the example file has an agent of each platform and requires only the variables that it names', async () => {
   const path = join(import.meta.dirname, '../../../../gateway.config.example.yaml')
   const named = readFileSync(path, 'utf8').matchAll(/: \$\{(\w+)\}/g)
   const env = Object.fromEntries([...named].map(([, name]) => [name, 'key']))
 
-  const { agents } = loadConfig(
+  const { agents } = await loadConfig(
     { ...env, GATEWAY_CONFIG: path, NODE_ENV: 'production', DATA_DIR: '/data' },
     folder,
   )
@@ -741,6 +760,16 @@ test('the example file has an agent of each platform and requires only the varia
 
 function issuesOf(file: unknown, env: NodeJS.ProcessEnv = {}): readonly string[] {
   return issuesIn(() => parseConfig(file, env))
+}
+
+async function issuesOfFile(name: string): Promise<readonly string[]> {
+  try {
+    await loadConfig({ GATEWAY_CONFIG: name }, folder)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.issues
+    throw error
+  }
+  return []
 }
 
 function issuesIn(parse: () => unknown): readonly string[] {

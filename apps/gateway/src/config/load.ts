@@ -118,15 +118,16 @@ export interface Origin {
  *
  * @throws {@link ConfigError} with all issues at once
  */
-export function loadConfig(
+export async function loadConfig(
   env: NodeJS.ProcessEnv,
   cwd: string,
   platforms: PlatformRegistry = PLATFORMS,
-): Config {
+): Promise<Config> {
   const named = env.GATEWAY_CONFIG || undefined
   const source = resolve(cwd, named ?? DEFAULT_FILE)
-  const file = readConfigFile(source)
-  if (file !== undefined) return parseConfig(file, env, { cwd, source }, platforms)
+  const file = await readConfigFile(source)
+  if (file !== undefined)
+    return FileTexts.reading(cwd, (files) => parseFile(file, env, { cwd, source }, platforms, files))
   if (named !== undefined) throw new ConfigError([`GATEWAY_CONFIG: there is no file ${source}`])
   return parseConfig(undefined, env, { cwd }, platforms)
 }
@@ -162,17 +163,27 @@ export function loadDatabase(
 }
 
 /**
- * Validates the content of a configuration file (undefined if there is none) and the environment.
+ * Validates the content of a configuration file (undefined if there is none) and the environment. Files that it names are read at once,
+ * so a process that serves uses {@link loadConfig}.
  *
  * @throws {@link ConfigError} with all issues at once
  */
 export function parseConfig(
   file: unknown,
   env: NodeJS.ProcessEnv,
-  { cwd, source }: Origin = { cwd: process.cwd() },
+  origin: Origin = { cwd: process.cwd() },
   platforms: PlatformRegistry = PLATFORMS,
 ): Config {
-  const files = new FileTexts(cwd)
+  return parseFile(file, env, origin, platforms, new FileTexts(origin.cwd))
+}
+
+function parseFile(
+  file: unknown,
+  env: NodeJS.ProcessEnv,
+  { cwd, source }: Origin,
+  platforms: PlatformRegistry,
+  files: FileTexts,
+): Config {
   const { value, issues, names } = expandVariables(file, { env, files })
   const document = { content: value, variables: [...names], ...omitUndefined({ source }) }
   return resolveConfig(document, { env, cwd, platforms, files, unresolved: issues })

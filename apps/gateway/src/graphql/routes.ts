@@ -46,10 +46,13 @@ export interface GraphqlSettings extends DocumentSettings {
 const PATH = '/graphql'
 
 /** Serves the GraphQL face. Its context must have the body parser of `http/request/json-body.ts`, and no other. */
-export function graphqlRoutes(app: FastifyInstance, { settings, observer, ...parts }: GraphqlOptions): void {
+export async function graphqlRoutes(
+  app: FastifyInstance,
+  { settings, observer, ...parts }: GraphqlOptions,
+): Promise<void> {
   const { services } = parts
   const { introspection, bounds } = settings
-  const documents = createDocuments(settings)
+  const documents = await createDocuments(settings)
   const admission = createDocumentAdmission({
     services,
     schema,

@@ -11,10 +11,10 @@ import { isMessage, type PrimaryMessage } from '#ops/cluster/messages.ts'
  * @param running - the configuration with which the process has started
  * @throws ConfigError with everything that is wrong
  */
-export function readAnew(running: Pick<Config, 'sandbox' | 'platforms'>): Config {
+export async function readAnew(running: Pick<Config, 'sandbox' | 'platforms'>): Promise<Config> {
   if (running.sandbox)
     throw new ConfigError(['GATEWAY_CONFIG: the gateway runs the sandbox agents; a file needs a restart'])
-  const config = loadConfig(process.env, process.cwd(), running.platforms)
+  const config = await loadConfig(process.env, process.cwd(), running.platforms)
   if (config.sandbox) throw new ConfigError(['GATEWAY_CONFIG: the file is not there any more'])
   return config
 }
@@ -24,7 +24,7 @@ export function ownFile(running: Config): ConfigurationFile {
   return {
     async read() {
       try {
-        return readAnew(running)
+        return await readAnew(running)
       } catch (error) {
         throw error instanceof ConfigError ? invalid(error.issues, error) : error
       }

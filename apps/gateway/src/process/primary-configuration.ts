@@ -1,5 +1,6 @@
 import cluster, { type Worker } from 'node:cluster'
 import { type Config, type ConfigDocument, ConfigError } from '#config/load.ts'
+import { messageOf } from '#core/database/unusable-database.ts'
 import { isMessage, sendTo, type WorkerMessage } from '#ops/cluster/messages.ts'
 import { readAnew } from './configuration-file.ts'
 
@@ -11,13 +12,13 @@ export function servePrimaryConfiguration(running: Config, sandboxAgents: Config
   let document: unknown = { ...running.document, ...(sandboxAgents !== undefined && { sandboxAgents }) }
   const serving = new Set<Worker>()
 
-  function answer(worker: Worker, { id, isAnew }: { id: number; isAnew: boolean }): void {
-    const read = isAnew ? readDocument(running) : { document, issues: [] }
+  async function answer(worker: Worker, { id, isAnew }: { id: number; isAnew: boolean }): Promise<void> {
+    const read = isAnew ? await readDocument(running) : { document, issues: [] }
     sendTo(worker, { kind: 'configuration', answers: id, ...read })
   }
 
   cluster.on('message', (worker, message: unknown) => {
-    if (isMessage<WorkerMessage, 'configuration?'>('configuration?', message)) answer(worker, message)
+    if (isMessage<WorkerMessage, 'configuration?'>('configuration?', message)) void answer(worker, message)
     else if (isMessage<WorkerMessage, 'served'>('served', message)) {
       document = message.document
       for (const other of Object.values(cluster.workers ?? {}))
@@ -38,11 +39,10 @@ export function servePrimaryConfiguration(running: Config, sandboxAgents: Config
   }
 }
 
-function readDocument(running: Config): { document: unknown; issues: readonly string[] } {
+async function readDocument(running: Config): Promise<{ document: unknown; issues: readonly string[] }> {
   try {
-    return { document: readAnew(running).document, issues: [] }
+    return { document: (await readAnew(running)).document, issues: [] }
   } catch (error) {
-    if (error instanceof ConfigError) return { document: undefined, issues: error.issues }
-    throw error
+    return { document: undefined, issues: error instanceof ConfigError ? error.issues : [messageOf(error)] }
   }
 }

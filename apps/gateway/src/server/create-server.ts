@@ -138,7 +138,7 @@ export async function mountRoutes(
   await app.register(async (graphql) => {
     forbidStoring(graphql)
     installJsonBody(graphql)
-    graphqlRoutes(graphql, {
+    await graphqlRoutes(graphql, {
       services,
       prisma,
       now: runtime.now,

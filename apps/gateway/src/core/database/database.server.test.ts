@@ -281,6 +281,16 @@ describe.runIf(serverUrl)('server', () => {
   })
 })
 
+test('files that a URL names are read before anything waits for them', async () => {
+  for (const [name, path, why] of [
+    ['sslrootcert', '/dev/zero', '/dev/zero cannot be read: it is a pipe, a socket or a device'],
+    ['sslkey', '/nowhere/key.pem', 'ENOENT'],
+  ]) {
+    const url = `postgres://nobody@127.0.0.1:9/none?${name}=${path}`
+    await expect(openDatabase({ kind: 'server', url })).rejects.toThrow(`DATABASE_URL: ${name}: ${why}`)
+  }
+})
+
 test('with a server that is down, queries and migrations fail but opening does not', async () => {
   const database = await openDatabase({ kind: 'server', url: 'postgres://nobody@127.0.0.1:9/none' })
   await expect(database.sql.query('SELECT 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' })

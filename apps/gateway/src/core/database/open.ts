@@ -9,10 +9,14 @@ export type DatabaseOptions =
 /**
  * Opens a database without migrating it, see {@link Database.migrate}. A server that is down fails the queries, not the
  * opening.
+ *
+ * @throws OperatorError if the files of an embedded database, or those that the URL of a server names, cannot be used
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   // Imported dynamically, so that neither kind of database loads the other's driver.
   if (options.kind === 'server') {
+    const { requireTlsFiles } = await import('./tls-files.ts')
+    await requireTlsFiles(options.url)
     const { openServer } = await import('./open-server.ts')
     return openServer(options)
   }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createDocuments } from './documents.ts'
 
@@ -12,8 +12,8 @@ const persisted = (text: string) => ({
 })
 
 describe('any document', () => {
-  test('is executed, and a hash alone is refused so that clients send no further ones', () => {
-    const { find } = createDocuments({ documents: 'any' })
+  test('is executed, and a hash alone is refused so that clients send no further ones', async () => {
+    const { find } = await createDocuments({ documents: 'any' })
     expect(find({ query: ME })).toEqual({ query: ME })
     expect(() => find(persisted(ME))).toThrow(
       expect.objectContaining({ detail: 'PersistedQueryNotSupported' }),
@@ -22,8 +22,8 @@ describe('any document', () => {
 })
 
 describe('persisted documents', () => {
-  test('are found by their hash once they were sent', () => {
-    const { find } = createDocuments({ documents: 'persisted' })
+  test('are found by their hash once they were sent', async () => {
+    const { find } = await createDocuments({ documents: 'persisted' })
     const unknown = expect.objectContaining({
       reason: 'document_not_found',
       detail: 'PersistedQueryNotFound',
@@ -34,16 +34,16 @@ describe('persisted documents', () => {
     expect(find({ query: ME }).query).toBe(ME)
   })
 
-  test('are never kept under the hash of another', () => {
-    const { find } = createDocuments({ documents: 'persisted' })
+  test('are never kept under the hash of another', async () => {
+    const { find } = await createDocuments({ documents: 'persisted' })
     expect(() => find({ query: '{ users { nodes { id } } }', ...persisted(ME) })).toThrow(
       expect.objectContaining({ reason: 'invalid_request' }),
     )
     expect(() => find(persisted(ME))).toThrow(expect.objectContaining({ reason: 'document_not_found' }))
   })
 
-  test('a long document is executed, but takes no memory', () => {
-    const { find } = createDocuments({ documents: 'persisted' })
+  test('a long document is executed, but takes no memory', async () => {
+    const { find } = await createDocuments({ documents: 'persisted' })
     const long = `{ me { id } } #${'x'.repeat(20_000)}`
     expect(find({ query: long, ...persisted(long) }).query).toBe(long)
     expect(() => find(persisted(long))).toThrow(expect.objectContaining({ reason: 'document_not_found' }))
@@ -57,17 +57,17 @@ describe('trusted documents', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true }))
 
-  function trusting(content: string) {
+  async function trusting(content: string) {
     const trustedDocuments = join(folder, 'persisted-documents.json')
     writeFileSync(trustedDocuments, content)
-    return createDocuments({ documents: 'trusted', trustedDocuments }).find
+    return (await createDocuments({ documents: 'trusted', trustedDocuments })).find
   }
 
-  test('are also those of the console that the gateway serves', () => {
+  test('are also those of the console that the gateway serves', async () => {
     const trustedDocuments = join(folder, 'persisted-documents.json')
     writeFileSync(trustedDocuments, '{}')
     const consoleDocuments = { [hashOf(ME)]: ME }
-    const { find } = createDocuments({ documents: 'trusted', trustedDocuments, consoleDocuments })
+    const { find } = await createDocuments({ documents: 'trusted', trustedDocuments, consoleDocuments })
     expect(find({ query: ME }).query).toBe(ME)
     expect(find(persisted(ME)).query).toBe(ME)
     expect(() => find({ query: '{ users { nodes { id } } }' })).toThrow(
@@ -75,8 +75,8 @@ describe('trusted documents', () => {
     )
   })
 
-  test('are the only ones that are executed, named in either way or sent whole', () => {
-    const find = trusting(JSON.stringify({ [hashOf(ME)]: ME }))
+  test('are the only ones that are executed, named in either way or sent whole', async () => {
+    const find = await trusting(JSON.stringify({ [hashOf(ME)]: ME }))
     expect(find(persisted(ME)).query).toBe(ME)
     for (const documentId of [hashOf(ME), `sha256:${hashOf(ME)}`]) {
       const params = { documentId, variables: {} }
@@ -90,12 +90,15 @@ describe('trusted documents', () => {
     expect(() => find(persisted(other))).toThrow(expect.objectContaining({ reason: 'document_not_found' }))
   })
 
-  test('a file that cannot be used is an error of the operator, with its path', () => {
-    expect(() => trusting('{')).toThrow(/persisted-documents.json is not valid JSON/)
-    expect(() => trusting('[]')).toThrow(/is not an object of ids and documents/)
-    expect(() => trusting('{"a": 1}')).toThrow(/is not an object of ids and documents/)
-    expect(() => createDocuments({ documents: 'trusted', trustedDocuments: join(folder, 'none') })).toThrow(
-      /cannot be read/,
+  test('a file that cannot be used is an error of the operator, with its path', async () => {
+    await expect(trusting('{')).rejects.toThrow(/persisted-documents.json is not valid JSON/)
+    await expect(trusting('[]')).rejects.toThrow(/is not an object of ids and documents/)
+    await expect(trusting('{"a": 1}')).rejects.toThrow(/is not an object of ids and documents/)
+    const at = (name: string) =>
+      createDocuments({ documents: 'trusted', trustedDocuments: resolve(folder, name) })
+    await expect(at('none')).rejects.toThrow(/cannot be read/)
+    await expect(at('/dev/zero')).rejects.toThrow(
+      '/dev/zero cannot be read: it is a pipe, a socket or a device',
     )
   })
 })

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readRegularFile, UnreadableFile } from '#core/base/read-regular-file.ts'
 import { BoundedMap } from '#core/base/values/bounded-map.ts'
 import { fail, refuseField } from '#core/errors/errors.ts'
 import { OperatorError } from '#core/errors/operator-error.ts'
@@ -20,8 +20,12 @@ export type FindDocument = (params: RequestParams) => RequestParams
  *
  * @throws OperatorError if the file cannot be read
  */
-export function createDocuments({ documents, trustedDocuments, consoleDocuments = {} }: DocumentSettings) {
-  const read = documents === 'trusted' ? readTrusted(trustedDocuments ?? '') : []
+export async function createDocuments({
+  documents,
+  trustedDocuments,
+  consoleDocuments = {},
+}: DocumentSettings) {
+  const read = documents === 'trusted' ? await readTrusted(trustedDocuments ?? '') : []
   const trusted = new Map([...Object.entries(consoleDocuments), ...read])
   const texts = new Set(trusted.values())
   const trusts = (text: string) => texts.has(text)
@@ -102,14 +106,15 @@ class PersistedDocuments extends BoundedMap<string, string> {
 const DOCUMENTS_MAX = 1_000
 const DOCUMENT_CHARACTERS_MAX = 16_384
 
-function readTrusted(path: string): ReadonlyMap<string, string> {
+async function readTrusted(path: string): Promise<ReadonlyMap<string, string>> {
   const refuse = (why: string, cause?: unknown): never => {
     throw new OperatorError(`graphql.trustedDocuments: ${path} ${why}.`, { cause })
   }
   let documents: unknown
   try {
-    documents = JSON.parse(readFileSync(path, 'utf8'))
+    documents = JSON.parse(await readRegularFile(path))
   } catch (error) {
+    if (error instanceof UnreadableFile) refuse(`cannot be read: ${error.message}`, error)
     refuse(error instanceof SyntaxError ? 'is not valid JSON' : 'cannot be read', error)
   }
   const entries = Object.entries(documents ?? {})

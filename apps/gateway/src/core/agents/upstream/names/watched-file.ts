@@ -1,4 +1,5 @@
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
+import { readRegularFileSync } from '#core/base/read-regular-file.ts'
 
 const LOOK_EVERY_MS = 1_000
 
@@ -36,10 +37,10 @@ export class WatchedFile<Content> {
     const version = this.#versionOf()
     if (version === this.#version) return
     try {
-      this.#content = this.#parse(version === undefined ? '' : readFileSync(this.#path, 'utf8'))
+      this.#content = this.#parse(version === undefined ? '' : readRegularFileSync(this.#path))
       this.#version = version
     } catch {
-      // The file is being replaced or may not be read. The content before is the best guess, and the next look tries again.
+      // The file is being replaced, may not be read or is a pipe. The content before is the best guess, and the next look tries again.
     }
   }
 
