@@ -70,7 +70,7 @@ export type {
   Logger,
 } from './options.ts'
 export type { Agents } from './resources/agents.ts'
-export type { ApiKeyFilter, ApiKeys, NewApiKey } from './resources/api-keys.ts'
+export type { ApiKeyChange, ApiKeyFilter, ApiKeys, NewApiKey } from './resources/api-keys.ts'
 export type { Audit, AuditFilter } from './resources/audit.ts'
 export type { Calls } from './resources/calls.ts'
 export type { Chat } from './resources/chat.ts'

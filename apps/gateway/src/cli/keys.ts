@@ -23,7 +23,10 @@ export function addKeyCommands(program: Command): void {
     .requiredOption('--owner <username>', 'the user whom the key belongs to')
     .requiredOption('--name <text>', 'label')
     .option('--description <text>', 'purpose and scope', '')
-    .requiredOption('--expires-at <time>', 'ISO 8601 with a zone, such as 2027-12-31T00:00:00Z')
+    .requiredOption(
+      '--expires-at <time>',
+      'ISO 8601 with a zone, such as 2027-12-31T00:00:00Z, or a date alone: the end of that day in UTC',
+    )
     .option('--permissions <list>', 'chat, upload and admin, separated by commas', list, ['chat'])
     .option('--agents <list>', 'agent or agent/app, separated by commas; all agents if omitted', list)
     .option(

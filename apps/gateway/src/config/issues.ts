@@ -1,8 +1,8 @@
-import leven from 'leven'
 import Type, { type TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { isObject } from '#core/base/values/json.ts'
 import { expectation } from '#core/requests/input/expectation.ts'
+import { nearestName } from '#core/requests/input/nearest-name.ts'
 
 const SHOWN_CHARACTERS_MAX = 80
 
@@ -94,9 +94,6 @@ function shown(value: unknown): string {
 }
 
 function suggest(word: string, candidates: readonly string[]): string {
-  const near = candidates
-    .map((candidate) => ({ candidate, edits: leven(word.toLowerCase(), candidate.toLowerCase()) }))
-    .filter(({ candidate, edits }) => edits <= Math.max(1, Math.floor(candidate.length / 3)))
-    .sort((a, b) => a.edits - b.edits)
-  return near[0] === undefined ? '' : `, did you mean "${near[0].candidate}"?`
+  const near = nearestName(word, candidates)
+  return near === undefined ? '' : `, did you mean "${near}"?`
 }

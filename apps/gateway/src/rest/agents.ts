@@ -15,17 +15,7 @@ import {
 import { smallRead } from '#http/guards/small-read.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
 import { LIMIT_HEADERS } from '#http/response/response-headers.ts'
-import {
-  envelope,
-  listQuery,
-  nullable,
-  oneOf,
-  page,
-  problems,
-  ref,
-  success,
-  Timestamp,
-} from '#http/response/schemas.ts'
+import { envelope, nullable, oneOf, page, problems, ref, success, Timestamp } from '#http/response/schemas.ts'
 import { AgentDeploymentSchema, deploymentRecord } from '#records/deployment-record.ts'
 
 export function agentRoutes(
@@ -144,7 +134,6 @@ const listSchema = {
   description:
     'Returns all agents that the caller may use. An API key that is restricted to some agents gets only those. Without a credential the list is returned only where the configuration makes it public.',
   security: [{}, { apiKey: [] }, { accessToken: [] }],
-  querystring: listQuery({}),
   response: {
     ...problems('invalid_request', ...ANY_PROBLEMS),
   },
@@ -159,7 +148,6 @@ const deploymentsSchema = {
     'Returns the deployments of an agent, with their load as a sum and for each live process of the gateway. What other processes know is some seconds old, up to ten. Only administrators may read it.',
   security: [{ accessToken: [] }, { apiKey: [] }],
   params: Type.Object({ id: Type.String({ description: 'The id of the agent.' }) }),
-  querystring: listQuery({}),
   response: {
     200: envelope(page(ref(AgentDeploymentSchema))),
     ...problems('invalid_request', ...MANAGER_PROBLEMS, 'role_denied', 'object_not_found'),

@@ -30,6 +30,7 @@ import {
 } from '#http/guards/credentials.ts'
 import { smallRead } from '#http/guards/small-read.ts'
 import { abortedWith } from '#http/request/aborted-with.ts'
+import { bodySchema, recordFields } from '#http/request/body-schema.ts'
 import { judgeList } from '#http/request/judge-page.ts'
 import type { SoundRequest } from '#http/request/validation.ts'
 import { BODY_PROBLEMS } from '#http/response/body-problems.ts'
@@ -64,8 +65,8 @@ export function apiKeyRoutes(
   for (const schema of COMPONENTS) app.addSchema(schema)
 
   const judge = (request: FastifyRequest, { body }: SoundRequest) => {
-    const { expires_at, permissions, owner_id, ...changeable } = (body ?? {}) as GivenFields
-    const created = request.method === 'POST' ? { expires_at, permissions, owner_id } : {}
+    const { permissions, owner_id, ...changeable } = (body ?? {}) as GivenFields
+    const created = request.method === 'POST' ? { permissions, owner_id } : {}
     keys.check(callerOf(request), newKeyOf({ ...changeable, ...omitUndefined(created) }))
   }
 
@@ -99,8 +100,7 @@ export function apiKeyRoutes(
 
   const changing = { schema: updateSchema, onRequest, config: { judge } }
   routes.patch('/api/v1/api-keys/:id', changing, async (request, reply) => {
-    const { name, description, allowed_agents, limits } = request.body
-    const change = { name, description, allowedAgents: allowed_agents, limits: limitsChange(limits) }
+    const change = newKeyOf(request.body)
     return answer(await keys.update(callerOf(request), request.params.id, change, showLimit(reply)))
   })
 
@@ -131,6 +131,7 @@ export function apiKeyRoutes(
 
 type GivenFields = Partial<Static<typeof CreateApiKeySchema>>
 
+/** The fields of a new key, or of a change, that are given. */
 function newKeyOf(body: GivenFields): Partial<NewKey> {
   const { name, description, expires_at, permissions, owner_id, allowed_agents, limits } = body
   return {
@@ -212,7 +213,7 @@ const AllowedAgentsInput = Type.Union(
 
 const LimitsInput = Type.Union(
   [
-    Type.Object({
+    bodySchema({
       chat_per_minute: Type.Optional(
         nullable(Type.Integer(), 'The chats that the key may start in a minute; null removes this limit.'),
       ),
@@ -238,14 +239,18 @@ const DescriptionInput = Type.String({
   description: 'What the key is for; may be empty.',
 })
 
-const CreateApiKeySchema = Type.Object(
+const EXPIRY =
+  'When the key expires: a time in the future, in ISO 8601 with a time zone, or a date alone, which is the end of that day in UTC. By default it is at most ten years ahead (`apiKeys.maxLifetimeDays`).'
+
+function expiryInput(description: string) {
+  return Type.String({ maxLength: 64, description })
+}
+
+const CreateApiKeySchema = bodySchema(
   {
     name: NameInput,
     description: DescriptionInput,
-    expires_at: Type.String({
-      maxLength: 64,
-      description: 'When the key expires: a time in the future, in ISO 8601 with a time zone.',
-    }),
+    expires_at: expiryInput(EXPIRY),
     permissions: Type.Array(PermissionSchema, {
       minItems: 1,
       uniqueItems: true,
@@ -270,13 +275,15 @@ const CreateApiKeySchema = Type.Object(
         permissions: ['chat'],
       },
     ],
+    otherFields: recordFields(ApiKeySchema, 'cannot be set.'),
   },
 )
 
-const UpdateApiKeySchema = Type.Object(
+const UpdateApiKeySchema = bodySchema(
   {
     name: Type.Optional(NameInput),
     description: Type.Optional(DescriptionInput),
+    expires_at: Type.Optional(expiryInput(`${EXPIRY} ${API_KEY_DESCRIPTIONS.newExpiry}`)),
     allowed_agents: Type.Optional(AllowedAgentsInput),
     limits: Type.Optional(LimitsInput),
   },
@@ -284,10 +291,13 @@ const UpdateApiKeySchema = Type.Object(
     $id: 'UpdateApiKey',
     description: API_KEY_DESCRIPTIONS.changes,
     examples: [{ limits: { chat_per_minute: 20 } }],
+    otherFields: recordFields(ApiKeySchema, 'cannot be changed.', {
+      is_active: 'cannot be changed; `POST /api/v1/api-keys/{id}/revoke` ends a key for good.',
+    }),
   },
 )
 
-const ResetUsageSchema = Type.Object(
+const ResetUsageSchema = bodySchema(
   { period: oneOf(RESET_PERIODS, 'Which counter starts again from zero.') },
   { $id: 'ResetUsageRequest', description: 'Which counter to reset.', examples: [{ period: 'day' }] },
 )
@@ -354,12 +364,7 @@ const getSchema = {
   description:
     'Returns the record of a key that the caller created or owns. Administrators may read any key.',
   params,
-  response: { 200: key, ...problems(...MANAGER_PROBLEMS, 'key_not_found') },
-}
-
-const managing = {
-  200: key,
-  ...problems(...BODY_PROBLEMS, ...MANAGER_PROBLEMS, 'role_denied', 'key_not_found'),
+  response: { 200: key, ...problems('invalid_request', ...MANAGER_PROBLEMS, 'key_not_found') },
 }
 
 const updateSchema = {
@@ -368,10 +373,13 @@ const updateSchema = {
   'x-response-headers': LIMIT_HEADERS,
   summary: 'Change an API key',
   description:
-    'Changes the name, the description, the allowed agents or the limits of a key. Only its creator and administrators may do so.',
+    'Changes the name, the description, the expiry, the allowed agents or the limits of a key. Only its creator and administrators may do so.',
   params,
   body: ref(UpdateApiKeySchema),
-  response: managing,
+  response: {
+    200: key,
+    ...problems(...BODY_PROBLEMS, ...MANAGER_PROBLEMS, 'role_denied', 'key_not_found', 'too_many_keys'),
+  },
 }
 
 const revokeSchema = {
@@ -379,9 +387,9 @@ const revokeSchema = {
   operationId: 'revokeApiKey',
   summary: 'Revoke an API key',
   description:
-    'Revokes a key for good; its record is kept. Its next call is refused, and its running chats and uploads end within a second. Revoking a key again changes nothing, so `revoked_at` stays the time of the first call. Only its creator and administrators may do so.',
+    'Revokes a key for good; its record is kept. Its next call is refused, and its running chats and uploads end within a second. Revoking a key again changes nothing, so `revoked_at` stays the time of the first call. Only its owner, its creator and administrators may do so.',
   params,
-  response: managing,
+  response: { 200: key, ...problems(...BODY_PROBLEMS, ...MANAGER_PROBLEMS, 'key_not_found') },
 }
 
 const resetSchema = {
@@ -393,7 +401,10 @@ const resetSchema = {
     'Sets one of the call counters of a key to zero. The calls stay in the ledger and in the usage reports. Only the creator of the key and administrators may do so.',
   params,
   body: ref(ResetUsageSchema),
-  response: managing,
+  response: {
+    200: key,
+    ...problems(...BODY_PROBLEMS, ...MANAGER_PROBLEMS, 'role_denied', 'key_not_found'),
+  },
 }
 
 const deleteSchema = {
@@ -410,5 +421,5 @@ const currentSchema = {
   description:
     'Returns the record of the API key that the request is sent with, its rate limits and what is left of its quota. Any valid key may call this operation.',
   security: [{ apiKey: [] }],
-  response: { 200: envelope(ref(CurrentApiKeySchema)), ...problems(...KEY_PROBLEMS) },
+  response: { 200: envelope(ref(CurrentApiKeySchema)), ...problems('invalid_request', ...KEY_PROBLEMS) },
 }

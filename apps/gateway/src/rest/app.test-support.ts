@@ -1,6 +1,7 @@
 import Fastify, { type FastifyInstance, type LightMyRequestResponse } from 'fastify'
 import { openUserServices, type UserServices } from '#core/accounts/auth/users.test-support.ts'
 import type { Principal } from '#core/requests/principal.ts'
+import { closeRequests } from '#http/request/closed-requests.ts'
 import { installJsonBody } from '#http/request/json-body.ts'
 import { installValidation } from '#http/request/validation.ts'
 import { forbidStoring } from '#http/response/no-store.ts'
@@ -33,6 +34,7 @@ export async function openUsersApp(): Promise<UsersApp> {
   installJsonBody(app)
   installValidation(app)
   app.addSchema(ErrorBodySchema)
+  closeRequests(app)
   loginRoutes(app, services, services.runtime)
   userRoutes(app, services, services.runtime)
   apiKeyRoutes(app, services, services.runtime)

@@ -1,5 +1,5 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { AUDIT_RESULTS, parseAuditQuery } from '#core/reports/audit-log/audit-query.ts'
 import { type AuditEvent, numberOfCursor } from '#core/reports/audit-log/audit-rows.ts'
@@ -25,7 +25,7 @@ import {
   success,
 } from '#http/response/schemas.ts'
 import { AuditEventSchema, auditRecord, storedAuditRecord } from '#records/audit-record.ts'
-import { csvOr, Format, range } from './csv-lists.ts'
+import { csvOr, Format, range, requireFormat } from './csv-lists.ts'
 
 export function auditRoutes(
   app: FastifyInstance,
@@ -38,6 +38,7 @@ export function auditRoutes(
 
   const listing = { schema: listSchema, onRequest, config: { judge: judgeList } }
   routes.get('/api/v1/audit', listing, async (request, reply) => {
+    requireFormat(request)
     const { format, limit, cursor } = request.query
     const caller = callerOf(request)
     const input = auditInput(request.query)
@@ -66,9 +67,10 @@ function auditInput({ user_id, key_id, target_id, request_id, ...query }: Parame
   return { ...filter, userId: user_id, keyId: key_id, targetId: target_id, requestId: request_id }
 }
 
-function judgeList(_request: unknown, { query }: SoundRequest): void {
+function judgeList(request: FastifyRequest, { query }: SoundRequest): void {
   const parameters = (query ?? {}) as Parameters
   allOf({
+    format: () => requireFormat(request),
     cursor: () => ifGiven(parameters.cursor, numberOfCursor),
     filter: () => parseAuditQuery(auditInput(parameters)),
   })

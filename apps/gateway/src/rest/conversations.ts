@@ -19,6 +19,7 @@ import { CONVERSATION_DESCRIPTIONS } from '#http/descriptions/conversation-descr
 import { ANY_PROBLEMS, anyCredential, callerOf } from '#http/guards/credentials.ts'
 import { smallRead } from '#http/guards/small-read.ts'
 import { abortedWith } from '#http/request/aborted-with.ts'
+import { bodySchema, recordFields } from '#http/request/body-schema.ts'
 import { boundEndUser, type EndUserOptions } from '#http/request/end-user.ts'
 import { inQuery } from '#http/request/field-place.ts'
 import type { SoundRequest } from '#http/request/validation.ts'
@@ -45,7 +46,7 @@ import {
   conversationRecord,
   messagesRecord,
 } from './conversation-record.ts'
-import { csvOr, Format } from './csv-lists.ts'
+import { csvOr, Format, requireFormat } from './csv-lists.ts'
 
 /** Conversations, their messages, and what their users think of the answers. */
 export function conversationRoutes(
@@ -68,6 +69,7 @@ export function conversationRoutes(
     const parameters = (query ?? {}) as ListParameters
     const { cursor } = parameters
     allOf({
+      format: () => requireFormat(request),
       cursor: () => cursor && positionOf('last_activity_at', CONVERSATION_ORDERS.last_activity_at, cursor),
       filter: () => conversations.check(callerOf(request), filterOf(parameters)),
     })
@@ -82,6 +84,7 @@ export function conversationRoutes(
     ...reads,
   }
   routes.get('/api/v1/conversations', listing, async (request, reply) => {
+    requireFormat(request)
     const { format, limit, cursor } = request.query
     const caller = callerOf(request)
     const filter = filterOf(request.query)
@@ -230,7 +233,6 @@ const getSchema = {
   summary: 'Read a conversation',
   description: `Returns the record of a conversation. ${CONVERSATION_DESCRIPTIONS.visible}`,
   params,
-  querystring: listQuery({}),
   response: { 200: envelope(ref(ConversationSchema)), ...problems(...OF_ONE) },
 }
 
@@ -262,7 +264,7 @@ const messagesSchema = {
 
 const PassedOn = oneOf(['yes', 'failed', 'unsupported'], CONVERSATION_DESCRIPTIONS.passedOn)
 
-const RenameConversationSchema = Type.Object(
+const RenameConversationSchema = bodySchema(
   {
     name: nullable(
       Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX }),
@@ -273,6 +275,7 @@ const RenameConversationSchema = Type.Object(
     $id: 'RenameConversation',
     description: 'The new name of a conversation.',
     examples: [{ name: 'Holiday plans' }],
+    otherFields: recordFields(ConversationSchema, 'cannot be changed.'),
   },
 )
 
@@ -303,11 +306,11 @@ const deleteSchema = {
         at_platform: oneOf(['deleted', 'unsupported'], CONVERSATION_DESCRIPTIONS.atPlatform),
       }),
     ),
-    ...problems(...OF_ONE, 'conversation_busy', ...OF_PLATFORMS),
+    ...problems(...OF_ONE, ...BODY_PROBLEMS, 'conversation_busy', ...OF_PLATFORMS),
   },
 }
 
-const RateCallSchema = Type.Object(
+const RateCallSchema = bodySchema(
   {
     rating: nullable(oneOf(RATINGS), CONVERSATION_DESCRIPTIONS.ratingGiven),
     text: Type.Optional(

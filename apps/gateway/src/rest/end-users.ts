@@ -5,6 +5,7 @@ import { ID_CHARACTERS_MAX } from '#core/calls/request/call.ts'
 import { checkEndUser } from '#core/erasure/end-users.ts'
 import type { Services } from '#core/services/services.ts'
 import { callerOf, MANAGER_PROBLEMS, managerOnly } from '#http/guards/credentials.ts'
+import { bodySchema } from '#http/request/body-schema.ts'
 import { boundEndUser, type EndUserOptions } from '#http/request/end-user.ts'
 import { inBody } from '#http/request/field-place.ts'
 import type { SoundRequest } from '#http/request/validation.ts'
@@ -44,7 +45,7 @@ export function endUserRoutes(
   })
 }
 
-const EraseEndUserSchema = Type.Object(
+const EraseEndUserSchema = bodySchema(
   {
     user: Type.String({
       minLength: 1,

@@ -12,6 +12,7 @@ import { anyCredential, callerOf, KEY_PROBLEMS, keyOnly } from '#http/guards/cre
 import { smallRead } from '#http/guards/small-read.ts'
 import { abortedWith } from '#http/request/aborted-with.ts'
 import type { FieldPlaces } from '#http/request/field-place.ts'
+import { BODY_PROBLEMS } from '#http/response/body-problems.ts'
 import { callIdHeaders, showCallId } from '#http/response/call-id-headers.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
 import { CALL_HEADERS } from '#http/response/response-headers.ts'
@@ -143,7 +144,6 @@ const streamSchema = {
 
 const replySchema = {
   ...COMMON,
-  querystring: listQuery({}),
   operationId: 'readReply',
   summary: 'Read the reply of a call',
   description:
@@ -175,7 +175,7 @@ const stopSchema = {
         outcome: nullable(oneOf(OUTCOMES), CALL_DESCRIPTIONS.stopOutcome),
       }),
     ),
-    ...problems(...KEY_PROBLEMS, 'call_not_found'),
+    ...problems(...KEY_PROBLEMS, ...BODY_PROBLEMS, 'call_not_found'),
   },
 }
 
@@ -187,6 +187,6 @@ const deleteSchema = {
     'Deletes what is kept of the reply of a call. Its `Idempotency-Key` is not free by that: the same request is answered with `reply_gone` until the retention ends.',
   response: {
     200: envelope(Type.Object({ call_id: uuid('The id of the call.') })),
-    ...problems(...KEY_PROBLEMS, 'call_not_found'),
+    ...problems(...KEY_PROBLEMS, ...BODY_PROBLEMS, 'call_not_found'),
   },
 }

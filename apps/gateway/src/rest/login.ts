@@ -6,6 +6,7 @@ import type { Runtime } from '#core/base/runtime.ts'
 import type { Services } from '#core/services/services.ts'
 import { LOGIN_DESCRIPTIONS } from '#http/descriptions/login-descriptions.ts'
 import { callerOf, originOf, TOKEN_PROBLEMS, tokenOnly } from '#http/guards/credentials.ts'
+import { bodySchema } from '#http/request/body-schema.ts'
 import { BODY_PROBLEMS } from '#http/response/body-problems.ts'
 import { envelope, problems, ref, success } from '#http/response/schemas.ts'
 import { UserSchema, userRecord } from '#records/user-record.ts'
@@ -41,7 +42,7 @@ export function loginRoutes(
   }
 }
 
-const LoginRequestSchema = Type.Object(
+const LoginRequestSchema = bodySchema(
   {
     username: Type.String({
       minLength: 1,

@@ -6,6 +6,7 @@ import type { Services } from '#core/services/services.ts'
 import { PROCESS_DESCRIPTIONS } from '#http/descriptions/process-descriptions.ts'
 import { callerOf, MANAGER_PROBLEMS, managerOnly } from '#http/guards/credentials.ts'
 import { smallRead } from '#http/guards/small-read.ts'
+import { BODY_PROBLEMS } from '#http/response/body-problems.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
 import { LIMIT_HEADERS } from '#http/response/response-headers.ts'
 import { envelope, listQuery, oneOf, page, problems, ref, success } from '#http/response/schemas.ts'
@@ -40,7 +41,14 @@ const reloadSchema = {
     'Reads the configuration file of the process that answers, serves it, and has every other process read its own; the answer waits for them, but not more than 5 seconds. Agents and limits change while calls run, each of which goes on with the agent that it began with. A mistake in the file changes nothing in any process. Only administrators may do it.',
   response: {
     200: envelope(ref(ReloadSchema)),
-    ...problems(...MANAGER_PROBLEMS, 'role_denied', 'configuration_invalid', 'rate_limited', 'unavailable'),
+    ...problems(
+      ...BODY_PROBLEMS,
+      ...MANAGER_PROBLEMS,
+      'role_denied',
+      'configuration_invalid',
+      'rate_limited',
+      'unavailable',
+    ),
   },
 }
 

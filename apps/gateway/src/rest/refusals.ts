@@ -1,5 +1,5 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type, { type Static } from 'typebox'
 import type { RefusalCount } from '#core/reports/refusals/refusal-counts.ts'
 import { COUNT_SPANS } from '#core/reports/refusals/refusal-counts-query.ts'
@@ -33,7 +33,7 @@ import {
   refusalCountRecord,
   refusalRecord,
 } from '#records/refusal-record.ts'
-import { csvOr, Format, range } from './csv-lists.ts'
+import { csvOr, Format, range, requireFormat } from './csv-lists.ts'
 
 export function refusalRoutes(
   app: FastifyInstance,
@@ -47,6 +47,7 @@ export function refusalRoutes(
 
   const listing = { schema: listSchema, onRequest, config: { judge: judgeList } }
   routes.get('/api/v1/refusals', listing, async (request, reply) => {
+    requireFormat(request)
     const { format, limit, cursor } = request.query
     const caller = callerOf(request)
     const input = refusalsInput(request.query)
@@ -118,9 +119,10 @@ function conditionsOf<Rest>({ key_id, user_id, limit_name, ...rest }: Conditions
   return { ...rest, keyId: key_id, userId: user_id, limitName: limit_name }
 }
 
-function judgeList(request: unknown, { query }: SoundRequest): void {
+function judgeList(request: FastifyRequest, { query }: SoundRequest): void {
   const parameters = (query ?? {}) as ListParameters
   allOf({
+    format: () => requireFormat(request),
     page: () => judgePage(request, { query }),
     filter: () => parseRefusalsQuery(refusalsInput(parameters)),
   })

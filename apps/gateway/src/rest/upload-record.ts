@@ -2,9 +2,10 @@ import Type, { type Static } from 'typebox'
 import { CREATED_BY_CHARACTERS_MAX, UPLOAD_USER_CHARACTERS_MAX } from '#core/uploads/upload-request.ts'
 import type { Upload } from '#generated/prisma/client.ts'
 import { UPLOAD_DESCRIPTIONS } from '#http/descriptions/upload-descriptions.ts'
+import { bodySchema } from '#http/request/body-schema.ts'
 import { timestamp, uuid } from '#http/response/schemas.ts'
 
-export const UploadFormSchema = Type.Object(
+export const UploadFormSchema = bodySchema(
   {
     file: Type.Unsafe<Buffer>({
       type: 'string',

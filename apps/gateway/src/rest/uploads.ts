@@ -1,5 +1,11 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  FastifySchema,
+  FastifySchemaCompiler,
+} from 'fastify'
 import Type from 'typebox'
 import type { CallObserver } from '#core/calls/call-events.ts'
 import type { ErrorReason } from '#core/errors/errors.ts'
@@ -41,10 +47,11 @@ export function uploadRoute(app: FastifyInstance, services: UploadServices, opti
   }
   const route = {
     schema: receiveSchema,
-    // The body is a stream, whose parts the service checks; the schema describes them.
-    validatorCompiler: () => () => true,
+    // The schema of the body describes the parts, which the service checks as they arrive.
+    validatorCompiler: ofQueryAlone(app),
     onRequest,
     config: {
+      isBodyStream: true,
       limitsBodyTime: false,
       fieldPlaces: (request: FastifyRequest) => ({
         agent: inHeader('agent'),
@@ -70,6 +77,13 @@ export function uploadRoute(app: FastifyInstance, services: UploadServices, opti
     )
     return success(uploadRecord(upload, await uploads.urlOf(upload)))
   })
+}
+
+function ofQueryAlone(app: FastifyInstance): FastifySchemaCompiler<FastifySchema> {
+  return (route) => {
+    const compile = route.httpPart === 'querystring' ? app.validatorCompiler : undefined
+    return compile?.(route) ?? (() => true)
+  }
 }
 
 /** Reads and deletes uploads. */
@@ -173,7 +187,10 @@ const getSchema = {
   summary: 'Read an upload',
   description: 'Returns the record of an upload with a fresh URL.',
   params,
-  response: { 200: upload, ...problems(...ANY_PROBLEMS, 'permission_denied', 'upload_not_found') },
+  response: {
+    200: upload,
+    ...problems('invalid_request', ...ANY_PROBLEMS, 'permission_denied', 'upload_not_found'),
+  },
 }
 
 const deleteSchema = {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { CALL_FACES, CALL_KINDS, FAILED_OUTCOMES, OUTCOMES } from '#core/ledger/call-kinds.ts'
 import { AMOUNT_MAX, parseCallsQuery } from '#core/reports/calls-query.ts'
@@ -32,7 +32,7 @@ import {
   success,
 } from '#http/response/schemas.ts'
 import { callRecorder, instancesIn } from '#records/usage-record.ts'
-import { csvOr, Format, range } from './csv-lists.ts'
+import { csvOr, Format, range, requireFormat } from './csv-lists.ts'
 import { CSV_ROWS, namesIn, reportHeader, reportRows } from './usage-csv.ts'
 import { CALL_FIELDS, callRows, reportPieces } from './usage-pieces.ts'
 import { CallSchema, UsageReportSchema } from './usage-schemas.ts'
@@ -50,10 +50,14 @@ export function usageRoutes(
   app.addSchema(UsageReportSchema)
   app.addSchema(CallSchema)
 
-  const judgeReport = (_request: unknown, { query }: SoundRequest) =>
-    usage.checkReport(reportInput((query ?? {}) as ReportParameters))
+  const judgeReport = (request: FastifyRequest, { query }: SoundRequest) =>
+    allOf({
+      format: () => requireFormat(request),
+      filter: () => usage.checkReport(reportInput((query ?? {}) as ReportParameters)),
+    })
   const reporting = { schema: usageSchema, onRequest, config: { judge: judgeReport } }
   routes.get('/api/v1/usage', reporting, async (request, reply) => {
+    requireFormat(request)
     const { format, rows = 'points', labels = false } = request.query
     const caller = callerOf(request)
     const signal = abortedWith(reply)
@@ -73,6 +77,7 @@ export function usageRoutes(
 
   const listing = { schema: callsSchema, onRequest, config: { judge: judgeCalls } }
   routes.get('/api/v1/calls', listing, async (request, reply) => {
+    requireFormat(request)
     const { format, limit, cursor } = request.query
     const caller = callerOf(request)
     const filter = callsInput(request.query)
@@ -131,9 +136,13 @@ function callsInput({
   }
 }
 
-function judgeCalls(request: unknown, { query }: SoundRequest): void {
+function judgeCalls(request: FastifyRequest, { query }: SoundRequest): void {
   const parameters = (query ?? {}) as CallsParameters
-  allOf({ page: () => judgePage(request, { query }), filter: () => parseCallsQuery(callsInput(parameters)) })
+  allOf({
+    format: () => requireFormat(request),
+    page: () => judgePage(request, { query }),
+    filter: () => parseCallsQuery(callsInput(parameters)),
+  })
 }
 
 interface Conditions {

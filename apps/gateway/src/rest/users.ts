@@ -21,6 +21,7 @@ import { USER_DESCRIPTIONS } from '#http/descriptions/user-descriptions.ts'
 import { callerOf, MANAGER_PROBLEMS, managerOnly } from '#http/guards/credentials.ts'
 import { smallRead } from '#http/guards/small-read.ts'
 import { abortedWith } from '#http/request/aborted-with.ts'
+import { bodySchema, recordFields } from '#http/request/body-schema.ts'
 import { judgeList } from '#http/request/judge-page.ts'
 import type { SoundRequest } from '#http/request/validation.ts'
 import { BODY_PROBLEMS } from '#http/response/body-problems.ts'
@@ -116,7 +117,7 @@ const PasswordSchema = Type.String({
   description: 'The new password.',
 })
 
-const CreateUserSchema = Type.Object(
+const CreateUserSchema = bodySchema(
   {
     username: Type.String({
       maxLength: USERNAME_INPUT_CHARACTERS_MAX,
@@ -134,10 +135,13 @@ const CreateUserSchema = Type.Object(
     $id: 'CreateUser',
     description: USER_DESCRIPTIONS.newUser,
     examples: [{ username: 'alice', password: 'correct horse battery staple', role: 'premium' }],
+    otherFields: recordFields(FullUserSchema, 'cannot be set.', {
+      status: 'cannot be set; a new user is active, and `PATCH /api/v1/users/{id}` changes it.',
+    }),
   },
 )
 
-const UpdateUserSchema = Type.Object(
+const UpdateUserSchema = bodySchema(
   {
     role: Type.Optional(RoleSchema),
     status: Type.Optional(StatusSchema),
@@ -148,10 +152,13 @@ const UpdateUserSchema = Type.Object(
     $id: 'UpdateUser',
     description: API_KEY_DESCRIPTIONS.changes,
     examples: [{ status: 'suspended' }],
+    otherFields: recordFields(FullUserSchema, 'cannot be changed.', {
+      password: 'cannot be changed here; send it to `PUT /api/v1/users/{id}/password`.',
+    }),
   },
 )
 
-const SetPasswordSchema = Type.Object(
+const SetPasswordSchema = bodySchema(
   { password: PasswordSchema },
   {
     $id: 'SetPassword',
@@ -160,7 +167,7 @@ const SetPasswordSchema = Type.Object(
   },
 )
 
-const ChangePasswordSchema = Type.Object(
+const ChangePasswordSchema = bodySchema(
   {
     current_password: Type.String({
       minLength: 1,
@@ -231,7 +238,7 @@ const meSchema = {
   'x-response-headers': LIMIT_HEADERS,
   summary: 'Read your own user',
   description: 'Returns the user that the credential belongs to; for an API key, that is its owner.',
-  response: { 200: user, ...problems(...MANAGER_PROBLEMS) },
+  response: { 200: user, ...problems('invalid_request', ...MANAGER_PROBLEMS) },
 }
 
 const ownPasswordSchema = {
@@ -251,7 +258,10 @@ const getSchema = {
   summary: 'Read a user',
   description: 'Returns one user. Only administrators may call this operation.',
   params,
-  response: { 200: user, ...problems(...MANAGER_PROBLEMS, 'role_denied', 'user_not_found') },
+  response: {
+    200: user,
+    ...problems('invalid_request', ...MANAGER_PROBLEMS, 'role_denied', 'user_not_found'),
+  },
 }
 
 const updateSchema = {

@@ -12,6 +12,7 @@ import { answerClientError, type Refusing } from '#http/guards/client-error.ts'
 import { boundConnections, type Connections, refuseBeyondBound } from '#http/guards/connections.ts'
 import { refuseUntilPrepared } from '#http/guards/readiness.ts'
 import { cutStalledClients } from '#http/guards/stalled-clients.ts'
+import { closeRequests } from '#http/request/closed-requests.ts'
 import { installJsonBody, refuseBodies } from '#http/request/json-body.ts'
 import { installMultipartBody } from '#http/request/multipart-body.ts'
 import { refuseRepeatedHeaders } from '#http/request/repeated-headers.ts'
@@ -119,6 +120,7 @@ export async function mountRoutes(
     await json.register(async (management) => {
       forbidStoring(management)
       installValidation(management)
+      closeRequests(management)
       agentRoutes(management, services, config.platforms.names)
       loginRoutes(management, services, runtime)
       apiKeyRoutes(management, services, runtime)
@@ -151,6 +153,7 @@ export async function mountRoutes(
     forbidStoring(form)
     await installMultipartBody(form)
     installValidation(form)
+    closeRequests(form)
     uploadRoute(form, services, chatOptions)
   })
   if (config.s3 === undefined) fileRoutes(app, services)

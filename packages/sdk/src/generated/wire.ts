@@ -100,6 +100,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/.well-known/jwks.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the public signing keys
+         * Returns a plain JWK set (RFC 7517) without the envelope of the other operations. Responses may be cached for a minute.
+         */
+        get: operations["getJwks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/agents": {
         parameters: {
             query?: never;
@@ -267,7 +287,7 @@ export interface paths {
         head?: never;
         /**
          * Change an API key
-         * Changes the name, the description, the allowed agents or the limits of a key. Only its creator and administrators may do so.
+         * Changes the name, the description, the expiry, the allowed agents or the limits of a key. Only its creator and administrators may do so.
          */
         patch: operations["updateApiKey"];
         trace?: never;
@@ -283,7 +303,7 @@ export interface paths {
         put?: never;
         /**
          * Revoke an API key
-         * Revokes a key for good; its record is kept. Its next call is refused, and its running chats and uploads end within a second. Revoking a key again changes nothing, so `revoked_at` stays the time of the first call. Only its creator and administrators may do so.
+         * Revokes a key for good; its record is kept. Its next call is refused, and its running chats and uploads end within a second. Revoking a key again changes nothing, so `revoked_at` stays the time of the first call. Only its owner, its creator and administrators may do so.
          */
         post: operations["revokeApiKey"];
         delete?: never;
@@ -743,29 +763,9 @@ export interface paths {
         put?: never;
         /**
          * Stop a call
-         * Stops a running call at its platform, in whichever process it runs, and whether it is kept or not; an upload as well. Administrators stop all calls, users those of their own keys, an API key that may chat all calls of its owner, and one that may only upload its own. Only the API key that made a kept call may name it by its `Idempotency-Key`. A call that has ended is left as it is, so that a repetition does no harm.
+         * Stops a running call at its platform, in whichever process it runs, and whether it is kept or not; an upload as well. Administrators stop all calls, users those of their own keys, an API key that may chat all calls of its owner, and one that may only upload its own. One that is limited to agents stops, beside its own calls, only those of these agents. Only the API key that made a kept call may name it by its `Idempotency-Key`. A call that has ended is left as it is, so that a repetition does no harm.
          */
         post: operations["stopCall"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/.well-known/jwks.json": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read the public signing keys
-         * Returns a plain JWK set (RFC 7517) without the envelope of the other operations. Responses may be cached for a minute.
-         */
-        get: operations["getJwks"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2188,6 +2188,50 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * The public keys that verify the signatures of access tokens (RFC 7517).
+         * @example {
+         *       "keys": [
+         *         {
+         *           "kty": "OKP",
+         *           "crv": "Ed25519",
+         *           "x": "string",
+         *           "kid": "string",
+         *           "alg": "EdDSA",
+         *           "use": "sig"
+         *         }
+         *       ]
+         *     }
+         */
+        JwkSet: {
+            /** The keys that are in use and those that signed tokens which are still valid. */
+            keys: {
+                /**
+                 * The key type.
+                 * @enum {string}
+                 */
+                kty: "OKP";
+                /**
+                 * The curve.
+                 * @enum {string}
+                 */
+                crv: "Ed25519";
+                /** The public key, base64url. */
+                x: string;
+                /** The id of the key, to which the header of a token refers. */
+                kid: string;
+                /**
+                 * The signature algorithm.
+                 * @enum {string}
+                 */
+                alg: "EdDSA";
+                /**
+                 * The key verifies signatures.
+                 * @enum {string}
+                 */
+                use: "sig";
+            }[];
+        };
+        /**
          * An agent that can be called.
          * @example {
          *       "id": "fastgpt",
@@ -2884,7 +2928,7 @@ export interface components {
             name: string;
             /** What the key is for; may be empty. */
             description: string;
-            /** When the key expires: a time in the future, in ISO 8601 with a time zone. */
+            /** When the key expires: a time in the future, in ISO 8601 with a time zone, or a date alone, which is the end of that day in UTC. By default it is at most ten years ahead (`apiKeys.maxLifetimeDays`). */
             expires_at: string;
             /** What the key may be used for. */
             permissions: ("chat" | "upload" | "admin")[];
@@ -2918,6 +2962,8 @@ export interface components {
             name?: string;
             /** What the key is for; may be empty. */
             description?: string;
+            /** When the key expires: a time in the future, in ISO 8601 with a time zone, or a date alone, which is the end of that day in UTC. By default it is at most ten years ahead (`apiKeys.maxLifetimeDays`). A key that has expired becomes active again by it, if its owner may have another active key; a revoked one stays revoked. */
+            expires_at?: string;
             /** The agents that the key may call, each as `agent` or, for one app alone, `agent/app`. Null allows all agents. */
             allowed_agents?: string[] | null;
             /** The key's own rate limits, each at most the limit of the gateway. Null removes them, so that the limits of the gateway apply. Where the gateway counts in windows of another length than a minute, the values are scaled to that length, to at least 1. */
@@ -4049,50 +4095,6 @@ export interface components {
             processes: components["schemas"]["GatewayProcess"][];
         };
         /**
-         * The public keys that verify the signatures of access tokens (RFC 7517).
-         * @example {
-         *       "keys": [
-         *         {
-         *           "kty": "OKP",
-         *           "crv": "Ed25519",
-         *           "x": "string",
-         *           "kid": "string",
-         *           "alg": "EdDSA",
-         *           "use": "sig"
-         *         }
-         *       ]
-         *     }
-         */
-        JwkSet: {
-            /** The keys that are in use and those that signed tokens which are still valid. */
-            keys: {
-                /**
-                 * The key type.
-                 * @enum {string}
-                 */
-                kty: "OKP";
-                /**
-                 * The curve.
-                 * @enum {string}
-                 */
-                crv: "Ed25519";
-                /** The public key, base64url. */
-                x: string;
-                /** The id of the key, to which the header of a token refers. */
-                kid: string;
-                /**
-                 * The signature algorithm.
-                 * @enum {string}
-                 */
-                alg: "EdDSA";
-                /**
-                 * The key verifies signatures.
-                 * @enum {string}
-                 */
-                use: "sig";
-            }[];
-        };
-        /**
          * The record of an uploaded file.
          * @example {
          *       "id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
@@ -4405,6 +4407,26 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Model"];
+                };
+            };
+        };
+    };
+    getJwks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** The public keys that verify the signatures of access tokens (RFC 7517). */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JwkSet"];
                 };
             };
         };
@@ -6238,26 +6260,6 @@ export interface operations {
             };
         };
     };
-    getJwks: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** The public keys that verify the signatures of access tokens (RFC 7517). */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["JwkSet"];
-                };
-            };
-        };
-    };
     listUploads: {
         parameters: {
             query?: {
@@ -6598,6 +6600,8 @@ export type ResponseRequest = components["schemas"]["ResponseRequest"];
 export type Response = components["schemas"]["Response"];
 /** An event of the Responses API. `data: [DONE]` follows `response.completed` and `response.incomplete`; a failure is an `error` event (with OpenAI's flat fields and the object `error`) followed by `response.failed`, and nothing after it. */
 export type ResponseEvent = components["schemas"]["ResponseEvent"];
+/** The public keys that verify the signatures of access tokens (RFC 7517). */
+export type JwkSet = components["schemas"]["JwkSet"];
 /** An agent that can be called. */
 export type Agent = components["schemas"]["Agent"];
 /** A deployment of an agent: one platform, or one key of it, that answers for the agent. Shown only to administrators. */
@@ -6656,8 +6660,6 @@ export type AuditEvent = components["schemas"]["AuditEvent"];
 export type GatewayProcess = components["schemas"]["GatewayProcess"];
 /** A reload of the configuration. */
 export type Reload = components["schemas"]["Reload"];
-/** The public keys that verify the signatures of access tokens (RFC 7517). */
-export type JwkSet = components["schemas"]["JwkSet"];
 /** The record of an uploaded file. */
 export type Upload = components["schemas"]["Upload"];
 /** A form with these parts and no others, in any order. Only `user` may be left out. */

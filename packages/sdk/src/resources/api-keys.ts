@@ -17,6 +17,12 @@ export type NewApiKey = Omit<CreateApiKey, 'expires_at'> & {
   expires_at: CreateApiKey['expires_at'] | Date
 }
 
+/** What is changed of a key; `expires_at` may be a Date. */
+export type ApiKeyChange = Omit<UpdateApiKey, 'expires_at'> & {
+  /** When the key expires: a Date, or ISO 8601 with a time zone. An expired key becomes active again by it. */
+  expires_at?: NonNullable<UpdateApiKey['expires_at']> | Date
+}
+
 /** Which API keys a list holds, in which order, and how many are requested at once. */
 export type ApiKeyFilter = NonNullable<operations['listApiKeys']['parameters']['query']>
 
@@ -89,9 +95,10 @@ export class ApiKeys {
    * @example
    * ```ts
    * await client.apiKeys.update(id, { name: 'worker 2', allowed_agents: ['fastgpt'] })
+   * await client.apiKeys.update(id, { expires_at: new Date(Date.now() + 30 * 86_400_000) })
    * ```
    */
-  update(id: string, body: UpdateApiKey, options?: CallOptions): ApiPromise<ApiKey> {
+  update(id: string, body: ApiKeyChange, options?: CallOptions): ApiPromise<ApiKey> {
     return this.#transport.data(
       { method: 'PATCH', path: '/api-keys/{id}', params: { id }, json: body, credential: 'token' },
       options,

@@ -3,7 +3,7 @@ import { useMessages } from 'use-intl'
 /** What operations, targets and actors are called; those that only a newer version of the gateway knows by their own names. */
 export function useWords() {
   const { audit } = useMessages()
-  const operations = textsOf(audit.operations, (key) => key.replace('_', '.'))
+  const operations = textsOf(audit.operations, (key) => key.replace(/^(api_keys|[^_]+)_/, '$1.'))
   const targets = textsOf(audit.targets)
   const actors = textsOf(audit.actors)
   return {

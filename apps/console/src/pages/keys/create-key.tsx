@@ -16,9 +16,10 @@ import { Form } from '../../ui/fields/form.tsx'
 import { ErrorNotice } from '../../ui/notice.tsx'
 import { Actions, Dialog } from '../../ui/overlays/dialog.tsx'
 import { CreatedKey } from './created-key.tsx'
+import { ExpiryFields } from './expiry-fields.tsx'
 import { NameFields, ReachFields } from './key-fields.tsx'
 import { creationOf, dayOf, type KeyValues, type NewKeyValues, newKeyValues } from './key-values.ts'
-import { ExpiryFields, OwnerField, PermissionFields } from './new-key-fields.tsx'
+import { OwnerField, PermissionFields } from './new-key-fields.tsx'
 import { useKeyResolver } from './use-key-resolver.ts'
 
 const route = getRouteApi('/shell/keys')
@@ -64,7 +65,7 @@ function CreateKeyForm({ onClose, onCreated }: CreateKeyFormProps) {
       <Form onSubmit={form.handleSubmit((values) => create.mutate(values))}>
         <NameFields form={shared} />
         <PermissionFields form={form} />
-        <ExpiryFields form={form} />
+        <ExpiryFields form={shared} />
         <ReachFields form={shared} />
         {role === 'admin' && <OwnerField form={form} />}
         {create.isError && <ErrorNotice error={create.error} />}

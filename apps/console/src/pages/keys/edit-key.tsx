@@ -18,6 +18,7 @@ import { Form } from '../../ui/fields/form.tsx'
 import { ErrorNotice } from '../../ui/notice.tsx'
 import { Actions, Dialog } from '../../ui/overlays/dialog.tsx'
 import { useToast } from '../../ui/overlays/toasts.tsx'
+import { ExpiryFields } from './expiry-fields.tsx'
 import { NameFields, ReachFields } from './key-fields.tsx'
 import { type KeyValues, updateOf, valuesOf } from './key-values.ts'
 import { useKeyResolver } from './use-key-resolver.ts'
@@ -27,16 +28,16 @@ interface EditKeyProps {
   onClose(): void
 }
 
-/** The dialog that changes a key. Permissions, owner and expiry are those of its creation. */
+/** The dialog that changes a key. Permissions and owner are those of its creation. */
 export function EditKey({ apiKey, onClose }: EditKeyProps) {
   const t = useTranslations('keys.form')
   const common = useTranslations('common')
   const toast = useToast()
-  const resolver = useKeyResolver<KeyValues>(UpdateApiKey, updateOf)
+  const resolver = useKeyResolver<KeyValues>(UpdateApiKey, (values) => updateOf(values, new Date()))
   const form = useForm<KeyValues>({ defaultValues: valuesOf(apiKey), resolver })
   useFormDraft(`key ${apiKey.id}`, form)
   const change = useMutation({
-    mutationFn: (values: KeyValues) => client.apiKeys.update(apiKey.id, updateOf(values)),
+    mutationFn: (values: KeyValues) => client.apiKeys.update(apiKey.id, updateOf(values, new Date())),
     async onSuccess() {
       await invalidate(KeyDocument, AuditEventsDocument, KeysDocument, KeyChoicesDocument)
       toast(t('saved'))
@@ -48,6 +49,7 @@ export function EditKey({ apiKey, onClose }: EditKeyProps) {
     <Dialog title={t('edit', { name: apiKey.name })} isOpen onClose={onClose}>
       <Form onSubmit={form.handleSubmit((values) => change.mutate(values))}>
         <NameFields form={form} />
+        <ExpiryFields form={form} current={apiKey.expiresAt} />
         <ReachFields form={form} />
         {change.isError && <ErrorNotice error={change.error} />}
         <Actions>

@@ -18,7 +18,7 @@ import type { KeyDetails } from './key-limits.tsx'
 import { KeyUse } from './key-use.tsx'
 import styles from './keys.module.css'
 import { RevokeKey } from './revoke-key.tsx'
-import { mayChange } from './state/key-state.ts'
+import { mayChange, mayRevoke } from './state/key-state.ts'
 
 preloadCharts()
 
@@ -51,16 +51,14 @@ function LoadedKey({ apiKey }: { readonly apiKey: KeyDetails }) {
       title={apiKey.name}
       lead={apiKey.description}
       actions={
-        isMine && (
-          <>
-            <Button onClick={() => setDialog('edit')}>{t('change')}</Button>
-            {!isRevoked && (
-              <Button look="danger" onClick={() => setDialog('revoke')}>
-                {t('revoke')}
-              </Button>
-            )}
-          </>
-        )
+        <>
+          {isMine && <Button onClick={() => setDialog('edit')}>{t('change')}</Button>}
+          {mayRevoke(apiKey, session) && !isRevoked && (
+            <Button look="danger" onClick={() => setDialog('revoke')}>
+              {t('revoke')}
+            </Button>
+          )}
+        </>
       }
     >
       {!isMine && <Notice tone="info">{t('notYours')}</Notice>}

@@ -13,14 +13,14 @@ test('a lifetime of days ends at the same time of the day, a date with the day o
 
 test('only chosen agents are a restriction, and empty limits are none', () => {
   expect(creationOf({ ...EMPTY, allowed_agents: ['dify'] }, NOW)).not.toHaveProperty('allowed_agents')
-  expect(updateOf({ ...EMPTY, allowed_agents: ['dify'] }).allowed_agents).toBeNull()
+  expect(updateOf({ ...EMPTY, allowed_agents: ['dify'] }, NOW).allowed_agents).toBeNull()
   const some = {
     ...EMPTY,
     agents: 'some',
     allowed_agents: ['dify', 'coze/bot'],
     chat_per_minute: ' 20 ',
   } as const
-  expect(updateOf(some)).toMatchObject({
+  expect(updateOf(some, NOW)).toMatchObject({
     allowed_agents: ['dify', 'coze/bot'],
     limits: { chat_per_minute: 20, upload_per_minute: null },
   })
@@ -32,8 +32,12 @@ test('what a key has comes back as it was when nothing is changed', () => {
     description: 'answers',
     allowedAgents: ['dify'],
     limits: { chatPerMinute: 5, uploadPerMinute: null },
+    expiresAt: '2027-01-31T12:00:00Z',
   }
-  expect(updateOf(valuesOf(key as never))).toEqual({
+  const values = valuesOf(key as never)
+  expect(values.expires_at).toBe('2027-01-31')
+  expect(updateOf({ ...values, lifetime: '30' }, NOW).expires_at).toBe('2026-12-22T10:00:00.000Z')
+  expect(updateOf(values, NOW)).toEqual({
     name: 'bot',
     description: 'answers',
     allowed_agents: ['dify'],

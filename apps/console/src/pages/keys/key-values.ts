@@ -10,14 +10,14 @@ export interface KeyValues {
   readonly allowed_agents: readonly string[]
   readonly chat_per_minute: string
   readonly upload_per_minute: string
+  /** A number of days from now, `date`, or `kept` for a key that keeps its expiry. */
+  readonly lifetime: string
+  /** The last day of the key, as `2027-01-31`. */
+  readonly expires_at: string
 }
 
 export interface NewKeyValues extends KeyValues {
   readonly permissions: readonly ('chat' | 'upload' | 'admin')[]
-  /** A number of days, or `date`. */
-  readonly lifetime: string
-  /** The last day of the key, as `2027-01-31`. */
-  readonly expires_at: string
   readonly owner_id: string
 }
 
@@ -41,7 +41,8 @@ export function newKeyValues(ownerId: string, fallbackDate: string): NewKeyValue
   }
 }
 
-export function valuesOf({ name, description, allowedAgents, limits }: KeyFieldsFragment): KeyValues {
+export function valuesOf(key: KeyFieldsFragment): KeyValues {
+  const { name, description, allowedAgents, limits, expiresAt } = key
   return {
     name,
     description,
@@ -49,10 +50,12 @@ export function valuesOf({ name, description, allowedAgents, limits }: KeyFields
     allowed_agents: allowedAgents ?? [],
     chat_per_minute: limits.chatPerMinute?.toString() ?? '',
     upload_per_minute: limits.uploadPerMinute?.toString() ?? '',
+    lifetime: 'kept',
+    expires_at: dayOf(new Date(expiresAt)),
   }
 }
 
-export function updateOf(values: KeyValues): UpdateApiKey {
+export function updateOf(values: KeyValues, now: Date): UpdateApiKey {
   return {
     name: values.name.trim(),
     description: values.description.trim(),
@@ -61,11 +64,12 @@ export function updateOf(values: KeyValues): UpdateApiKey {
       chat_per_minute: limitOf(values.chat_per_minute),
       upload_per_minute: limitOf(values.upload_per_minute),
     },
+    ...(values.lifetime !== 'kept' && { expires_at: expiryOf(values, now) }),
   }
 }
 
 export function creationOf(values: NewKeyValues, now: Date): CreateApiKey {
-  const { name, description, allowed_agents, limits } = updateOf(values)
+  const { name, description, allowed_agents, limits } = updateOf(values, now)
   return {
     name: name ?? '',
     description: description ?? '',
@@ -80,7 +84,7 @@ export function creationOf(values: NewKeyValues, now: Date): CreateApiKey {
 const DAY_MS = 86_400_000
 
 /** A number of days ends at the same time of the day, a date with the day, in the reader's time zone. */
-function expiryOf({ lifetime, expires_at }: NewKeyValues, now: Date): string {
+function expiryOf({ lifetime, expires_at }: KeyValues, now: Date): string {
   if (lifetime !== 'date') return new Date(now.getTime() + Number(lifetime) * DAY_MS).toISOString()
   const end = new Date(`${expires_at}T23:59:59`)
   // An empty field is refused by the gateway, in its words.

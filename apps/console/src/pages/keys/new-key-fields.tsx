@@ -2,9 +2,8 @@ import type { UseFormReturn } from 'react-hook-form'
 import { useTranslations } from 'use-intl'
 import { useUserChoices } from '../../choose/use-choices.ts'
 import { useSession } from '../../session/use-session.ts'
-import { CheckField, FieldGroup, SelectField, TextField } from '../../ui/fields/field.tsx'
-import { FieldPair } from '../../ui/fields/form.tsx'
-import { dayOf, LIFETIMES_DAYS, type NewKeyValues } from './key-values.ts'
+import { CheckField, FieldGroup, SelectField } from '../../ui/fields/field.tsx'
+import type { NewKeyValues } from './key-values.ts'
 import styles from './keys.module.css'
 
 interface FieldsProps {
@@ -33,37 +32,6 @@ export function PermissionFields({ form }: FieldsProps) {
         ))}
       </div>
     </FieldGroup>
-  )
-}
-
-export function ExpiryFields({ form }: FieldsProps) {
-  const t = useTranslations('keys.form')
-  const { register, watch, formState } = form
-  const isDate = watch('lifetime') === 'date'
-  return (
-    <FieldPair>
-      <SelectField
-        label={t('expiry')}
-        error={isDate ? undefined : formState.errors.expires_at?.message}
-        {...register('lifetime')}
-      >
-        {LIFETIMES_DAYS.map((days) => (
-          <option key={days} value={days}>
-            {t('days', { days })}
-          </option>
-        ))}
-        <option value="date">{t('onDate')}</option>
-      </SelectField>
-      {isDate && (
-        <TextField
-          label={t('date')}
-          type="date"
-          min={dayOf(new Date())}
-          error={formState.errors.expires_at?.message}
-          {...register('expires_at')}
-        />
-      )}
-    </FieldPair>
   )
 }
 

@@ -9,6 +9,7 @@ export const AUDIT_OPERATIONS = [
   'users.changeOwnPassword',
   'keys.create',
   'keys.update',
+  'api_keys.extend_expired',
   'keys.resetUsage',
   'keys.revoke',
   'keys.sweep',

@@ -24,7 +24,8 @@ export interface CallStopsDeps {
 
 /**
  * Stops running calls of every kind, in whichever process they run: administrators all calls, and owners their own, with a token or
- * any key that may chat. A key that may only upload stops its own uploads. For all others there is no such call.
+ * any key that may chat. A key that may only upload stops its own uploads, and one that is limited to agents stops, beside its own
+ * calls, only those of these agents. For all others there is no such call.
  */
 export type CallStops = ReturnType<typeof createCallStops>
 
@@ -40,6 +41,7 @@ export function createCallStops({ sql, kept, space }: CallStopsDeps) {
       caller.via.kind === 'key' ? caller.via.keyId : null,
       // On a disk without space nothing is recorded, and calls can still be stopped.
       space.isLow ? null : event,
+      agentsOf(caller),
     ])
     return row ?? fail('call_not_found')
   }
@@ -69,6 +71,11 @@ function stoppableBy(caller: Principal): Scope {
   return scope.kind === 'key' && mayChat ? { kind: 'owner', ownerId: caller.userId } : scope
 }
 
+/** The agents to which the caller's key is limited, as JSON; null for all. */
+function agentsOf({ via }: Principal): string | null {
+  return via.kind === 'key' && via.allowedAgents.length > 0 ? JSON.stringify(via.allowedAgents) : null
+}
+
 interface StopRow {
   readonly is_kept: boolean
   readonly outcome: CallOutcome | null
@@ -78,7 +85,9 @@ interface StopRow {
 
 /**
  * `$1`: the call, `$2` and `$3`: the owner and the key that it must have, null for any; `$4`: the key of the caller, `$5`: the
- * event of the audit log. A kept call that is stopped by the key that made it is no event: that is how its client leaves it.
+ * event of the audit log, `$6`: what the key of the caller is limited to, as in admissions (`admission-sql.ts`), except that an
+ * upload for no agent is of none of them. A kept call that is stopped by the key that made it is no event: that is how its client
+ * leaves it.
  */
 const STOP = `
 WITH call AS MATERIALIZED (
@@ -86,6 +95,10 @@ WITH call AS MATERIALIZED (
     coalesce(c.stop_requested_at, k.stop_requested_at) IS NOT NULL AS was_requested
   FROM calls c LEFT JOIN kept_calls k ON k.call_id = c.id
   WHERE c.id = $1::uuid AND ($2::uuid IS NULL OR c.owner_id = $2::uuid) AND ($3::uuid IS NULL OR c.key_id = $3::uuid)
+    AND ($6::json IS NULL OR c.key_id = $4::uuid OR EXISTS (
+      SELECT FROM json_array_elements_text($6::json) AS allowed
+      WHERE allowed IN (c.agent, c.agent || '/' || c.app)
+        OR (c.kind = 'upload' AND c.agent <> '' AND starts_with(allowed, c.agent || '/'))))
 ), requested AS (
   UPDATE calls SET stop_requested_at = now()
   WHERE id = (SELECT id FROM call WHERE NOT is_kept AND outcome IS NULL) AND outcome IS NULL AND stop_requested_at IS NULL

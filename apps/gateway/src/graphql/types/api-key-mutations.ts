@@ -66,6 +66,10 @@ const UpdateApiKeyInput = builder.inputType('UpdateApiKeyInput', {
     description: t.string({
       description: 'What the key is for, at most 500 characters. Null keeps the text.',
     }),
+    expiresAt: t.field({
+      type: 'DateTime',
+      description: `When the key expires: in the future, by default at most ten years ahead. Null keeps the time. ${API_KEY_DESCRIPTIONS.newExpiry}`,
+    }),
     allowedAgents: t.stringList({
       description: API_KEY_DESCRIPTIONS.allowedAgents,
     }),
@@ -141,7 +145,7 @@ builder.mutationFields((t) => ({
     type: UpdateApiKeyPayload,
     nullable: true,
     description:
-      'Changes the name, the description, the allowed agents or the limits of an API key. Only for its creator and administrators. Takes an access token, or an API key with the permission `ADMIN`.',
+      'Changes the name, the description, the expiry, the allowed agents or the limits of an API key. Only for its creator and administrators. Takes an access token, or an API key with the permission `ADMIN`.',
     args: {
       input: t.arg({
         type: UpdateApiKeyInput,
@@ -149,11 +153,11 @@ builder.mutationFields((t) => ({
         description: 'The key and the fields to change.',
       }),
     },
-    resolve: (_root, { input: { keyId, name, description, ...change } }, context) =>
+    resolve: (_root, { input: { keyId, name, description, expiresAt, ...change } }, context) =>
       context.services.keys.update(
         callerOf(context),
         keyId,
-        { ...change, ...withoutNulls({ name, description }) },
+        { ...change, ...withoutNulls({ name, description, expiresAt }) },
         showLimit(context.reply),
       ),
   }),
@@ -161,7 +165,7 @@ builder.mutationFields((t) => ({
     type: RevokeApiKeyPayload,
     nullable: true,
     description:
-      'Revokes an API key for good, from its next request on; its subscriptions end within a second. Its record is kept, and the first revocation sets its time. Only for its creator and administrators. Takes an access token, or an API key with the permission `ADMIN`.',
+      'Revokes an API key for good, from its next request on; its subscriptions end within a second. Its record is kept, and the first revocation sets its time. Only for its owner, its creator and administrators. Takes an access token, or an API key with the permission `ADMIN`.',
     args: {
       input: t.arg({ type: RevokeApiKeyInput, required: true, description: 'The key to revoke.' }),
     },

@@ -7,6 +7,8 @@ export const API_KEY_DESCRIPTIONS = {
   keyPrefix: 'The first 12 characters of the key, by which people can recognise it.',
   createdAt: 'When the key was created.',
   expiresAt: 'When the key expires.',
+  newExpiry:
+    'A key that has expired becomes active again by it, if its owner may have another active key; a revoked one stays revoked.',
   revokedAt: 'When the key was revoked; null if it was not.',
   lastUsedAt: 'When the key was last used; null if never.',
   permissions: 'What the key may be used for.',

@@ -2,11 +2,14 @@ import type { ErrorObject, ValidateFunction } from 'ajv'
 import type { FieldPath } from '#core/base/values/field-path.ts'
 import { callerName } from '#core/requests/input/caller-name.ts'
 import { expectation, type JsonSchema } from '#core/requests/input/expectation.ts'
+import { nearestName } from '#core/requests/input/nearest-name.ts'
 
 /** A value that does not match its schema, by the names of the request. */
 export interface ShapeMistake {
   readonly path: FieldPath
   readonly text: string
+  /** Whether the schema knows no field of this name. */
+  readonly isUnknown?: true
 }
 
 /** The keywords by which the search goes down into a value; everything else is judged by the validator. */
@@ -17,6 +20,8 @@ export interface FormSchema extends JsonSchema {
   readonly properties?: Readonly<Record<string, FormSchema>>
   readonly required?: readonly string[]
   readonly additionalProperties?: unknown
+  /** What is wrong with names that a caller may expect here, such as those that only the record has; see body-schema.ts. */
+  readonly otherFields?: Readonly<Record<string, string>>
 }
 
 export interface ShapeSearch {
@@ -80,10 +85,11 @@ function searchInside(search: ShapeSearch, form: FormSchema, value: unknown, pat
 
 function searchProperties(
   search: ShapeSearch,
-  { properties = {}, required = [], additionalProperties }: FormSchema,
+  form: FormSchema,
   value: Readonly<Record<string, unknown>>,
   path: FieldPath,
 ): boolean {
+  const { properties = {}, required = [], additionalProperties } = form
   for (const [name, property] of Object.entries(properties)) {
     const place = [...path, name]
     if (Object.hasOwn(value, name)) {
@@ -96,8 +102,7 @@ function searchProperties(
   if (additionalProperties !== false) return true
   return Object.keys(value).every(
     (name) =>
-      Object.hasOwn(properties, name) ||
-      search.take({ path: [...path, callerName(name)], text: unknownText(search.unknown) }),
+      Object.hasOwn(properties, name) || search.take(unknownMistake(form, name, search.unknown, path)),
   )
 }
 
@@ -116,10 +121,12 @@ export function shapeMistake(
       return { path: [...at, callerName(name)], text: missingText(properties?.[name]) }
     }
     case 'additionalProperties':
-      return {
-        path: [...at, callerName(String(params.additionalProperty))],
-        text: unknownText(unknown),
-      }
+      return unknownMistake(
+        (parentSchema ?? {}) as FormSchema,
+        String(params.additionalProperty),
+        unknown,
+        at,
+      )
     case CONTROL_CHARACTERS:
       return { path: at, text: 'must not contain control characters.' }
     default:
@@ -134,8 +141,20 @@ function missingText(schema: unknown): string {
   return `is required; expected ${expectation(schema)}.`
 }
 
-function unknownText(unknown: ShapeSearch['unknown']): string {
-  return `is not a known ${unknown}.`
+function unknownMistake(
+  { properties = {}, otherFields = {} }: FormSchema,
+  name: string,
+  unknown: ShapeSearch['unknown'],
+  above: FieldPath,
+): ShapeMistake {
+  const path = [...above, callerName(name)]
+  const own = Object.hasOwn(otherFields, name) ? otherFields[name] : undefined
+  if (own !== undefined) return { path, text: own, isUnknown: true }
+  const near = nearestName(name, [...Object.keys(properties), ...Object.keys(otherFields)])
+  const sentences = [`is not a known ${unknown}.`]
+  if (near !== undefined) sentences.push(`Did you mean ${near}?`)
+  if (near !== undefined && !Object.hasOwn(properties, near)) sentences.push(`It ${otherFields[near]}`)
+  return { path, text: sentences.join(' '), isUnknown: true }
 }
 
 /** `/files/2` becomes `['files', 2]`. */

@@ -139,15 +139,16 @@ export function judgeShape(request: FastifyRequest): JudgedShape {
   }
   for (const [context, part] of Object.entries(PARTS)) {
     const form = schema?.[context as 'body'] as FormSchema | undefined
-    if (form === undefined) continue
+    if (form === undefined || (part === 'body' && request.routeOptions.config?.isBodyStream)) continue
     const value = sound[part]
     findShapeMistakes(
       {
         validatorOf: request.server.shapeValidators[part === 'body' ? 'strict' : 'coercing'],
         resolve: (reference) => resolved(request, reference),
         unknown: unknownIn(part),
-        take: ({ path, text }) => {
-          sound[part] = without(sound[part], path)
+        take: ({ path, text, isUnknown = false }) => {
+          // No rule reads an unknown field, and a body may have thousands of them.
+          if (!isUnknown) sound[part] = without(sound[part], path)
           return mistakes.push({ place: { part, path }, text }) < MISTAKES_MAX
         },
       },
@@ -178,6 +179,11 @@ function without(value: unknown, [name, ...rest]: FieldPath): unknown {
 }
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether the route reads the body by itself, so that its schema only describes it. */
+    isBodyStream?: boolean
+  }
+
   interface FastifyInstance {
     /** Validators by schema, of bodies and of what comes as text. */
     shapeValidators: Readonly<Record<'strict' | 'coercing', Compile>>

@@ -52,10 +52,10 @@ interface Schema extends Partial<Reference> {
 
 /**
  * Completes the document that the plugin makes from the route schemas: adds headers, examples and the names of wildcards,
- * which the schemas cannot express, and removes `expected`, which only our error messages read.
+ * which the schemas cannot express, and removes `expected` and `otherFields`, which only our error messages read.
  */
 export function completeDocument(made: OpenApiDocument): OpenApiDocument {
-  const document = withoutExpected(made) as OpenApiDocument
+  const document = withoutMessages(made) as OpenApiDocument
   const { components } = document
   components.headers = HEADERS
   for (const schema of Object.values(components.schemas)) {
@@ -150,12 +150,12 @@ function exampleOf(schema: Schema, named: Named<Schema>): unknown {
   }
 }
 
-function withoutExpected(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutExpected)
+function withoutMessages(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutMessages)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([key, child]) => key !== 'expected' || typeof child !== 'string')
-      .map(([key, child]) => [key, withoutExpected(child)]),
+      .filter(([key, child]) => key !== 'otherFields' && (key !== 'expected' || typeof child !== 'string'))
+      .map(([key, child]) => [key, withoutMessages(child)]),
   )
 }

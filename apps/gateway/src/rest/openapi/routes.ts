@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger'
 import scalar, { type FastifyApiReferenceOptions } from '@scalar/fastify-api-reference'
 import type { FastifyInstance } from 'fastify'
+import { documentedSchema } from '#http/request/closed-requests.ts'
 import { type FixedBody, fixedBody, revalidate } from '#http/response/fixed-body.ts'
 import { completeDocument, type OpenApiDocument } from './document.ts'
 import { pagePolicy } from './page-policy.ts'
@@ -56,6 +57,7 @@ export async function installOpenApi(app: FastifyInstance, publicUrl: string): P
     refResolver: {
       buildLocalReference: (json, _base, _fragment, index) => String(json.$id ?? `def-${index}`),
     },
+    transform: ({ schema, url }) => ({ schema: documentedSchema(schema), url }),
     // The plugin's type covers documents of every version; the options above make it one of OpenAPI 3.1.
     transformObject: (made) =>
       completeDocument((made as unknown as { openapiObject: OpenApiDocument }).openapiObject),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { keyState, mayChange } from './key-state.ts'
+import { keyState, mayChange, mayRevoke } from './key-state.ts'
 
 test.each([
   ['active', { isActive: true, revokedAt: null }],
@@ -10,9 +10,12 @@ test.each([
   expect(keyState(key)).toBe(state)
 })
 
-test('the creator of a key and administrators may change it, its owner may not', () => {
+test.each([
+  ['its creator', { role: 'premium', userId: 'u-1' }, true, true],
+  ['an administrator', { role: 'admin', userId: 'u-3' }, true, true],
+  ['its owner', { role: 'premium', userId: 'u-2' }, false, true],
+  ['another user', { role: 'premium', userId: 'u-4' }, false, false],
+])('%s may or may not change and revoke a key', (_who, session, changes, revokes) => {
   const key = { creatorId: 'u-1', ownerId: 'u-2' }
-  expect(mayChange(key, { role: 'premium', userId: 'u-1' })).toBe(true)
-  expect(mayChange(key, { role: 'admin', userId: 'u-3' })).toBe(true)
-  expect(mayChange(key, { role: 'premium', userId: 'u-2' })).toBe(false)
+  expect([mayChange(key, session), mayRevoke(key, session)]).toEqual([changes, revokes])
 })

@@ -13,10 +13,18 @@ export function keyState({ isActive, revokedAt, owner }: Stated): KeyState {
   return owner?.status === 'SUSPENDED' ? 'suspended' : 'active'
 }
 
-/** Only the creator of a key and administrators may change it; its owner may not. */
+/** Only the creator of a key and administrators may change it; its owner may only revoke it. */
 export function mayChange(
   key: Pick<KeyFieldsFragment, 'creatorId'>,
   { role, userId }: { readonly role: string; readonly userId: string },
 ): boolean {
   return role === 'admin' || key.creatorId === userId
+}
+
+/** Its owner may revoke a key as well, whoever made it. */
+export function mayRevoke(
+  key: Pick<KeyFieldsFragment, 'creatorId' | 'ownerId'>,
+  session: { readonly role: string; readonly userId: string },
+): boolean {
+  return mayChange(key, session) || key.ownerId === session.userId
 }

@@ -12,13 +12,15 @@ import {
   requireShort,
   requireText,
 } from '#core/requests/input/input-rules.ts'
-import { parseTimestamp } from '#core/requests/input/timestamp.ts'
+import { parseDayEnd, parseTimestamp } from '#core/requests/input/timestamp.ts'
 import { isAdmin, PERMISSIONS, type Permission, type Principal } from '#core/requests/principal.ts'
 
 /** The fields of a key that can be changed later. Null resets a field to its default. */
 export interface KeyChange {
   readonly name?: string | undefined
   readonly description?: string | undefined
+  /** ISO 8601 with a zone, or a date alone, which is the end of that day in UTC. */
+  readonly expiresAt?: string | undefined
   readonly allowedAgents?: readonly string[] | null | undefined
   readonly limits?: KeyLimitsChange | null | undefined
 }
@@ -31,7 +33,6 @@ export interface KeyLimitsChange {
 export interface NewKey extends KeyChange {
   readonly name: string
   readonly description: string
-  /** ISO 8601 with a zone. */
   readonly expiresAt: string
   /** {@link Permission}s, typed as strings because not every face has a schema that checks them. */
   readonly permissions: readonly string[]
@@ -64,10 +65,12 @@ const DAY_MS = 86_400_000
  *
  * @throws Problem `invalid_request` with all mistakes
  */
-export function changedColumns(caller: Principal, change: KeyChange, rules: KeyRules) {
-  const { limits, name, ...columns } = allOf(rulesOfChange(caller, change, rules))
+export function changedColumns(caller: Principal, change: KeyChange, rules: KeyRules, now: Date) {
+  const { limits, name, ...columns } = allOf(rulesOfChange(caller, change, rules, now))
   return { ...omitUndefined(columns), ...name, ...limits }
 }
+
+export type ChangedColumns = ReturnType<typeof changedColumns>
 
 /**
  * Validates the fields of a new key and returns its columns.
@@ -76,7 +79,7 @@ export function changedColumns(caller: Principal, change: KeyChange, rules: KeyR
  */
 export function newColumns(caller: Principal, input: NewKey, rules: KeyRules, now: Date) {
   const { limits, allowedAgents, name, ...columns } = allOf({
-    ...rulesOfChange(caller, input, rules),
+    ...rulesOfChange(caller, input, rules, now),
     name: () => nameColumns(input.name),
     description: () => checkedDescription(input.description),
     expiresAt: () => checkedExpiry(input.expiresAt, rules.maxLifetimeDays, now),
@@ -98,10 +101,9 @@ export function checkGivenFields(
   rules: KeyRules,
   now: Date,
 ): void {
-  const { expiresAt, permissions, ownerId } = input
+  const { permissions, ownerId } = input
   allOf({
-    ...rulesOfChange(caller, input, rules),
-    expiresAt: () => ifGiven(expiresAt, (text) => checkedExpiry(text, rules.maxLifetimeDays, now)),
+    ...rulesOfChange(caller, input, rules, now),
     permissions: () => ifGiven(permissions, checkedPermissions),
     ownerForm: () => ifGiven(ownerId, requireOwnerForm),
   })
@@ -109,12 +111,14 @@ export function checkGivenFields(
 
 function rulesOfChange(
   caller: Principal,
-  { name, description, allowedAgents, limits }: KeyChange,
+  { name, description, expiresAt, allowedAgents, limits }: KeyChange,
   rules: KeyRules,
+  now: Date,
 ) {
   return {
     name: () => ifGiven(name, nameColumns),
     description: () => ifGiven(description, checkedDescription),
+    expiresAt: () => ifGiven(expiresAt, (text) => checkedExpiry(text, rules.maxLifetimeDays, now)),
     allowedAgents: () => ifGiven(allowedAgents, (agents) => checkedAgents(agents, rules.catalog.knownIds())),
     limits: () => ifGiven(limits, (change) => limitColumns(caller, change, rules)),
   }
@@ -150,9 +154,12 @@ function checkedText(field: string, text: string, line: string): string {
 }
 
 function checkedExpiry(text: string, daysMax: number, now: Date): Date {
-  const expiresAt = parseTimestamp(text)
+  const expiresAt = parseTimestamp(text) ?? parseDayEnd(text)
   if (expiresAt === undefined) {
-    refuseField(['expiresAt'], 'expected an ISO 8601 time with a zone, such as 2027-01-31T00:00:00Z.')
+    refuseField(
+      ['expiresAt'],
+      'expected an ISO 8601 time with a zone, such as 2027-01-31T00:00:00Z, or a date alone.',
+    )
   }
   if (expiresAt <= now) refuseField(['expiresAt'], 'expected a time in the future.')
   if (expiresAt.getTime() > now.getTime() + daysMax * DAY_MS) {

@@ -5,7 +5,7 @@ import type { Runtime } from '#core/base/runtime.ts'
 import { type Columns, columnsOf } from '#core/database/columns-of.ts'
 import { databaseTime } from '#core/database/database-clock.ts'
 import { validIds } from '#core/database/valid-ids.ts'
-import { fail, Problem, refuseField } from '#core/errors/errors.ts'
+import { fail, refuseField } from '#core/errors/errors.ts'
 import { mostPerKey, type OnLimit, type OwnLimit, perMinute } from '#core/limits/limits.ts'
 import type { Reads } from '#core/limits/sharing/reads.ts'
 import type { TakeWrite } from '#core/limits/writes.ts'
@@ -49,6 +49,7 @@ import {
   newColumns,
   withoutSameLimits,
 } from './key-input.ts'
+import { insertKey, updateExpiry, updateKey } from './key-rows.ts'
 
 export const RESET_PERIODS = ['day', 'month', 'total'] as const
 export type ResetPeriod = (typeof RESET_PERIODS)[number]
@@ -73,8 +74,8 @@ export interface KeyRateLimits {
 }
 
 /**
- * The management of API keys. Users manage the keys that they created and can see the keys that they own; administrators
- * manage all. Methods return Prisma's rows; key.ts has the derived fields.
+ * The management of API keys. Users manage the keys that they created, and see and revoke those that they own as well;
+ * administrators manage all. Methods return Prisma's rows; key.ts has the derived fields.
  */
 export type Keys = ReturnType<typeof createKeys>
 
@@ -86,8 +87,8 @@ export function createKeys({ prisma, runtime, rules, reads, takeWrite }: KeysDep
     fields: KEY_ORDERS,
   } as const
 
-  // Creations for the same user wait for a lock on the user's row. Queued here, they do not hold database connections while
-  // they wait.
+  // Creations for the same user, and new expiries, wait for a lock on the user's row. Queued here, they do not hold database
+  // connections while they wait.
   const runQueued = pLimit(2)
 
   async function ownerOf(caller: Principal, ownerId: string): Promise<string> {
@@ -312,16 +313,21 @@ export function createKeys({ prisma, runtime, rules, reads, takeWrite }: KeysDep
       return { key, owner, rateLimits: rateLimits(key) }
     },
     /**
-     * @throws Problem `key_not_found`, `invalid_request`, `rate_limited`; `role_denied` for an owner who did not create the key
+     * A new expiry makes an expired key active again, and leaves a revoked one revoked.
+     *
+     * @throws Problem `key_not_found`, `invalid_request`, `rate_limited`, `too_many_keys`; `role_denied` for an owner who did not
+     * create the key
      */
     async update(caller: Principal, id: string, change: KeyChange, onLimit?: OnLimit): Promise<ApiKey> {
       requireManager(caller)
-      const data = changedColumns(caller, await withoutKeptLimits(caller, id, change), rules)
+      const kept = await withoutKeptLimits(caller, id, change)
+      const data = changedColumns(caller, kept, rules, runtime.now())
       if (!validate(id)) fail('key_not_found')
       await takeWrite(caller, onLimit)
       const where = { id, ...managedBy(caller) }
-      const updating = prisma.apiKey.updateManyAndReturn({ where, data })
-      const [key] = await recorded(prisma, whoIs(caller), 'keys.update', updating)
+      const key = await (data.expiresAt === undefined
+        ? updateKey(prisma, where, data, whoIs(caller))
+        : runQueued(() => updateExpiry(prisma, where, data, { ...rules, who: whoIs(caller) })))
       return key ?? refuseManaging(caller, id)
     },
     /**
@@ -340,11 +346,16 @@ export function createKeys({ prisma, runtime, rules, reads, takeWrite }: KeysDep
       await recorded(prisma, whoIs(caller), 'keys.resetUsage', prisma.$executeRaw(RESETS[period](id)))
       return find(caller, id)
     },
-    /** Revokes a key and keeps its record. Idempotent: a repetition keeps the time of the first revocation. */
+    /**
+     * Revokes a key and keeps its record. Its owner may do so as well, whoever created it. Idempotent: a repetition keeps the time
+     * of the first revocation.
+     *
+     * @throws Problem `key_not_found`
+     */
     async revoke(caller: Principal, id: string): Promise<ApiKey> {
       requireManager(caller)
       if (!validate(id)) fail('key_not_found')
-      const where = { id, ...managedBy(caller) }
+      const where = { id, AND: [visibleTo(caller)] }
       const revoking = prisma.apiKey.updateMany({
         where: { ...where, revokedAt: null },
         // Running calls end by this time (key-watch.ts).
@@ -352,40 +363,9 @@ export function createKeys({ prisma, runtime, rules, reads, takeWrite }: KeysDep
       })
       await recorded(prisma, whoIs(caller), 'keys.revoke', revoking)
       const key = await prisma.apiKey.findFirst({ where })
-      return key ?? refuseManaging(caller, id)
+      return key ?? fail('key_not_found')
     },
   }
-}
-
-/**
- * Locks the owner's row before it counts the owner's keys, so that concurrent creations cannot exceed the maximum. Like an
- * admission it uses `FOR NO KEY UPDATE`, because inserts with a foreign key to the row do not wait for that lock. Only
- * statements may be awaited in here: an embedded database has a single connection.
- */
-async function insertKey(
-  tx: Prisma.TransactionClient,
-  data: Prisma.ApiKeyUncheckedCreateInput,
-  { activePerUserMax, createdPerDayMax }: Pick<KeyRules, 'activePerUserMax' | 'createdPerDayMax'>,
-): Promise<ApiKey> {
-  await tx.$queryRaw`SELECT id FROM users WHERE id = ${data.ownerId}::uuid FOR NO KEY UPDATE`
-  const [active] = await tx.$queryRaw<{ keys: number }[]>`
-    SELECT count(*)::int4 AS keys FROM api_keys
-    WHERE owner_id = ${data.ownerId}::uuid AND revoked_at IS NULL AND expires_at > clock_timestamp()`
-  if (active !== undefined && active.keys >= activePerUserMax) {
-    fail('too_many_keys', `A user may have at most ${activePerUserMax} active API keys; revoke one first.`)
-  }
-  const [today] = await tx.$queryRaw<{ keys: number; secondsLeft: number }[]>`
-    SELECT count(*)::int4 AS keys,
-      ceil(extract(epoch FROM date_trunc('day', now(), 'UTC') + interval '1 day' - now()))::int4 AS "secondsLeft"
-    FROM api_keys WHERE owner_id = ${data.ownerId}::uuid AND created_at >= date_trunc('day', now(), 'UTC')`
-  if (today !== undefined && today.keys >= createdPerDayMax) {
-    throw new Problem('too_many_new_keys', {
-      detail: `At most ${createdPerDayMax} API keys may be made for a user on one day.`,
-      limit: 'keys_a_day',
-      retryAfterSeconds: today.secondsLeft,
-    })
-  }
-  return tx.apiKey.create({ data })
 }
 
 /** A reset sets the baseline to the counter in one statement, so that calls counted at the same time are not lost. */

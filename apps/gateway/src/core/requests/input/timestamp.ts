@@ -1,5 +1,6 @@
 const TIMESTAMP = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})$/i
 const DATE = /^\d{4}-\d{2}-\d{2}$/
+const DAY_MS = 86_400_000
 
 /** From the year 10000 on, `toISOString` writes six-digit years, which PostgreSQL cannot parse. */
 const TIME_MS_END = Date.UTC(10_000, 0)
@@ -16,6 +17,12 @@ export function parseTimestamp(text: string): Date | undefined {
 /** Parses a date without a time, from 1970 to 9999, as midnight UTC. Returns undefined for anything else. */
 export function parseDate(text: string): Date | undefined {
   return DATE.test(text) && isCalendarDay(text) ? withinYears(new Date(text)) : undefined
+}
+
+/** Parses a date without a time as the last millisecond of that day in UTC. Returns undefined for anything else. */
+export function parseDayEnd(text: string): Date | undefined {
+  const day = parseDate(text)
+  return day && new Date(day.getTime() + DAY_MS - 1)
 }
 
 function withinYears(time: Date): Date | undefined {
