@@ -42,9 +42,6 @@ beforeAll(async () => {
 })
 afterAll(() => gateway?.remove())
 
-/** Every list and report. */
-const LISTS = OPERATIONS.map(({ id }) => id).filter((id) => /^list|^readUsage$|^countRefusals$/.test(id))
-
 const operations = OPERATIONS.map((operation) => [operation.id, operation] as const)
 const having = (condition: (operation: Operation) => boolean) =>
   operations.filter(([, each]) => condition(each))
@@ -136,18 +133,6 @@ test.each(having(({ query }) => query.includes('limit')))(
     }
   },
 )
-
-test.each(LISTS)('%s rejects parameters that it does not know', async (id) => {
-  const { method, path, as } = requestOf(id, await goodRequest(id))
-  const operation = operationOf(id)
-  for (const name of ['colour', 'Limit', 'constructor', '__proto__', '']) {
-    for (const query of [`${name}=red`, `${name}=red&${name}=blue`]) {
-      const answer = await send(gateway.url, { method, path: `${path}?${query}`, as })
-      const detail = `query.${name}: is not a known parameter.`
-      expectRefusal(operation, answer, 400, 'invalid_request', detail, query)
-    }
-  }
-})
 
 test.each(BAD_RANGES)('%s rejects a range that ends before it begins', async (id, query) => {
   const answer = await gateway.send(id, { ...(await goodRequest(id)), query })

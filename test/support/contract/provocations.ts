@@ -234,7 +234,7 @@ const OWN: readonly Provocation[] = [
       query: 'user_id=00000000-0000-7000-8000-000000000000',
     })),
   ),
-  ...['updateApiKey', 'revokeApiKey', 'deleteApiKey', 'resetApiKeyUsage'].map((id) =>
+  ...['updateApiKey', 'resetApiKeyUsage'].map((id) =>
     only(id, 403, 'role_denied', 'an owner who did not create the key', async (good, gateway) => {
       const { body } = await gateway.api.call('GET', '/api/v1/users/me', { token: gateway.userToken })
       const key = await gateway.api.createKey(gateway.token, { owner_id: body.data.id })
@@ -284,6 +284,23 @@ const OWN: readonly Provocation[] = [
     }
     return { ...good, body }
   }),
+  {
+    ...only(
+      'updateApiKey',
+      409,
+      'too_many_keys',
+      'the expiry of one key too many',
+      async (_good, gateway) => {
+        const { id: owner_id } = await gateway.api.createUser(gateway.token, gateway.fresh())
+        const { id } = await gateway.api.createKey(gateway.token, { owner_id })
+        await gateway.query('UPDATE api_keys SET expires_at = now() WHERE id = $1::uuid', [id])
+        for (let keys = 0; keys < gateway.activeKeysMax; keys += 1)
+          await gateway.api.createKey(gateway.token, { owner_id })
+        return { as: gateway.token, id, body: { expires_at: inOneYear() } }
+      },
+    ),
+    needsServer: true,
+  },
   only(
     'createApiKey',
     429,

@@ -61,7 +61,8 @@ test.each<[object, string]>([
   [{ permissions: ['root'] }, 'body.permissions[0]: expected one of chat, upload, admin.'],
   [{ permissions: ['chat', 'chat'] }, 'body.permissions: '],
   [{ permissions: 'chat' }, 'body.permissions: '],
-  [{ expires_at: '2030-01-31' }, 'body.expires_at: expected an ISO 8601 time with a zone'],
+  [{ expires_at: '2030-01-31T08:00' }, 'body.expires_at: expected an ISO 8601 time with a zone'],
+  [{ expires_at: '2030-02-30' }, 'body.expires_at: expected an ISO 8601 time with a zone'],
   [{ expires_at: 1896048000 }, 'body.expires_at: '],
   [{ owner_id: 'nobody' }, 'body.owner_id: '],
   [{ allowed_agents: ['nobody'] }, 'body.allowed_agents[0]: expected agent or agent/app'],
@@ -105,12 +106,22 @@ test("another user's key gets 404 like one that does not exist, on every method"
   }
 })
 
-test('an owner can read a key that another user created for it, but cannot change it', async () => {
-  const { id } = await setup.keyOf(admin, { ownerId: premium.userId })
-  expect((await setup.call(premium, 'GET', `${PATH}/${id}`)).statusCode).toBe(200)
-  const revoking = await setup.call(premium, 'DELETE', `${PATH}/${id}`)
-  expect(revoking.json()).toMatchObject({ code: 403, reason: 'role_denied' })
-})
+test.each([
+  ['DELETE', ''],
+  ['POST', '/revoke'],
+] as const)(
+  'an owner reads a key that another user created for it, revokes it (%s%s), and cannot change it',
+  async (method, suffix) => {
+    const { id, fullKey } = await setup.keyOf(admin, { ownerId: premium.userId })
+    expect((await setup.call(premium, 'GET', `${PATH}/${id}`)).statusCode).toBe(200)
+    const changing = await setup.call(premium, 'PATCH', `${PATH}/${id}`, { name: 'mine now' })
+    expect(changing.json()).toMatchObject({ code: 403, reason: 'role_denied' })
+    const first = await setup.call(premium, method, `${PATH}/${id}${suffix}`)
+    expect(first.json().data).toMatchObject({ is_active: false, revoked_at: expect.any(String) })
+    expect((await setup.call(premium, method, `${PATH}/${id}${suffix}`)).json()).toEqual(first.json())
+    expect((await setup.call(fullKey, 'GET', '/api/v1/key')).json().reason).toBe('key_revoked')
+  },
+)
 
 test('a change sets the named fields, and null clears them', async () => {
   const { id } = await setup.keyOf(premium, { allowedAgents: ['dify'] })
@@ -130,6 +141,33 @@ test('a change sets the named fields, and null clears them', async () => {
   expect(await patch({ limits: null })).toMatchObject({
     limits: { chat_per_minute: null, upload_per_minute: null },
   })
+})
+
+test('an expiry that is a date alone is the end of that day, in a new key and in a changed one', async () => {
+  const { data } = (await setup.call(premium, 'POST', PATH, { ...body, expires_at: '2030-01-31' })).json()
+  expect(data.expires_at).toBe('2030-01-31T23:59:59.999Z')
+  const changing = await setup.call(premium, 'PATCH', `${PATH}/${data.id}`, { expires_at: '2028-02-29' })
+  expect(changing.json().data).toMatchObject({ expires_at: '2028-02-29T23:59:59.999Z', is_active: true })
+})
+
+test.each([
+  ['2020-01-01T00:00:00Z', 'expected a time in the future.'],
+  ['2020-01-01', 'expected a time in the future.'],
+  ['2099-01-01T00:00:00Z', 'expected a time at most 3650 days ahead.'],
+  ['2027-01-31T00:00:00', 'expected an ISO 8601 time with a zone'],
+  ['', 'expected an ISO 8601 time with a zone'],
+  [null, 'expected a string'],
+])('a key cannot be given the expiry %j, and keeps the one that it has', async (expires_at, message) => {
+  const { id } = await setup.keyOf(premium)
+  const before = (await setup.call(premium, 'GET', `${PATH}/${id}`)).json()
+  for (const name of ['one', 'two']) {
+    const refused = await setup.call(premium, 'PATCH', `${PATH}/${id}`, { name, expires_at })
+    expect(refused.json()).toMatchObject({
+      code: 400,
+      fields: [{ field: 'body.expires_at', message: expect.stringContaining(message) }],
+    })
+  }
+  expect((await setup.call(premium, 'GET', `${PATH}/${id}`)).json()).toEqual(before)
 })
 
 test('DELETE and revoke do the same, and the record stays', async () => {

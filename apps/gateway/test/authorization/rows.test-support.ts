@@ -107,7 +107,7 @@ export const UPLOAD_READERS: ByPrincipal = {
   neighbour: 'upload_not_found',
 }
 export const KEY_READERS: ByPrincipal = { ...MANAGERS, neighbour: 'key_not_found' }
-/** The keys of a plain user were created by an administrator, so the user sees them but may not change them. */
+/** The keys of a plain user were created by an administrator, so the user sees and revokes them but may not change them. */
 export const KEY_MANAGERS: ByPrincipal = {
   ...KEY_READERS,
   user: 'role_denied',

@@ -306,7 +306,8 @@ export const TABLE: {
     resetUsage: forCaller(KEY_MANAGERS, async (caller, { services, ...call }) =>
       services.keys.resetUsage(caller, await call.all.newKey(call.caller.ownerId), 'day'),
     ),
-    revoke: forCaller(KEY_MANAGERS, async (caller, { services, ...call }) =>
+    // Owners may revoke their keys, whoever created them.
+    revoke: forCaller(KEY_READERS, async (caller, { services, ...call }) =>
       services.keys.revoke(caller, await call.all.newKey(call.caller.ownerId)),
     ),
   },

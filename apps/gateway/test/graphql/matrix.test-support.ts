@@ -107,7 +107,7 @@ const SET_PASSWORD = ({ all }: MatrixCall) =>
 const CREATE_API_KEY = ({ caller }: MatrixCall) =>
   `createApiKey(input: { name: "a key", description: "", expiresAt: "${soon()}", permissions: [CHAT], ownerId: "${caller.ownerId}", allowedAgents: null, limits: { chatPerMinute: 1, uploadPerMinute: null } })`
 const UPDATE_API_KEY = async (call: MatrixCall) =>
-  `updateApiKey(input: { keyId: "${await newKey(call)}", name: "renamed", description: "", allowedAgents: null, limits: null })`
+  `updateApiKey(input: { keyId: "${await newKey(call)}", name: "renamed", description: "", expiresAt: "${soon()}", allowedAgents: null, limits: null })`
 const REVOKE_API_KEY = async (call: MatrixCall) => `revokeApiKey(input: { keyId: "${await newKey(call)}" })`
 const RESET_API_KEY_USAGE = async (call: MatrixCall) =>
   `resetApiKeyUsage(input: { keyId: "${await newKey(call)}", period: DAY })`
@@ -228,7 +228,7 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
   'Mutation.setPassword': row(ADMINS, SET_PASSWORD),
   'Mutation.createApiKey': row(KEY_MAKERS, CREATE_API_KEY),
   'Mutation.updateApiKey': row(KEY_MANAGERS, UPDATE_API_KEY),
-  'Mutation.revokeApiKey': row(KEY_MANAGERS, REVOKE_API_KEY),
+  'Mutation.revokeApiKey': row(KEY_READERS, REVOKE_API_KEY),
   'Mutation.resetApiKeyUsage': row(KEY_MANAGERS, RESET_API_KEY_USAGE),
   'Mutation.deleteUpload': row(
     UPLOAD_READERS,
@@ -268,7 +268,7 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
   'SetPasswordPayload.user': row(ADMINS, 'user', { within: inMutation(SET_PASSWORD) }),
   'CreateApiKeyPayload.apiKey': row(KEY_MAKERS, 'apiKey', { within: inMutation(CREATE_API_KEY) }),
   'UpdateApiKeyPayload.apiKey': row(KEY_MANAGERS, 'apiKey', { within: inMutation(UPDATE_API_KEY) }),
-  'RevokeApiKeyPayload.apiKey': row(KEY_MANAGERS, 'apiKey', { within: inMutation(REVOKE_API_KEY) }),
+  'RevokeApiKeyPayload.apiKey': row(KEY_READERS, 'apiKey', { within: inMutation(REVOKE_API_KEY) }),
   'ResetApiKeyUsagePayload.apiKey': row(KEY_MANAGERS, 'apiKey', { within: inMutation(RESET_API_KEY_USAGE) }),
   'ChatReply.call': row(CHATTERS, 'call', { within: inMutation(CHAT) }),
   'ChatStarted.call': row(CHATTERS, 'call', {

@@ -100,26 +100,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/.well-known/jwks.json": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read the public signing keys
-         * Returns a plain JWK set (RFC 7517) without the envelope of the other operations. Responses may be cached for a minute.
-         */
-        get: operations["getJwks"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/agents": {
         parameters: {
             query?: never;
@@ -766,6 +746,26 @@ export interface paths {
          * Stops a running call at its platform, in whichever process it runs, and whether it is kept or not; an upload as well. Administrators stop all calls, users those of their own keys, an API key that may chat all calls of its owner, and one that may only upload its own. One that is limited to agents stops, beside its own calls, only those of these agents. Only the API key that made a kept call may name it by its `Idempotency-Key`. A call that has ended is left as it is, so that a repetition does no harm.
          */
         post: operations["stopCall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/jwks.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the public signing keys
+         * Returns a plain JWK set (RFC 7517) without the envelope of the other operations. Responses may be cached for a minute.
+         */
+        get: operations["getJwks"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2186,50 +2186,6 @@ export interface components {
             sequence_number: number;
         } & {
             [key: string]: unknown;
-        };
-        /**
-         * The public keys that verify the signatures of access tokens (RFC 7517).
-         * @example {
-         *       "keys": [
-         *         {
-         *           "kty": "OKP",
-         *           "crv": "Ed25519",
-         *           "x": "string",
-         *           "kid": "string",
-         *           "alg": "EdDSA",
-         *           "use": "sig"
-         *         }
-         *       ]
-         *     }
-         */
-        JwkSet: {
-            /** The keys that are in use and those that signed tokens which are still valid. */
-            keys: {
-                /**
-                 * The key type.
-                 * @enum {string}
-                 */
-                kty: "OKP";
-                /**
-                 * The curve.
-                 * @enum {string}
-                 */
-                crv: "Ed25519";
-                /** The public key, base64url. */
-                x: string;
-                /** The id of the key, to which the header of a token refers. */
-                kid: string;
-                /**
-                 * The signature algorithm.
-                 * @enum {string}
-                 */
-                alg: "EdDSA";
-                /**
-                 * The key verifies signatures.
-                 * @enum {string}
-                 */
-                use: "sig";
-            }[];
         };
         /**
          * An agent that can be called.
@@ -4095,6 +4051,50 @@ export interface components {
             processes: components["schemas"]["GatewayProcess"][];
         };
         /**
+         * The public keys that verify the signatures of access tokens (RFC 7517).
+         * @example {
+         *       "keys": [
+         *         {
+         *           "kty": "OKP",
+         *           "crv": "Ed25519",
+         *           "x": "string",
+         *           "kid": "string",
+         *           "alg": "EdDSA",
+         *           "use": "sig"
+         *         }
+         *       ]
+         *     }
+         */
+        JwkSet: {
+            /** The keys that are in use and those that signed tokens which are still valid. */
+            keys: {
+                /**
+                 * The key type.
+                 * @enum {string}
+                 */
+                kty: "OKP";
+                /**
+                 * The curve.
+                 * @enum {string}
+                 */
+                crv: "Ed25519";
+                /** The public key, base64url. */
+                x: string;
+                /** The id of the key, to which the header of a token refers. */
+                kid: string;
+                /**
+                 * The signature algorithm.
+                 * @enum {string}
+                 */
+                alg: "EdDSA";
+                /**
+                 * The key verifies signatures.
+                 * @enum {string}
+                 */
+                use: "sig";
+            }[];
+        };
+        /**
          * The record of an uploaded file.
          * @example {
          *       "id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
@@ -4407,26 +4407,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Model"];
-                };
-            };
-        };
-    };
-    getJwks: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** The public keys that verify the signatures of access tokens (RFC 7517). */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["JwkSet"];
                 };
             };
         };
@@ -6260,6 +6240,26 @@ export interface operations {
             };
         };
     };
+    getJwks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** The public keys that verify the signatures of access tokens (RFC 7517). */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JwkSet"];
+                };
+            };
+        };
+    };
     listUploads: {
         parameters: {
             query?: {
@@ -6600,8 +6600,6 @@ export type ResponseRequest = components["schemas"]["ResponseRequest"];
 export type Response = components["schemas"]["Response"];
 /** An event of the Responses API. `data: [DONE]` follows `response.completed` and `response.incomplete`; a failure is an `error` event (with OpenAI's flat fields and the object `error`) followed by `response.failed`, and nothing after it. */
 export type ResponseEvent = components["schemas"]["ResponseEvent"];
-/** The public keys that verify the signatures of access tokens (RFC 7517). */
-export type JwkSet = components["schemas"]["JwkSet"];
 /** An agent that can be called. */
 export type Agent = components["schemas"]["Agent"];
 /** A deployment of an agent: one platform, or one key of it, that answers for the agent. Shown only to administrators. */
@@ -6660,6 +6658,8 @@ export type AuditEvent = components["schemas"]["AuditEvent"];
 export type GatewayProcess = components["schemas"]["GatewayProcess"];
 /** A reload of the configuration. */
 export type Reload = components["schemas"]["Reload"];
+/** The public keys that verify the signatures of access tokens (RFC 7517). */
+export type JwkSet = components["schemas"]["JwkSet"];
 /** The record of an uploaded file. */
 export type Upload = components["schemas"]["Upload"];
 /** A form with these parts and no others, in any order. Only `user` may be left out. */

@@ -23,6 +23,8 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
   let strangersKey: Principal
   let adminsChatKey: Principal
   let adminsKey: Principal
+  let limitedKey: Principal
+  let limitedAdminKey: Principal
 
   const stopSoon = vi.fn<(callId: string) => void>()
   /** What is called in place of a statement; undefined for the statement itself. */
@@ -44,6 +46,9 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
     strangersKey = await keyOf(stranger, 'chat')
     adminsChatKey = await keyOf(admin, 'chat')
     adminsKey = await keyOf(admin, 'admin')
+    const allowedAgents = ['dify', 'fastgpt/support']
+    limitedKey = (await services.keyOf(owner, { allowedAgents })).caller
+    limitedAdminKey = (await services.keyOf(admin, { allowedAgents, permissions: ['admin'] })).caller
     stops = createCallStops({
       sql: {
         async query(text, values) {
@@ -81,13 +86,19 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
   const keyIdOf = ({ via }: Principal) => (via.kind === 'key' ? via.keyId : '')
 
   /** The row of a running call. */
-  async function newCall({ of = chatKey, keptAs = '' } = {}): Promise<string> {
+  async function newCall({
+    of = chatKey,
+    keptAs = '',
+    kind = 'chat',
+    agent = 'dify',
+    app = '',
+  } = {}): Promise<string> {
     const id = v7()
     const values = [id, keyIdOf(of), of.userId, v7()]
     await sql.query(
-      `INSERT INTO calls (id, request_id, key_id, owner_id, kind, face, agent, instance, admitted_at)
-       VALUES ($1, '', $2, $3, 'chat', 'rest', 'dify', $4, now())`,
-      values,
+      `INSERT INTO calls (id, request_id, key_id, owner_id, kind, face, agent, app, instance, admitted_at)
+       VALUES ($1, '', $2, $3, $5, 'rest', $6, $7, $4, now())`,
+      [...values, kind, agent, app],
     )
     if (keptAs !== '')
       await sql.query(
@@ -123,6 +134,34 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
     }
     const ofUploader = await newCall({ of: uploadKey })
     expect(await stop(uploadKey, ofUploader)).toEqual({ callId: ofUploader, outcome: null })
+  })
+
+  test.each([
+    ['a chat of its agent', { app: 'any' }, true],
+    ['a chat of its app', { agent: 'fastgpt', app: 'support' }, true],
+    ['a chat of another app', { agent: 'fastgpt', app: 'sales' }, false],
+    ['a chat of another agent', { agent: 'coze' }, false],
+    ['an upload for its agent', { kind: 'upload' }, true],
+    ['an upload for the agent of its app', { kind: 'upload', agent: 'fastgpt' }, true],
+    ['an upload for another agent', { kind: 'upload', agent: 'coze' }, false],
+    ['an upload for no agent', { kind: 'upload', agent: '' }, false],
+  ])('for a key that is limited to agents there is %s: %o → %s', async (_what, call, isFound) => {
+    for (const caller of [limitedKey, limitedAdminKey])
+      for (const keptAs of ['', v7().slice(-12)]) {
+        const callId = await newCall({ ...call, keptAs })
+        const stopping = () => stop(caller, callId)
+        if (isFound) expect(await stopping()).toEqual({ callId, outcome: null })
+        else {
+          await expect(stopping()).rejects.toEqual(CALL_NOT_FOUND)
+          await expect(stopping()).rejects.toEqual(CALL_NOT_FOUND)
+        }
+        expect(await requestedIn(callId)).toHaveLength(isFound ? 1 : 0)
+      }
+  })
+
+  test('a key that is limited to agents stops its own calls, also those of before it was limited', async () => {
+    const own = await newCall({ of: limitedKey, agent: 'coze' })
+    expect(await stop(limitedKey, own)).toEqual({ callId: own, outcome: null })
   })
 
   test('for others there is no such call, and nothing is requested or on record', async () => {

@@ -119,6 +119,55 @@ test.each<[string, Partial<NewKey> | (() => Partial<NewKey>)]>([
   })
 })
 
+describe('a new expiry', () => {
+  const expire = (id: string) =>
+    services.database.prisma.apiKey.update({ where: { id }, data: { expiresAt: new Date(0) } })
+  const authenticated = ({ fullKey }: { fullKey: string }) =>
+    reasonOf(services.authentication.authenticate(fullKey, { address: '192.0.2.1', requestId: '' }))
+  const operationsOf = async (targetId: string) => {
+    const events = await services.database.prisma.auditEvent.findMany({
+      where: { targetId },
+      orderBy: { n: 'asc' },
+    })
+    return events.map(({ operation }) => operation)
+  }
+
+  test('ends an active key sooner or later', async () => {
+    const { id } = await services.keyOf(premium)
+    for (const expiresAt of [inDays(1), inDays(300)]) {
+      expect((await keys.update(premium, id, { expiresAt })).expiresAt).toEqual(new Date(expiresAt))
+    }
+    expect(await operationsOf(id)).toEqual(['keys.create', 'keys.update', 'keys.update'])
+  })
+
+  test('makes an expired key active again, which is an event of its own', async () => {
+    const key = await services.keyOf(premium)
+    await expire(key.id)
+    expect(await authenticated(key)).toBe('key_expired')
+    await keys.update(premium, key.id, { expiresAt: inDays(1), name: 'prolonged' })
+    expect(await authenticated(key)).toBe('done')
+    expect((await operationsOf(key.id)).slice(-1)).toEqual(['api_keys.extend_expired'])
+  })
+
+  test('leaves a revoked key revoked', async () => {
+    const key = await services.keyOf(premium)
+    await keys.revoke(premium, key.id)
+    await expire(key.id)
+    const { revokedAt } = await keys.update(premium, key.id, { expiresAt: inDays(1) })
+    expect(revokedAt).not.toBeNull()
+    expect(await authenticated(key)).toBe('key_revoked')
+    expect((await operationsOf(key.id)).slice(-1)).toEqual(['keys.update'])
+  })
+
+  test('is given by those who may change the key', async () => {
+    const { id } = await services.keyOf(admin, { ownerId: premium.userId })
+    const change = { expiresAt: inDays(1) }
+    expect(await reasonOf(keys.update(premium, id, change))).toBe('role_denied')
+    expect(await reasonOf(keys.update(await services.join('premium'), id, change))).toBe('key_not_found')
+    expect(await reasonOf(keys.update(admin, id, change))).toBe('done')
+  })
+})
+
 test('an unknown period cannot be reset', async () => {
   const key = await services.keyOf(premium)
   for (const period of ['year', 'constructor', '']) {
@@ -139,7 +188,7 @@ describe('permissions on a key that one user created for another', () => {
   const expected = {
     admin: { find: 'done', update: 'done', revoke: 'done', isListed: true },
     creator: { find: 'done', update: 'done', revoke: 'done', isListed: true },
-    owner: { find: 'done', update: 'role_denied', revoke: 'role_denied', isListed: true },
+    owner: { find: 'done', update: 'role_denied', revoke: 'done', isListed: true },
     stranger: { find: 'key_not_found', update: 'key_not_found', revoke: 'key_not_found', isListed: false },
   }
 

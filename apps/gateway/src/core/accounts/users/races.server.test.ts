@@ -86,6 +86,20 @@ describe(kind, () => {
     expect(await reasonOf(Promise.resolve(create(owner, owner.userId, 0)))).toBe('done')
     await prisma.apiKey.updateMany({ where: { ownerId: owner.userId }, data: { expiresAt: new Date() } })
     expect(await reasonOf(Promise.resolve(create(owner, owner.userId, 0)))).toBe('done')
+
+    // One key is active now, and five have expired, of which four may become active again.
+    const expired = await prisma.apiKey.findMany({
+      where: { ownerId: owner.userId, revokedAt: null, expiresAt: { lte: new Date() } },
+    })
+    const prolonged = await Promise.all(
+      [...expired, ...expired].map(({ id }, index) =>
+        reasonOf(Promise.resolve(processes[index % 2]?.update(admin, id, { expiresAt }))),
+      ),
+    )
+    expect(
+      await prisma.apiKey.count({ where: { ownerId: owner.userId, expiresAt: { gt: new Date() } } }),
+    ).toBe(5)
+    expect(prolonged).toContain('too_many_keys')
   })
 
   test('of two concurrent changes of a password, the second fails for its old password', async () => {
