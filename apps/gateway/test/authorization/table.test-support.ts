@@ -306,7 +306,7 @@ export const TABLE: {
     resetUsage: forCaller(KEY_MANAGERS, async (caller, { services, ...call }) =>
       services.keys.resetUsage(caller, await call.all.newKey(call.caller.ownerId), 'day'),
     ),
-    // Owners may revoke their keys, whoever created them.
+    // Owners may revoke their keys, also those that another user created.
     revoke: forCaller(KEY_READERS, async (caller, { services, ...call }) =>
       services.keys.revoke(caller, await call.all.newKey(call.caller.ownerId)),
     ),

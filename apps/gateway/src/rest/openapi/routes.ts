@@ -10,7 +10,7 @@ const VERSION = '1.0.0'
 
 const DESCRIPTION = `One HTTP interface in front of several AI agent platforms.
 
-Every path except that of a file may also be written with a slash at its end, and every operation that accepts GET accepts HEAD as well. Every error has a stable \`reason\` (the field \`reason\` of \`ErrorBody\`, the field \`code\` of \`OpenAiError\`), and each operation lists the reasons with which it can fail. A request that reaches no operation fails with 400 \`invalid_request\` (it is not valid HTTP, or its path is not valid), 404 \`route_not_found\`, 405 \`method_not_allowed\` (the header \`Allow\` lists the methods) or 431 \`headers_too_large\`.`
+Every path except that of a file may also be written with a slash at its end, and every operation that accepts GET accepts HEAD as well. Every error has a stable \`reason\` (the field \`reason\` of \`ErrorBody\`, the field \`code\` of \`OpenAiError\`), and each operation lists the reasons with which it can fail. Operations other than chats refuse query parameters and fields of the body that they do not know, with 400 \`invalid_request\`, which names each of them and the nearest known one. A request that reaches no operation fails with 400 \`invalid_request\` (it is not valid HTTP, or its path is not valid), 404 \`route_not_found\`, 405 \`method_not_allowed\` (the header \`Allow\` lists the methods) or 431 \`headers_too_large\`.`
 
 /**
  * Generates the API document from the route schemas, serves it as `/openapi.json`, and serves a reference page under `/docs`

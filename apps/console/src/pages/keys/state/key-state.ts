@@ -21,7 +21,7 @@ export function mayChange(
   return role === 'admin' || key.creatorId === userId
 }
 
-/** Its owner may revoke a key as well, whoever made it. */
+/** The owner of a key may revoke it as well, also where another user made it. */
 export function mayRevoke(
   key: Pick<KeyFieldsFragment, 'creatorId' | 'ownerId'>,
   session: { readonly role: string; readonly userId: string },

@@ -347,7 +347,7 @@ export function createKeys({ prisma, runtime, rules, reads, takeWrite }: KeysDep
       return find(caller, id)
     },
     /**
-     * Revokes a key and keeps its record. Its owner may do so as well, whoever created it. Idempotent: a repetition keeps the time
+     * Revokes a key and keeps its record. Its owner may do so as well, also where another user created it. Idempotent: a repetition keeps the time
      * of the first revocation.
      *
      * @throws Problem `key_not_found`
