@@ -55,7 +55,7 @@ export interface OperationPlace {
 
 /** A credential that was looked up has a caller or a problem. */
 export interface Credential {
-  caller?: Principal
+  caller?: Principal | undefined
   problem?: Problem
   looking?: Promise<void>
 }
@@ -71,7 +71,8 @@ export function placeOf(
     canStream,
     streamed: {},
     admitted: {},
-    credential: {},
+    // Where the request was read only for a known caller.
+    credential: { caller: http.principal },
     loggedFaults: new WeakSet<GraphQLError>(),
   }
 }
@@ -113,7 +114,7 @@ export async function readCredential(
   { authentication }: Pick<Services, 'authentication'>,
   { http, credential }: Pick<OperationPlace, 'http' | 'credential'>,
 ): Promise<Credential> {
-  if (http.headers.authorization === undefined) return credential
+  if (http.headers.authorization === undefined || credential.caller !== undefined) return credential
   credential.looking ??= markRejectionHandled(lookUp(authentication, http, credential))
   await credential.looking
   return credential

@@ -4,11 +4,13 @@ import type { Plugin } from 'graphql-yoga'
 import { createYoga } from 'graphql-yoga'
 import { fail, Problem, refuseField } from '#core/errors/errors.ts'
 import type { BoundsBySender } from '#core/limits/document-bounds.ts'
+import { lookUpSuspects } from '#http/guards/credentials.ts'
+import type { GuardLargeBodies } from '#http/guards/large-bodies.ts'
 import { abortedWith } from '#http/request/aborted-with.ts'
 import { problemHeaders, toProblem } from '#http/response/problem.ts'
 import { useAdmission, useRefusalCount } from './admission/admission-plugin.ts'
 import { createDocumentAdmission } from './admission/admit-document.ts'
-import { createClosedDoor } from './admission/closed-door.ts'
+import { countUnread, createClosedDoor } from './admission/closed-door.ts'
 import { createDocuments, type DocumentSettings } from './admission/documents.ts'
 import {
   type ContextParts,
@@ -33,6 +35,7 @@ import { useSharedUpdates } from './streams/shared-updates-plugin.ts'
 
 export interface GraphqlOptions extends ContextParts {
   readonly observer: GraphqlObserver
+  readonly guardLargeBodies: GuardLargeBodies
   readonly settings: GraphqlSettings
 }
 
@@ -48,7 +51,7 @@ const PATH = '/graphql'
 /** Serves the GraphQL face. Its context must have the body parser of `http/request/json-body.ts`, and no other. */
 export async function graphqlRoutes(
   app: FastifyInstance,
-  { settings, observer, ...parts }: GraphqlOptions,
+  { settings, observer, guardLargeBodies, ...parts }: GraphqlOptions,
 ): Promise<void> {
   const { services } = parts
   const { introspection, bounds } = settings
@@ -93,13 +96,16 @@ export async function graphqlRoutes(
   app.setErrorHandler((error, request, reply) =>
     sendGraphqlProblem(withCost(toProblem(error), request), request, reply),
   )
+  const closedDoor = createClosedDoor(services.refusedDocuments)
   const takesAnyDocument = settings.documents !== 'trusted'
+  guardLargeBodies(app, (request, problem) => countUnread(services.refusedDocuments, request, problem))
   if (settings.graphiql) graphiqlRoutes(app, { path: PATH, schema, takesAnyDocument })
   app.route({
     method: ['GET', 'POST'],
     url: PATH,
     schema: { hide: true },
-    ...createClosedDoor(services.refusedDocuments),
+    onRequest: [closedDoor.onRequest, lookUpSuspects(services)],
+    preHandler: closedDoor.preHandler,
     handler: async (request, reply) => {
       if (request.method === 'POST' && request.body === undefined) refuseField(['body'], BODY_EXPECTED)
       const canStream = acceptsEventStream(request.headers.accept)
@@ -132,7 +138,9 @@ const RESULT_EXPECTED =
 
 /** How large a body may be; its size is not known, since no more of it is read. */
 function withCost(problem: Problem, { routeOptions: { bodyLimit } }: FastifyRequest): Problem {
-  if (problem.reason !== 'body_too_large' || bodyLimit === undefined) return problem
+  if (problem.reason !== 'body_too_large' || problem.cost !== undefined || bodyLimit === undefined) {
+    return problem
+  }
   const cost = { requested: `more than ${bodyLimit}`, allowed: bodyLimit } as const
   return new Problem(problem.reason, { detail: problem.detail, cost, cause: problem })
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
+import { createCachedValue } from '#core/base/async/cached-value.ts'
 import type { Metrics } from './metrics/metrics.ts'
 
 /** The state of a dependency. `detail` is a text for operators and contains no secrets. */
@@ -20,9 +21,17 @@ export interface Health {
   dependencies(): Promise<Record<string, DependencyState>>
 }
 
+/** How often the metrics are rendered at most: the text has hundreds of kilobytes, and needs no credential. */
+const METRICS_TTL_MS = 1_000
+
 export function healthRoutes(app: FastifyInstance, health: Health, metrics: Metrics): void {
   // A process that is full is not dead: a restart would end all of its calls.
   const config = { isAlwaysAnswered: true }
+  // As bytes, so that it is encoded once for all responses.
+  const metricsText = createCachedValue(async () => Buffer.from(await metrics.text()), {
+    runtime: { elapsedMs: () => performance.now() },
+    ttlMs: METRICS_TTL_MS,
+  })
   app.get('/healthz', { schema: liveSchema, config }, async () => ({ status: 'ok' as const }))
 
   app.get('/readyz', { schema: readySchema, config }, async (_request, reply) => {
@@ -35,7 +44,7 @@ export function healthRoutes(app: FastifyInstance, health: Health, metrics: Metr
 
   app.get('/metrics', { schema: metricsSchema, config }, async (_request, reply) => {
     reply.type(metrics.contentType)
-    return metrics.text()
+    return metricsText.get()
   })
 }
 
@@ -92,7 +101,8 @@ const metricsSchema = {
   tags: ['operation'],
   operationId: 'metrics',
   summary: 'Read the metrics',
-  description: 'Returns the metrics of the process, or of all workers where there are several.',
+  description:
+    'Returns the metrics of the process, or of all workers where there are several. They are rendered at most once a second.',
   security: [],
   response: {
     200: {

@@ -5,11 +5,14 @@ import type { Config } from '#config/load.ts'
 import { type BuiltConsole, readBuiltConsole } from '#console/built-console.ts'
 import { consoleRoutes } from '#console/routes.ts'
 import { Problem } from '#core/errors/errors.ts'
+import { addressMatcher } from '#core/limits/address-ranges.ts'
 import { graphqlRoutes } from '#graphql/routes.ts'
 import { IDEMPOTENCY_KEY } from '#http/chat/kept-request.ts'
 import { limitBodyTime } from '#http/guards/body-time.ts'
 import { answerClientError, type Refusing } from '#http/guards/client-error.ts'
 import { boundConnections, type Connections, refuseBeyondBound } from '#http/guards/connections.ts'
+import { createLargeBodyGuard } from '#http/guards/large-bodies.ts'
+import { boundPipelining } from '#http/guards/pipelining.ts'
 import { refuseUntilPrepared } from '#http/guards/readiness.ts'
 import { cutStalledClients } from '#http/guards/stalled-clients.ts'
 import { closeRequests } from '#http/request/closed-requests.ts'
@@ -62,7 +65,7 @@ export async function createServer(
 
   if (tracing !== undefined) traceRequests(app, tracing)
   metrics.watchConnections(bound(app, config, gateway, log))
-  limitBodyTime(app, { withinMs: BODY_WITHIN_MS, ...refusing })
+  limitBodyTime(app, { ...BODY_TIMES, ...refusing })
   installRequestLog(app, metrics)
   // Hooks on the path of every call use callbacks, since an async one costs a promise and a round of microtasks.
   app.addHook('onRequest', (request, reply, done) => {
@@ -110,10 +113,12 @@ export async function mountRoutes(
     endUserHeader: config.conversations.endUserHeader,
     keepsReplies: config.replies.enabled,
   }
+  const guardLargeBodies = createLargeBodyGuard(services)
   // A context of its own, because body parsers are registered for a context and other routes accept other types. A context
   // that adds schemas does not inherit the validation.
   await app.register(async (json) => {
     installJsonBody(json)
+    guardLargeBodies(json)
     installValidation(json)
     chatRoutes(json, services, chatOptions)
     openAiRoutes(json, services, chatOptions)
@@ -146,6 +151,7 @@ export async function mountRoutes(
       now: runtime.now,
       chatOptions,
       observer: metrics,
+      guardLargeBodies,
       settings: { ...config.graphql, consoleDocuments: builtConsole?.documents },
     })
   })
@@ -176,7 +182,7 @@ export async function createOpsServer(
   const refusing = refusingOf(gateway)
   const app = createApp(config, log, refusing)
   bound(app, config, gateway, log)
-  limitBodyTime(app, { withinMs: BODY_WITHIN_MS, ...refusing })
+  limitBodyTime(app, { ...BODY_TIMES, ...refusing })
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
   })
@@ -198,9 +204,11 @@ function refusingOf({ metrics, runtime, refusals }: Gateway): Refusing {
   }
 }
 
-function bound(app: FastifyInstance, { connectionsMax }: Config, gateway: Gateway, log: Logger): Connections {
+function bound(app: FastifyInstance, config: Config, gateway: Gateway, log: Logger): Connections {
+  const { connectionsMax, trustedProxies } = config
   return boundConnections(app, {
     connectionsMax,
+    isProxy: addressMatcher(trustedProxies),
     elapsedMs: gateway.runtime.elapsedMs,
     ...refusingOf(gateway),
     observer: {
@@ -226,7 +234,7 @@ function isAboutKeptCall({ method, url, headers }: FastifyRequest): boolean {
 const IS_CALL = /^\/(?:api\/|graphql)/
 
 /** A client that sends the body of its request very slowly keeps a socket no longer than this. */
-const BODY_WITHIN_MS = 60_000
+const BODY_TIMES = { smallWithinMs: 10_000, largeWithinMs: 60_000 }
 
 const EXPOSED_HEADERS = [
   'X-Request-Id',
@@ -279,7 +287,9 @@ function createApp(config: Config, log: Logger, refusing: Refusing): FastifyInst
   app.decorateRequest('principal', undefined)
   app.decorateRequest('apiKey', '')
   app.decorateRequest('isKeyJudgedByCall', false)
-  return app as unknown as FastifyInstance
+  const server = app as unknown as FastifyInstance
+  boundPipelining(server)
+  return server
 }
 
 declare module 'fastify' {

@@ -161,6 +161,7 @@ export const TABLE: {
   authentication: {
     authenticate: open('Returns the principal of a credential and refuses an invalid one.'),
     requireKeyFormat: open('Only refuses malformed keys.'),
+    isSuspect: open('Says only whether an address has sent too many keys that are not valid.'),
   },
   refusedDocuments: {
     count: open('Counts what a sender has sent.'),

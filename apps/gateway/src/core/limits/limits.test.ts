@@ -63,6 +63,23 @@ test("a caller's own limit takes the place of the rule, up to the highest that t
   expect((await limits.chat.take('b', 3)).whole).toEqual({ points: 3, windowSeconds: 60, of: 'gateway' })
 })
 
+test('a caller is spent with its last point, until the window ends or a point is given back, and no other caller is', async () => {
+  const { login } = limits
+  const spent = () => [login.isAnySpent, login.isSpent('a'), login.isSpent('b')]
+  for (let call = 0; call < 3; call += 1) {
+    expect(spent()).toEqual([false, false, false])
+    await login.take('a')
+  }
+  expect(spent()).toEqual([true, true, false])
+  await login.giveBack('a')
+  expect(spent().slice(1)).toEqual([false, false])
+  for (let call = 0; call < 2; call += 1) await login.take('a')
+  vi.advanceTimersByTime(59_999)
+  expect(spent()).toEqual([true, true, false])
+  vi.advanceTimersByTime(1)
+  expect(spent()).toEqual([false, false, false])
+})
+
 test('a rule that is changed holds for windows that are open, and one with another length begins anew', async () => {
   const rules = { ...rulesOf(rule) }
   const changing = createLimits(rules)
@@ -115,6 +132,7 @@ test('processes that share a limit without Redis each have an equal part of it, 
   expect(await chat.take('a')).toMatchObject({ allowed: true, points: 1, remaining: 0 })
   expect(await chat.take('a')).toMatchObject({ allowed: false, points: 1, whole: { points: 3 } })
   expect(await few.take('a')).toMatchObject({ allowed: true, points: 1 })
+  expect([chat.isSpent('a'), chat.isSpent('b'), few.isSpent('a')]).toEqual([true, false, true])
 })
 
 test('windows that have ended are deleted, and their number is bounded', async () => {

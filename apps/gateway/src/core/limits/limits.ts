@@ -71,6 +71,10 @@ export interface Limiter {
   take(key: string, perMinute?: number): Promise<LimitVerdict>
   /** Gives back a point, for a request that turned out not to count. */
   giveBack(key: string): Promise<void>
+  /** Whether any caller may have no points left. If not, the key for {@link Limiter.isSpent} need not be made. */
+  readonly isAnySpent: boolean
+  /** Whether this caller has no points left, as far as this process knows. It asks no store. */
+  isSpent(key: string): boolean
 }
 
 export type Limits = { readonly [Name in keyof LimitRules]: Limiter }
@@ -100,6 +104,10 @@ export function createLimits(rules: LimitRules & MaxPerKey, sharing: LimitSharin
     return {
       take: (key, own) => inForce().take(key, rules[name].points, own && Math.min(own, mostOf(rules, name))),
       giveBack: (key) => inForce().giveBack(key),
+      get isAnySpent() {
+        return inForce().isAnySpent
+      },
+      isSpent: (key) => inForce().isSpent(key, rules[name].points),
     }
   }
   return {
@@ -120,9 +128,10 @@ export function createLimits(rules: LimitRules & MaxPerKey, sharing: LimitSharin
 }
 
 /** A limiter of windows of one length, whatever the number of points. */
-interface WindowLimiter extends Pick<Limiter, 'giveBack'> {
+interface WindowLimiter extends Pick<Limiter, 'giveBack' | 'isAnySpent'> {
   readonly windowSeconds: number
   take(key: string, points: number, perMinute?: number): Promise<LimitVerdict>
+  isSpent(key: string, points: number): boolean
 }
 
 /**
@@ -138,6 +147,8 @@ function createLimiter(
   const policy = limit.replaceAll('_', '-')
   const windows = createWindows(windowSeconds)
   const shared = store?.(policy, windowSeconds, windows)
+  /** When the last of the windows ends of which all points are known to be taken. */
+  let spentUntilMs = 0
 
   interface Counted {
     readonly points: number
@@ -148,16 +159,19 @@ function createLimiter(
     allowed: boolean,
     whole: LimitReached,
     { points, remaining, msLeft }: Counted,
-  ): LimitVerdict => ({
-    allowed,
-    policy,
-    limit,
-    points,
-    windowSeconds,
-    whole,
-    remaining: Math.max(0, remaining),
-    resetSeconds: Math.max(1, Math.ceil(msLeft / 1000)),
-  })
+  ): LimitVerdict => {
+    if (remaining <= 0) spentUntilMs = Math.max(spentUntilMs, performance.now() + msLeft)
+    return {
+      allowed,
+      policy,
+      limit,
+      points,
+      windowSeconds,
+      whole,
+      remaining: Math.max(0, remaining),
+      resetSeconds: Math.max(1, Math.ceil(msLeft / 1000)),
+    }
+  }
 
   /**
    * Counts without Redis. Each live process may let an equal part of the remaining points through, so every call that is
@@ -196,6 +210,15 @@ function createLimiter(
       if (window === undefined) return
       window.own -= 1
       if ((await shared?.send(key)) === undefined) await windows.counts.reward(key, liveProcesses())
+    },
+    get isAnySpent() {
+      return performance.now() < spentUntilMs
+    },
+    isSpent(key, points) {
+      const window = windows.find(key)
+      if (window === undefined) return false
+      const live = liveProcesses()
+      return window.own >= Math.floor(Math.max(points, live) / live) || window.own + window.others >= points
     },
   }
 }

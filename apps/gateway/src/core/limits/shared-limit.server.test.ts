@@ -84,6 +84,7 @@ describe.skipIf(url === undefined)('limits that are shared by Redis', () => {
   test('apply across all processes', async () => {
     const [one, two] = [await start(), await start()]
     expect((await passing(one, 40)) + (await passing(two, 40))).toBe(60)
+    expect(two.limiter.isSpent(caller)).toBe(true)
     expect(await two.limiter.take(caller)).toMatchObject({ allowed: false, points: 60, remaining: 0 })
   })
 

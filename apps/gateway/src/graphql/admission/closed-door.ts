@@ -77,6 +77,23 @@ export function createClosedDoor({ closedSeconds }: Pick<RefusedDocuments, 'clos
   return { onRequest: guard(isShort), preHandler: guard(mayLogIn) }
 }
 
+/**
+ * Counts a request whose large body was refused unread, for want of a valid credential, as a refused document.
+ *
+ * @throws Problem `rate_limited` if its sender has sent too many
+ */
+export async function countUnread(
+  { closedSeconds, count }: Pick<RefusedDocuments, 'closedSeconds' | 'count'>,
+  request: FastifyRequest,
+  { status }: Problem,
+): Promise<void> {
+  if (status !== 401 && status !== 413) return
+  const sender = unknownSender(request)
+  const retryAfterSeconds = closedSeconds(sender)
+  if (retryAfterSeconds !== undefined) throw closedProblem(retryAfterSeconds)
+  await count(sender)
+}
+
 function isShort({ headers }: FastifyRequest): boolean {
   return Number(headers['content-length'] ?? Infinity) <= LOGIN_BYTES_MAX
 }

@@ -15,7 +15,7 @@ const CALLER: Principal = {
 const record = vi.fn()
 const recordOperation = vi.fn()
 const authenticate = vi.fn()
-const services = { authentication: { authenticate, requireKeyFormat: vi.fn() } }
+const services = { authentication: { authenticate, requireKeyFormat: vi.fn(), isSuspect: () => false } }
 
 beforeEach(() => {
   vi.clearAllMocks()

@@ -5,17 +5,18 @@ import type {
   FastifySchema,
   preValidationHookHandler,
 } from 'fastify'
+import type { ChatEvents } from '#core/agents/events.ts'
 import type { CallObserver } from '#core/calls/call-events.ts'
 import type { Chat, ChatService } from '#core/calls/chats.ts'
 import { collectReply } from '#core/calls/reading/collect-reply.ts'
 import type { ChatHead } from '#core/calls/request/chat-head.ts'
 import type { ChatRequest, KeptChatRequest, KeptRequest } from '#core/calls/request/chat-request.ts'
 import type { ErrorReason } from '#core/errors/errors.ts'
+import type { EndTurn } from '#core/limits/sharing/owner-turns.ts'
 import type { KeptForm, ReplyCollector } from '#core/reply-log/kept-form.ts'
 import type { KeptReply } from '#core/reply-log/replies.ts'
 import type { Services } from '#core/services/services.ts'
-import { judgeKeyFirst, requireChatKey } from '../guards/credentials.ts'
-import { guardLargeBodies } from '../guards/large-bodies.ts'
+import { judgeKeyFirst, lookUpSuspects, requireChatKey } from '../guards/credentials.ts'
 import { abortedWith } from '../request/aborted-with.ts'
 import { type EndUserOptions, endUserOf, endUserPlace } from '../request/end-user.ts'
 import type { FieldPlaces } from '../request/field-place.ts'
@@ -82,8 +83,6 @@ export function chatRoute<Body extends ChatBody, Form>(
   route: ChatRoute<Body, Form>,
 ): void {
   const { errors, fieldPlaces, schema, preValidation } = route
-  const bytesMax = Math.max(route.bodyBytesMax ?? 0, options.bodyBytesMax)
-  const bounds = { bytesMax, smallBytesMax: options.bodyBytesMax }
   app.post<{ Body: Body; Headers: ChatHeaders }>(
     route.url,
     {
@@ -94,8 +93,8 @@ export function chatRoute<Body extends ChatBody, Form>(
         judge: (request, { body }) => judgeChat(services.chat, request, body, route),
       },
       schema,
-      bodyLimit: bytesMax,
-      onRequest: [requireChatKey(services), guardLargeBodies(services, bounds)],
+      bodyLimit: Math.max(route.bodyBytesMax ?? 0, options.bodyBytesMax),
+      onRequest: [requireChatKey(services), lookUpSuspects(services)],
       ...(preValidation !== undefined && { preValidation }),
       errorHandler: judgeKeyFirst(services),
     },
@@ -179,7 +178,7 @@ async function answer<Form>(
   { encode, collector }: Pick<ChatRoute<never, Form>, 'encode' | 'collector'>,
   options: ChatRouteOptions,
 ): Promise<unknown> {
-  const chat = await starting
+  const chat = withLargeBody(await starting, request.endLargeBody)
   showCallId(request, reply, chat.callId, chat.conversationId)
   if (!stream) return collectReply(chat.events, collector(chat, form), options.replyBytesMax)
   await sendEventStream(reply, chat, encode(chat, form), options)
@@ -202,6 +201,21 @@ function startChat(
   request.isKeyJudgedByCall = true
   request.body = undefined
   return service.start(call, abortedWith(reply), showCall(reply))
+}
+
+/** Gives back the memory of a large body at the first event of its reply, when the call has dropped its texts. */
+function withLargeBody(chat: Chat, end: EndTurn | undefined): Chat {
+  if (end === undefined) return chat
+  const { events } = chat
+  const ending: ChatEvents = {
+    read: (take) =>
+      events.read((batch) => {
+        end()
+        return take(batch)
+      }),
+    leave: () => events.leave(),
+  }
+  return { ...chat, events: ending }
 }
 
 /** Shows in the headers what is known of a call before its reply, whether or not it is then refused. */

@@ -2,12 +2,18 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Principal } from '#core/requests/principal.ts'
 import { installProblems } from '../response/problem.ts'
 import { answerClientError } from './client-error.ts'
 import { boundConnections, type Connections, refuseBeyondBound } from './connections.ts'
 
 const CONNECTIONS_MAX = 3
 const REFUSED_MAX = 2
+const CALLER: Principal = {
+  userId: 'u',
+  role: 'user',
+  via: { kind: 'token', tokenId: 't', expiresAt: new Date(0) },
+}
 const BIG = 'x'.repeat(24 * 1024 * 1024)
 
 let app: FastifyInstance
@@ -17,6 +23,7 @@ let sockets: Socket[]
 let nowMs: number
 let release: () => void
 const served = vi.fn()
+const arriving = vi.fn()
 const observer = { full: vi.fn(), closedIdle: vi.fn() }
 const refusing = { newId: () => 'an-id', refused: vi.fn() }
 
@@ -40,12 +47,18 @@ beforeEach(async () => {
     unreadMs: 1_000,
     observer,
   })
+  app.addHook('preParsing', async () => arriving())
   installProblems(app)
   refuseBeyondBound(app)
   app.post('/', async () => {
     served()
     return 'served'
   })
+  app.post(
+    '/known',
+    { onRequest: async (request) => Object.assign(request, { principal: CALLER }) },
+    async () => 'known',
+  )
   app.post('/held', async () => {
     served()
     await released
@@ -175,6 +188,31 @@ test('a new connection takes the place of the longest idle one, whether that has
   release()
   await vi.waitFor(() => expect(held.text()).toContain('released'), 20_000)
   expect(refusing.refused).not.toHaveBeenCalled()
+})
+
+test('a connection whose body does not arrive gives way, unless its caller is known', async () => {
+  const half = (path: string) =>
+    `POST ${path} HTTP/1.1\r\nhost: a\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\n1`
+  const known = await open()
+  const stranger = await open()
+  known.socket.write(half('/known'))
+  stranger.socket.write(half('/'))
+  const busy = await open()
+  busy.socket.write(post('/held'))
+  await vi.waitFor(() => expect(arriving).toHaveBeenCalledTimes(3), 20_000)
+  nowMs = 1_000
+
+  const end = closed(stranger)
+  expect((await fetched('/')).status).toBe(200)
+  await end
+  expect(observer.closedIdle).toHaveBeenCalledTimes(1)
+  // The other two are not idle, and the one that was answered has not been idle for long.
+  expect((await fetched('/', 'POST')).status).toBe(503)
+  known.socket.write('2')
+  await vi.waitFor(() => expect(known.text()).toContain('known'), 20_000)
+  // With the end of its response it is idle again.
+  nowMs = 2_000
+  expect((await fetched('/')).status).toBe(200)
 })
 
 test('a connection that has just come, whose request may be on its way, does not give way', async () => {

@@ -1,4 +1,5 @@
-import type { Socket } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { Problem } from '#core/errors/errors.ts'
 import { sendProblem } from '../response/problem.ts'
@@ -18,6 +19,8 @@ const UNREAD_MS = 120_000
 export interface ConnectionOptions extends Refusing {
   readonly connectionsMax: number
   readonly elapsedMs: () => number
+  /** Whether an address is that of a proxy, whose connections belong to many clients. */
+  readonly isProxy?: (address: string) => boolean
   readonly unreadMs?: number
   readonly refusedMax?: number
   readonly observer: {
@@ -43,14 +46,15 @@ export function boundConnections(
   {
     connectionsMax,
     elapsedMs,
+    isProxy = () => false,
     unreadMs = UNREAD_MS,
     refusedMax = REFUSED_MAX,
     observer,
     ...refusing
   }: ConnectionOptions,
 ): Connections {
-  const within = new IdleSockets<Socket>({ elapsedMs, idleMsMin: IDLE_MS_MIN })
-  const beyond = new IdleSockets<Socket>({ elapsedMs, idleMsMin: 0 })
+  const within = new IdleSockets<Socket>({ elapsedMs, isProxy, idleMsMin: IDLE_MS_MIN })
+  const beyond = new IdleSockets<Socket>({ elapsedMs, isProxy, idleMsMin: 0 })
   let isFull = false
   const setFull = (isNow: boolean) => {
     if (isNow !== isFull) observer.full(isNow)
@@ -102,11 +106,18 @@ export function boundConnections(
     else socket.destroy()
   })
   // Not a hook, because requests with a URL that is not valid reach none.
-  app.server.prependListener('request', ({ socket }, response) => {
-    const entry = held.get(socket)
-    if (entry === undefined) return
-    entry.begin()
-    response.once('finish', () => entry.end())
+  app.server.prependListener('request', (request, response) => {
+    if (hasBody(request)) held.get(request.socket)?.arrive()
+    else countAsBusy(request, response)
+  })
+  app.addHook('preParsing', (request, reply, payload, done) => {
+    if (request.principal !== undefined) countAsBusy(request.raw, reply.raw)
+    done(null, payload)
+  })
+  // The body has arrived.
+  app.addHook('preValidation', (request, reply, done) => {
+    countAsBusy(request.raw, reply.raw)
+    done()
   })
   app.addHook('onRequest', (request, reply, done) => {
     const { socket } = request.raw
@@ -127,6 +138,27 @@ export function boundConnections(
 
 /** In a map, because the sockets are Node's own, as are the requests that look up their socket here. */
 const held = new WeakMap<Socket, HeldSocket<Socket>>()
+/** In a set, because the requests are Node's own. */
+const busy = new WeakSet<IncomingMessage>()
+
+/**
+ * Counts the connection of a request as busy until the response is complete. A connection that waits for the bytes of a body is
+ * idle, since a client may send as few of them as it likes, until the body has arrived or its caller is known.
+ */
+export function countAsBusy(request: IncomingMessage, response: ServerResponse): void {
+  const entry = held.get(request.socket)
+  if (entry === undefined || busy.has(request) || response.writableFinished) return
+  busy.add(request)
+  entry.begin()
+  response.once('finish', () => entry.end())
+}
+
+/** Whether a body must still arrive. A request that is injected without a connection has come as a whole. */
+export function hasBody({ headers, socket }: IncomingMessage): boolean {
+  if (!(socket instanceof Socket)) return false
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+}
+
 /** In a set, because the sockets are Node's own, and the requests that look them up do not exist yet. */
 const refused = new WeakSet<Socket>()
 

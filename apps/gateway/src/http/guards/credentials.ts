@@ -70,17 +70,16 @@ export const ANY_PROBLEMS = CREDENTIAL_PROBLEMS
 
 function only(services: Authenticating, require: (caller: Principal) => unknown): CredentialHook {
   return async (request) => {
-    const caller = await authenticate(services, request)
     // First, so that a refusal is on record as this caller's.
-    request.principal = caller
-    require(caller)
+    await knowCaller(services, request)
+    require(callerOf(request))
   }
 }
 
 /** Anonymous callers are allowed, but a credential that is sent must be valid. */
 export function optionalPrincipal(services: Authenticating): CredentialHook {
   return async (request) => {
-    if (request.headers.authorization !== undefined) request.principal = await authenticate(services, request)
+    if (request.headers.authorization !== undefined) await knowCaller(services, request)
   }
 }
 
@@ -98,18 +97,29 @@ export function requireChatKey({ authentication }: Authenticating): onRequestHoo
 }
 
 /**
+ * Looks up API keys from addresses that have sent too many which are not valid, so that the body of a request with another such key
+ * stays unread. For routes that would otherwise read the body first.
+ */
+export function lookUpSuspects(services: Authenticating): onRequestHookHandler {
+  return (request, _reply, done) => {
+    const credential = request.headers.authorization?.split(' ').at(-1) ?? ''
+    if (!services.authentication.isSuspect(credential, request.ip)) done()
+    else knowCaller(services, request).then(() => done(), done)
+  }
+}
+
+/**
  * An error handler for routes behind {@link requireChatKey}, whose key is checked only when the call is admitted. Before a
  * response that says what is wrong with the request it checks the key, so that only callers with a valid key learn anything.
  * Requests without an error pay nothing for it.
  */
-export function judgeKeyFirst({
-  authentication,
-}: Authenticating): (error: FastifyError, request: FastifyRequest) => Promise<never> {
+export function judgeKeyFirst(
+  services: Authenticating,
+): (error: FastifyError, request: FastifyRequest) => Promise<never> {
   return async (error, request) => {
     const isAboutRequest = ABOUT_THE_REQUEST.has(toProblem(error).status)
-    if (isAboutRequest && request.apiKey !== '' && !request.isKeyJudgedByCall) {
-      request.principal = await authentication.authenticate(request.apiKey, originOf(request))
-    }
+    if (isAboutRequest && request.apiKey !== '' && !request.isKeyJudgedByCall)
+      await knowCaller(services, request)
     // Fastify passes it on to the error handler of all routes.
     throw error
   }
@@ -117,8 +127,13 @@ export function judgeKeyFirst({
 
 const ABOUT_THE_REQUEST: ReadonlySet<number> = new Set([400, 404, 413, 415])
 
-function authenticate({ authentication }: Authenticating, request: FastifyRequest): Promise<Principal> {
-  return authentication.authenticate(bearerOf(request), originOf(request))
+/**
+ * Looks up the credential of a request, unless its caller is known.
+ *
+ * @throws Problem with status 401, `rate_limited`, `unavailable`
+ */
+export async function knowCaller({ authentication }: Authenticating, request: FastifyRequest): Promise<void> {
+  request.principal ??= await authentication.authenticate(bearerOf(request), originOf(request))
 }
 
 /** Where a request came from, for limits of addresses and for the audit log. */
@@ -156,7 +171,7 @@ function countAuthorizations(rawHeaders: readonly string[]): number {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the credential hook of a management route, and by {@link judgeKeyFirst}. */
+    /** Set once the credential has been looked up, see {@link knowCaller}. */
     principal: Principal | undefined
     /** Set by {@link requireChatKey}. */
     apiKey: string

@@ -8,7 +8,11 @@ let sockets: IdleSockets<string>
 
 beforeEach(() => {
   nowMs = 0
-  sockets = new IdleSockets({ idleMsMin: IDLE_MS, elapsedMs: () => nowMs })
+  sockets = new IdleSockets({
+    idleMsMin: IDLE_MS,
+    elapsedMs: () => nowMs,
+    isProxy: (address) => address.startsWith('10.9.'),
+  })
 })
 
 const addMany = (address: string, ...names: string[]) => names.map((name) => sockets.add(name, address))
@@ -93,6 +97,28 @@ test('the addresses of an IPv6 /64 count as one', () => {
   for (const host of ['1', '2', '3']) addMany(`2001:db8:1:2::${host}`, `v6 ${host}`)
   nowMs = IDLE_MS
   expect(sockets.next()?.socket).toBe('v6 1')
+})
+
+test('a socket on which a request arrives stays idle, but is as if it had just come', () => {
+  const [waiting, other] = addMany('192.0.2.1', 'waiting', 'other')
+  nowMs = IDLE_MS
+  waiting?.arrive()
+  expect(sockets.next()?.socket).toBe('other')
+  other?.begin()
+  expect(sockets.next()).toBeUndefined()
+  // Of a request that is being served nothing changes by the next one.
+  other?.arrive()
+  nowMs += IDLE_MS
+  expect(takeAll()).toEqual(['waiting'])
+})
+
+test('the sockets of proxies are of as many clients, so an address with two idle ones is cut before them', () => {
+  addMany('10.9.0.1', 'p1', 'p2', 'p3', 'p4')
+  addMany('10.9.0.2', 'q1')
+  addMany('192.0.2.1', 'a1', 'a2')
+  nowMs = IDLE_MS
+  // Of those that count as one each, the longest idle one is next, whichever proxy it belongs to.
+  expect(takeAll()).toEqual(['a1', 'p1', 'p2', 'p3', 'p4', 'q1', 'a2'])
 })
 
 test('what has ended late of a socket that is gone leaves nothing behind', () => {

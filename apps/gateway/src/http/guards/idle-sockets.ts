@@ -4,9 +4,11 @@ export interface IdleSocketsOptions {
   /** A socket that has been idle for less than this is left alone, since its request may be on its way. */
   readonly idleMsMin: number
   readonly elapsedMs: () => number
+  /** Whether an address is that of a proxy, whose sockets belong to many clients. */
+  readonly isProxy: (address: string) => boolean
 }
 
-/** The sockets of one network, which counts as one address. */
+/** The sockets of one network, which counts as one address, or those of all proxies. */
 interface Network {
   readonly name: string
   sockets: number
@@ -14,9 +16,11 @@ interface Network {
   readonly idle: Set<HeldSocket<unknown>>
 }
 
+const PROXIES = 'proxies'
+
 /**
  * The open sockets of a server by their addresses, to decide which of them is closed where there is no room for another. Only
- * sockets without a request are: those that wait for the next one, and those whose first one never arrives.
+ * idle ones are: those that wait for the next request, or for the rest of one whose caller is not known.
  */
 export class IdleSockets<Socket> {
   readonly #options: IdleSocketsOptions
@@ -33,7 +37,7 @@ export class IdleSockets<Socket> {
 
   /** Adds a socket, which is idle until its first request. */
   add(socket: Socket, address: string): HeldSocket<Socket> {
-    const name = networkOf(address)
+    const name = this.#options.isProxy(address) ? PROXIES : networkOf(address)
     let network = this.#networks.get(name)
     if (network === undefined) {
       network = { name, sockets: 0, idle: new Set() }
@@ -46,18 +50,20 @@ export class IdleSockets<Socket> {
 
   /**
    * The longest idle socket of the address that has most idle ones, so that an address with many sockets that work, such as a
-   * balancer, is not the one that is cut. Undefined if that one has not been idle for long enough: an address with few must not
-   * lose them to one whose sockets are always new.
+   * balancer, is not the one that is cut. What comes through proxies may be of as many clients as there are sockets, so each counts
+   * as an address of its own. Undefined if the socket has not been idle for long enough: an address with few must not lose them to
+   * one whose sockets are always new.
    */
   next(): HeldSocket<Socket> | undefined {
     let found: HeldSocket<unknown> | undefined
     let most = 0
-    for (const { idle } of this.#networks.values()) {
-      if (idle.size < most) continue
+    for (const { name, idle } of this.#networks.values()) {
+      const size = name === PROXIES ? Math.min(idle.size, 1) : idle.size
+      if (size < most) continue
       const [longest] = idle
       if (longest === undefined) continue
-      if (found === undefined || idle.size > most || longest.idleSinceMs < found.idleSinceMs) found = longest
-      most = idle.size
+      if (found === undefined || size > most || longest.idleSinceMs < found.idleSinceMs) found = longest
+      most = size
     }
     const isIdle =
       found !== undefined && this.#options.elapsedMs() - found.idleSinceMs >= this.#options.idleMsMin
@@ -71,7 +77,7 @@ export class IdleSockets<Socket> {
   }
 }
 
-/** An open socket, and whether it carries requests. */
+/** An open socket, and how many requests of it are being served. */
 export class HeldSocket<Socket> {
   readonly socket: Socket
   readonly #network: Network
@@ -93,7 +99,15 @@ export class HeldSocket<Socket> {
     return this.#requests === 0
   }
 
-  /** A request has begun. There may be several at a time, as clients need not wait for a response. */
+  /** A request has begun to arrive. Until {@link HeldSocket.begin} the socket stays idle, but as if it had just come. */
+  arrive(): void {
+    if (!this.isIdle || this.#onRemove === undefined) return
+    this.idleSinceMs = this.#elapsedMs()
+    this.#network.idle.delete(this)
+    this.#network.idle.add(this)
+  }
+
+  /** A request is being served. There may be several at a time, as clients need not wait for a response. */
   begin(): void {
     this.#requests += 1
     this.#network.idle.delete(this)

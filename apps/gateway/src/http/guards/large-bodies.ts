@@ -1,38 +1,127 @@
-import type { onRequestHookHandler } from 'fastify'
-import { ByteBudget } from '#core/limits/byte-budget.ts'
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
+import { fail, type Problem } from '#core/errors/errors.ts'
+import { problemOf } from '#core/errors/problem-of.ts'
+import { type EndTurn, OwnerTurns } from '#core/limits/sharing/owner-turns.ts'
 import type { Services } from '#core/services/services.ts'
-import { originOf } from './credentials.ts'
-
-export interface LargeBodyOptions {
-  /** A body up to this length is read for any well-formed key, like those of other routes. */
-  readonly smallBytesMax: number
-  readonly bytesMax: number
-}
-
-/** What the large bodies of one process may take in all. */
-const HELD_BYTES_MAX = 512 * 1024 * 1024
+import { abortedWith } from '../request/aborted-with.ts'
+import { countAsBusy } from './connections.ts'
+import { callerOf, knowCaller } from './credentials.ts'
 
 /**
- * Creates a hook for a route with a larger body limit than others. A body is in memory before its call is admitted, so a
- * large one is read only for a valid key, and only as long as all of them together do not take too much. Must come after
- * `requireChatKey`.
+ * A body up to this length is read and parsed for any credential of the right form, and judged before the credential is looked
+ * up. The form of a key is public, so a longer one is parsed only for a caller that is known.
  */
-export function guardLargeBodies(
-  { authentication }: Pick<Services, 'authentication'>,
-  { smallBytesMax, bytesMax }: LargeBodyOptions,
-): onRequestHookHandler {
-  const budget = new ByteBudget(HELD_BYTES_MAX)
-  // With a callback, since an async hook would cost every call with a small body two promises.
-  return (request, reply, done) => {
-    const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
-    const bytes = encoding === undefined ? Number(length ?? 0) : bytesMax
-    // A longer one is refused without being read.
-    if (bytes <= smallBytesMax || bytes > bytesMax) return done()
-    authentication
-      .authenticate(request.apiKey, originOf(request))
-      .then(() => {
-        reply.raw.once('close', budget.hold(bytes))
-      })
-      .then(() => done(), done)
+export const SMALL_BODY_BYTES = 16_000
+
+/** The bytes of large bodies that a process holds at a time, and how many of them belong to one owner. */
+const TURNS = {
+  atOnce: 512 * 1024 * 1024,
+  perOwner: 256 * 1024 * 1024,
+  waitMs: 30_000,
+  what: 'large requests',
+}
+
+/** Called for each request whose large body is refused unread; it may throw another problem. */
+type OnRefused = (request: FastifyRequest, problem: Problem) => Promise<void>
+
+/** Makes the routes of a context read large bodies only for callers that are known. */
+export type GuardLargeBodies = (app: FastifyInstance, onRefused?: OnRefused) => void
+
+/**
+ * Creates the guard of large bodies, which all contexts of a process share. The caller is looked up before a large body is read;
+ * of one whose length is not announced, once more than {@link SMALL_BODY_BYTES} have come. Owners take turns at the memory that
+ * large bodies take, and again at the event loop, which parses them. Small bodies cost nothing here.
+ */
+export function createLargeBodyGuard(services: Pick<Services, 'authentication' | 'reads'>): GuardLargeBodies {
+  const turns = new OwnerTurns(TURNS)
+
+  async function requireCaller(request: FastifyRequest, onRefused: OnRefused | undefined): Promise<void> {
+    try {
+      if (request.headers.authorization === undefined) fail('body_too_large', TOO_LARGE_FOR_STRANGERS)
+      await knowCaller(services, request)
+    } catch (error) {
+      await onRefused?.(request, problemOf(error))
+      throw error
+    }
+  }
+
+  async function* readInTurn(payload: RequestPayload, body: LargeBody) {
+    let received = 0
+    let signal: AbortSignal | undefined
+    try {
+      // The request outlives the iterator, since the rest of one that is refused is discarded.
+      const chunks: AsyncIterable<Buffer> = payload.iterator({ destroyOnReturn: false })
+      for await (const chunk of chunks) {
+        received += chunk.length
+        if (signal === undefined && received > SMALL_BODY_BYTES) {
+          await body.requireCaller()
+          signal = abortedWith(body.reply)
+          await holdBytes(body, signal)
+        }
+        yield chunk
+      }
+      if (signal === undefined) return
+      const endTurn = await services.reads.beginLarge(callerOf(body.request), signal)
+      // Until then the body is parsed and judged.
+      setImmediate(endTurn)
+    } catch (error) {
+      payload.resume()
+      throw error
+    }
+  }
+
+  /** Waits for the memory that the body takes, which is given back with the end of the response at the latest. */
+  async function holdBytes({ request, reply, bytes }: LargeBody, signal: AbortSignal): Promise<void> {
+    countAsBusy(request.raw, reply.raw)
+    const endTurn = await turns.take({ owner: callerOf(request).userId, weight: bytes, signal })
+    request.endLargeBody = endTurn
+    reply.raw.once('close', endTurn)
+    if (reply.raw.destroyed) endTurn()
+  }
+
+  return (app, onRefused) => {
+    app.addHook('preParsing', (request, reply, payload, done) => {
+      const length = announcedLength(request)
+      if (length <= SMALL_BODY_BYTES || hasUnreadBody(request)) return done(null, payload)
+      const bytes = Math.min(length, request.routeOptions.bodyLimit ?? length, TURNS.perOwner)
+      const require = () => requireCaller(request, onRefused)
+      const stream = Readable.from(readInTurn(payload, { request, reply, bytes, requireCaller: require }))
+      // Its reader stops listening once the body is refused.
+      stream.on('error', () => undefined)
+      if (length === Number.POSITIVE_INFINITY) return done(null, stream)
+      require().then(() => done(null, stream), done)
+    })
+  }
+}
+
+interface LargeBody {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  /** What it may take in memory. */
+  readonly bytes: number
+  requireCaller(): Promise<void>
+}
+
+const TOO_LARGE_FOR_STRANGERS = {
+  detail: `body: expected at most ${SMALL_BODY_BYTES} bytes without a credential.`,
+  cost: { requested: `more than ${SMALL_BODY_BYTES}`, allowed: SMALL_BODY_BYTES },
+} as const
+
+/** The length of the body, which is infinite where it is not announced. */
+export function announcedLength({ headers }: Pick<FastifyRequest, 'headers'>): number {
+  if (headers['transfer-encoding'] !== undefined) return Number.POSITIVE_INFINITY
+  return Number(headers['content-length'] ?? 0)
+}
+
+/** A body that is sent with these methods is never read. */
+function hasUnreadBody({ method }: FastifyRequest): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Gives back the memory of a large body. Set while that is held. */
+    endLargeBody?: EndTurn
   }
 }

@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { BlockList, isIP } from 'node:net'
 import {
   type Context,
   defaultTextMapGetter,
@@ -8,6 +7,7 @@ import {
   type TextMapPropagator,
   trace,
 } from '@opentelemetry/api'
+import { addressMatcher } from '#core/limits/address-ranges.ts'
 import type { TracedRequest } from './tracing.ts'
 
 /** What a request says of the trace that it belongs to, as far as that counts. */
@@ -26,21 +26,14 @@ export function originReader(
   propagator: TextMapPropagator,
   trustedProxies: readonly string[],
 ): (request: Pick<TracedRequest, 'headers' | 'peer'>) => TraceOrigin {
-  const trusted = new BlockList()
-  for (const range of trustedProxies) {
-    const [address = '', prefix] = range.split('/')
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
-    trusted.addSubnet(address, prefix === undefined ? (family === 'ipv6' ? 128 : 32) : Number(prefix), family)
-  }
-  const isTrusted = (peer: string | undefined) =>
-    peer !== undefined && trusted.check(peer, isIP(peer) === 6 ? 'ipv6' : 'ipv4')
+  const isTrusted = addressMatcher(trustedProxies)
 
   return ({ headers, peer }) => {
     if (headers.traceparent === undefined) return NONE
     const parent = propagator.extract(ROOT_CONTEXT, headersOf(headers), defaultTextMapGetter)
     const named = trace.getSpanContext(parent)
     if (named === undefined) return NONE
-    if (isTrusted(peer)) return { parent, links: undefined }
+    if (peer !== undefined && isTrusted(peer)) return { parent, links: undefined }
     const { traceId, spanId, traceFlags } = named
     return { parent: ROOT_CONTEXT, links: [{ context: { traceId, spanId, traceFlags } }] }
   }

@@ -1,6 +1,6 @@
 import { hashKey, isWellFormedKey } from '#core/accounts/keys/key-format.ts'
 import { KEY_REFUSAL } from '#core/accounts/keys/key-refusal.ts'
-import { refuseKey } from '#core/accounts/keys/refused-keys.ts'
+import { hasTooManyRefused, refuseKey } from '#core/accounts/keys/refused-keys.ts'
 import { createBatcher } from '#core/base/async/batcher.ts'
 import type { Sql } from '#core/database/database.ts'
 import { type ErrorReason, Problem, type RefusedRequester } from '#core/errors/errors.ts'
@@ -80,6 +80,12 @@ export function createAuthentication({ sql, limits, tokens }: AuthenticationDeps
      * undefined for a well-formed key, so that the common case awaits nothing.
      */
     requireKeyFormat,
+    /**
+     * Whether a credential is an API key that must be looked up before the rest of its request is read, since its address has sent
+     * too many that are not valid. Valid ones from there are accepted.
+     */
+    isSuspect: (credential: string, address: string): boolean =>
+      hasTooManyRefused(limits, address) && isWellFormedKey(credential),
   }
 }
 

@@ -18,3 +18,8 @@ export async function refuseKey(
   const detail = `At most ${verdict.points} refused keys in ${verdict.windowSeconds} s from one address.`
   throw exceeded(verdict, detail).refusing(problem.refused)
 }
+
+/** Whether the network of this address has sent as many rejected keys as it may. It asks no store. */
+export function hasTooManyRefused({ refusedKeys }: Pick<Limits, 'refusedKeys'>, address: string): boolean {
+  return refusedKeys.isAnySpent && refusedKeys.isSpent(networkOf(address))
+}

@@ -12,7 +12,7 @@ export interface WaitingPlaces {
 export const WAITING_PLACES: WaitingPlaces = { inAll: 50, perOwner: 10 }
 
 export interface TurnRules {
-  /** The most that run at a time. */
+  /** The most that run at a time, added up by {@link Asking.weight}. */
   readonly atOnce: number
   /** The most of one owner that run at a time; by default, one owner may have all. */
   readonly perOwner?: number
@@ -33,6 +33,8 @@ export interface Asking {
    * fields of a GraphQL operation, or the pages of an export.
    */
   readonly signal?: AbortSignal | undefined
+  /** How much of what may run at a time this takes, such as bytes; 1 by default, and at most {@link TurnRules.perOwner}. */
+  readonly weight?: number
   /** Set for the rest of work that has begun, which is not refused for want of a place. */
   readonly isContinued?: boolean
 }
@@ -42,6 +44,7 @@ export type EndTurn = () => void
 
 interface Waiting {
   readonly request: object
+  readonly weight: number
   begin(): void
   refuse(problem: Problem): void
 }
@@ -64,11 +67,14 @@ export class OwnerTurns {
   #running = 0
   #places = 0
   #closedBy: ErrorReason | undefined
+  /** Whether one waits that its owner may have, for which there is no room. What needs less must not pass, or it would never run. */
+  #isCrowded = false
 
   constructor(rules: TurnRules) {
     this.#rules = rules
   }
 
+  /** The weight of all that run. */
   get running(): number {
     return this.#running
   }
@@ -83,10 +89,10 @@ export class OwnerTurns {
    *
    * @throws Problem `rate_limited`, `unavailable`
    */
-  requirePlace({ owner, signal }: Asking): void {
+  requirePlace({ owner, signal, weight = 1 }: Asking): void {
     const queue = this.#queues.get(owner)
     const hasPlace = signal !== undefined && queue?.requests.has(signal) === true
-    if (!hasPlace && !this.#isFree(owner)) this.#requirePlace(queue)
+    if (!hasPlace && !this.#isFree(owner, weight)) this.#requirePlace(queue)
   }
 
   /** Ends all waiting with this reason and refuses further requests with it. What runs may go on. */
@@ -105,47 +111,55 @@ export class OwnerTurns {
    * {@link OwnerTurns.close}
    */
   take(asking: Asking): Promise<EndTurn> | EndTurn {
-    const { owner, signal } = asking
+    const { owner, signal, weight = 1 } = asking
     if (this.#closedBy !== undefined) fail(this.#closedBy)
     if (signal?.aborted === true) throw new ClientGone()
-    if (this.#isFree(owner)) return this.#begin(owner)
+    if (this.#isFree(owner, weight)) return this.#begin(owner, weight)
     return this.#wait(asking)
   }
 
-  /** Whether one more of this owner may run. Nobody else with a right to it waits then, or it would run already. */
-  #isFree(owner: string): boolean {
-    return this.#running < this.#rules.atOnce && !this.#hasAll(owner)
+  /** Whether one more of this owner may run, and takes nothing that another with a right to it waits for. */
+  #isFree(owner: string, weight: number): boolean {
+    return this.#fits(weight) && !this.#isCrowded && this.#hasLeft(owner, weight) && !this.#queues.has(owner)
   }
 
-  #hasAll(owner: string): boolean {
-    return (this.#runningOf.get(owner) ?? 0) >= (this.#rules.perOwner ?? this.#rules.atOnce)
+  #fits(weight: number): boolean {
+    return this.#running + weight <= this.#rules.atOnce
   }
 
-  #begin(owner: string): EndTurn {
-    this.#running += 1
-    this.#runningOf.set(owner, (this.#runningOf.get(owner) ?? 0) + 1)
+  /** Whether this owner may have that much more, as far as the others let it. */
+  #hasLeft(owner: string, weight: number): boolean {
+    const { atOnce, perOwner = atOnce } = this.#rules
+    return (this.#runningOf.get(owner) ?? 0) + weight <= perOwner
+  }
+
+  #begin(owner: string, weight: number): EndTurn {
+    this.#running += weight
+    this.#runningOf.set(owner, (this.#runningOf.get(owner) ?? 0) + weight)
     let isOver = false
     return () => {
       if (isOver) return
       isOver = true
-      this.#end(owner)
+      this.#end(owner, weight)
     }
   }
 
-  #end(owner: string): void {
-    this.#running -= 1
-    const left = (this.#runningOf.get(owner) ?? 0) - 1
+  #end(owner: string, weight: number): void {
+    this.#running -= weight
+    const left = (this.#runningOf.get(owner) ?? 0) - weight
     if (left > 0) this.#runningOf.set(owner, left)
     else this.#runningOf.delete(owner)
     this.#beginNext()
   }
 
   #beginNext(): void {
+    this.#isCrowded = false
+    if (this.#closedBy !== undefined) return
     for (const [owner, queue] of this.#queues) {
-      if (this.#running >= this.#rules.atOnce) return
-      if (this.#hasAll(owner)) continue
       const next = queue.waiting[0]
-      if (next === undefined) continue
+      if (next === undefined || !this.#hasLeft(owner, next.weight)) continue
+      this.#isCrowded = !this.#fits(next.weight)
+      if (this.#isCrowded) return
       // Behind the others: it has had its turn. The loop comes to it again, so every turn that is free is used.
       this.#queues.delete(owner)
       this.#queues.set(owner, queue)
@@ -153,7 +167,7 @@ export class OwnerTurns {
     }
   }
 
-  #wait({ owner, signal, isContinued = false }: Asking): Promise<EndTurn> {
+  #wait({ owner, signal, weight = 1, isContinued = false }: Asking): Promise<EndTurn> {
     const { waitMs } = this.#rules
     const queue = this.#queues.get(owner) ?? { waiting: [], requests: new Map<object, number>() }
     const request = signal ?? {}
@@ -168,19 +182,23 @@ export class OwnerTurns {
       const refuse = (problem: Problem) => {
         leave()
         reject(problem)
+        // It may have been the one that the others waited behind.
+        this.#beginNext()
       }
       const onGone = () => refuse(new ClientGone())
       const waiting: Waiting = {
         request,
+        weight,
         refuse,
         begin: () => {
           leave()
-          resolve(this.#begin(owner))
+          resolve(this.#begin(owner, weight))
         },
       }
       this.#join(owner, queue, waiting)
+      this.#isCrowded ||= this.#hasLeft(owner, weight)
       signal?.addEventListener('abort', onGone, { once: true })
-      if (waitMs !== undefined) timer = setTimeout(() => refuse(this.#tooLong(owner)), waitMs)
+      if (waitMs !== undefined) timer = setTimeout(() => refuse(this.#tooLong(owner, weight)), waitMs)
     })
   }
 
@@ -199,14 +217,14 @@ export class OwnerTurns {
       fail('unavailable', again('waiting_places', `Too many ${what} are waiting.`))
   }
 
-  #tooLong(owner: string): Problem {
+  #tooLong(owner: string, weight: number): Problem {
     const { what } = this.#rules
-    return this.#hasAll(owner)
-      ? new Problem(
+    return this.#hasLeft(owner, weight)
+      ? new Problem('unavailable', again('turns', `As many ${what} are running as can at a time.`))
+      : new Problem(
           'rate_limited',
           again('turns_of_owner', `As many ${what} of this user are running as may at a time.`),
         )
-      : new Problem('unavailable', again('turns', `As many ${what} are running as can at a time.`))
   }
 
   #join(owner: string, queue: Queue, waiting: Waiting): void {
