@@ -1,9 +1,15 @@
+import { connect } from 'node:net'
 import { s3TestServer } from '@trunkline/gateway/src/core/uploads/storage/scratch-bucket.test-support.ts'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { apiOf } from '../support/api.ts'
 import { readCompose, readEnvironmentFile } from '../support/compose.ts'
-import { PROXIES, startTopology, type Topology } from '../support/compose-topology.ts'
+import {
+  CONNECTIONS_PER_ADDRESS,
+  PROXIES,
+  startTopology,
+  type Topology,
+} from '../support/compose-topology.ts'
 import { areInstalled } from '../support/installed-tools.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 import { query } from '../support/query.ts'
@@ -160,6 +166,39 @@ describe.skipIf(!postgres || s3 === undefined || !canRun)('what compose.yaml des
     test('a file that is too large is refused by the gateway, in its own words', async () => {
       const response = await sendFile(url(), key, Buffer.alloc(50 * 1024 * 1024 + 1, 'a'))
       expect([response.status, await response.json()]).toMatchObject([413, { reason: 'body_too_large' }])
+    })
+
+    test('one address has a bounded number of connections, and another is answered meanwhile', async () => {
+      const { hostname, port } = new URL(url())
+      const head =
+        'POST /api/v1/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{'
+      const open = () => {
+        const socket = connect({ port: Number(port), host: hostname, localAddress: '127.0.0.3' })
+        let answer = 'waits'
+        socket
+          .on('error', () => undefined)
+          .on('data', (data) => {
+            answer = String(data)
+          })
+        socket.on('close', () => {
+          if (answer === 'waits') answer = 'closed'
+        })
+        socket.write(head)
+        return { socket, answer: () => answer }
+      }
+      const opened: ReturnType<typeof open>[] = []
+      try {
+        const refused = await until('one of many is refused', () => {
+          // More than enough, also where a gateway gives up the first of them in the meantime.
+          if (opened.length < 3 * CONNECTIONS_PER_ADDRESS) opened.push(...Array.from({ length: 20 }, open))
+          return opened.find(({ answer }) => /^closed|^HTTP\/1\.1 429/.test(answer()))
+        })
+        expect(opened.length).toBeGreaterThan(CONNECTIONS_PER_ADDRESS)
+        expect(refused.answer()).toMatch(proxy === 'nginx' ? /^HTTP\/1\.1 429 / : /^closed$/)
+        expect((await apiAt(proxy).call('GET', '/docs')).status).toBe(200)
+      } finally {
+        for (const { socket } of opened) socket.destroy()
+      }
     })
 
     test('a client cannot say which address it has', async () => {

@@ -18,6 +18,9 @@ import { freePort } from './free-port.ts'
 import { type Program, startProgram } from './program.ts'
 import { until } from './until.ts'
 
+/** The connections that a proxy takes from one address here, of which the recipes have more. */
+export const CONNECTIONS_PER_ADDRESS = 40
+
 /** The recipes of `deploy`. compose.yaml mounts the one of nginx. */
 export const PROXIES = ['nginx', 'haproxy'] as const
 const GATEWAYS = ['gateway-a', 'gateway-b'] as const
@@ -196,6 +199,7 @@ async function startNginx(place: Place): Promise<Program> {
     'gateway-b:8080': at(ports['gateway-b'].port),
     'listen 8080;': `listen ${at(ports.nginx.http)};`,
     'listen 8081;': `listen ${at(ports.nginx.files)};`,
+    'limit_conn address 1000;': `limit_conn address ${CONNECTIONS_PER_ADDRESS};`,
   })
   const path = join(home, 'nginx.conf')
   await writeFile(path, own.applyTo(await mounted(place, 'proxy', '/etc/nginx/nginx.conf')))
@@ -212,6 +216,7 @@ async function startHaproxy({ ports, home, substitutes }: Place): Promise<Progra
     'gateway-b:8080': serverAt(ports['gateway-b']),
     'bind :8080': `bind ${at(ports.haproxy.http)}`,
     'bind :8081': `bind ${at(ports.haproxy.files)}`,
+    'sc0_conn_cur gt 1000': `sc0_conn_cur gt ${CONNECTIONS_PER_ADDRESS}`,
   })
   const text = await readFile(join(DEPLOY, 'haproxy.cfg'), 'utf8')
   const path = join(home, 'haproxy.cfg')

@@ -309,6 +309,26 @@ describe('an address that sends too many documents that are refused', () => {
     await expectOpenLogin(from)
   })
 
+  test('counts bodies over 16 kB without a valid credential, which are refused unread', async () => {
+    const large = `{ agents { id } } # ${'x'.repeat(16_000)}`
+    for (const [credential, status, code] of [
+      [undefined, 413, 'body_too_large'],
+      ['eyJ.a.b', 401, 'token_invalid'],
+    ] as const) {
+      const from = newAddress()
+      const first = await send(large, { from, credential })
+      expect(first).toMatchObject({ status, code, data: undefined })
+      if (credential === undefined) {
+        const cost = { requested: 'more than 16000', allowed: 16_000 }
+        expect(first.errors[0].extensions).toMatchObject({ status, cost })
+      }
+      expect(await close(from, large, credential)).toEqual(new Set([code, 'rate_limited']))
+      expect((await send(large, { from, credential })).status).toBe(429)
+      expect((await send(large, { from, credential: admin() })).errors).toBeUndefined()
+      await expectOpenLogin(from)
+    }
+  })
+
   test('may log in and do nothing beside it', async () => {
     const from = newAddress()
     await close(from, '{ me { id } }')

@@ -62,9 +62,7 @@ export function createLargeBodyGuard(services: Pick<Services, 'authentication' |
         yield chunk
       }
       if (signal === undefined) return
-      const endTurn = await services.reads.beginLarge(callerOf(body.request), signal)
-      // Until then the body is parsed and judged.
-      setImmediate(endTurn)
+      body.whenJudged(await services.reads.beginLarge(callerOf(body.request), signal))
     } catch (error) {
       payload.resume()
       throw error
@@ -85,12 +83,17 @@ export function createLargeBodyGuard(services: Pick<Services, 'authentication' |
       const length = announcedLength(request)
       if (length <= SMALL_BODY_BYTES || hasUnreadBody(request)) return done(null, payload)
       const bytes = Math.min(length, request.routeOptions.bodyLimit ?? length, TURNS.perOwner)
-      const require = () => requireCaller(request, onRefused)
-      const stream = Readable.from(readInTurn(payload, { request, reply, bytes, requireCaller: require }))
+      const body: LargeBody = {
+        ...{ request, reply, bytes },
+        requireCaller: () => requireCaller(request, onRefused),
+        // What follows the last byte is done before the next tick that a microtask asks for.
+        whenJudged: (end) => stream.once('close', () => queueMicrotask(() => process.nextTick(end))),
+      }
+      const stream = Readable.from(readInTurn(payload, body))
       // Its reader stops listening once the body is refused.
       stream.on('error', () => undefined)
       if (length === Number.POSITIVE_INFINITY) return done(null, stream)
-      require().then(() => done(null, stream), done)
+      body.requireCaller().then(() => done(null, stream), done)
     })
   }
 }
@@ -101,6 +104,8 @@ interface LargeBody {
   /** What it may take in memory. */
   readonly bytes: number
   requireCaller(): Promise<void>
+  /** Calls a function once the whole body has been parsed and judged, as far as no database is needed. */
+  whenJudged(call: () => void): void
 }
 
 const TOO_LARGE_FOR_STRANGERS = {

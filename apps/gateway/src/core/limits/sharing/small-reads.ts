@@ -58,8 +58,10 @@ export function createSmallReads({ limits, runtime }: SmallReadsDeps) {
       const end = await large.take({ owner: caller.userId, signal })
       const startedMs = runtime.elapsedMs()
       return () => {
-        const tookMs = runtime.elapsedMs() - startedMs
-        setTimeout(end, Math.min(tookMs * PAUSE_PER_MS, PAUSE_MS_MAX)).unref()
+        const pauseMs = Math.min((runtime.elapsedMs() - startedMs) * PAUSE_PER_MS, PAUSE_MS_MAX)
+        // A timer lasts a millisecond at least.
+        if (pauseMs < 1) end()
+        else setTimeout(end, pauseMs).unref()
       }
     },
   }
