@@ -31,7 +31,9 @@ export async function serveOn(database: Database, settings: object = {}): Promis
       await gateway.prepare()
       await gateway.open()
     },
-    drain: () => gateway.close(),
+    async drain() {
+      await gateway.close()
+    },
     async close() {
       await app.close()
       await database.close()

@@ -13,13 +13,14 @@ export interface EndedByInstances
 
 /** The row of this process among those of others, and who ends the calls of dead ones. */
 export function buildInstances(
-  { config, database, runtime, identity, build, log }: Surroundings,
+  { config, database, runtime, identity, build, disk, log }: Surroundings,
   { load, configuration, concerns, port, ledger, replyStore }: EndedByInstances,
 ): Instances {
   const { lanes } = database
   const { leaseMs } = config.instance
   return createInstances({
-    sql: lanes.heartbeat,
+    // Also in a process without any calls, so that its readiness says whether the database takes writes.
+    sql: disk.writability.watched(lanes.heartbeat, 'heartbeat'),
     readSql: lanes.probes,
     upkeepSql: lanes.upkeep,
     runtime,

@@ -1,5 +1,12 @@
-import { isConnectionError, isDiskFull, isStatementTimeout } from '#core/errors/connection-error.ts'
+import { changes } from '#core/base/values/changes.ts'
+import {
+  isConflict,
+  isConnectionError,
+  isStatementTimeout,
+  writeObstacle,
+} from '#core/errors/connection-error.ts'
 import { createLedger, type Ledger } from '#core/ledger/ledger.ts'
+import { logChanges } from '#ops/log-changes.ts'
 import type { LedgerFailure } from '#ops/metrics/ledger-metrics.ts'
 import type { Surroundings } from './surroundings.ts'
 
@@ -14,6 +21,13 @@ export function buildLedger({
   log,
 }: Surroundings): Ledger {
   const { lanes } = database
+  const settleable = changes(
+    logChanges(
+      log,
+      'the ends of calls are written again',
+      'the ends of calls cannot be written: they are repeated until they are',
+    ),
+  )
   const ledger = createLedger({
     sql: lanes.settlements,
     admissionSql: lanes.admissions,
@@ -24,19 +38,24 @@ export function buildLedger({
     bounds: config.usage,
     observer: {
       batch(statement, calls, ms) {
-        disk.fullness.written()
+        disk.writability.written(statement)
+        if (statement === 'settle') settleable(true)
         metrics.ledgerBatch(statement, calls.length, ms)
         tracing?.ledgerBatch(statement, calls, ms)
       },
       batchFailed(statement, error, calls, ms) {
-        disk.fullness.failed(error)
+        disk.writability.failed(statement, error)
+        if (statement === 'settle' && !isConflict(error)) settleable(false, error)
         const cause = failureOf(error)
         metrics.ledgerBatchFailed(statement, cause, ms)
         tracing?.ledgerBatch(statement, calls, ms, cause)
       },
-      settleFailed(error) {
+      settleFailed(error, call) {
         metrics.settleFailed()
-        log.error({ err: error }, 'the end of a call could not be written')
+        log.error(
+          { err: error, call },
+          'the end of a call could not be written: it is settled as interrupted, without its texts',
+        )
       },
     },
   })
@@ -46,7 +65,9 @@ export function buildLedger({
 
 /** Why a statement of the ledger failed, for the metric. */
 function failureOf(error: unknown): LedgerFailure {
-  if (isDiskFull(error)) return 'disk_full'
+  const obstacle = writeObstacle(error)
+  if (obstacle !== undefined) return obstacle
+  if (isConflict(error)) return 'conflict'
   if (isStatementTimeout(error)) return 'timeout'
   return isConnectionError(error) ? 'connection' : 'other'
 }

@@ -13,6 +13,7 @@ export type ServiceParts = Omit<
   | 'onUsageFeedAnswer'
   | 'onKeyWatchAnswer'
   | 'onFileNotKept'
+  | 'onAuditDropped'
   | 'sweepObserver'
   | 'observe'
   | 'configuration'
@@ -40,6 +41,7 @@ export function buildServices(
       'the keys of running calls cannot be checked, so the calls go on',
     ),
     onFileNotKept: logFilesNotKept(log),
+    onAuditDropped: metrics.auditDropped,
     configuration: {
       ...parts.configuration,
       observer: {

@@ -137,10 +137,18 @@ export function createGatewayLife(surroundings: Surroundings, parts: LivingParts
     },
     /** Refuses new calls, lets running ones end within the time, and ends the rest. */
     drain,
-    /** Ends what still runs, writes the end of every call and closes the connections to platforms. The database stays open. */
-    async close(): Promise<void> {
+    /**
+     * Ends what still runs, writes the end of every call and closes the connections to platforms. The database stays open.
+     *
+     * @returns how many ends of calls could not be written
+     */
+    async close(): Promise<number> {
       await drain(0)
-      await Promise.all([ledger.close(5_000), processTasks.replies.close(5_000), parts.refusals.close(5_000)])
+      const [endsNotWritten] = await Promise.all([
+        ledger.close(5_000),
+        processTasks.replies.close(5_000),
+        parts.refusals.close(5_000),
+      ])
       await withDeadline(5_000, parts.refusedOperations.settled()).catch(() => undefined)
       maintenance.stop()
       processTasks.configuration.stop()
@@ -156,6 +164,7 @@ export function createGatewayLife(surroundings: Surroundings, parts: LivingParts
       storage.close()
       await Promise.all([parts.upstream.close(), processTasks.keptFiles.close()])
       await tracing?.close(TRACES_WITHIN_MS)
+      return endsNotWritten
     },
   }
 }

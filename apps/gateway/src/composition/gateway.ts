@@ -100,7 +100,8 @@ export async function createGateway({
   const watch = createProcessWatch({
     runtime,
     backlog: ledger.backlog,
-    isDiskFull: () => disk.space.isLow || disk.fullness.isFull,
+    lateSettlements: ledger.lateSettlements,
+    isDiskFull: disk.isFull,
     findLockHolder: database.kind === 'server' ? () => findLockHolder(database.lanes.probes) : undefined,
     lockFound: (blockedBy) => surroundings.log.warn({ blockedBy }, 'statements wait for a lock'),
   })

@@ -4,7 +4,7 @@ import type { Runtime } from '#core/base/runtime.ts'
 import type { Database } from '#core/database/database.ts'
 import { tooOld } from '#core/database/migrations/min-build.ts'
 import type { Instances } from '#core/ledger/instances.ts'
-import type { DiskWatch } from './disk-watch.ts'
+import { type DiskWatch, OBSTACLES } from './disk-watch.ts'
 import type { DependencyState } from './health.ts'
 
 /** Clients of `/readyz` give up after a few seconds, so what takes longer than this counts as not ready. */
@@ -17,7 +17,7 @@ export interface DependencyDeps {
   readonly instances: Pick<Instances, 'neededBuild'>
   /** The newest migration that this version knows. */
   readonly build: string
-  readonly disk: Pick<DiskWatch, 'fullness' | 'states'>
+  readonly disk: Pick<DiskWatch, 'writability' | 'states'>
   /** Rejects if the storage of files does not answer. */
   pingStorage(): Promise<void>
   readonly redis: { readonly status: string } | undefined
@@ -45,7 +45,10 @@ export function createDependencyStates({
     const { neededBuild } = instances
     if (neededBuild !== undefined) return { ok: false, detail: tooOld(build, neededBuild) }
     const state = await databaseAnswer.get()
-    return state.ok && disk.fullness.isFull ? { ok: false, detail: 'its disk is full' } : state
+    if (!state.ok) return state
+    const { obstacle } = disk.writability
+    if (obstacle === undefined) return { ...state, writable: true }
+    return { ...state, writable: false, detail: `takes no writes: ${OBSTACLES[obstacle]}` }
   }
   return async () => ({
     database: await databaseNow(),

@@ -2,12 +2,13 @@ import type { Logger } from 'pino'
 import type { Runtime } from '#core/base/runtime.ts'
 import type { Database } from '#core/database/database.ts'
 import { AMPLE_SPACE, watchDiskSpace } from '#core/database/disk/disk-space.ts'
-import { createDiskFullness } from '#core/database/disk-fullness.ts'
+import { createWritability } from '#core/database/writability.ts'
+import type { WriteObstacle } from '#core/errors/connection-error.ts'
 import type { DependencyState } from './health.ts'
 import { logChanges } from './log-changes.ts'
 import type { Metrics } from './metrics/metrics.ts'
 
-/** Watches the disk on which the database writes, and says in the log, the metrics and `/readyz` when it is full. */
+/** Watches whether the database can write, and says in the log, the metrics and `/readyz` when it cannot or its disk is full. */
 export type DiskWatch = ReturnType<typeof createDiskWatch>
 
 export interface DiskWatchDeps {
@@ -20,15 +21,17 @@ export interface DiskWatchDeps {
 
 export function createDiskWatch({ config, database, runtime, metrics, log }: DiskWatchDeps) {
   const { freeBytesMin } = config.storage
-  const fullness = createDiskFullness(runtime, (isFull, error) => {
-    if (isFull) log.error({ err: error }, 'the database cannot write: its disk is full')
+  const writability = createWritability(runtime, (obstacle, error) => {
+    if (obstacle !== undefined) log.error({ err: error }, `the database cannot write: ${OBSTACLES[obstacle]}`)
     else log.info('the database can write again')
   })
+  const isReportedFull = () => writability.obstacle === 'disk_full'
   if (database.kind === 'server') {
-    metrics.watchDisk({ isFull: () => fullness.isFull })
+    metrics.watchDisk({ isFull: isReportedFull })
     return {
       space: AMPLE_SPACE,
-      fullness,
+      writability,
+      isFull: isReportedFull,
       states: () => ({}),
       start: async () => undefined,
       stop: () => undefined,
@@ -50,15 +53,18 @@ export function createDiskWatch({ config, database, runtime, metrics, log }: Dis
       ),
     },
   })
+  const isFull = () => space.isLow || isReportedFull()
   metrics.watchDisk({
-    isFull: () => space.isLow || fullness.isFull,
+    isFull,
     freeBytes: () => space.freeBytes,
     freeBytesMin,
   })
   return {
     space,
-    /** Whether a server reported that its disk is full. */
-    fullness,
+    /** What the statements that write have met. */
+    writability,
+    /** Whether the disk of the database is full, or almost full. */
+    isFull,
     /** The state of `DATA_DIR` where the database is embedded. */
     states: (): { readonly disk?: DependencyState } => ({
       disk: space.isLow ? { ok: false, detail: `${LOW}; nothing is admitted or changed` } : { ok: true },
@@ -66,6 +72,13 @@ export function createDiskWatch({ config, database, runtime, metrics, log }: Dis
     start: space.start,
     stop: space.stop,
   }
+}
+
+/** Why the database cannot write, for operators. */
+export const OBSTACLES: Readonly<Record<WriteObstacle, string>> = {
+  disk_full: 'its disk is full',
+  read_only: 'it is read only',
+  missing_right: 'the role of the gateway lacks a right',
 }
 
 const LOW = 'DATA_DIR has too little free space'

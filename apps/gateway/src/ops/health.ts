@@ -7,6 +7,11 @@ import type { Metrics } from './metrics/metrics.ts'
 export interface DependencyState {
   readonly ok: boolean
   readonly detail?: string
+  /**
+   * Of the database: whether it takes what is written. All processes share it, and each can still serve what only reads, so this does
+   * not make the process unready.
+   */
+  readonly writable?: boolean
   /** True if chats are served without it, so that its failure does not make the process unready. */
   readonly optional?: boolean
 }
@@ -72,6 +77,12 @@ const Readiness = {
     Type.Object({
       ok: Type.Boolean({ description: 'Whether the dependency can be used as it is.' }),
       detail: Type.Optional(Type.String({ description: 'What is wrong with it, for operators.' })),
+      writable: Type.Optional(
+        Type.Boolean({
+          description:
+            'Only of a database that answers. False while it takes no writes, because it is read only, its disk is full or a right is missing: the process is ready, logins and reads go on, and what needs to write is answered 503.',
+        }),
+      ),
       optional: Type.Optional(
         Type.Boolean({
           description: 'True if the process is ready without it: only uploads need the storage.',

@@ -6,6 +6,7 @@ function watchOf({ holder = undefined as string | undefined } = {}) {
   const watch = createProcessWatch({
     runtime: { elapsedMs: () => state.nowMs, now: () => new Date(1_000_000 + state.nowMs) },
     backlog: () => ({ waiting: 2, oldestMs: state.oldestMs }),
+    lateSettlements: () => ['call 1', 'call 2'],
     isDiskFull: () => state.isFull,
     findLockHolder: async () => state.holder,
     lockFound: (name) => state.found.push(name),
@@ -25,7 +26,7 @@ test('a process has no concerns while ends of calls are written and requests are
 test('a ledger that is behind says since when, how many ends wait, and who holds the lock', async () => {
   const state = watchOf({ holder: 'process 7 (psql)' })
   state.oldestMs = 6_000
-  const behind = { concern: 'ledger_behind', since: 994_000, count: 2 }
+  const behind = { concern: 'ledger_behind', since: 994_000, count: 2, calls: ['call 1', 'call 2'] }
   expect(state.watch.concerns()).toEqual([behind])
   await settled()
   expect(state.watch.concerns()).toEqual([{ ...behind, blockedBy: state.holder }])

@@ -1,12 +1,11 @@
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 import type { Problem } from '#core/errors/errors.ts'
-import type { SettlementBacklog } from '#core/ledger/ledger.ts'
+import type { Ledger } from '#core/ledger/ledger.ts'
 import type { ToldConcern } from '#core/ledger/process-concerns.ts'
 
-interface ProcessWatchDeps {
+interface ProcessWatchDeps extends Pick<Ledger, 'backlog' | 'lateSettlements'> {
   readonly runtime: Pick<Runtime, 'elapsedMs' | 'now'>
-  readonly backlog: () => SettlementBacklog
   readonly isDiskFull: () => boolean
   /** Who holds the lock for which statements of the gateway wait; absent where the database has one session. */
   readonly findLockHolder?: (() => Promise<string | undefined>) | undefined
@@ -16,6 +15,8 @@ interface ProcessWatchDeps {
 
 /** Ends of calls are written within a second. */
 const BEHIND_MS = 5_000
+/** So many of the late ones are named, for `usage verify`. */
+const LATE_CALLS_MAX = 100
 /** Requests that were refused before a pause of this length belong to another trouble. */
 const QUIET_MS = 60_000
 /** A statement waits for a lock, is cancelled and comes again after a while, so that a look may find it not waiting. */
@@ -29,7 +30,7 @@ interface Refused {
 
 /** Says what is wrong with this process, for its heartbeats: by them the console shows it beside the other processes. */
 export function createProcessWatch(deps: ProcessWatchDeps) {
-  const { runtime, backlog, isDiskFull, findLockHolder, lockFound } = deps
+  const { runtime, backlog, lateSettlements, isDiskFull, findLockHolder, lockFound } = deps
   const refusals = new Map<string, Refused>()
   let fullSinceMs: number | undefined
   let holder: { readonly name: string; readonly seenMs: number } | undefined
@@ -38,7 +39,8 @@ export function createProcessWatch(deps: ProcessWatchDeps) {
   function ledgerBehind(): ToldConcern[] {
     const { waiting, oldestMs } = backlog()
     if (oldestMs < BEHIND_MS) return []
-    return [{ concern: 'ledger_behind', since: before(oldestMs), count: waiting }]
+    const calls = lateSettlements(BEHIND_MS, LATE_CALLS_MAX)
+    return [{ concern: 'ledger_behind', since: before(oldestMs), count: waiting, calls }]
   }
 
   function diskFull(nowMs: number): ToldConcern[] {

@@ -26,6 +26,13 @@ test('for a server with several addresses, the line shows the error of the first
   expect(refusalLine(error)).toBe('The database does not answer: connect ECONNREFUSED ::1:5432.')
 })
 
+test('a database that takes no writes is said to be one, with its reason', () => {
+  const error = Object.assign(new Error('cannot execute INSERT in a read-only transaction'), { code: '25006' })
+  expect(refusalLine(error)).toBe(
+    'The database takes no writes: cannot execute INSERT in a read-only transaction.',
+  )
+})
+
 test('an error of the program itself has no such line', () => {
   expect(refusalLine(new TypeError('x is not a function'))).toBeUndefined()
 })

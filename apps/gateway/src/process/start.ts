@@ -13,7 +13,7 @@ import { lockDataDir } from '#core/database/embedded/data-dir-lock.ts'
 import { requireCurrentBuild } from '#core/database/migrations/min-build.ts'
 import { openDatabase } from '#core/database/open.ts'
 import { readPendingMigrations } from '#core/database/unusable-database.ts'
-import { isConnectionError } from '#core/errors/connection-error.ts'
+import { isConnectionError, writeObstacle } from '#core/errors/connection-error.ts'
 import { OperatorError } from '#core/errors/operator-error.ts'
 import { serveCommands } from '#ops/command-socket.ts'
 import { EngineReport } from '#ops/engine-report.ts'
@@ -56,6 +56,7 @@ export async function start(settings: Config): Promise<void> {
   markRejectionHandled(introduceToPrimary(identity))
   const { stopped, markStarted } = watchStop(settings, log)
   const closers: (() => Promise<unknown>)[] = []
+  let endsNotWritten = 0
   try {
     const engine = new EngineReport(log)
     const database = await openOwned(settings, closers, { say, engine, log })
@@ -100,13 +101,20 @@ export async function start(settings: Config): Promise<void> {
     if (!gateway.health.isPrepared())
       markRejectionHandled(retryStart(preparation, { stopped, waiting, complete }))
 
-    await stopServing({ ...serving, gateway, drain: config.drain, signal: await stopped, log })
+    endsNotWritten = await stopServing({
+      ...serving,
+      gateway,
+      drain: config.drain,
+      signal: await stopped,
+      log,
+    })
   } finally {
     for (const close of closers.reverse()) {
       await close().catch((error: unknown) => log.warn({ err: error }, 'a part did not close'))
     }
   }
-  log.info('stopped')
+  // Another process settles those as interrupted.
+  log[endsNotWritten === 0 ? 'info' : 'warn']({ endsNotWritten }, 'stopped')
   await output.close()
 }
 
@@ -168,7 +176,7 @@ interface Preparation {
   readonly say: Say
 }
 
-/** If the database server is down, the process starts anyway, reports that it is not ready, and tries again later. */
+/** If the database server is down or read only, the process starts anyway, reports that it is not ready, and tries again later. */
 async function ifReachable(
   { database }: Preparation,
   waiting: Waiting,
@@ -178,7 +186,8 @@ async function ifReachable(
     await step()
     return true
   } catch (error) {
-    if (database.kind === 'embedded' || !isConnectionError(error)) throw error
+    const isPassing = isConnectionError(error) || writeObstacle(error) === 'read_only'
+    if (database.kind === 'embedded' || !isPassing) throw error
     waiting.failed(error)
     return false
   }

@@ -37,8 +37,10 @@ interface StopServing extends Serving {
 /**
  * Stops in an order that clients do not notice: first the process reports that it is not ready, and goes on serving until load
  * balancers have seen it. Then the listener closes, what runs may end, and what still runs at the deadline is ended.
+ *
+ * @returns how many ends of calls could not be written
  */
-export async function stopServing(parts: StopServing): Promise<void> {
+export async function stopServing(parts: StopServing): Promise<number> {
   const { app, responses, commands, gateway, drain, signal, log } = parts
   const { chat } = gateway.processTasks
   // Without a database no call is served that could be refused.
@@ -62,7 +64,7 @@ export async function stopServing(parts: StopServing): Promise<void> {
   const cut = setTimeout(() => app.server.closeAllConnections(), FLUSH_MS)
   await closed
   clearTimeout(cut)
-  await gateway.close()
+  return gateway.close()
 }
 
 /** Waits for responses that are still being sent, then closes the remaining connections. */

@@ -1,6 +1,7 @@
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 import type { Sql } from '#core/database/database.ts'
 import { AMPLE_SPACE, type DiskSpace } from '#core/database/disk/disk-space.ts'
+import { writeObstacle } from '#core/errors/connection-error.ts'
 import type { Who } from './actor.ts'
 import type { AuditOperation, AuditTarget } from './operations.ts'
 
@@ -44,16 +45,29 @@ export const ALL_MAX = 1_000
 export function createAudit({
   sql,
   space = AMPLE_SPACE,
+  onDropped = () => undefined,
 }: {
   readonly sql: Sql
+  /** Called for an event that the database did not take. */
+  readonly onDropped?: () => void
   /** Defaults to {@link AMPLE_SPACE}. */
   readonly space?: Pick<DiskSpace, 'isLow'>
 }) {
+  /** What changes something fails by itself where nothing can be written. Reads and logins go on, without a record. */
+  async function store(work: Promise<unknown>): Promise<void> {
+    try {
+      await work
+    } catch (error) {
+      if (writeObstacle(error) === undefined) throw error
+      onDropped()
+    }
+  }
+
   return {
-    /** Resolves when the event is stored. On a disk without space it is not stored, and calls and logins go on. */
+    /** Resolves when the event is stored. Where the database takes no writes it is not stored, and reads and logins go on. */
     async append(who: Who, event: NewEvent): Promise<void> {
       if (space.isLow) return
-      await sql.query('SELECT audit_append($1::jsonb)', [eventJson(who, event)])
+      await store(sql.query('SELECT audit_append($1::jsonb)', [eventJson(who, event)]))
     },
     /**
      * The same for what strangers can cause at will: after {@link BOUNDED_MAX} events of a subject in an hour they are only counted,
@@ -72,8 +86,8 @@ export function createAudit({
       const { operation, result = 'done' } = event
       const nameOf = ({ kind, id }: AuditSubject) => `${operation}/${result}/${kind}/${id}`
       const values = [eventJson(who, event), JSON.stringify(subjects.map(nameOf)), BOUNDED_MAX]
-      if (all === undefined) await sql.query(`SELECT ${APPEND_BOUNDED}`, values)
-      else await sql.query(APPEND_WITHIN_ALL, [...values, nameOf({ kind: all, id: 'all' }), ALL_MAX])
+      if (all === undefined) await store(sql.query(`SELECT ${APPEND_BOUNDED}`, values))
+      else await store(sql.query(APPEND_WITHIN_ALL, [...values, nameOf({ kind: all, id: 'all' }), ALL_MAX]))
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { Failure, FinishReason, TokenCounts } from '#core/agents/events.ts'
 import type { CallFace, CallKind, CallOutcome } from '#core/ledger/call-kinds.ts'
-import type { AttemptEnd } from '#core/ledger/settlement-row.ts'
+import type { AttemptEnd } from '#core/ledger/settlement/settlement-row.ts'
 import type { LimitVerdict } from '#core/limits/limits.ts'
 import type { Traced } from '#core/requests/request-trace.ts'
 

@@ -1,5 +1,5 @@
 import type { Ledger } from '#core/ledger/ledger.ts'
-import type { Settlement } from '#core/ledger/settlement-row.ts'
+import type { Settlement } from '#core/ledger/settlement/settlement-row.ts'
 import type { CallEvent, CallObserver } from './call-events.ts'
 
 /** Writes the ends of calls to the ledger, which has counted them when it admitted them. */

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
+import { writeObstacle } from '#core/errors/connection-error.ts'
 
 /** What the connections of one kind of work are doing. */
 export interface ShareState {
@@ -30,6 +31,9 @@ export class ConnectionShares {
   readonly #shared: pg.Pool
   readonly #waitMs: number
   readonly #elapsedMs: () => number
+  readonly #watched = new WeakSet<pg.PoolClient>()
+  /** Those that are not used again. */
+  readonly #readOnly = new WeakSet<pg.PoolClient>()
   #waiting: Waiter[] = []
   #inUse = 0
   #movedMs = 0
@@ -64,9 +68,10 @@ export class ConnectionShares {
     try {
       const client = await this.#shared.connect()
       const { release } = client
+      this.#watch(client)
       // The pool sets it anew whenever it gives this connection away.
       client.release = (error) => {
-        release(error)
+        release(error ?? this.#readOnly.has(client))
         this.#leavePlace(by)
       }
       return client
@@ -74,6 +79,18 @@ export class ConnectionShares {
       this.#leavePlace(by)
       throw error
     }
+  }
+
+  /**
+   * A session that was opened while the database was read only, or that leads to a server that is a standby now, stays so. pg's pool
+   * discards a connection after an error, but not where Prisma had it for a transaction.
+   */
+  #watch(client: pg.PoolClient): void {
+    if (this.#watched.has(client)) return
+    this.#watched.add(client)
+    client.connection.on('errorMessage', (error: unknown) => {
+      if (writeObstacle(error) === 'read_only') this.#readOnly.add(client)
+    })
   }
 
   #takePlace(by: Taken): Promise<void> | undefined {

@@ -13,18 +13,58 @@ export function isStatementTimeout(error: unknown): boolean {
 const QUERY_CANCELED = '57014'
 const LOCK_NOT_AVAILABLE = '55P03'
 
-/**
- * Whether PostgreSQL could not write because its disk is full. The connection is fine then, and reads succeed. Prisma wraps the
- * error in one of its own, and its adapter describes it by an object.
- */
-export function isDiskFull(error: unknown): boolean {
-  if (typeof error !== 'object' || error === null) return false
-  const { code, originalCode, cause, meta } = error as Partial<ErrorFields>
-  if (code === DISK_FULL || originalCode === DISK_FULL) return true
-  return isDiskFull(cause ?? meta?.driverAdapterError)
+/** Why a database that answers and can be read does not take what is written. */
+export type WriteObstacle = 'disk_full' | 'read_only' | 'missing_right'
+
+const OBSTACLES: Readonly<Record<string, WriteObstacle>> = {
+  '53100': 'disk_full',
+  // A standby, a server that was set to read only, or a transaction of such a session.
+  '25006': 'read_only',
+  '42501': 'missing_right',
 }
 
-const DISK_FULL = '53100'
+/** Why a statement could not write; undefined for every other error. The connection is fine then, and reads succeed. */
+export function writeObstacle(error: unknown): WriteObstacle | undefined {
+  return codesOf(error)
+    .map((code) => OBSTACLES[code])
+    .find((obstacle) => obstacle !== undefined)
+}
+
+/** Whether PostgreSQL could not write because its disk is full. */
+export function isDiskFull(error: unknown): boolean {
+  return writeObstacle(error) === 'disk_full'
+}
+
+/**
+ * Whether the server ended a transaction for the sake of another: a deadlock, or a serialization failure. It had no effect, and the
+ * same transaction is worth a retry at once.
+ */
+export function isConflict(error: unknown): boolean {
+  return codesOf(error).some((code) => CONFLICTS.has(code))
+}
+
+/** Of which the last one is Prisma's. */
+const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01', 'P2034'])
+
+/** Whether a value is at fault, and not the state of the database: SQLSTATE classes 22 (data) and 23 (integrity). */
+export function isDataError(error: unknown): boolean {
+  return codesOf(error).some((code) => /^2[23][0-9A-Z]{3}$/.test(code))
+}
+
+/** Whether the statements of other rows would fail in the same way, so that smaller batches would fail as well. */
+export function concernsDatabase(error: unknown): boolean {
+  return isLostConnection(error) || writeObstacle(error) !== undefined
+}
+
+/** Whether the server answered that a statement was not executed, so that it has certainly had no effect. */
+export function hadNoEffect(error: unknown): boolean {
+  return isStatementTimeout(error) || isConflict(error) || writeObstacle(error) !== undefined
+}
+
+/** Whether a request that failed so may succeed when the database is as usual again, so that its caller gets `unavailable`. */
+export function isUnavailable(error: unknown): boolean {
+  return isConnectionError(error) || isConflict(error) || writeObstacle(error) !== undefined
+}
 
 /**
  * Whether an error means that the database is not available, rather than that it rejected a statement. It recognizes SQLSTATE
@@ -59,6 +99,17 @@ export function isConnectionError(error: unknown): boolean {
  */
 export function isLostConnection(error: unknown): boolean {
   return isConnectionError(error) && !isStatementTimeout(error) && !isDiskFull(error)
+}
+
+/**
+ * The codes of an error and of what it wraps. Prisma wraps the error of the driver in one of its own, and its adapter describes it by an
+ * object.
+ */
+function codesOf(error: unknown): string[] {
+  if (typeof error !== 'object' || error === null) return []
+  const { code, originalCode, cause, meta } = error as Partial<ErrorFields>
+  const own = [code, originalCode].filter((each) => typeof each === 'string')
+  return [...own, ...codesOf(cause ?? meta?.driverAdapterError)]
 }
 
 interface ErrorFields {

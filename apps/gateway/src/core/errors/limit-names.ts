@@ -41,11 +41,12 @@ export const LIMIT_NAMES = [
   'turns',
   'connections',
   'memory',
-  // Parts that do not answer, or not in time.
+  // Parts that do not answer, not in time, or only what reads.
   'starting',
   'draining',
   'database',
   'disk_full',
+  'not_writable',
   'storage',
   'search_time',
   'primary',

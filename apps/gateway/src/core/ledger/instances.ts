@@ -2,6 +2,7 @@ import type { LoadReader, ProcessLoad } from '#core/agents/deployments/load.ts'
 import { readLoad, writeLoad } from '#core/agents/deployments/written-load.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import type { Runtime } from '#core/base/runtime.ts'
+import { changes } from '#core/base/values/changes.ts'
 import type { Sql } from '#core/database/database.ts'
 import { isOlder, MIN_BUILD } from '#core/database/migrations/min-build.ts'
 import type { ToldConcern } from './process-concerns.ts'
@@ -195,17 +196,6 @@ export function createInstances({
 /** Heartbeats in the time of a lease. After one that failed the next comes sooner, since the lease is running out. */
 const BEATS = 3
 const BEATS_AFTER_FAILURE = 15
-
-/** Passes a state on when it changes; it begins with true. */
-function changes(
-  observe: (state: boolean, error?: unknown) => void,
-): (state: boolean, error?: unknown) => void {
-  let last = true
-  return (state, error) => {
-    if (state !== last) observe(state, error)
-    last = state
-  }
-}
 
 /** Does nothing while the work of an earlier call of it is still going on. */
 function onceAtATime(work: () => Promise<void>): () => Promise<void> {

@@ -1,7 +1,7 @@
 import { createBatcher } from '#core/base/async/batcher.ts'
 import { withDeadline } from '#core/base/async/deadline.ts'
 import type { Sql } from '#core/database/database.ts'
-import { isConnectionError } from '#core/errors/connection-error.ts'
+import { isUnavailable } from '#core/errors/connection-error.ts'
 import { type ErrorReason, Problem } from '#core/errors/errors.ts'
 import type { Admission, AttachedCall, KeptAdmission } from './admission-row.ts'
 import { REFUSAL } from './admission-sql.ts'
@@ -66,7 +66,7 @@ export function createClaimLookUp({ sql }: { readonly sql: Sql }): ClaimLookUp {
       const answerOf = new Map(row?.answers.map((answer) => [answer[0], answer]))
       return calls.map((_, n) => answerOf.get(n))
     },
-    { sizeMax: 256, isShared: isConnectionError },
+    { sizeMax: 256, isShared: isUnavailable },
   )
   return async (call) => {
     const answer = await withDeadline(LOOK_UP_WITHIN_MS, lookUp(call))

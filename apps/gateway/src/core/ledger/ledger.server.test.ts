@@ -16,7 +16,7 @@ import {
   refusal,
 } from './ledger.test-support.ts'
 import type { Ledger } from './ledger.ts'
-import type { Settlement } from './settlement-row.ts'
+import type { Settlement } from './settlement/settlement-row.ts'
 
 const serverUrl = process.env.E2E_DATABASE_URL
 const kind = serverUrl === undefined ? 'embedded' : 'server'

@@ -1,6 +1,5 @@
 import { setImmediate as turnOver } from 'node:timers/promises'
-import { AgedCount, type Period } from '#core/base/async/aged-count.ts'
-import { type Batcher, createBatcher } from '#core/base/async/batcher.ts'
+import { createBatcher } from '#core/base/async/batcher.ts'
 import { withDeadline } from '#core/base/async/deadline.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import { sleep } from '#core/base/async/sleep.ts'
@@ -9,10 +8,12 @@ import { errorCode } from '#core/base/values/error-code.ts'
 import type { Sql } from '#core/database/database.ts'
 import { wasNeverSent } from '#core/database/never-sent.ts'
 import {
-  isConnectionError,
-  isDiskFull,
+  concernsDatabase,
+  hadNoEffect,
+  isConflict,
   isLostConnection,
   isStatementTimeout,
+  isUnavailable,
 } from '#core/errors/connection-error.ts'
 import { type ErrorReason, Problem } from '#core/errors/errors.ts'
 import { partOf } from '#core/errors/problem-of.ts'
@@ -27,24 +28,19 @@ import {
 import { ADMIT, ADMIT_ONE } from './admission-sql.ts'
 import { ADMIT_KEPT, FREE_LATE } from './claiming-admission-sql.ts'
 import { ROLLUP_BOUNDS, type RollupBounds } from './roll-up-sql.ts'
-import { type Settlement, settlementRow } from './settlement-row.ts'
-import { settlements } from './settlement-sql.ts'
-import { type SettlementWait, SettlementWaits } from './settlement-waits.ts'
+import { type Settlement, settlementRow } from './settlement/settlement-row.ts'
+import { settlements } from './settlement/settlement-sql.ts'
+import type { SettlementWait } from './settlement/settlement-waits.ts'
+import { type PendingSettlement, type SettlementBacklog, Settler } from './settlement/settler.ts'
 
 export type LedgerStatement = 'admit' | 'settle'
-
-/** Settlements of this process that are not written yet. */
-export interface SettlementBacklog {
-  readonly waiting: number
-  /** For how long the oldest has waited; 0 if none does. */
-  readonly oldestMs: number
-}
 
 export interface LedgerObserver {
   batch(statement: LedgerStatement, calls: readonly Traced[], ms: number): void
   /** A statement failed; it may be repeated. */
   batchFailed?(statement: LedgerStatement, error: unknown, calls: readonly Traced[], ms: number): void
-  settleFailed(error: unknown): void
+  /** The database refused a value of a call that has ended: it is settled as `interrupted`, without its texts. */
+  settleFailed(error: unknown, callId: string): void
 }
 
 export interface LedgerDeps {
@@ -79,7 +75,7 @@ export interface Ledger {
    * `idempotency_mismatch` if the earlier call had another request
    */
   admit(admission: Admission): Promise<Admitted>
-  /** Writes the end of a call in the background; retries until the database accepts it or {@link Ledger.close} gives up. */
+  /** Writes the end of a call in the background, and repeats that until the database accepts it or {@link Ledger.close} gives up. */
   settle(settlement: Settlement): void
   /**
    * Begins to wait for the settlement of a call of this process. Settlements that were written before are not remembered, so
@@ -88,6 +84,8 @@ export interface Ledger {
   awaitSettlement(callId: string): SettlementWait
   /** The calls that have ended and whose settlement is not written yet. */
   backlog(): SettlementBacklog
+  /** Those of them that have waited for so long, the oldest first and at most `countMax`. */
+  lateSettlements(waitedMs: number, countMax: number): string[]
   /**
    * Settles as `interrupted` the calls that earlier processes left open; returns how many. To be called only by a process
    * that is the sole user of its database, because it does not check whether the other processes are alive.
@@ -95,32 +93,28 @@ export interface Ledger {
   settlePredecessors(): Promise<number>
   /** Settles as `interrupted` the open calls of dead processes, as long as this one is alive; returns how many. */
   settleDead(leaseMs: number): Promise<number>
-  /** Waits until every settlement is written, at most `timeoutMs`, and stops retrying. */
-  close(timeoutMs: number): Promise<void>
+  /** Waits until every settlement is written, at most `timeoutMs`, and stops retrying; returns how many are not written. */
+  close(timeoutMs: number): Promise<number>
 }
 
 const ADMIT_WITHIN_MS = 2_000
 const RETRY_AFTER_MS = 100
-/** The longest delay between retries of a settlement that times out even by itself, for example behind a lock. */
-const RETRY_SLOW_AFTER_MS_MAX = 30_000
-/** On a full disk every failed statement leaves something behind as well. */
-const RETRY_FULL_AFTER_MS_MAX = 5_000
 /**
  * Batches of this size occur in a process with thousands of calls a second. Its processor is the bottleneck then, so the next
  * batch is gathered for longer: fewer, larger statements save processor time and add little latency.
  */
 const BUSY_SIZE = 12
 const BUSY_GATHER_MS = 2
-/** No client waits for a settlement, and a statement and its rollups cost the same for one call as for fifty. */
-const SETTLE_EVERY_MS = 20
-/** The times after which the settlement of a call whose admission was not answered is repeated. */
-const LATE_SETTLEMENTS_MS = [2_000, 4_000, 8_000, 30_000]
+/**
+ * So many ends wait only where the database takes admissions but not their ends. Further calls are refused then, since each would hold
+ * memory until it is settled.
+ */
+const UNWRITTEN_MAX = 50_000
 
 export function createLedger(deps: LedgerDeps): Ledger {
   const { sql, admissionSql = sql, runtime, instanceId, observer } = deps
   const { keptAdmissionSql = admissionSql, upkeepSql = sql } = deps
   const { SETTLE, SETTLE_DEAD, SETTLE_PREDECESSORS } = settlements(deps.bounds ?? ROLLUP_BOUNDS)
-  let closing = false
 
   const timed = async <Row>(
     statement: LedgerStatement,
@@ -155,7 +149,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
       },
       {
         sizeMax: 256,
-        isShared: concernsAll,
+        isShared: concernsDatabase,
         isTooSlow: isStatementTimeout,
         // Requests that are read in one turn of the event loop share a statement; a single one is not delayed.
         gather: (lastSize) => (lastSize < BUSY_SIZE ? turnOver() : sleep(BUSY_GATHER_MS)),
@@ -164,25 +158,16 @@ export function createLedger(deps: LedgerDeps): Ledger {
   const admitPlain = admissions(admissionSql, (calls) => (calls === 1 ? ADMIT_ONE : ADMIT))
   const admitKept = admissions(keptAdmissionSql, () => ADMIT_KEPT)
 
-  const settleAll: Batcher<PendingSettlement, void> = createBatcher<PendingSettlement, void>(
-    async (batch) => {
+  const settler = new Settler({
+    async write(batch) {
       await timed('settle', sql, { text: SETTLE, rows: batch.map(settlementRow), calls: batch })
       const late = batch.filter(({ freesClaims }) => freesClaims)
       // If this fails, the batch is repeated, and what it has settled is not settled again.
       if (late.length > 0) await free(late)
-      return batch.map(() => undefined)
     },
-    {
-      sizeMax: 1_000,
-      isShared: concernsAll,
-      isTooSlow: isStatementTimeout,
-      gather: () => sleep(SETTLE_EVERY_MS),
-    },
-  )
-
-  const waits = new SettlementWaits()
-  const unwritten = new AgedCount(runtime.elapsedMs)
-  let whenWritten: (() => void) | undefined
+    runtime,
+    onReduced: observer.settleFailed,
+  })
 
   async function free(late: readonly PendingSettlement[]): Promise<void> {
     const startedMs = runtime.elapsedMs()
@@ -194,50 +179,9 @@ export function createLedger(deps: LedgerDeps): Ledger {
     }
   }
 
-  function settle(settlement: PendingSettlement): void {
-    settleWithRetries(settlement, unwritten.add())
-  }
-
-  /**
-   * Settles a call of which it is unknown whether it was counted. The server may run the admission after the settlement, since
-   * they have separate connections, so the settlement is repeated; what is settled already stays as it is. The delays begin when
-   * the server has answered, since a server that did not respond for minutes may run the admission last.
-   */
-  function settleAgain(settlement: PendingSettlement, [delayMs, ...later]: readonly number[]): void {
-    const { written } = waits.begin(settlement.callId)
-    settle(settlement)
-    if (delayMs === undefined) return
-    markRejectionHandled(
-      written.then(() => {
-        if (!closing) setTimeout(settleAgain, delayMs, settlement, later).unref()
-      }),
-    )
-  }
-
-  /** Uses callbacks, because an async function would cost every call two more promises. */
-  function settleWithRetries(settlement: PendingSettlement, period: Period, delayMs = RETRY_AFTER_MS): void {
-    settleAll(settlement).then(
-      () => written(settlement, period),
-      (error: unknown) => {
-        if (isConnectionError(error) && !closing) {
-          const nextMs = Math.min(2 * delayMs, retryAfterMsMax(error))
-          setTimeout(settleWithRetries, delayMs, settlement, period, nextMs).unref()
-          return
-        }
-        observer.settleFailed(error)
-        written(settlement, period)
-      },
-    )
-  }
-
-  function written({ callId }: Settlement, period: Period): void {
-    waits.end(callId)
-    unwritten.remove(period)
-    if (unwritten.count === 0) whenWritten?.()
-  }
-
   return {
     async admit(admission) {
+      if (settler.waiting >= UNWRITTEN_MAX) throw new Problem('unavailable', ENDS_WAIT)
       const pending = { admission, isRefused: false, trace: admission.trace }
       const claimsNothing = admission.kept === undefined && admission.claims === undefined
       const admit = claimsNothing ? admitPlain : admitKept
@@ -246,7 +190,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
       try {
         decision = await withDeadline(ADMIT_WITHIN_MS, answer)
       } catch (cause) {
-        if (!isConnectionError(cause)) throw cause
+        if (!isUnavailable(cause)) throw cause
         pending.isRefused = true
         const { callId } = admission
         // The call may have been counted although its answer is late or lost. It is settled then, so that it does not stay open,
@@ -254,12 +198,11 @@ export function createLedger(deps: LedgerDeps): Ledger {
         const settleIf = (mayCount: boolean) => {
           if (!mayCount) return
           const rejected = { callId, outcome: 'rejected', reason: 'unavailable', durationMs: 0 } as const
-          settleAgain({ ...rejected, freesClaims: !claimsNothing }, LATE_SETTLEMENTS_MS)
+          settler.settleLate({ ...rejected, freesClaims: !claimsNothing })
         }
         answer.then(
           (late) => settleIf(late !== undefined && late[0] === null && attachedTo(late) === undefined),
-          (error: unknown) =>
-            settleIf(!wasNeverSent(error) && !isStatementTimeout(error) && !isDiskFull(error)),
+          (error: unknown) => settleIf(!wasNeverSent(error) && !hadNoEffect(error)),
         )
         throw new Problem('unavailable', { limit: partOf(cause), retryAfterSeconds: 1, cause })
       }
@@ -274,21 +217,21 @@ export function createLedger(deps: LedgerDeps): Ledger {
       if (earlier !== undefined) return { keyId, ownerId, attachedTo: earlier }
       return { keyId, ownerId, ...(generation && { generation }) }
     },
-    settle,
-    awaitSettlement: (callId) => waits.begin(callId),
-    backlog: () => ({ waiting: unwritten.count, oldestMs: unwritten.oldestMs }),
+    settle: (settlement) => settler.settle(settlement),
+    awaitSettlement: (callId) => settler.awaitSettlement(callId),
+    backlog: () => settler.backlog(),
+    lateSettlements: (waitedMs, countMax) => settler.late(waitedMs, countMax),
     settlePredecessors: () => untilNone(() => upkeepSql.query(SETTLE_PREDECESSORS, [instanceId])),
     settleDead: (leaseMs) => untilNone(() => upkeepSql.query(SETTLE_DEAD, [instanceId, leaseMs])),
-    async close(timeoutMs) {
-      const allWritten = new Promise<void>((resolve) => {
-        if (unwritten.count === 0) resolve()
-        else whenWritten = resolve
-      })
-      await Promise.race([allWritten, sleep(timeoutMs)])
-      closing = true
-    },
+    close: (timeoutMs) => settler.close(timeoutMs),
   }
 }
+
+const ENDS_WAIT = {
+  detail: 'The ends of earlier calls wait for the database.',
+  limit: 'database',
+  retryAfterSeconds: 1,
+} as const
 
 /** Repeats a statement that processes a bounded number of rows until none is left; returns how many rows there were. */
 async function untilNone(work: () => Promise<readonly unknown[]>): Promise<number> {
@@ -306,26 +249,11 @@ interface PendingAdmission extends Traced {
   isRefused: boolean
 }
 
-interface PendingSettlement extends Settlement {
-  /** Whether its `Idempotency-Key` is free again, and the pause that it has claimed open. */
-  readonly freesClaims?: boolean
-}
-
 function refusalDetail(refusal: ErrorReason, maxApiCalls: number): string | undefined {
   return refusal === 'quota_exceeded' ? `max_api_calls of ${maxApiCalls} is reached.` : undefined
 }
 
-/** Whether smaller batches would fail in the same way. */
-function concernsAll(error: unknown): boolean {
-  return isLostConnection(error) || isDiskFull(error)
-}
-
-function retryAfterMsMax(error: unknown): number {
-  if (isStatementTimeout(error)) return RETRY_SLOW_AFTER_MS_MAX
-  return isDiskFull(error) ? RETRY_FULL_AFTER_MS_MAX : RETRY_AFTER_MS
-}
-
-/** Repeats a statement whose connection was lost, until shortly before the deadline of admissions. */
+/** Repeats a statement whose connection was lost, or that gave way to another, until shortly before the deadline of admissions. */
 async function retryLost<Result>(work: () => Promise<Result>, runtime: Runtime): Promise<Result> {
   const deadlineMs = runtime.elapsedMs() + ADMIT_WITHIN_MS - RETRY_AFTER_MS
   let lost: unknown
@@ -334,8 +262,9 @@ async function retryLost<Result>(work: () => Promise<Result>, runtime: Runtime):
       return await work()
     } catch (error) {
       // The statement whose answer was lost may commit during its retry, which then fails on the duplicate call ids.
-      const isRetryable = isLostConnection(error) || (lost !== undefined && isDuplicate(error))
-      if (!wasNeverSent(error)) lost ??= error
+      const isRetryable =
+        isLostConnection(error) || isConflict(error) || (lost !== undefined && isDuplicate(error))
+      if (!wasNeverSent(error) && !isConflict(error)) lost ??= error
       if (!isRetryable || runtime.elapsedMs() >= deadlineMs) throw lost ?? error
       await sleep(RETRY_AFTER_MS)
     }

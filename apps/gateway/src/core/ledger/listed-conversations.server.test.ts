@@ -3,7 +3,7 @@ import type { Database } from '#core/database/database.ts'
 import type { Admission } from './admission-row.ts'
 import { admissionOf, type KeyRow, type LedgerFixture, openLedgerFixture } from './ledger.test-support.ts'
 import type { Ledger } from './ledger.ts'
-import type { Settlement } from './settlement-row.ts'
+import type { Settlement } from './settlement/settlement-row.ts'
 
 const serverUrl = process.env.E2E_DATABASE_URL
 

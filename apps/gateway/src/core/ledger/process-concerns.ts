@@ -16,10 +16,12 @@ export interface ProcessConcern {
   readonly blockedBy: string | null
 }
 
-/** A concern as a process tells it, with its begin in milliseconds since the epoch. */
+/** A concern as a process reports it, with its begin in milliseconds since the epoch. */
 export interface ToldConcern extends Omit<Partial<ProcessConcern>, 'concern' | 'since'> {
   readonly concern: ProcessConcernKind
   readonly since: number
+  /** The oldest calls whose ends it cannot write, which only `usage verify` reads. */
+  readonly calls?: readonly string[] | undefined
 }
 
 /** Reads what a process has told, perhaps one of another version. It leaves out what it does not understand. */

@@ -22,7 +22,7 @@ import {
 import type { Principal } from '#core/requests/principal.ts'
 import type { CallKind, CallOutcome } from './call-kinds.ts'
 import type { Ledger } from './ledger.ts'
-import type { Settlement } from './settlement-row.ts'
+import type { Settlement } from './settlement/settlement-row.ts'
 import { verifyUsage } from './verify.ts'
 
 let services: UsageServices

@@ -1,5 +1,6 @@
 import { sleep } from '#core/base/async/sleep.ts'
 import type { Runtime } from '#core/base/runtime.ts'
+import { isDataError } from '#core/errors/connection-error.ts'
 import type { ReplyStore } from './store/reply-store.ts'
 import type { EndOfReply, StoredPart } from './store/reply-writer.ts'
 
@@ -7,7 +8,7 @@ export interface ReplyEndsDeps {
   readonly store: Pick<ReplyStore, 'end'>
   readonly runtime: Pick<Runtime, 'elapsedMs'>
   readonly observer: {
-    /** The end is stored without its reply, for which there was no room. */
+    /** The end is stored without its reply, for which there was no room, or which the database refuses. */
     lost(callId: string): void
     stored(callId: string): void
     failed(error: unknown): void
@@ -57,7 +58,7 @@ export class ReplyEnds {
         return await this.#write(end, parts)
       }
       if (!end.isLost) this.#deps.observer.lost(end.callId)
-      return await this.#write({ ...end, reply: undefined, isLost: true }, [])
+      return await this.#write(withoutReply(end), [])
     } finally {
       this.#characters -= held
       this.#waiting -= 1
@@ -84,8 +85,16 @@ export class ReplyEnds {
       } catch (error) {
         if (this.#isClosed) throw error
         observer.failed(error)
+        if (isDataError(error) && !end.isLost) {
+          observer.lost(end.callId)
+          return this.#write(withoutReply(end), [])
+        }
       }
       await sleep(delayMs)
     }
   }
+}
+
+function withoutReply(end: EndOfReply): EndOfReply {
+  return { ...end, reply: undefined, isLost: true }
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { SettlementWaits } from '#core/ledger/settlement-waits.ts'
+import { SettlementWaits } from '#core/ledger/settlement/settlement-waits.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import type { Call } from '#generated/prisma/client.ts'
 import { type CallerLookUp, createChatCalls } from './chat-calls.ts'

@@ -1,7 +1,7 @@
 import { type Arbitrary, array, assert, asyncProperty, constantFrom, integer, nat, record } from 'fast-check'
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Settlement } from '#core/ledger/settlement-row.ts'
+import type { Settlement } from '#core/ledger/settlement/settlement-row.ts'
 import { ampleLimits } from '#core/limits/limits.test-support.ts'
 import type { Reads, Slices } from '#core/limits/sharing/reads.ts'
 import type { Principal } from '#core/requests/principal.ts'

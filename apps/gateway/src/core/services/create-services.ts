@@ -80,6 +80,8 @@ export interface ServicesDeps extends ChatParts {
   readonly onUsageFeedAnswer: UsageFeedDeps['onAnswer']
   readonly onKeyWatchAnswer: KeyWatchDeps['onAnswer']
   readonly onFileNotKept: FileKeeperDeps['observe']
+  /** An event of the audit log was not stored. */
+  readonly onAuditDropped: () => void
   readonly configuration: Pick<ConfigurationsDeps, 'source' | 'tell' | 'observer'>
 }
 
@@ -126,7 +128,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
   const { observe } = deps
   const { sql, prisma, kind, lanes } = database
   const passwords = createPasswords()
-  const audit = createAudit({ sql: lanes.logins, space })
+  const audit = createAudit({ sql: lanes.logins, space, onDropped: deps.onAuditDropped })
   const authentication = createAuthentication({ sql: lanes.keys, limits, tokens })
   const admission = createAdmission({
     limits,

@@ -1,8 +1,9 @@
+import type { WriteObstacle } from '#core/errors/connection-error.ts'
 import type { Ledger } from '#core/ledger/ledger.ts'
 import type { Instruments } from './instruments.ts'
 
-/** Why a statement of the ledger failed: by an outage, its time limit, or a disk on which nothing more can be written. */
-export type LedgerFailure = 'connection' | 'timeout' | 'disk_full' | 'other'
+/** Why a statement of the ledger failed: by an outage, its time limit, another transaction, or a database that takes no writes. */
+export type LedgerFailure = 'connection' | 'timeout' | 'conflict' | WriteObstacle | 'other'
 
 /** The last check of the counters against the ledger. */
 export interface DriftCheck {
@@ -37,7 +38,7 @@ export function createLedgerMetrics({ counter, gauge, histogram }: Instruments) 
   )
   const settleFailures = counter(
     'trunkline_settle_failures_total',
-    'Ends of calls that could not be written to the ledger.',
+    'Ends of calls of which the ledger refused a value; the calls are settled as interrupted.',
   )
   gauge(
     'trunkline_settlements_waiting',

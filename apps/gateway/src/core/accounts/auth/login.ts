@@ -11,7 +11,7 @@ import type { Audit } from '#core/audit/audit.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 import type { Sql } from '#core/database/database.ts'
 import { AMPLE_SPACE, type DiskSpace } from '#core/database/disk/disk-space.ts'
-import { isConnectionError } from '#core/errors/connection-error.ts'
+import { isUnavailable } from '#core/errors/connection-error.ts'
 import { fail } from '#core/errors/errors.ts'
 import { exceeded, type Limiter, type Limits } from '#core/limits/limits.ts'
 import { networkOf } from '#core/limits/network-of.ts'
@@ -125,8 +125,8 @@ export function createLogin({
       await sql.query(NOTE_LOGIN, [user.id, lastLogin])
       return { ...user, lastLogin }
     } catch (error) {
-      // The token is valid, so a login does not fail because the row of the user is locked.
-      if (!isConnectionError(error)) throw error
+      // The token is valid, so a login does not fail because the row of the user is locked, or nothing can be written.
+      if (!isUnavailable(error)) throw error
       return user
     }
   }

@@ -6,7 +6,7 @@ import type { Runtime } from '#core/base/runtime.ts'
 import { jsonEscape } from '#core/base/values/json-escape.ts'
 import { MAIN_RESIDENCE, type Residence } from '#core/calls/routing/residence.ts'
 import type { Sql } from '#core/database/database.ts'
-import { isLostConnection, isStatementTimeout } from '#core/errors/connection-error.ts'
+import { concernsDatabase, isStatementTimeout } from '#core/errors/connection-error.ts'
 import { Problem } from '#core/errors/errors.ts'
 import {
   BIND,
@@ -128,7 +128,7 @@ export function createConversations(deps: ConversationsDeps): Conversations {
       await sql.query(REMEMBER, [JSON.stringify(turns), bounds.maxTurns, bounds.maxCharacters])
       return turns.map(() => undefined)
     },
-    { sizeMax: REMEMBERED_AT_ONCE, isShared: isLostConnection, isTooSlow: isStatementTimeout },
+    { sizeMax: REMEMBERED_AT_ONCE, isShared: concernsDatabase, isTooSlow: isStatementTimeout },
   )
 
   async function look(request: EnterRequest): Promise<MappingRow> {

@@ -1,6 +1,6 @@
 import { createBatcher } from '#core/base/async/batcher.ts'
 import type { Database } from '#core/database/database.ts'
-import { isDiskFull, isLostConnection, isStatementTimeout } from '#core/errors/connection-error.ts'
+import { concernsDatabase, isStatementTimeout } from '#core/errors/connection-error.ts'
 import type { CallOutcome } from '#core/ledger/call-kinds.ts'
 import type { KeptProblem } from '../kept-call.ts'
 import { byteaArray, int4Array, uuidArray } from './binary-arrays.ts'
@@ -71,7 +71,7 @@ export function createReplyWriter({ sql, kind }: Pick<Database, 'sql' | 'kind'>,
     },
     {
       sizeMax: ENDS_AT_ONCE,
-      isShared: (error) => isLostConnection(error) || isDiskFull(error),
+      isShared: concernsDatabase,
       isTooSlow: isStatementTimeout,
     },
   )

@@ -1,6 +1,6 @@
-import { LISTED } from './listed-conversations-sql.ts'
-import { type RollupBounds, rollUp, SETTLED_COLUMNS } from './roll-up-sql.ts'
-import { interrupt, isOfDeadInstance } from './settle-dead-instances-sql.ts'
+import { LISTED } from '#core/ledger/listed-conversations-sql.ts'
+import { type RollupBounds, rollUp, SETTLED_COLUMNS } from '#core/ledger/roll-up-sql.ts'
+import { interrupt, isOfDeadInstance } from '#core/ledger/settle-dead-instances-sql.ts'
 
 /**
  * `$1`: a JSON array of settlements, `$2`: this instance. An outcome is final, except for `interrupted`, which is replaced by

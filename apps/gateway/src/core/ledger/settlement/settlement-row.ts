@@ -1,6 +1,6 @@
 import type { ErrorReason } from '#core/errors/errors.ts'
+import type { CallOutcome } from '#core/ledger/call-kinds.ts'
 import type { Traced } from '#core/requests/request-trace.ts'
-import type { CallOutcome } from './call-kinds.ts'
 
 /** How an attempt of a call ended. */
 export interface AttemptEnd {
@@ -56,6 +56,28 @@ export interface Settlement extends Traced {
   readonly conversationName?: string | undefined
 }
 
+/**
+ * The settlement of a call of which the database has refused a value: without everything that is a text, which is what can be
+ * refused. Its tokens and times stay.
+ */
+export function withoutTexts<Given extends Settlement>(settlement: Given): Given {
+  return {
+    ...settlement,
+    outcome: 'interrupted',
+    reason: 'interrupted',
+    trace: undefined,
+    deployment: undefined,
+    attemptList: undefined,
+    model: undefined,
+    platformCode: undefined,
+    platformLogId: undefined,
+    paused: undefined,
+    answerId: undefined,
+    isListed: undefined,
+    conversationName: undefined,
+  }
+}
+
 /** A settlement as the statement takes it. */
 export function settlementRow(settlement: Settlement): object {
   return {
@@ -69,7 +91,7 @@ export function settlementRow(settlement: Settlement): object {
     reason: settlement.reason,
     // The model is part of the primary key of the rollups, and PostgreSQL bounds the size of index entries.
     model: plain(settlement.model, 100),
-    platform_status: settlement.platformStatus,
+    platform_status: storable(settlement.platformStatus),
     platform_code: plain(settlement.platformCode),
     platform_log_id: plain(settlement.platformLogId),
     prompt_tokens: storable(settlement.promptTokens),
