@@ -16,6 +16,26 @@ test.each([
   expect(problemOf(error)).toMatchObject({ reason: 'unavailable', status: 503, cause: error })
 })
 
+test.each([
+  ['25006', 'cannot execute INSERT in a read-only transaction', 'not_writable'],
+  ['42501', 'permission denied for table calls', 'not_writable'],
+  ['53100', 'could not extend file', 'disk_full'],
+  ['40P01', 'deadlock detected', 'database'],
+  ['40001', 'could not serialize access', 'database'],
+])(
+  'a database that does not take a write (%s) becomes unavailable, also where Prisma reports it',
+  (code, message, limit) => {
+    const error = Object.assign(new Error(message), { code })
+    const cause = { kind: 'postgres', originalCode: code, originalMessage: message }
+    const byPrisma = Object.assign(new Error('Invalid invocation'), {
+      code: 'P2010',
+      meta: { driverAdapterError: Object.assign(new Error('in Prisma'), { cause }) },
+    })
+    for (const each of [error, byPrisma])
+      expect(problemOf(each)).toMatchObject({ reason: 'unavailable', limit, cause: each })
+  },
+)
+
 test.each([[new TypeError('x is not a function')], ['a text'], [undefined], [null]])(
   'anything else becomes an internal error whose detail reveals nothing: %s',
   (error) => {

@@ -452,9 +452,10 @@ describe(kind, () => {
     ])
   })
 
-  test('an end that the database rejects is reported, and the others of its batch are written', async () => {
-    const reported: unknown[] = []
-    const observer = { batch: () => undefined, settleFailed: (error: unknown) => reported.push(error) }
+  test('an end with a value that the database rejects is settled as interrupted, and the others of its batch are written', async () => {
+    const reported: string[] = []
+    const settleFailed = (_error: unknown, callId: string) => reported.push(callId)
+    const observer = { batch: () => undefined, settleFailed }
     const instanceId = v7()
     const own = ledgerOf({ instanceId, observer })
     const calls = await Promise.all(
@@ -465,12 +466,19 @@ describe(kind, () => {
       }),
     )
     for (const [index, { callId }] of calls.entries()) {
-      own.settle({ callId, outcome: 'done', durationMs: 1, ...(index === 2 && { platformStatus: 2 ** 40 }) })
+      const platform = { ...(index === 2 && { deployment: 'a\u0000b' }), platformStatus: 2 ** 40 }
+      own.settle({ callId, outcome: 'done', durationMs: 1, totalTokens: 18, ...platform })
     }
-    await own.close(5_000)
+    expect(await own.close(5_000)).toBe(0)
     const rows = await Promise.all(calls.map(({ callId }) => rowOf(callId)))
-    expect(rows.map(({ outcome }) => outcome)).toEqual(['done', 'done', null, 'done'])
-    expect(reported).toHaveLength(1)
+    expect(rows.map(({ outcome, totalTokens }) => [outcome, totalTokens])).toEqual([
+      ['done', 18],
+      ['done', 18],
+      ['interrupted', 18],
+      ['done', 18],
+    ])
+    expect(rows[2]).toMatchObject({ reason: 'interrupted', deployment: null, endedAt: expect.any(Date) })
+    expect(reported).toEqual([calls[2]?.callId])
   })
 
   test('an end is retried until the database accepts it, and closing waits for that', async () => {
@@ -581,23 +589,6 @@ describe(kind, () => {
 
     const never = ledgerOf({ sql: { query: () => Promise.reject(tooSlow) } })
     expect(await refusal(never.admit(admissionOf(key)))).toBe('unavailable')
-  })
-
-  test('closing gives up on a database that does not recover, and reports the error', async () => {
-    const reported: unknown[] = []
-    const failed = Promise.withResolvers<void>()
-    const observer = {
-      batch: () => undefined,
-      settleFailed(error: unknown) {
-        reported.push(error)
-        failed.resolve()
-      },
-    }
-    const down = ledgerOf({ sql: { query: () => Promise.reject(LOST) }, observer })
-    down.settle({ callId: v7(), outcome: 'done', durationMs: 1 })
-    await down.close(10)
-    await failed.promise
-    expect(reported).toEqual([LOST])
   })
 
   test('a successor settles open calls as interrupted, which only a late settlement by their own process replaces', async () => {

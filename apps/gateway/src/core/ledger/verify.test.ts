@@ -267,3 +267,42 @@ test('a check of the last days does not check older days', async () => {
   expect(await equations('recent')).not.toContain('rollups agree: hour, key')
   expect(await equations('all')).toContain('rollups agree: hour, key')
 })
+
+test('calls that have ended, but whose living process cannot write their ends, are named', async () => {
+  const { sql } = services.database
+  const key = await services.ownKey(await services.join('premium'))
+  const instanceId = v7()
+  const process: Ledger = services.processOf(instanceId)
+  const [held = '', settled = ''] = await Promise.all(
+    [1, 2].map(async () => {
+      const admission = admissionOf(key)
+      await process.admit(admission)
+      return admission.callId
+    }),
+  )
+  process.settle({ callId: settled, outcome: 'done', durationMs: 1 })
+  await process.close(5_000)
+  // Both had ended at the last heartbeat, and four more that it does not name.
+  const concern = { concern: 'ledger_behind', since: 1, count: 6, calls: [held, settled] }
+  await sql.query(
+    `INSERT INTO instances (id, started_at, lease_until, host, pid, concerns)
+     VALUES ($1, now(), now() + interval '1 h', 'gateway-1', 7, $2::jsonb)`,
+    [instanceId, JSON.stringify([{ concern: 'disk_full', since: 1 }, concern])],
+  )
+  const equation = 'ended calls are settled'
+  expect(await verify()).toEqual([
+    { equation, subject: `call ${held}, process gateway-1 7`, expected: 1, found: 0 },
+    { equation, subject: 'further calls, process gateway-1 7', expected: 4, found: 0 },
+  ])
+  // The gateways alert of it otherwise.
+  expect(await verifyUsage(sql, { retentionDays: 400, extent: 'recent' })).toEqual([])
+
+  // The calls of a dead process are settled by another, and a call that is not named may still run.
+  await sql.query("UPDATE instances SET lease_until = now() - interval '1 s' WHERE id = $1", [instanceId])
+  expect(await verify()).toEqual([])
+  await sql.query(
+    `UPDATE instances SET lease_until = now() + interval '1 h', concerns = '[]' WHERE id = $1`,
+    [instanceId],
+  )
+  expect(await verify()).toEqual([])
+})

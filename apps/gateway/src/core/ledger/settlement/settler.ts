@@ -50,7 +50,7 @@ const RETRY_AFTER_MS = 100
 const LOST_RETRY_AFTER_MS_MAX = 500
 /** On a full disk every failed statement leaves something behind as well. */
 const RETRY_AFTER_MS_MAX = 5_000
-/** For what fails even by itself, such as behind a lock or where no value of the row is accepted. */
+/** For what fails even by itself, such as behind a lock: what all have in common is unknown, so each of them costs statements. */
 const RETRY_SLOW_AFTER_MS_MAX = 30_000
 /** A conflict is over when its statement has failed, but many processes may meet the same one again and again. */
 const CONFLICTS_REPEATED_AT_ONCE = 5
@@ -79,7 +79,7 @@ export class Settler {
       },
       {
         sizeMax: 1_000,
-        isShared: (error) => concernsDatabase(error) || isConflict(error),
+        isShared,
         isTooSlow: isStatementTimeout,
         gather: () => sleep(SETTLE_EVERY_MS),
       },
@@ -205,6 +205,11 @@ function pauseAfter(error: unknown, failures: number): number {
 }
 
 function pauseMsMax(error: unknown): number {
-  if (isStatementTimeout(error) || isDataError(error)) return RETRY_SLOW_AFTER_MS_MAX
-  return isLostConnection(error) ? LOST_RETRY_AFTER_MS_MAX : RETRY_AFTER_MS_MAX
+  if (isLostConnection(error)) return LOST_RETRY_AFTER_MS_MAX
+  return isShared(error) ? RETRY_AFTER_MS_MAX : RETRY_SLOW_AFTER_MS_MAX
+}
+
+/** Whether smaller batches would fail in the same way. */
+function isShared(error: unknown): boolean {
+  return concernsDatabase(error) || isConflict(error)
 }
