@@ -3,8 +3,9 @@ import { withDeadline } from '#core/base/async/deadline.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 import type { Database } from '#core/database/database.ts'
 import { tooOld } from '#core/database/migrations/min-build.ts'
+import { OBSTACLES } from '#core/errors/connection-error.ts'
 import type { Instances } from '#core/ledger/instances.ts'
-import { type DiskWatch, OBSTACLES } from './disk-watch.ts'
+import type { DiskWatch } from './disk-watch.ts'
 import type { DependencyState } from './health.ts'
 
 /** Clients of `/readyz` give up after a few seconds, so what takes longer than this counts as not ready. */

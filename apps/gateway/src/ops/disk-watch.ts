@@ -3,7 +3,7 @@ import type { Runtime } from '#core/base/runtime.ts'
 import type { Database } from '#core/database/database.ts'
 import { AMPLE_SPACE, watchDiskSpace } from '#core/database/disk/disk-space.ts'
 import { createWritability } from '#core/database/writability.ts'
-import type { WriteObstacle } from '#core/errors/connection-error.ts'
+import { OBSTACLES } from '#core/errors/connection-error.ts'
 import type { DependencyState } from './health.ts'
 import { logChanges } from './log-changes.ts'
 import type { Metrics } from './metrics/metrics.ts'
@@ -72,13 +72,6 @@ export function createDiskWatch({ config, database, runtime, metrics, log }: Dis
     start: space.start,
     stop: space.stop,
   }
-}
-
-/** Why the database cannot write, for operators. */
-export const OBSTACLES: Readonly<Record<WriteObstacle, string>> = {
-  disk_full: 'its disk is full',
-  read_only: 'it is read only',
-  missing_right: 'the role of the gateway lacks a right',
 }
 
 const LOW = 'DATA_DIR has too little free space'

@@ -27,9 +27,12 @@ test('for a server with several addresses, the line shows the error of the first
 })
 
 test('a database that takes no writes is said to be one, with its reason', () => {
-  const error = Object.assign(new Error('cannot execute INSERT in a read-only transaction'), { code: '25006' })
-  expect(refusalLine(error)).toBe(
-    'The database takes no writes: cannot execute INSERT in a read-only transaction.',
+  const failing = (code: string, message: string) => Object.assign(new Error(message), { code })
+  expect(refusalLine(failing('25006', 'cannot execute INSERT'))).toBe(
+    'The database takes no writes: it is read only.',
+  )
+  expect(refusalLine(failing('42501', 'permission denied for table users'))).toBe(
+    'The database takes no writes: permission denied for table users.',
   )
 })
 

@@ -1,6 +1,6 @@
 import { type FieldPath, joinPath, renameFields } from '#core/base/values/field-path.ts'
 import { messageOf } from '#core/database/unusable-database.ts'
-import { isConnectionError, writeObstacle } from '#core/errors/connection-error.ts'
+import { isConnectionError, OBSTACLES, writeObstacle } from '#core/errors/connection-error.ts'
 import { Problem } from '#core/errors/errors.ts'
 import { OperatorError } from '#core/errors/operator-error.ts'
 
@@ -11,7 +11,12 @@ import { OperatorError } from '#core/errors/operator-error.ts'
 export function refusalLine(error: unknown): string | undefined {
   if (error instanceof Problem) return oneLine(error.describe(nameOfOption))
   if (error instanceof OperatorError) return oneLine(error.message)
-  if (writeObstacle(error) !== undefined) return oneLine(`The database takes no writes: ${messageOf(error)}.`)
+  const obstacle = writeObstacle(error)
+  if (obstacle !== undefined) {
+    // Only the server knows of which table.
+    const why = obstacle === 'missing_right' ? messageOf(error) : OBSTACLES[obstacle]
+    return oneLine(`The database takes no writes: ${why}.`)
+  }
   if (isConnectionError(error)) return oneLine(`The database does not answer: ${messageOf(error)}.`)
   return undefined
 }

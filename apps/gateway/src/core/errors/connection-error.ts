@@ -16,7 +16,14 @@ const LOCK_NOT_AVAILABLE = '55P03'
 /** Why a database that answers and can be read does not take what is written. */
 export type WriteObstacle = 'disk_full' | 'read_only' | 'missing_right'
 
-const OBSTACLES: Readonly<Record<string, WriteObstacle>> = {
+/** The obstacles in words, for operators. */
+export const OBSTACLES: Readonly<Record<WriteObstacle, string>> = {
+  disk_full: 'its disk is full',
+  read_only: 'it is read only',
+  missing_right: 'the role of the gateway lacks a right',
+}
+
+const OBSTACLE_OF: Readonly<Record<string, WriteObstacle>> = {
   '53100': 'disk_full',
   // A standby, a server that was set to read only, or a transaction of such a session.
   '25006': 'read_only',
@@ -26,7 +33,7 @@ const OBSTACLES: Readonly<Record<string, WriteObstacle>> = {
 /** Why a statement could not write; undefined for every other error. The connection is fine then, and reads succeed. */
 export function writeObstacle(error: unknown): WriteObstacle | undefined {
   return codesOf(error)
-    .map((code) => OBSTACLES[code])
+    .map((code) => OBSTACLE_OF[code])
     .find((obstacle) => obstacle !== undefined)
 }
 

@@ -11,16 +11,20 @@ const NAME = 'installation_secret'
 
 export function createInstallationSecret({ prisma, runtime }: { prisma: PrismaClient; runtime: Runtime }) {
   let value: string | undefined
+
+  const find = async () => (await prisma.setting.findUnique({ where: { name: NAME } }))?.value
+
+  /** If several processes start at the same time, the first row wins and all of them read it back. */
+  async function create(): Promise<string | undefined> {
+    const data = [{ name: NAME, value: runtime.randomBytes(32).toString('base64url') }]
+    await prisma.setting.createMany({ data, skipDuplicates: true })
+    return find()
+  }
+
   return {
-    /** Reads the secret, and creates it on the first start. */
+    /** Reads the secret, and creates it on the first start. Later it writes nothing, so that commands can read a database that is read only. */
     async prepare(): Promise<void> {
-      // If several processes start at the same time, the first row wins and all of them read it back.
-      await prisma.setting.createMany({
-        data: [{ name: NAME, value: runtime.randomBytes(32).toString('base64url') }],
-        skipDuplicates: true,
-      })
-      const row = await prisma.setting.findUniqueOrThrow({ where: { name: NAME } })
-      value = row.value
+      value = (await find()) ?? (await create())
     },
     /** @throws Error before {@link prepare} has finished */
     get value(): string {
