@@ -72,14 +72,17 @@ describe.skipIf(server === '' || !canMount || account === undefined)('a server w
 
   const readiness = async () => {
     const response = await fetch(`${gateway.url}/readyz`)
-    const body = (await response.json()) as { dependencies: Record<string, { ok: boolean; detail?: string }> }
+    const body = (await response.json()) as {
+      dependencies: Record<string, { ok: boolean; writable?: boolean; detail?: string }>
+    }
     return { status: response.status, body }
   }
 
   const metrics = async () => (await fetch(`${gateway.url}/metrics`)).text()
   const isSaidToBeFull = ({ status, body }: Awaited<ReturnType<typeof readiness>>, samples: string) =>
-    status === 503 &&
-    body.dependencies.database?.detail === 'its disk is full' &&
+    status === 200 &&
+    body.dependencies.database?.writable === false &&
+    body.dependencies.database.detail === 'takes no writes: its disk is full' &&
     body.dependencies.storage?.ok === true &&
     /^trunkline_disk_full 1$/m.test(samples)
 
@@ -118,8 +121,11 @@ describe.skipIf(server === '' || !canMount || account === undefined)('a server w
     await until('the lines count them', () => /"count":\d{2,},"msg":"unavailable"/.test(gateway.output))
 
     await rm(filler)
-    await until('it is ready', async () => (await readiness()).status === 200)
     await until('a chat succeeds', async () => (await sendChat(gateway.url, key.full_key)).status === 200)
+    await until(
+      'readiness says that it can write',
+      async () => (await readiness()).body.dependencies.database?.writable === true,
+    )
     await until('every call is settled', async () => {
       const open = await query(database.url, 'SELECT FROM calls WHERE outcome IS NULL')
       return open.length === 0

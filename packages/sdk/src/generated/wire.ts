@@ -6508,6 +6508,8 @@ export interface operations {
                                 ok: boolean;
                                 /** What is wrong with it, for operators. */
                                 detail?: string;
+                                /** Only of a database that answers. False while it takes no writes, because it is read only, its disk is full or a right is missing: the process is ready, logins and reads go on, and what needs to write is answered 503. */
+                                writable?: boolean;
                                 /** True if the process is ready without it: only uploads need the storage. */
                                 optional?: boolean;
                             };

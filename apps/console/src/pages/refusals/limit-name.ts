@@ -45,6 +45,7 @@ const KINDS = {
   draining: 'restart',
   database: 'part',
   disk_full: 'part',
+  not_writable: 'part',
   storage: 'part',
   search_time: 'search',
   primary: 'part',

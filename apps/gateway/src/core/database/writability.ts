@@ -8,10 +8,9 @@ const REMEMBERED_MS = 10_000
  * Remembers that the database takes no writes, since the reads by which readiness is checked still succeed. Each kind of writer is
  * remembered by itself: a disk has room for one statement and not for another, and a right may be missing on one table. It is
  * forgotten when a write of the kind succeeds, and after some seconds, so that a process without any writes tries again.
+ *
+ * @param onChange - called with the first obstacle, and with undefined when everything that had failed has succeeded
  */
-export type Writability = ReturnType<typeof createWritability>
-
-/** @param onChange - called with the first obstacle, and with undefined when everything that had failed has succeeded */
 export function createWritability(
   runtime: Pick<Runtime, 'elapsedMs'>,
   onChange: (obstacle: WriteObstacle | undefined, error?: unknown) => void,
