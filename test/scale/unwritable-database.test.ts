@@ -124,7 +124,7 @@ describe.skipIf(server === '')('a database that answers and takes no writes', ()
       const refused = [
         await newKey(),
         await change('POST', '/api/v1/users', { username: 'anna', password: 'an obvious fake' }),
-        await change('PATCH', '/api/v1/users/me/password', {
+        await change('PUT', '/api/v1/users/me/password', {
           current_password: gateway.admin.password,
           new_password: 'an obvious fake',
         }),
@@ -136,7 +136,7 @@ describe.skipIf(server === '')('a database that answers and takes no writes', ()
       }
       const chat = await sendChat(gateway.url, key)
       expect(chat).toMatchObject({ status: 503, reason: 'unavailable', retryAfter: '1' })
-      const completion = await api.call('POST', '/v1/chat/completions', {
+      const completion = await api.call('POST', '/api/v1/chat/completions', {
         headers: { authorization: `Bearer ${key}` },
         body: { model: 'counting', messages: [{ role: 'user', content: 'Hello' }] },
       })

@@ -35,7 +35,9 @@ export function addUsageCommands(program: Command): void {
     })
 
   withJson(usage.command('verify'))
-    .description('check that counters, rollups and ledger agree, and that calls that have ended are settled; exit code 1 where not')
+    .description(
+      'check that counters, rollups and ledger agree, and that calls that have ended are settled; exit code 1 where not',
+    )
     .action(async ({ json }: JsonOption) => {
       const drifts = await run('usage verify', {})
       if (json) printJson(drifts)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { isConnectionError } from '#core/errors/connection-error.ts'
+import { isConnectionError, writeObstacle } from '#core/errors/connection-error.ts'
 import type { Database, Sql } from './database.ts'
 import { findLockHolder } from './lock-holder.ts'
 import { openDatabase } from './open.ts'
@@ -273,6 +273,24 @@ describe.runIf(serverUrl)('server', () => {
       await scratch.drop()
     },
   )
+
+  test('a session that was opened while the database was read only is not used again once it was refused a write', async () => {
+    const scratch = await createScratchDatabase(serverUrl ?? '')
+    const name = new URL(scratch.url).pathname.slice(1)
+    const operator = await open({})
+    await operator.sql.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`)
+    // The only one for management, so that the second change would be given the same session.
+    const database = await open({ url: scratch.url, poolMax: 1 })
+    const change = () =>
+      database.prisma.$transaction(async (tx) => {
+        await tx.setting.create({ data: { name: 'changed', value: '' } })
+      })
+    expect(writeObstacle(await change().catch((error: unknown) => error))).toBe('read_only')
+    await operator.sql.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`)
+    await change()
+    await Promise.all([database.close(), operator.close()])
+    await scratch.drop()
+  })
 
   test('a statement is cancelled at its timeout', async () => {
     const database = await open({ statementTimeoutMs: 50 })
