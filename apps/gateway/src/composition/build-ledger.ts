@@ -32,6 +32,7 @@ export function buildLedger({
     sql: lanes.settlements,
     admissionSql: lanes.admissions,
     keptAdmissionSql: lanes.keptAdmissions,
+    lockedAdmissionSql: lanes.lockedAdmissions,
     upkeepSql: lanes.upkeep,
     runtime,
     instanceId: identity.id,

@@ -105,7 +105,7 @@ describe(kind, () => {
 })
 
 /** The lanes that keep one connection, for statements that run one at a time. */
-const ONE_AT_A_TIME = new Set(['heartbeat', 'admissions', 'settlements'])
+const ONE_AT_A_TIME = new Set(['heartbeat', 'admissions', 'lockedAdmissions', 'settlements'])
 
 function sqlOf({ sql, lanes }: Database): Record<string, Sql> & { management: Sql; admissions: Sql } {
   const { reports, records, ...others } = lanes
@@ -183,7 +183,22 @@ describe.runIf(serverUrl)('server', () => {
     },
   )
 
-  test('a process takes at most 15 connections, however much it has to do at once', async () => {
+  test('a row that is not free in time costs no connection of admissions', async () => {
+    const [database, holder] = [await open({}), await open({ poolMax: 1 })]
+    const { admissions } = database.lanes
+    const session = () => admissions.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+    const before = await session()
+    await holder.sql.query('SELECT pg_advisory_lock(87)')
+    const waiting = admissions.query(
+      "SELECT pg_advisory_xact_lock(87) FROM (SELECT set_config('lock_timeout', '1', true) OFFSET 0) AS brief",
+    )
+    await expect(waiting).rejects.toMatchObject({ code: '55P03' })
+    expect(await session()).toEqual(before)
+    await holder.sql.query('SELECT pg_advisory_unlock(87)')
+    await Promise.all([database.close(), holder.close()])
+  })
+
+  test('a process takes at most 16 connections, however much it has to do at once', async () => {
     const scratch = await createScratchDatabase(serverUrl ?? '')
     const database = await open({ url: scratch.url })
     const listening = database.listen?.('channel', () => undefined)
@@ -199,7 +214,7 @@ describe.runIf(serverUrl)('server', () => {
       return (await admin.sql.query<{ n: number }>(text, [new URL(scratch.url).pathname.slice(1)]))[0]?.n
     }
     await vi.waitFor(async () => expect(await counted()).toBe(15), 5_000)
-    expect(database.connections?.max).toBe(15)
+    expect(database.connections?.max).toBe(16)
     await everything
     await listening?.close()
     await Promise.all([database.close(), admin.close()])

@@ -27,6 +27,8 @@ export interface Lanes {
   readonly admissions: Sql
   /** Those of calls with an `Idempotency-Key`, which need further tables. */
   readonly keptAdmissions: Sql
+  /** Those of calls whose rows another program has locked, one statement at a time. */
+  readonly lockedAdmissions: Sql
   /** Reads keys and their owners: for callers, and for calls that run. */
   readonly keys: Sql
   /** Writes the ends of calls, one statement at a time. */

@@ -1,12 +1,13 @@
 import type pg from 'pg'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
+import { isLockTimeout } from '#core/errors/connection-error.ts'
 import type { ShareState } from './connection-shares.ts'
 import type { Sql } from './database.ts'
 import { statements } from './pool.ts'
 
 /**
  * Keeps the only connection of a pool, for statements that run one at a time: taking it from the pool for each of them is a third
- * of their cost. It is discarded after every error, and the next statement opens another.
+ * of their cost. It is discarded after every error but a lock that was not free in time, and the next statement opens another.
  */
 export function dedicatedSql(pool: pg.Pool): Sql & { state(): ShareState; close(): Promise<void> } {
   const prepared = statements()
@@ -35,7 +36,7 @@ export function dedicatedSql(pool: pg.Pool): Sql & { state(): ShareState; close(
         const { rows } = await (await used).query(prepared(text, values))
         return rows as Row[]
       } catch (error) {
-        discard(used)
+        if (!isLockTimeout(error)) discard(used)
         throw error
       } finally {
         running -= 1

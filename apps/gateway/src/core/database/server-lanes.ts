@@ -30,8 +30,8 @@ const MANAGEMENT_LOCK_MS = 1_000
 const NO_ANSWER_MS = 5_000
 const NO_ANSWER_TO_HEARTBEAT_MS = 1_000
 
-/** Heartbeats, look-ups of keys, settlements, both kinds of admissions and erasures have a connection each. */
-const ALONE_MAX = 6
+/** Heartbeats, look-ups of keys, settlements, the three kinds of admissions and erasures have a connection each. */
+const ALONE_MAX = 7
 /** For what running calls need. Neither kind can take the last connection from the other. */
 const CALLS_MAX = 3
 /**
@@ -60,6 +60,7 @@ export function openLanes(options: LanesOptions): ServerLanes {
   const alone = {
     heartbeat: dedicatedSql(open(1, { ...short, noAnswerMs: NO_ANSWER_TO_HEARTBEAT_MS })),
     admissions: dedicatedSql(open(1, short)),
+    lockedAdmissions: dedicatedSql(open(1, short)),
     settlements: dedicatedSql(open(1, { statementMs })),
   }
   const ofKeys = new ConnectionShares(open(1, short), connectTimeoutMs)

@@ -6,8 +6,12 @@ import { errorCode } from '#core/base/values/error-code.ts'
  * effect.
  */
 export function isStatementTimeout(error: unknown): boolean {
-  const code = errorCode(error)
-  return code === QUERY_CANCELED || code === LOCK_NOT_AVAILABLE
+  return errorCode(error) === QUERY_CANCELED || isLockTimeout(error)
+}
+
+/** Whether a statement waited too long for a lock. It had no effect, and its connection is fine. */
+export function isLockTimeout(error: unknown): boolean {
+  return errorCode(error) === LOCK_NOT_AVAILABLE
 }
 
 const QUERY_CANCELED = '57014'

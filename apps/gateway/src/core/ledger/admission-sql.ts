@@ -46,12 +46,19 @@ const WRITTEN = `
   WHERE key_id IN (SELECT id FROM counted_keys) AND owner_id IN (SELECT id FROM counted_users)
   RETURNING id`
 
+/**
+ * `$3`: for how many milliseconds the statement waits for a row that is locked. Then it fails, and has counted nothing. The scalar
+ * subquery runs once, before the first lock is taken, and what it sets ends with the statement.
+ */
+const WAITS_FOR_ROWS = `(SELECT set_config('lock_timeout', $3, true)) <> ''`
+
 /** The beginning of a statement for a batch: reads the calls with these fields, takes the locks, and judges each call by itself. */
 export const judged = (columns: string): string => `
 WITH input AS MATERIALIZED (
   SELECT i.*, k.id AS key_id, k.owner_id
   FROM json_to_recordset($1::json) AS i(n int, ${columns})
   LEFT JOIN LATERAL (SELECT id, owner_id FROM api_keys WHERE hash = decode(i.key_hash, 'hex') LIMIT 1) k ON true
+  WHERE ${WAITS_FOR_ROWS}
 ), repeated AS MATERIALIZED (
   SELECT i.id FROM input i CROSS JOIN LATERAL (SELECT FROM calls c WHERE c.id = i.id LIMIT 1) AS known
 ), locked_users AS MATERIALIZED (
@@ -110,7 +117,7 @@ export const COUNTED = `, counted_users AS (
 /**
  * Admission: authentication, permission, allowed agents, expiry, revocation, quota and counting in one statement.
  *
- * - `$1`: a JSON array of admissions, numbered by `n`; `$2`: the instance of this process.
+ * - `$1`: a JSON array of admissions, numbered by `n`; `$2`: the instance of this process; `$3`: how long it waits for a locked row.
  * - Call ids that are already in the ledger are left out first, so that a retry is counted once.
  * - Every writer locks users first and then keys, each in the order of their ids; without a common order, concurrent batches
  *   would deadlock. The scalar subqueries over the locking CTEs make each step wait for the whole step before it.
@@ -153,6 +160,7 @@ WITH locked AS MATERIALIZED (
   FROM json_to_record($1::json -> 0) AS i(${ADMISSION_COLUMNS})
   JOIN api_keys k ON k.hash = decode(i.key_hash, 'hex')
   JOIN users u ON u.id = k.owner_id
+  WHERE ${WAITS_FOR_ROWS}
   FOR NO KEY UPDATE OF u, k
 ), moment AS MATERIALIZED (
   SELECT clock, at, date_trunc('day', at, 'UTC') AS day, date_trunc('month', at, 'UTC') AS month
@@ -188,3 +196,22 @@ SELECT json_build_array(coalesce(
       key_id, owner_id, max_api_calls, NULL, ${PAUSE_ANSWER}, generation)
    FROM judged r),
   '["key_unknown", null, null, null]')) AS answers`
+
+/** `$1`: a JSON array of hashes of keys. Returns those keys of which a row is locked by now, their own or that of their owner. */
+export const FIND_LOCKED = `
+WITH asked AS MATERIALIZED (
+  SELECT h.value AS key, k.id, k.owner_id
+  FROM json_array_elements_text($1::json) h
+  CROSS JOIN LATERAL (SELECT id, owner_id FROM api_keys WHERE hash = decode(h.value, 'hex') LIMIT 1) k
+), free_users AS MATERIALIZED (
+  SELECT id FROM users WHERE id = ANY (ARRAY(SELECT owner_id FROM asked)) FOR NO KEY UPDATE SKIP LOCKED
+), free_keys AS MATERIALIZED (
+  SELECT id FROM api_keys WHERE id = ANY (ARRAY(SELECT id FROM asked)) FOR NO KEY UPDATE SKIP LOCKED
+)
+SELECT key FROM asked WHERE owner_id NOT IN (SELECT id FROM free_users) OR id NOT IN (SELECT id FROM free_keys)`
+
+/** `$1`: the hash of a key, `$2`: for how many milliseconds it waits for the row, which is free again when it returns. */
+export const WAIT_FOR_KEY = `
+SELECT FROM api_keys
+WHERE hash = decode($1, 'hex') AND (SELECT set_config('lock_timeout', $2, true)) <> ''
+FOR NO KEY UPDATE`

@@ -113,6 +113,13 @@ export async function liveReaper(sql: Sql, leaseMs = 1): Promise<Reaper> {
   return { id, leaseMs }
 }
 
+/** Its admissions wait for locked rows until the statement times out, so that several can be seen to wait. */
+export function waitingForRows(sql: Sql): Sql {
+  return {
+    query: (text, values = []) => sql.query(text, values.length > 2 ? values.with(2, '30s') : values),
+  }
+}
+
 /** A chat of this key with `dify`. */
 export function admissionOf({ hash }: Pick<KeyRow, 'hash'>, more: Partial<Admission> = {}): Admission {
   const named = { callId: v7(), requestId: 'request-1', keyHash: hash, kind: 'chat', face: 'rest' } as const

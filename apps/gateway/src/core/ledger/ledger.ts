@@ -1,31 +1,15 @@
-import { setImmediate as turnOver } from 'node:timers/promises'
-import { createBatcher } from '#core/base/async/batcher.ts'
 import { withDeadline } from '#core/base/async/deadline.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
-import { sleep } from '#core/base/async/sleep.ts'
 import type { Runtime } from '#core/base/runtime.ts'
-import { errorCode } from '#core/base/values/error-code.ts'
 import type { Sql } from '#core/database/database.ts'
 import { wasNeverSent } from '#core/database/never-sent.ts'
-import {
-  concernsDatabase,
-  hadNoEffect,
-  isConflict,
-  isLostConnection,
-  isStatementTimeout,
-  isUnavailable,
-} from '#core/errors/connection-error.ts'
+import { hadNoEffect, isUnavailable } from '#core/errors/connection-error.ts'
 import { type ErrorReason, Problem } from '#core/errors/errors.ts'
 import { partOf } from '#core/errors/problem-of.ts'
 import type { Traced } from '#core/requests/request-trace.ts'
-import {
-  type Admission,
-  type AdmissionAnswer,
-  type Admitted,
-  admissionRow,
-  attachedTo,
-} from './admission-row.ts'
+import { type Admission, type AdmissionAnswer, type Admitted, attachedTo } from './admission-row.ts'
 import { ADMIT, ADMIT_ONE } from './admission-sql.ts'
+import { ADMIT_WITHIN_MS, createAdmissions, createLockedRows } from './admissions.ts'
 import { ADMIT_KEPT, FREE_LATE } from './claiming-admission-sql.ts'
 import { ROLLUP_BOUNDS, type RollupBounds } from './roll-up-sql.ts'
 import { type Settlement, settlementRow } from './settlement/settlement-row.ts'
@@ -53,6 +37,8 @@ export interface LedgerDeps {
    * {@link LedgerDeps.admissionSql}.
    */
   readonly keptAdmissionSql?: Sql
+  /** Runs those of calls whose rows are locked, one statement at a time; defaults to {@link LedgerDeps.admissionSql}. */
+  readonly lockedAdmissionSql?: Sql
   /** Settles the calls of other processes; defaults to {@link LedgerDeps.sql}. */
   readonly upkeepSql?: Sql
   readonly runtime: Runtime
@@ -97,14 +83,6 @@ export interface Ledger {
   close(timeoutMs: number): Promise<number>
 }
 
-const ADMIT_WITHIN_MS = 2_000
-const RETRY_AFTER_MS = 100
-/**
- * Batches of this size occur in a process with thousands of calls a second. Its processor is the bottleneck then, so the next
- * batch is gathered for longer: fewer, larger statements save processor time and add little latency.
- */
-const BUSY_SIZE = 12
-const BUSY_GATHER_MS = 2
 /**
  * So many ends wait only where the database takes admissions but not their ends. Further calls are refused then, since each would hold
  * memory until it is settled.
@@ -113,17 +91,19 @@ const UNWRITTEN_MAX = 50_000
 
 export function createLedger(deps: LedgerDeps): Ledger {
   const { sql, admissionSql = sql, runtime, instanceId, observer } = deps
-  const { keptAdmissionSql = admissionSql, upkeepSql = sql } = deps
+  const { keptAdmissionSql = admissionSql, lockedAdmissionSql = admissionSql, upkeepSql = sql } = deps
   const { SETTLE, SETTLE_DEAD, SETTLE_PREDECESSORS } = settlements(deps.bounds ?? ROLLUP_BOUNDS)
 
   const timed = async <Row>(
     statement: LedgerStatement,
     on: Sql,
-    { text, rows, calls }: { text: string; rows: readonly unknown[]; calls: readonly Traced[] },
+    { text, rows, calls, rowWaitMs }: LedgerBatch,
   ) => {
     const startedMs = runtime.elapsedMs()
     try {
-      const result = await on.query<Row>(text, [JSON.stringify(rows), instanceId])
+      const values = [JSON.stringify(rows), instanceId]
+      if (rowWaitMs !== undefined) values.push(String(rowWaitMs))
+      const result = await on.query<Row>(text, values)
       observer.batch(statement, calls, runtime.elapsedMs() - startedMs)
       return result
     } catch (error) {
@@ -132,29 +112,9 @@ export function createLedger(deps: LedgerDeps): Ledger {
     }
   }
 
+  const lockedRows = createLockedRows(lockedAdmissionSql)
   const admissions = (on: Sql, textFor: (calls: number) => string) =>
-    createBatcher<PendingAdmission, AdmissionAnswer | undefined>(
-      async (batch) => {
-        const pending = batch.filter(({ isRefused }) => !isRefused)
-        // The batch timed out and was queued again, and all of its callers have been rejected meanwhile.
-        if (pending.length === 0) return batch.map(() => undefined)
-        const rows = pending.map(({ admission }, index) => admissionRow(admission, index))
-        const text = textFor(pending.length)
-        const send = () => timed<{ answers: AdmissionAnswer[] }>('admit', on, { text, rows, calls: pending })
-        // A retry after a lost answer has the same call ids, which the statement recognizes, so each call is counted once.
-        const [row] = await retryLost(send, runtime)
-        const answers = row?.answers ?? []
-        const answerOf = new Map(pending.map((each, index) => [each, answers[index]]))
-        return batch.map((each) => answerOf.get(each))
-      },
-      {
-        sizeMax: 256,
-        isShared: concernsDatabase,
-        isTooSlow: isStatementTimeout,
-        // Requests that are read in one turn of the event loop share a statement; a single one is not delayed.
-        gather: (lastSize) => (lastSize < BUSY_SIZE ? turnOver() : sleep(BUSY_GATHER_MS)),
-      },
-    )
+    createAdmissions({ sql: on, lockedRows, textFor, runtime, run: (by, batch) => timed('admit', by, batch) })
   const admitPlain = admissions(admissionSql, (calls) => (calls === 1 ? ADMIT_ONE : ADMIT))
   const admitKept = admissions(keptAdmissionSql, () => ADMIT_KEPT)
 
@@ -182,7 +142,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
   return {
     async admit(admission) {
       if (settler.waiting >= UNWRITTEN_MAX) throw new Problem('unavailable', ENDS_WAIT)
-      const pending = { admission, isRefused: false, trace: admission.trace }
+      const pending = { admission, isRefused: false, mayBeCounted: false, trace: admission.trace }
       const claimsNothing = admission.kept === undefined && admission.claims === undefined
       const admit = claimsNothing ? admitPlain : admitKept
       const answer = markRejectionHandled(admit(pending))
@@ -201,8 +161,12 @@ export function createLedger(deps: LedgerDeps): Ledger {
           settler.settleLate({ ...rejected, freesClaims: !claimsNothing })
         }
         answer.then(
-          (late) => settleIf(late !== undefined && late[0] === null && attachedTo(late) === undefined),
-          (error: unknown) => settleIf(!wasNeverSent(error) && !hadNoEffect(error)),
+          (late) =>
+            settleIf(
+              late === undefined ? pending.mayBeCounted : late[0] === null && attachedTo(late) === undefined,
+            ),
+          (error: unknown) =>
+            settleIf(pending.mayBeCounted || (!wasNeverSent(error) && !hadNoEffect(error))),
         )
         throw new Problem('unavailable', { limit: partOf(cause), retryAfterSeconds: 1, cause })
       }
@@ -243,35 +207,15 @@ async function untilNone(work: () => Promise<readonly unknown[]>): Promise<numbe
   }
 }
 
-interface PendingAdmission extends Traced {
-  readonly admission: Admission
-  /** Set when the caller has been rejected because of the deadline; the admission is then no longer sent. */
-  isRefused: boolean
+/** A statement for some calls. */
+interface LedgerBatch {
+  readonly text: string
+  readonly rows: readonly unknown[]
+  readonly calls: readonly Traced[]
+  /** How long it waits for a row that is locked; undefined where the connection decides. */
+  readonly rowWaitMs?: number
 }
 
 function refusalDetail(refusal: ErrorReason, maxApiCalls: number): string | undefined {
   return refusal === 'quota_exceeded' ? `max_api_calls of ${maxApiCalls} is reached.` : undefined
-}
-
-/** Repeats a statement whose connection was lost, or that gave way to another, until shortly before the deadline of admissions. */
-async function retryLost<Result>(work: () => Promise<Result>, runtime: Runtime): Promise<Result> {
-  const deadlineMs = runtime.elapsedMs() + ADMIT_WITHIN_MS - RETRY_AFTER_MS
-  let lost: unknown
-  for (;;) {
-    try {
-      return await work()
-    } catch (error) {
-      // The statement whose answer was lost may commit during its retry, which then fails on the duplicate call ids.
-      const isRetryable =
-        isLostConnection(error) || isConflict(error) || (lost !== undefined && isDuplicate(error))
-      if (!wasNeverSent(error) && !isConflict(error)) lost ??= error
-      if (!isRetryable || runtime.elapsedMs() >= deadlineMs) throw lost ?? error
-      await sleep(RETRY_AFTER_MS)
-    }
-  }
-}
-
-/** PostgreSQL's code for a unique violation. */
-function isDuplicate(error: unknown): boolean {
-  return errorCode(error) === '23505'
 }

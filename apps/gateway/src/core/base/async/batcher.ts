@@ -19,7 +19,7 @@ export interface BatcherOptions {
 
 interface Waiting<Item, Result> {
   readonly item: Item
-  resolve(result: Result): void
+  resolve(result: Result | PromiseLike<Result>): void
   reject(error: unknown): void
 }
 
@@ -29,9 +29,10 @@ const GROWTH = 1 / 32
 /**
  * Collects items and runs them in batches, because one statement for many calls makes a database in the path of every call
  * affordable. A batch that fails is halved until the failing item is alone, so that one bad value does not fail the others.
+ * The result of an item may be a promise, for which the next batch does not wait.
  */
 export function createBatcher<Item, Result>(
-  run: (items: readonly Item[]) => Promise<readonly Result[]>,
+  run: (items: readonly Item[]) => Promise<readonly (Result | PromiseLike<Result>)[]>,
   { sizeMax, isShared, isTooSlow = () => false, gather = () => Promise.resolve() }: BatcherOptions,
 ): Batcher<Item, Result> {
   let waiting: Waiting<Item, Result>[] = []

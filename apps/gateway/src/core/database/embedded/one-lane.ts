@@ -6,6 +6,7 @@ export function oneLane({ sql, prisma }: Statements): Lanes {
     heartbeat: sql,
     admissions: sql,
     keptAdmissions: sql,
+    lockedAdmissions: sql,
     keys: sql,
     settlements: sql,
     conversations: sql,

@@ -1,0 +1,234 @@
+import { setImmediate as turnOver } from 'node:timers/promises'
+import { type Batcher, createBatcher } from '#core/base/async/batcher.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
+import { sleep } from '#core/base/async/sleep.ts'
+import type { Runtime } from '#core/base/runtime.ts'
+import { BoundedMap } from '#core/base/values/bounded-map.ts'
+import { errorCode } from '#core/base/values/error-code.ts'
+import type { Sql } from '#core/database/database.ts'
+import { wasNeverSent } from '#core/database/never-sent.ts'
+import {
+  concernsDatabase,
+  isConflict,
+  isLockTimeout,
+  isLostConnection,
+  isStatementTimeout,
+} from '#core/errors/connection-error.ts'
+import type { Traced } from '#core/requests/request-trace.ts'
+import { type Admission, type AdmissionAnswer, admissionRow } from './admission-row.ts'
+import { FIND_LOCKED, WAIT_FOR_KEY } from './admission-sql.ts'
+
+/** A call whose admission is under way. */
+export interface PendingAdmission extends Traced {
+  readonly admission: Admission
+  /** Set when the caller has been rejected because of the deadline; the admission is then no longer sent. */
+  isRefused: boolean
+  /** Set when the answer of a statement with this call was lost, so that the call may have been counted. */
+  mayBeCounted: boolean
+}
+
+/** A statement for some admissions. */
+export interface AdmissionStatement {
+  readonly text: string
+  readonly rows: readonly unknown[]
+  readonly calls: readonly Traced[]
+  /** How long it waits for a row that is locked. */
+  readonly rowWaitMs: number
+}
+
+export interface AdmissionsDeps {
+  /** Runs the batches, one statement at a time. */
+  readonly sql: Sql
+  readonly lockedRows: LockedRows
+  /** The statement for this number of calls. */
+  readonly textFor: (calls: number) => string
+  readonly run: (on: Sql, statement: AdmissionStatement) => Promise<{ answers: AdmissionAnswer[] }[]>
+  readonly runtime: Runtime
+}
+
+/** What a statement has answered to each of its calls. */
+type Answers = ReadonlyMap<PendingAdmission, AdmissionAnswer | undefined>
+
+const NO_ANSWERS: Answers = new Map()
+
+/** Resolves to undefined if the caller was rejected before the admission was sent. */
+export type Admissions = Batcher<PendingAdmission, AdmissionAnswer | undefined>
+
+/** The deadline of an admission. */
+export const ADMIT_WITHIN_MS = 2_000
+const RETRY_AFTER_MS = 100
+/**
+ * Batches of this size occur in a process with thousands of calls a second. Its processor is the bottleneck then, so the next
+ * batch is gathered for longer: fewer, larger statements save processor time and add little latency.
+ */
+const BUSY_SIZE = 12
+const BUSY_GATHER_MS = 2
+/**
+ * How long a statement waits for a row. Other processes hold the rows of a user and a key for the milliseconds of their own
+ * admissions, and are waited for in the order of arrival.
+ */
+const ROW_WAIT_MS = 250
+/** While many rows are locked, each is waited for in turn for a shorter time, so that every key has its turn before its deadline. */
+const ROW_WAITS_MS = 1_000
+const ROW_WAIT_MS_MIN = 25
+/** The most keys whose rows are remembered as locked. A key that was forgotten is found again, at the price of one wait. */
+const LOCKED_KEYS_MAX = 1_000
+
+/**
+ * Admits calls in batches. The calls of keys whose rows are locked for longer than admissions lock them, such as by a forgotten
+ * transaction of another program, leave the batches and wait on a connection of their own, so that they delay no others.
+ *
+ * Which keys these are is found when a batch has waited for a row in vain, and remembered until an admission of the key succeeds.
+ * So the others are delayed once for each locked row, and not for each call that needs it.
+ */
+export function createAdmissions({ sql, lockedRows, textFor, run, runtime }: AdmissionsDeps): Admissions {
+  const lockedKeys = new BoundedMap<string, Admissions>(LOCKED_KEYS_MAX)
+  const options = { sizeMax: 256, isShared: concernsDatabase, isTooSlow: isCancelled }
+  const admitFree = createBatcher<PendingAdmission, AdmissionAnswer | undefined>(admitBatch, {
+    ...options,
+    // Requests that are read in one turn of the event loop share a statement; a single one is not delayed.
+    gather: (lastSize) => (lastSize < BUSY_SIZE ? turnOver() : sleep(BUSY_GATHER_MS)),
+  })
+
+  async function admitBatch(batch: readonly PendingAdmission[]) {
+    // A batch may have timed out and been queued again, and its callers have been rejected meanwhile.
+    const pending = batch.filter(({ isRefused }) => !isRefused)
+    for (let waits = 1; ; waits += 1) {
+      const free = lockedKeys.size === 0 ? pending : pending.filter((each) => !lockedKeys.has(keyOf(each)))
+      try {
+        const answerOf = await send(sql, free, ROW_WAIT_MS)
+        // Only now that nothing can fail any more, because a batch that fails is repeated.
+        return batch.map((each) =>
+          answerOf.has(each) || each.isRefused ? answerOf.get(each) : admitWhenFree(each),
+        )
+      } catch (error) {
+        if (!isLockTimeout(error)) throw error
+        const keys = [...new Set(free.map(keyOf))]
+        const found = keys.length === 1 ? keys : await findLocked(keys)
+        // If none is found, the row is free by now. Or it is neither that of a key nor of a user but a claim, for example. Which call
+        // needs that shows when each key waits by itself.
+        const locked = found.length === 0 && waits > 1 ? keys : found
+        for (const key of locked) lockedKeys.set(key, admissionsOf(key))
+      }
+    }
+  }
+
+  async function findLocked(keys: readonly string[]): Promise<readonly string[]> {
+    const values = [JSON.stringify(keys)]
+    const found = await retryLost(() => sql.query<{ key: string }>(FIND_LOCKED, values), [])
+    return found.map(({ key }) => key)
+  }
+
+  function admitWhenFree(call: PendingAdmission): Promise<AdmissionAnswer | undefined> {
+    const key = keyOf(call)
+    const admissions = lockedKeys.get(key) ?? admissionsOf(key)
+    return markRejectionHandled(admissions(call))
+  }
+
+  /** The admissions of a key whose rows are locked, which try again and again until the rows are free or no caller waits. */
+  function admissionsOf(key: string): Admissions {
+    return createBatcher<PendingAdmission, AdmissionAnswer | undefined>(async (batch) => {
+      for (;;) {
+        try {
+          const answerOf = await lockedRows.inTurn((on, rowWaitMs) => admitLocked(batch, key, on, rowWaitMs))
+          // Of a key for which nothing was tried it is not known whether its rows are free.
+          if (answerOf.size > 0) lockedKeys.delete(key)
+          return batch.map((each) => answerOf.get(each))
+        } catch (error) {
+          if (!isLockTimeout(error)) throw error
+        }
+      }
+    }, options)
+  }
+
+  async function admitLocked(batch: readonly PendingAdmission[], key: string, on: Sql, rowWaitMs: number) {
+    const pending = batch.filter(({ isRefused }) => !isRefused)
+    if (pending.length === 0) return NO_ANSWERS
+    // An admission that waits for its key holds the row of the user, for which those with other keys of the user would wait.
+    await retryLost(() => on.query(WAIT_FOR_KEY, [key, String(rowWaitMs)]), pending)
+    return send(on, pending, rowWaitMs)
+  }
+
+  /** Sends a statement, which counts all of these calls as far as they are admitted, or none. */
+  async function send(on: Sql, pending: readonly PendingAdmission[], rowWaitMs: number): Promise<Answers> {
+    if (pending.length === 0) return NO_ANSWERS
+    const rows = pending.map(({ admission }, index) => admissionRow(admission, index))
+    const statement = { text: textFor(pending.length), rows, calls: pending, rowWaitMs }
+    const [row] = await retryLost(() => run(on, statement), pending)
+    const answers = row?.answers ?? []
+    return new Map(pending.map((each, index) => [each, answers[index]]))
+  }
+
+  /**
+   * Repeats a statement whose connection was lost, or that gave way to another, until shortly before the deadline of admissions. Its calls have the same ids then,
+   * which the statement recognizes, so each call is counted once.
+   */
+  async function retryLost<Result>(
+    work: () => Promise<Result>,
+    calls: readonly PendingAdmission[],
+  ): Promise<Result> {
+    const deadlineMs = runtime.elapsedMs() + ADMIT_WITHIN_MS - RETRY_AFTER_MS
+    let lost: unknown
+    for (;;) {
+      try {
+        return await work()
+      } catch (error) {
+        // The statement whose answer was lost may commit during its retry, which then fails on the duplicate call ids.
+        const isRetryable =
+          isLostConnection(error) ||
+          isConflict(error) ||
+          (isDuplicate(error) && calls.some(({ mayBeCounted }) => mayBeCounted))
+        if (isLostConnection(error) && !wasNeverSent(error)) {
+          lost ??= error
+          for (const call of calls) call.mayBeCounted = true
+        }
+        if (isLockTimeout(error)) throw error
+        if (!isRetryable || runtime.elapsedMs() >= deadlineMs) throw lost ?? error
+        await sleep(RETRY_AFTER_MS)
+      }
+    }
+  }
+
+  return (pending) => (lockedKeys.get(keyOf(pending)) ?? admitFree)(pending)
+}
+
+/** The connection on which calls wait for rows that are locked. */
+export interface LockedRows {
+  /** Runs when those have run that came before, each of which waits for its rows no longer than `rowWaitMs`. */
+  inTurn<Result>(work: (on: Sql, rowWaitMs: number) => Promise<Result>): Promise<Result>
+}
+
+export function createLockedRows(sql: Sql): LockedRows {
+  let last: Promise<unknown> = Promise.resolve()
+  let waiting = 0
+  return {
+    inTurn(work) {
+      waiting += 1
+      const turn = last
+        .then(() => work(sql, rowWaitMs(waiting)))
+        .finally(() => {
+          waiting -= 1
+        })
+      last = turn.catch(() => undefined)
+      return turn
+    },
+  }
+}
+
+function rowWaitMs(keysWaiting: number): number {
+  return Math.max(ROW_WAIT_MS_MIN, Math.min(ROW_WAIT_MS, Math.floor(ROW_WAITS_MS / keysWaiting)))
+}
+
+function keyOf({ admission }: PendingAdmission): string {
+  return admission.keyHash
+}
+
+/** Whether a statement took too long as a whole. */
+function isCancelled(error: unknown): boolean {
+  return isStatementTimeout(error) && !isLockTimeout(error)
+}
+
+/** PostgreSQL's code for a unique violation. */
+function isDuplicate(error: unknown): boolean {
+  return errorCode(error) === '23505'
+}
