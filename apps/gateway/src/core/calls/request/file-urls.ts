@@ -114,8 +114,10 @@ function findIn(value: unknown, place: (string | number)[], search: UrlSearch): 
   const names = Array.isArray(value) ? value.keys() : Object.keys(value)
   for (const name of names) {
     if (typeof name === 'string' && search.isText?.(name)) continue
+    const child: unknown = Reflect.get(value, name)
+    if (typeof child !== 'string' && typeof child !== 'object') continue
     place.push(name)
-    const finding = findIn(Reflect.get(value, name), place, search)
+    const finding = findIn(child, place, search)
     if (finding !== undefined) return finding
     place.pop()
   }
