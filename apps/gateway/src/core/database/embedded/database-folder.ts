@@ -58,7 +58,13 @@ export async function openingError(path: string, cause: unknown): Promise<Operat
     ? `Its making was interrupted, so it has nothing yet: delete the folder and start again.`
     : `Unless the disk is full or cannot be written, files in it are damaged, missing, links, or of another version of PostgreSQL. Keep a copy of the folder, move it away, and restore a backup ("trunkline db import").`
   return new OperatorError(
-    `DATA_DIR: the database in ${path}${version && `, of PostgreSQL ${version.trim()},`} cannot be opened: ${messageOf(cause).replace(/\.+$/, '')}. ${what}`,
+    `DATA_DIR: the database in ${path}${version && `, of PostgreSQL ${version.trim()},`} cannot be opened: ${reasonOf(cause)}. ${what}`,
     { cause },
   )
 }
+
+/** Without the advice that its compiler gives to the authors of the engine. */
+const reasonOf = (cause: unknown) =>
+  messageOf(cause)
+    .replace(/\. Build with -s.+$/, '')
+    .replace(/\.+$/, '')
