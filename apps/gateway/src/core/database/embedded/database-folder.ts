@@ -1,6 +1,7 @@
 import { lstat, open, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorCode } from '#core/base/values/error-code.ts'
+import { withoutTrailing } from '#core/base/values/without-trailing.ts'
 import { messageOf, unusableDatabaseError } from '#core/database/unusable-database.ts'
 import { OperatorError } from '#core/errors/operator-error.ts'
 
@@ -64,7 +65,4 @@ export async function openingError(path: string, cause: unknown): Promise<Operat
 }
 
 /** Without the advice that its compiler gives to the authors of the engine. */
-const reasonOf = (cause: unknown) =>
-  messageOf(cause)
-    .replace(/\. Build with -s.+$/, '')
-    .replace(/\.+$/, '')
+const reasonOf = (cause: unknown) => withoutTrailing(messageOf(cause).split(' Build with -s', 1).join(), '.')
