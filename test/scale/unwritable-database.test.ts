@@ -103,10 +103,17 @@ describe.skipIf(server === '')('a database that answers and takes no writes', ()
     platform.hold()
     const reached = platform.received.length
     const running = Promise.all(Array.from({ length: CALLS }, () => sendChat(gateway.url, key)))
-    await platform.receives(reached + CALLS)
+    const kept = await api.chat(
+      key,
+      'counting',
+      { query: 'kept', stream: true },
+      { headers: { 'idempotency-key': 'kept' } },
+    )
+    await platform.receives(reached + CALLS + 1)
     await makeReadOnly()
     onTestFinished(async () => void (await makeWritable()))
     platform.release()
+    expect(await kept.text()).toContain('[DONE]')
     expect((await running).map(({ status }) => status)).toEqual(Array(CALLS).fill(200))
     await until('their ends were tried again and again', async () => (await failures('read_only')) > 3)
     await until('readiness says so', async () => (await isWritable()) === false)
@@ -165,6 +172,11 @@ describe.skipIf(server === '')('a database that answers and takes no writes', ()
     await until('keys can be made', async () => (await newKey()).status === 200)
     await until('chats are admitted', async () => (await sendChat(gateway.url, key)).status === 200)
     await expectNothingLost(since)
+    const headers = { authorization: `Bearer ${key}` }
+    await until('the reply that ended meanwhile is kept', async () => {
+      const { status } = await api.call('GET', '/api/v1/calls/key:kept/reply', { headers })
+      return status === 200
+    })
     await until('readiness says so', async () => (await isWritable()) === true)
     expect(gateway.output).toContain('"msg":"the database cannot write: it is read only"')
     expect(gateway.output).toContain('"msg":"the database can write again"')
