@@ -198,7 +198,7 @@ const BODY = { model: 'dify', input: 'Hello' }
 
 /** What every face sends is well-formed, piece by piece. */
 function requireFaces(events: readonly ChatEvent[]): void {
-  const echo = echoOf(BODY, readRequest(BODY), '')
+  const echo = echoOf(BODY, readRequest(BODY))
   const response = new ResponseEncoder(chatOf([]), { reasoning: true, details: true, replaces: false, echo })
   const encoders = [
     createChunkEncoder(chatOf([]), { detail: true }),

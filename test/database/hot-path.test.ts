@@ -60,6 +60,9 @@ const NOTHING_KEPT = { find: () => Promise.reject(new Error('no key was named'))
 
 const keyHash = (n: number) => createHash('sha256').update(`key-${n}`).digest('hex')
 
+/** Each has as many end users today as no statement may read. */
+const KEYS_OF_END_USERS = 4
+
 /** `$1` and `$2` are the first and the last row to insert into turns and calls; the other tables get fewer rows. */
 const FILL = `
 WITH turns_made AS (
@@ -67,9 +70,9 @@ WITH turns_made AS (
   SELECT md5('row' || n)::uuid, 'kept-' || n / 20, repeat('q', 300), repeat('a', 300), false, 600, now() - ($2 - n) * interval '1 millisecond'
   FROM generate_series($1::int, $2::int) n
 ), calls_made AS (
-  INSERT INTO calls (id, request_id, key_id, owner_id, kind, face, agent, instance, outcome, admitted_at)
-  SELECT md5('row' || n)::uuid, '', md5('key' || n % 1000)::uuid, md5('user' || n % 1000)::uuid, 'chat', 'rest', 'dify',
-    md5('instance')::uuid, 'done', now()
+  INSERT INTO calls (id, request_id, key_id, owner_id, end_user, kind, face, agent, instance, outcome, admitted_at)
+  SELECT md5('row' || n)::uuid, '', md5('key' || n % 1000)::uuid, md5('user' || n % 1000)::uuid, 'end-user-' || n % 1000, 'chat',
+    'rest', 'dify', md5('instance')::uuid, 'done', now()
   FROM generate_series($1::int, $2::int) n
 ), claims_made AS (
   INSERT INTO idempotency_keys (key_id, hash, fingerprint, call_id)
@@ -93,6 +96,8 @@ WITH turns_made AS (
   SELECT md5('key' || n)::uuid, sha256(('key-' || n)::bytea), 'tl_', '', '', '', '{chat}', user_id, user_id, now(),
     now() + interval '1 year'
   FROM numbers
+), removed_keys_made AS (
+  INSERT INTO removed_api_keys (id, owner_id) SELECT md5('removed' || n)::uuid, user_id FROM numbers
 ), rollups_made AS (
   INSERT INTO rollups (span, grain, subject, bucket, end_user, kind, agent, app, model, outcome,
     calls, token_calls, prompt_tokens, completion_tokens, total_tokens, first_chunk, duration)
@@ -105,6 +110,12 @@ WITH turns_made AS (
   SELECT 'day', grain::rollup_grain, md5(subject || n)::uuid::text, date_trunc('day', now(), 'UTC'), 'chat',
     'dify', '', '', 'done', 1, 0, 0, 0, 0, '{}', '{}'
   FROM numbers CROSS JOIN (VALUES ('owner', 'user'), ('key', 'key')) AS grains(grain, subject)
+), today_of_end_users_made AS (
+  INSERT INTO rollups (span, grain, subject, bucket, end_user, kind, agent, app, model, outcome,
+    calls, token_calls, prompt_tokens, completion_tokens, total_tokens, first_chunk, duration)
+  SELECT 'day', 'end_user', md5('key' || n % ${KEYS_OF_END_USERS})::uuid::text, date_trunc('day', now(), 'UTC'), 'end-user-' || n,
+    'chat', 'dify', '', '', 'done', 1, 0, 0, 0, 0, '{}', '{}'
+  FROM numbers
 ), names_made AS (
   INSERT INTO rollup_names (kind, subject, day, name)
   SELECT 'end_user', md5('user' || n % 20)::uuid::text, date_trunc('day', now(), 'UTC'), 'end-user-' || n FROM numbers
@@ -194,9 +205,10 @@ describe.each(CASES)('$kind, statistics: $statistics', ({ kind, statistics }) =>
     timeout: 240_000,
   }, async () => {
     const explained = explainEach(database.sql, SLICE_ROWS_READ_MAX, longScansOf)
-    for (const owner of [undefined, { column: 'owner_id', id: uuidOf('user7') } as const]) {
+    const ownerId = uuidOf('user7')
+    for (const columns of [{}, { owner_id: ownerId }, { owner_id: ownerId, end_user: 'end-user-7' }]) {
       await inTwoSlices(async (slices) => {
-        const ranges = inRangesOfIds({ sql: explained, slices, table: 'calls', owner }, undefined, noRows)
+        const ranges = inRangesOfIds({ sql: explained, slices, table: 'calls', columns }, undefined, noRows)
         for await (const _ of ranges);
       })
     }
@@ -312,6 +324,12 @@ async function followUsage(sql: Sql): Promise<void> {
   const usage = await readTodayUsage(sql, callers)
   expect(usage.filter((each) => each === 'token_invalid')).toHaveLength(200)
   expect(usage.filter((each) => typeof each === 'object' && each.totals.calls > 0)).toHaveLength(600)
+  const bound = callers.filter(({ via }) => via.kind === 'key').slice(0, KEYS_OF_END_USERS)
+  const ofEndUsers = bound.flatMap((caller, key) =>
+    [0, 1, 2].map((round) => ({ ...caller, endUser: `end-user-${key + KEYS_OF_END_USERS * round}` })),
+  )
+  const each = await readTodayUsage(sql, ofEndUsers)
+  expect(each.filter((usage) => typeof usage === 'object' && usage.totals.calls > 0)).toHaveLength(12)
 }
 
 /** The process whose calls are watched, and more running calls of it than a look may read. */

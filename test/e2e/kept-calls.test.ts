@@ -340,8 +340,6 @@ describe('with the usual settings', () => {
         agent: { ...question, agent: 'dify' },
         conversation: { ...question, conversation: randomUUID() },
         'no conversation': { ...question, conversation: '' },
-        'end user': { ...question, headers: { 'x-end-user': 'bob' } },
-        'no end user': { conversation },
       }
       for (const [what, other] of Object.entries(others)) {
         expect(await refusalOf(await client.ask(face, key, other)), what).toEqual([
@@ -359,6 +357,10 @@ describe('with the usual settings', () => {
       // Keys of other callers are other keys.
       const neighbour = clientOf(system, (await system.api.createKey(system.token)).full_key)
       expect((await neighbour.ask(face, key, { ...question, query: 'Hello?' })).status).toBe(200)
+      // So are those of other end users.
+      const bobs = { ...question, headers: { 'x-end-user': 'bob' }, query: 'Hello?' }
+      expect((await client.ask(face, key, bobs)).headers.get('idempotent-replayed')).toBeNull()
+      expect((await client.ask(face, key, bobs)).headers.get('idempotent-replayed')).toBe('true')
     })
   })
 

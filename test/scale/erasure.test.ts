@@ -67,22 +67,23 @@ describe.skipIf(server === '' || !hasTools())('an end user that is erased', () =
   }
 
   async function chat(agent: string, user: string, conversation: string): Promise<string> {
-    const body = { chat_id: conversation, conversation_id: '', query: `I am ${user}`, user }
-    const response = await first.chat(owner.key, agent, body)
+    const body = { chat_id: conversation, conversation_id: '', query: `I am ${user}` }
+    const response = await first.chat(owner.key, agent, body, { headers: headerOf(user) })
     const text = await response.text()
     if (!response.ok) throw new Error(`${agent}: ${text}`)
     return response.headers.get('x-call-id') as string
   }
 
-  async function upload(user: string, headers: Record<string, string> = {}) {
+  /** Another end user in the form is not believed. */
+  async function upload(user: string, named = user) {
     const form = new FormData()
-    form.set('created_by', `the page of ${user}`)
+    form.set('created_by', `the page of ${named}`)
     form.set('file', new Blob(['Hello']), 'note.txt')
-    if (headers['x-end-user'] === undefined) form.set('user', user)
+    form.set('user', named)
     const authorization = `Bearer ${owner.key}`
     const response = await fetch(`${gateways[0].url}/api/v1/upload`, {
       method: 'POST',
-      headers: { authorization, ...headers },
+      headers: { authorization, ...headerOf(user) },
       body: form,
     })
     expect([response.status, await response.clone().text()]).toEqual([200, expect.any(String)])
@@ -127,7 +128,7 @@ describe.skipIf(server === '' || !hasTools())('an end user that is erased', () =
     for (const user of [ZOE, BEN]) {
       for (const agent of AGENTS) await chat(agent, user, `${user}/1`)
       const kept = keptClient({ url: gateways[0].url, apiKey: owner.key })
-      const headers = { 'x-end-user': encodeURIComponent(user) }
+      const headers = headerOf(user)
       const reply = await kept.ask('openai', `key of ${user}`, { headers, conversation: `${user}/kept` })
       expect([reply.status, await reply.text()]).toEqual([200, expect.any(String)])
       // A request that names no conversation leaves one at the platform, which is in no list.
@@ -136,19 +137,19 @@ describe.skipIf(server === '' || !hasTools())('an end user that is erased', () =
       const callId = await chat('dify', user, `${user}/1`)
       const feedback = { rating: 'down', text: `${user} says so` }
       expect(
-        await first.call('PUT', `/api/v1/calls/${callId}/feedback`, { token: owner.key, body: feedback }),
+        await first.call('PUT', `/api/v1/calls/${callId}/feedback`, {
+          token: owner.key,
+          headers,
+          body: feedback,
+        }),
       ).toMatchObject({ status: 200 })
     }
     const files = { zoe: await upload(ZOE), ben: await upload(BEN) }
     expect(files.zoe.user).toBe(ZOE)
-    const bound = await upload(BEN, { 'x-end-user': encodeURIComponent(ZOE) })
+    const bound = await upload(ZOE, BEN)
     expect(bound.user).toBe(ZOE)
-    const running = first.chat(owner.key, 'openai', {
-      chat_id: `${ZOE}/silent`,
-      conversation_id: '',
-      query: 'sandbox:silence Hello',
-      user: ZOE,
-    })
+    const silent = { chat_id: `${ZOE}/silent`, conversation_id: '', query: 'sandbox:silence Hello' }
+    const running = first.chat(owner.key, 'openai', silent, { headers: headerOf(ZOE) })
     await until('only one call runs', async () => {
       const open = await query(databaseUrl, 'SELECT FROM calls WHERE outcome IS NULL')
       const listed = await query(databaseUrl, 'SELECT FROM listed_conversations WHERE end_user = $1', [ZOE])
@@ -215,7 +216,7 @@ describe.skipIf(server === '' || !hasTools())('an end user that is erased', () =
     expect(await tablesWith(encodeURIComponent(ZOE))).toEqual([])
     expect(await verified()).toEqual([])
 
-    expect(await callsByEndUser()).toMatchObject({ [pseudonym]: 7, [BEN]: 6 })
+    expect(await callsByEndUser()).toMatchObject({ [pseudonym]: 9, [BEN]: 7 })
     expect(await tablesWith(BEN)).toEqual(
       expect.arrayContaining(['calls', 'listed_conversations', 'rollup_names', 'rollups', 'uploads']),
     )
@@ -242,10 +243,14 @@ describe.skipIf(server === '' || !hasTools())('an end user that is erased', () =
       agents: [{ agent: 'dify', deleted: 1, unsupported: 0, remaining: 0, reason: null }],
     })
     expect(await tablesWith(ZOE)).toEqual([])
-    expect(await callsByEndUser()).toMatchObject({ [pseudonym]: 8, [BEN]: 6 })
+    expect(await callsByEndUser()).toMatchObject({ [pseudonym]: 10, [BEN]: 7 })
     expect(await verified()).toEqual([])
   }, 300_000)
 })
+
+function headerOf(user: string): Record<string, string> {
+  return { 'x-end-user': encodeURIComponent(user) }
+}
 
 function hasTools(): boolean {
   try {

@@ -88,7 +88,7 @@ function serve(agents: Readonly<Record<string, Platform>>): void {
 async function ask(agent: string): Promise<string> {
   const { credential } = face.callers['chat key']
   const chat = await face.gateway.services.chat.start(
-    chatCall(credential, agent),
+    chatCall({ credential, endUser: undefined }, agent),
     new AbortController().signal,
   )
   const events: ChatEvent[] = []

@@ -88,7 +88,11 @@ test('on a full disk a login succeeds and writes nothing', async () => {
   )
   expect([user.username, user.lastLogin]).toEqual(['admin', null])
   expect(
-    await services.authentication.authenticate(accessToken, { address: '127.0.0.1', requestId: 'test' }),
+    await services.authentication.authenticate(
+      accessToken,
+      { address: '127.0.0.1', requestId: 'test' },
+      () => undefined,
+    ),
   ).toMatchObject({
     userId: user.id,
   })

@@ -32,7 +32,11 @@ export async function badCredentials(
   const old = await past.services.login.login(ADMIN, { address: '127.0.0.1', requestId: 'test' })
   const left = await services.login.login(ADMIN, { address: '127.0.0.1', requestId: 'test' })
   await services.login.logout(
-    await services.authentication.authenticate(left.accessToken, { address: '127.0.0.1', requestId: 'test' }),
+    await services.authentication.authenticate(
+      left.accessToken,
+      { address: '127.0.0.1', requestId: 'test' },
+      () => undefined,
+    ),
   )
   return {
     credential_missing: undefined,

@@ -232,6 +232,7 @@ function resolveConfig(
     ...(production ? findMissingDatabase(env) : []),
     ...findMissingDocuments(settings),
     ...findTooLowOwnLimits(settings),
+    ...findMissingEndUserHeader(settings),
   ]
   if (all.length > 0 || !Value.Check(schema, settings) || !Value.Check(Environment, variables)) {
     throw new ConfigError(inLines(all))
@@ -363,6 +364,12 @@ function findContradictions(variables: Record<string, unknown>): ConfigIssue[] {
     }
   }
   return issues
+}
+
+function findMissingEndUserHeader(settings: unknown): ConfigIssue[] {
+  const conversations = isObject(settings) && isObject(settings.conversations) ? settings.conversations : {}
+  if (conversations.endUserRequired !== true || conversations.endUserHeader !== undefined) return []
+  return [{ path: 'conversations.endUserHeader', problem: 'missing: conversations.endUserRequired is true' }]
 }
 
 function findMissingDocuments(settings: unknown): ConfigIssue[] {

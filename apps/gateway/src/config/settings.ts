@@ -221,10 +221,15 @@ export const SETTINGS = {
       endUserHeader: Type.Optional(
         matching('the name of a request header in lower case', isHeaderName, {
           description:
-            "A request header that names the end user and takes precedence over the body's `user`. Set it only if a proxy in front controls the header.",
+            'A request header by which a proxy in front names the end user. It binds requests with API keys to that end user, who sees and changes nothing of another. Set it only if the proxy controls the header.',
           examples: ['x-end-user'],
         }),
       ),
+      endUserRequired: flag({
+        default: false,
+        description:
+          'Whether a request that is bound to an end user is refused with 400 if it lacks this header. If not, it is that of the end user without a name.',
+      }),
     },
     {
       description:

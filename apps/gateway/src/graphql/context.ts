@@ -7,9 +7,8 @@ import type { Principal } from '#core/requests/principal.ts'
 import type { Services } from '#core/services/services.ts'
 import type { PrismaClient } from '#generated/prisma/client.ts'
 import type { ChatRouteOptions } from '#http/chat/chat-route.ts'
-import { bearerOf, originOf } from '#http/guards/credentials.ts'
+import { authenticateBy, bearerOf } from '#http/guards/credentials.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
-import { readerOf } from './conversations/reader-of.ts'
 import { createLoaders, type Loaders } from './reads/loaders.ts'
 import { PreviousReports } from './reads/previous-report.ts'
 import { ReportPoints } from './reads/report-points.ts'
@@ -83,7 +82,7 @@ export function createContext(parts: ContextParts, place: OperationPlace): Graph
   const onLimit = showLimit(reply)
   const caller = () => callerOf(context)
   const loggedIn = new Set<string>()
-  const loaders = createLoaders(services, caller, onLimit, signal, () => readerOf({ http, ...parts }))
+  const loaders = createLoaders(services, caller, onLimit, signal)
   const context: GraphqlContext = {
     ...parts,
     http,
@@ -126,7 +125,7 @@ async function lookUp(
   credential: Credential,
 ): Promise<void> {
   try {
-    credential.caller = await authentication.authenticate(bearerOf(http), originOf(http))
+    credential.caller = await authenticateBy(authentication, http, bearerOf(http))
   } catch (error) {
     credential.problem = problemOf(error)
   }

@@ -4,6 +4,7 @@ import { MESSAGE_ROLES } from '#core/calls/request/messages.ts'
 import { ReplyFileSchema } from '#http/chat/file-schemas.ts'
 import { PauseAnswerSchema, PauseSchema } from '#http/chat/pause-schemas.ts'
 import { TokenUsageSchema } from '#http/chat/token-usage.ts'
+import { END_USER_DESCRIPTIONS } from '#http/descriptions/end-user-descriptions.ts'
 import { nullable, oneOf, ref } from '#http/response/schemas.ts'
 
 const Message = Type.Object(
@@ -43,12 +44,7 @@ export const CompletionRequestSchema = Type.Object(
         'Options of the stream.',
       ),
     ),
-    user: Type.Optional(
-      nullable(
-        Type.String({ maxLength: ID_CHARACTERS_MAX }),
-        'The end user on whose behalf the caller asks. Conversations of different end users are kept apart.',
-      ),
-    ),
+    user: Type.Optional(nullable(Type.String({ maxLength: ID_CHARACTERS_MAX }), END_USER_DESCRIPTIONS.asked)),
     metadata: Type.Optional(
       nullable(
         Type.Object(

@@ -20,7 +20,6 @@ import { ANY_PROBLEMS, anyCredential, callerOf } from '#http/guards/credentials.
 import { smallRead } from '#http/guards/small-read.ts'
 import { abortedWith } from '#http/request/aborted-with.ts'
 import { bodySchema, recordFields } from '#http/request/body-schema.ts'
-import { boundEndUser, type EndUserOptions } from '#http/request/end-user.ts'
 import { inQuery } from '#http/request/field-place.ts'
 import type { SoundRequest } from '#http/request/validation.ts'
 import { BODY_PROBLEMS } from '#http/response/body-problems.ts'
@@ -52,7 +51,6 @@ import { csvOr, Format, requireFormat } from './csv-lists.ts'
 export function conversationRoutes(
   app: FastifyInstance,
   services: Pick<Services, 'conversations' | 'audit' | 'authentication' | 'reads'>,
-  options: EndUserOptions,
 ): void {
   const { conversations, audit } = services
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
@@ -62,8 +60,6 @@ export function conversationRoutes(
   app.addSchema(ConversationMessagesSchema)
   app.addSchema(RenameConversationSchema)
   app.addSchema(RateCallSchema)
-  /** The end user that a trusted proxy has named binds every request. */
-  const readerOf = (request: FastifyRequest) => ({ boundTo: boundEndUser(request, options) })
 
   const judgeList = (request: FastifyRequest, { query }: SoundRequest) => {
     const parameters = (query ?? {}) as ListParameters
@@ -88,24 +84,21 @@ export function conversationRoutes(
     const { format, limit, cursor } = request.query
     const caller = callerOf(request)
     const filter = filterOf(request.query)
-    const reader = readerOf(request)
     const signal = abortedWith(reply)
     if (format === 'csv') {
-      const rows = await conversations.export(caller, filter, reader, showLimit(reply), signal)
+      const rows = await conversations.export(caller, filter, showLimit(reply), signal)
       await audit.exported(caller, 'conversations', request.query)
       return sendCsv(reply, 'conversations', Object.keys(ConversationSchema.properties), csvRows(rows))
     }
     const found = await readOrderedPage({ limit, cursor }, (position) =>
-      conversations.list(caller, { ...position, signal }, filter, reader),
+      conversations.list(caller, { ...position, signal }, filter),
     )
     return success(pageRecord(found, conversationRecord))
   })
 
   const getting = { schema: getSchema, onRequest, ...reads }
   routes.get('/api/v1/conversations/:id', getting, async (request) =>
-    success(
-      conversationRecord(await conversations.find(callerOf(request), request.params.id, readerOf(request))),
-    ),
+    success(conversationRecord(await conversations.find(callerOf(request), request.params.id))),
   )
 
   const reading = { schema: messagesSchema, onRequest, ...reads }
@@ -116,14 +109,7 @@ export function conversationRoutes(
     const signal = abortedWith(reply)
     return success(
       messagesRecord(
-        await conversations.messages(
-          callerOf(request),
-          request.params.id,
-          page,
-          readerOf(request),
-          onLimit,
-          signal,
-        ),
+        await conversations.messages(callerOf(request), request.params.id, page, onLimit, signal),
       ),
     )
   })
@@ -139,7 +125,6 @@ export function conversationRoutes(
       callerOf(request),
       id,
       request.body.name,
-      readerOf(request),
       showLimit(reply),
     )
     return success({ ...conversationRecord(conversation), passed_on: passedOn })
@@ -149,7 +134,6 @@ export function conversationRoutes(
     const { id, atPlatform } = await conversations.remove(
       callerOf(request),
       request.params.id,
-      readerOf(request),
       showLimit(reply),
     )
     return success({ id, at_platform: atPlatform })
@@ -163,7 +147,6 @@ export function conversationRoutes(
         callerOf(request),
         request.params.call_id,
         request.body,
-        readerOf(request),
         showLimit(reply),
       )
       return success({ call_id: callId, rating, text, passed_on: passedOn })

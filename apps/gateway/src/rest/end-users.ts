@@ -6,7 +6,6 @@ import { checkEndUser } from '#core/erasure/end-users.ts'
 import type { Services } from '#core/services/services.ts'
 import { callerOf, MANAGER_PROBLEMS, managerOnly } from '#http/guards/credentials.ts'
 import { bodySchema } from '#http/request/body-schema.ts'
-import { boundEndUser, type EndUserOptions } from '#http/request/end-user.ts'
 import { inBody } from '#http/request/field-place.ts'
 import type { SoundRequest } from '#http/request/validation.ts'
 import { BODY_PROBLEMS } from '#http/response/body-problems.ts'
@@ -19,7 +18,6 @@ import { ErasedEndUserSchema, erasedRecord } from '#records/end-user-record.ts'
 export function endUserRoutes(
   app: FastifyInstance,
   services: Pick<Services, 'endUsers' | 'authentication'>,
-  options: EndUserOptions,
 ): void {
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
   app.addSchema(ErasedEndUserSchema)
@@ -38,7 +36,6 @@ export function endUserRoutes(
     const erased = await services.endUsers.erase(
       callerOf(request),
       { endUser: user, ownerId: owner },
-      { boundTo: boundEndUser(request, options) },
       showLimit(reply),
     )
     return success(erasedRecord(erased))

@@ -116,7 +116,7 @@ const streamSchema = {
   operationId: 'resumeCall',
   summary: 'Resume the stream of a call',
   description:
-    'Returns the events of a kept call after the one that the client has, and goes on while the call runs. Only the API key that made the call may read it. It never starts another run: a stream whose process has died ends with one event whose reason is `interrupted`. Chats of GraphQL are resumed there.',
+    'Returns the events of a kept call after the one that the client has, and goes on while the call runs. Only the API key that made the call may read it, for the same end user where a trusted proxy names end users. It never starts another run: a stream whose process has died ends with one event whose reason is `interrupted`. Chats of GraphQL are resumed there.',
   headers: Type.Object({
     'last-event-id': Type.Optional(
       Type.String({

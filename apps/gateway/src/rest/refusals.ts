@@ -145,9 +145,15 @@ const common = {
 }
 
 const VISIBLE =
-  'Users see the refusals of their own credentials, administrators all, and an API key without the permission `admin` only its own.'
+  'Users see the refusals of their own credentials, administrators all, and an API key without the permission `admin` only its own. They are recorded without end users, so that a request that a trusted proxy has bound to one is refused.'
 
-const REASONS = [...ANY_PROBLEMS, 'invalid_request', 'key_not_found', 'user_not_found'] as const
+const REASONS = [
+  ...ANY_PROBLEMS,
+  'invalid_request',
+  'permission_denied',
+  'key_not_found',
+  'user_not_found',
+] as const
 
 const listSchema = {
   ...common,

@@ -23,7 +23,7 @@ export const UploadFormSchema = bodySchema(
       Type.String({
         maxLength: UPLOAD_USER_CHARACTERS_MAX,
         description:
-          'The end user whom the file is of, as chats name it. With an erasure of this end user the file is deleted.',
+          'The end user whom the file is of, as chats name it. With an erasure of this end user the file is deleted. It is not believed where a trusted proxy names the end users of requests.',
         examples: ['ann'],
       }),
     ),

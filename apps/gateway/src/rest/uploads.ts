@@ -12,6 +12,7 @@ import type { ErrorReason } from '#core/errors/errors.ts'
 import { readPage } from '#core/requests/input/pagination.ts'
 import type { Services } from '#core/services/services.ts'
 import type { Upload } from '#generated/prisma/client.ts'
+import { END_USER_DESCRIPTIONS } from '#http/descriptions/end-user-descriptions.ts'
 import { UPLOAD_DESCRIPTIONS } from '#http/descriptions/upload-descriptions.ts'
 import {
   ANY_PROBLEMS,
@@ -23,8 +24,7 @@ import {
 } from '#http/guards/credentials.ts'
 import { smallRead } from '#http/guards/small-read.ts'
 import { abortedWith } from '#http/request/aborted-with.ts'
-import { boundEndUser, type EndUserOptions, endUserPlace } from '#http/request/end-user.ts'
-import { inHeader } from '#http/request/field-place.ts'
+import { inBody, inHeader } from '#http/request/field-place.ts'
 import { judgePage } from '#http/request/judge-page.ts'
 import { partsOf } from '#http/request/multipart-body.ts'
 import { BODY_PROBLEMS } from '#http/response/body-problems.ts'
@@ -37,7 +37,7 @@ import { UploadFormSchema, UploadSchema, uploadRecord } from './upload-record.ts
 type UploadServices = Pick<Services, 'uploads' | 'authentication' | 'reads'>
 
 /** Receives files. Its context must have the body parser of `http/request/multipart-body.ts`. */
-export function uploadRoute(app: FastifyInstance, services: UploadServices, options: EndUserOptions): void {
+export function uploadRoute(app: FastifyInstance, services: UploadServices): void {
   const { uploads } = services
   const authenticateKey = keyOnly(services)
   app.addSchema(UploadFormSchema)
@@ -53,10 +53,7 @@ export function uploadRoute(app: FastifyInstance, services: UploadServices, opti
     config: {
       isBodyStream: true,
       limitsBodyTime: false,
-      fieldPlaces: (request: FastifyRequest) => ({
-        agent: inHeader('agent'),
-        endUser: endUserPlace(request, options),
-      }),
+      fieldPlaces: () => ({ agent: inHeader('agent'), endUser: inBody('user') }),
     },
   }
   app.post('/api/v1/upload', route, async (request, reply) => {
@@ -69,7 +66,6 @@ export function uploadRoute(app: FastifyInstance, services: UploadServices, opti
         credential: bearerOf(request),
         address: request.ip,
         agent: agentOf(request),
-        endUser: boundEndUser(request, options),
       },
       partsOf(request),
       abortedWith(reply),
@@ -171,8 +167,7 @@ const listSchema = {
   operationId: 'listUploads',
   'x-response-headers': LIMIT_HEADERS,
   summary: 'List your uploads',
-  description:
-    "Returns the caller's uploads, newest first. An API key without the permission `admin` gets those that were made with it.",
+  description: `Returns the caller's uploads, newest first. An API key without the permission \`admin\` gets those that were made with it. ${END_USER_DESCRIPTIONS.bound}`,
   querystring: listQuery(PageQuery),
   response: {
     200: envelope(page(ref(UploadSchema))),

@@ -12,6 +12,7 @@ import { allOf } from '#core/requests/input/all-of.ts'
 import { readPage } from '#core/requests/input/pagination.ts'
 import type { Services } from '#core/services/services.ts'
 import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
+import { END_USER_DESCRIPTIONS } from '#http/descriptions/end-user-descriptions.ts'
 import { USAGE_DESCRIPTIONS } from '#http/descriptions/usage-descriptions.ts'
 import { ANY_PROBLEMS, anyCredential, callerOf } from '#http/guards/credentials.ts'
 import { abortedWith } from '#http/request/aborted-with.ts'
@@ -195,8 +196,7 @@ const usageSchema = {
   operationId: 'readUsage',
   'x-response-headers': LIMIT_HEADERS,
   summary: 'Report usage',
-  description:
-    'Counts the calls that have ended, by the hour, day or month in which they were admitted, without gaps. Users see the calls of their own keys, administrators all calls, and an API key without the permission `admin` only its own calls.',
+  description: `Counts the calls that have ended, by the hour, day or month in which they were admitted, without gaps. Users see the calls of their own keys, administrators all calls, and an API key without the permission \`admin\` only its own calls. ${END_USER_DESCRIPTIONS.bound}`,
   querystring: listQuery({
     ...Filters,
     ...range(USAGE_DESCRIPTIONS),
@@ -242,8 +242,7 @@ const callsSchema = {
   operationId: 'listCalls',
   'x-response-headers': LIMIT_HEADERS,
   summary: 'List calls',
-  description:
-    "Returns the calls of the ledger, newest first, including those that still run. Users see the calls of their own keys, administrators all calls, and an API key without the permission `admin` only its own calls. The fields with the platform's own words and with the process that served the call are shown only to administrators. The CSV format returns all calls at once, without pages.",
+  description: `Returns the calls of the ledger, newest first, including those that still run. Users see the calls of their own keys, administrators all calls, and an API key without the permission \`admin\` only its own calls. ${END_USER_DESCRIPTIONS.bound} The fields with the platform's own words and with the process that served the call are shown only to administrators. The CSV format returns all calls at once, without pages.`,
   querystring: listQuery({
     ...PageQuery,
     ...Filters,

@@ -108,11 +108,7 @@ export async function mountRoutes(
   app.addSchema(ErrorBodySchema)
   await installOpenApi(app, config.publicUrl)
 
-  const chatOptions = {
-    ...config.chat,
-    endUserHeader: config.conversations.endUserHeader,
-    keepsReplies: config.replies.enabled,
-  }
+  const chatOptions = { ...config.chat, keepsReplies: config.replies.enabled }
   const guardLargeBodies = createLargeBodyGuard(services)
   // A context of its own, because body parsers are registered for a context and other routes accept other types. A context
   // that adds schemas does not inherit the validation.
@@ -132,8 +128,8 @@ export async function mountRoutes(
       userRoutes(management, services, runtime)
       usageRoutes(management, services)
       refusalRoutes(management, services)
-      conversationRoutes(management, services, chatOptions)
-      endUserRoutes(management, services, chatOptions)
+      conversationRoutes(management, services)
+      endUserRoutes(management, services)
       auditRoutes(management, services)
       processRoutes(management, services)
       keptCallRoutes(management, services, config.chat)
@@ -160,7 +156,7 @@ export async function mountRoutes(
     await installMultipartBody(form)
     installValidation(form)
     closeRequests(form)
-    uploadRoute(form, services, chatOptions)
+    uploadRoute(form, services)
   })
   if (config.s3 === undefined) fileRoutes(app, services)
   if (config.console) consoleRoutes(app, builtConsole)

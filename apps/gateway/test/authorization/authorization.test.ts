@@ -1,14 +1,27 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { ERRORS, Problem } from '#core/errors/errors.ts'
+import { authenticateBy } from '#http/guards/credentials.ts'
 import { createLogger } from '#ops/logger.ts'
 import { createServer, mountRoutes } from '#server/create-server.ts'
-import { CALLERS, type CallerName, type Callers, chatCall, openCallers } from './callers.test-support.ts'
+import {
+  ANN,
+  BOUND_CALLERS,
+  type BoundCaller,
+  CALLERS,
+  type CallerName,
+  type Callers,
+  chatCall,
+  openCallers,
+} from './callers.test-support.ts'
 import { OPEN_OPERATIONS, OPERATIONS, readOperations, requestOf } from './operations.test-support.ts'
-import type { Row } from './rows.test-support.ts'
+import { boundCell, boundCells, type Row } from './rows.test-support.ts'
 import { rowsOf, TABLE } from './table.test-support.ts'
 
 const rows = new Map(rowsOf(TABLE))
+const BOUND = Object.keys(BOUND_CALLERS) as BoundCaller[]
+const OTHERS_OF_ANN = BOUND.filter((name) => name.endsWith('for Bob'))
+const ALL_CALLERS: readonly CallerName[] = [...CALLERS, ...BOUND]
 let all: Callers
 let complete: FastifyInstance
 let withoutHooks: FastifyInstance
@@ -17,7 +30,7 @@ beforeAll(async () => {
   // Noon, since the usage of today starts again at midnight. The clock goes on from there.
   const now = new Date().setUTCHours(12, 0, 0, 0)
   vi.useFakeTimers({ toFake: ['Date'], now, shouldAdvanceTime: true })
-  all = await openCallers({ chatsPerMinute: 10_000 })
+  all = await openCallers({ chatsPerMinute: 10_000, bindsEndUsers: true })
   complete = await createServer(all.config, all.gateway, createLogger('silent'))
   withoutHooks = await serveWithoutHooks(all)
 })
@@ -36,16 +49,15 @@ describe('called without any face, the services', () => {
   test.each([...rows].filter(([, row]) => row.kind !== 'open'))(
     'allow each caller of %s what the table says, and nothing else',
     async (_method, row) => {
-      expect(await forEach(callersOf(row), (name) => outcomeOf(row, name))).toEqual(
-        row.kind === 'open' ? {} : row.cells,
-      )
+      const expected = row.kind === 'open' ? {} : { ...row.cells, ...boundCells(row.cells, row.forOthers) }
+      expect(await forEach(callersOf(row), (name) => outcomeOf(row, name))).toEqual(expected)
     },
   )
 })
 
 test('a chat call without an API key does not reveal which agents exist', async () => {
   const { anonymous, ...cells } = await forEach(CALLERS, async (name) => {
-    const call = chatCall(all.callers[name].credential, 'unknown')
+    const call = chatCall(all.callers[name], 'unknown')
     const chat = all.gateway.services.chat.start(call, new AbortController().signal, () => undefined)
     return chat.then(
       () => 'allowed',
@@ -71,16 +83,21 @@ describe.each(['with its hooks', 'without any hook'])('over HTTP, %s,', (hooks) 
     '%s allows each caller what the table says, and nothing else',
     async (operationId) => {
       const row = rows.get(OPERATIONS[operationId]?.method ?? '')
-      const expected = await forEach(CALLERS, async (name) => {
+      const callers = hooks === 'with its hooks' ? [...CALLERS, ...OTHERS_OF_ANN] : CALLERS
+      const expected = await forEach(callers, async (name) => {
         const cell = row === undefined ? undefined : cellOf(row, name)
         // The hook sees that there is no credential; the service gets an empty one.
         if (cell === 'credential_malformed' && hooks === 'with its hooks') return 'credential_missing'
         return cell !== undefined && Object.hasOwn(ERRORS, cell) ? cell : 'allowed'
       })
-      expect(await forEach(CALLERS, (name) => answerTo(app(), operationId, name))).toEqual(expected)
+      expect(await forEach(callers, (name) => answerTo(app(), operationId, name))).toEqual(expected)
     },
   )
 })
+
+function isBound(name: CallerName): name is BoundCaller {
+  return Object.hasOwn(BOUND_CALLERS, name)
+}
 
 /** The result of calling the method as this caller. */
 async function outcomeOf(row: Row, name: CallerName): Promise<string> {
@@ -98,17 +115,21 @@ async function outcomeOf(row: Row, name: CallerName): Promise<string> {
 }
 
 function callersOf(row: Row): readonly CallerName[] {
-  return row.kind === 'anybody' ? CALLERS : CALLERS.filter((name) => name !== 'anonymous')
+  return row.kind === 'anybody' ? ALL_CALLERS : ALL_CALLERS.filter((name) => name !== 'anonymous')
 }
 
 function cellOf(row: Row, name: CallerName): string | undefined {
   if (row.kind === 'open') return undefined
-  if (name !== 'anonymous') return row.cells[name]
-  return row.kind === 'anybody' ? row.cells.anonymous : 'credential_missing'
+  if (isBound(name)) return boundCells(row.cells, row.forOthers)[name]
+  if (name === 'anonymous') return row.kind === 'anybody' ? row.cells.anonymous : 'credential_missing'
+  // Over HTTP a key that may only chat or upload is always bound, here to Ann.
+  const isOfAnn = all.callers[name].endUser !== undefined
+  return isOfAnn ? boundCell(row.cells[name], row.forOthers, true) : row.cells[name]
 }
 
 async function answerTo(app: FastifyInstance, operationId: string, name: CallerName): Promise<string> {
   const response = await app.inject(await requestOf(operationId, all, name))
+  if (isBound(name)) expect(response.body, name).not.toContain(ANN)
   if (response.statusCode === 200) return 'allowed'
   const { reason, error } = response.json()
   return reason ?? error.code
@@ -124,10 +145,7 @@ async function serveWithoutHooks({ config, gateway }: Callers): Promise<FastifyI
       const credential = request.headers.authorization?.slice('Bearer '.length) ?? ''
       request.apiKey = credential
       if (credential === '') return
-      request.principal = await gateway.services.authentication.authenticate(credential, {
-        address: request.ip,
-        requestId: request.id,
-      })
+      request.principal = await authenticateBy(gateway.services.authentication, request, credential)
     }
   })
   await mountRoutes(app, config, gateway)

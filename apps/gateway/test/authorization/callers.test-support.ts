@@ -36,11 +36,29 @@ export const CALLERS = [
   'admin key of a user',
   'neighbour',
 ] as const
-export type CallerName = (typeof CALLERS)[number]
+
+/**
+ * Callers whose requests name an end user, each with a caller of the same credential. What belongs to an end user belongs to Ann. They
+ * are bound only in a gateway that trusts the header, see {@link CallersOptions.bindsEndUsers}.
+ */
+export const BOUND_CALLERS = {
+  'chat key for Ann': 'chat key',
+  'chat key for Bob': 'chat key',
+  'chat key for nobody': 'chat key',
+  'upload key for Ann': 'upload key',
+  'upload key for Bob': 'upload key',
+  'premium for Bob': 'premium',
+  'admin key of an admin for Bob': 'admin key of an admin',
+} as const satisfies Record<string, (typeof CALLERS)[number]>
+export type BoundCaller = keyof typeof BOUND_CALLERS
+
+export type CallerName = (typeof CALLERS)[number] | BoundCaller
 
 export interface Caller {
   /** Empty for an anonymous caller. */
   readonly credential: string
+  /** The end user that its requests name. */
+  readonly endUser: string | undefined
   readonly principal: Principal | undefined
   /** The owner of the objects that this caller requests: for the neighbour and the administrators, another user. */
   readonly ownerId: string
@@ -52,12 +70,16 @@ export interface Callers {
   readonly gateway: Gateway
   readonly database: Database
   readonly callers: Readonly<Record<CallerName, Caller>>
+  /** Another key of premium that may chat. */
+  readonly secondKey: Caller
   /** A user who is not one of the callers. */
   readonly otherUserId: string
   /** Names of keys by id, as `premium's chat key`. */
   readonly keyNames: ReadonlyMap<string, string>
   /** The id of a call that premium's chat key has made. */
   readonly callId: string
+  /** An id that is later than those of the calls in the ledger. */
+  readonly idAfterCalls: string
   /** Makes a kept call with premium's chat key, waits for its end, and returns its id. */
   newKeptCall(asked?: KeptAsked): Promise<string>
   /** Makes a call with premium's chat key in a new conversation, and returns the ids of both once they are listed. */
@@ -78,6 +100,10 @@ export const ANSWERING_AGENT = 'answering'
 /** The request that was refused with each chat key, and the limit that refused it. */
 export const REFUSED_REQUEST = 'refused in a test'
 export const REFUSING_LIMIT = 'a limit of tests'
+/** The end user of all that belongs to one, by a name that nothing else has, and another one. */
+export const ANN = 'ann.quaternion@example.com'
+export const BOB = 'bob.hypotenuse@example.com'
+export const END_USER_HEADER = 'x-end-user'
 /** What premium's chat key is on record for. */
 export const AUDITED_OPERATION = 'an operation of tests'
 
@@ -101,6 +127,8 @@ export interface CallersOptions {
   readonly serverUrl?: string | undefined
   /** The clocks and randomness of the gateway that are not the system's. */
   readonly runtime?: Partial<Runtime>
+  /** Whether the gateway trusts a header that names end users. The keys that make the objects of the callers then name Ann. */
+  readonly bindsEndUsers?: boolean
 }
 
 export async function openCallers({
@@ -110,6 +138,7 @@ export async function openCallers({
   readPoints,
   serverUrl,
   runtime = {},
+  bindsEndUsers = false,
 }: CallersOptions = {}): Promise<Callers> {
   const database = await openScratchDatabase(serverUrl)
   const platform = await startPlatform()
@@ -132,6 +161,7 @@ export async function openCallers({
         refusedDocuments: { points: refusedDocuments },
         ...(readPoints !== undefined && readLimits(readPoints)),
       },
+      ...(bindsEndUsers && { conversations: { endUserHeader: END_USER_HEADER } }),
     },
     { DATA_DIR: dataDir },
   )
@@ -178,14 +208,16 @@ export async function openCallers({
     (await login.login({ username, password: PASSWORD }, { address: '127.0.0.1', requestId: 'test' }))
       .accessToken
   const byToken = async (username: string, target: string) => callerOf(await tokenOf(username), target)
-  const callerOf = async (credential: string, ownerId: string): Promise<Caller> => ({
-    credential,
-    principal: await authentication.authenticate(credential, { address: '127.0.0.1', requestId: 'test' }),
-    ownerId,
-  })
+  const principalOf = (credential: string, endUser: string | undefined) =>
+    authentication.authenticate(credential, { address: '127.0.0.1', requestId: 'test' }, () => endUser)
+  async function callerOf(credential: string, ownerId: string): Promise<Caller> {
+    const { endUser, ...principal } = await principalOf(credential, undefined)
+    // As in a gateway that trusts no header, none of them is bound. The requests of those who would be name Ann.
+    return { credential, principal, ownerId, endUser: endUser === undefined ? undefined : ANN }
+  }
 
-  const callers = {
-    anonymous: { credential: '', principal: undefined, ownerId: ids.premium },
+  const unbound = {
+    anonymous: { credential: '', principal: undefined, ownerId: ids.premium, endUser: undefined },
     user: await byToken('user', ids.user),
     premium: await byToken('premium', ids.premium),
     admin: await byToken('admin', ids.premium),
@@ -203,14 +235,28 @@ export async function openCallers({
     // Only an administrator may give it this permission.
     'admin key of a user': await byKey("user's admin key", ids.user, ids.user, ['admin']),
   }
+  const boundTo = async (name: BoundCaller, endUser: string | undefined): Promise<Caller> => {
+    const caller = unbound[BOUND_CALLERS[name]]
+    return { ...caller, endUser, principal: await principalOf(caller.credential, endUser) }
+  }
+  const callers: Callers['callers'] = {
+    ...unbound,
+    'chat key for Ann': await boundTo('chat key for Ann', ANN),
+    'chat key for Bob': await boundTo('chat key for Bob', BOB),
+    'chat key for nobody': await boundTo('chat key for nobody', undefined),
+    'upload key for Ann': await boundTo('upload key for Ann', ANN),
+    'upload key for Bob': await boundTo('upload key for Bob', BOB),
+    'premium for Bob': await boundTo('premium for Bob', BOB),
+    'admin key of an admin for Bob': await boundTo('admin key of an admin for Bob', BOB),
+  }
   const second = await byKey("premium's second key", ids.premium, ids.premium, ['chat'])
   const {
     'chat key': chatKey,
     'chat key of an admin': adminsChatKey,
     'admin key of a user': usersKey,
-  } = callers
-  const callId = await failingCall(gateway, chatKey.credential)
-  for (const { credential } of [second, adminsChatKey, usersKey]) await failingCall(gateway, credential)
+  } = unbound
+  const callId = await failingCall(gateway, chatKey)
+  for (const caller of [second, adminsChatKey, usersKey]) await failingCall(gateway, caller)
   for (const caller of [chatKey, second, adminsChatKey, usersKey]) {
     const { userId: ownerId, keyId } = identityOf(caller)
     const refused = { ownerId, keyId, limit: REFUSING_LIMIT }
@@ -229,17 +275,20 @@ export async function openCallers({
     gateway,
     database,
     callers,
+    secondKey: second,
     keyNames,
     callId,
+    idAfterCalls: gateway.runtime.newId(),
     otherUserId: ids.other,
     async newUpload(ownerId) {
-      const key = ownerId === ids.premium ? callers['upload key'] : callers['admin key of a user']
-      if (key.principal === undefined) throw new Error('the key has no principal')
-      return (await upload(gateway, key.principal, key.credential)).id
+      const name = ownerId === ids.premium ? 'upload key for Ann' : 'admin key of a user'
+      const { principal, credential } = callers[name]
+      if (principal === undefined) throw new Error('the key has no principal')
+      return (await upload(gateway, principal, credential)).id
     },
-    newKeptCall: (asked) => keptCall(gateway, chatKey.credential, asked),
+    newKeptCall: (asked) => keptCall(gateway, chatKey, asked),
     async newConversation() {
-      const callId = await keptCall(gateway, chatKey.credential)
+      const callId = await keptCall(gateway, chatKey)
       return vi.waitFor(async () => {
         const [row] = await database.sql.query<{ id: string }>(
           'SELECT l.id::text FROM listed_conversations l JOIN calls c USING (owner_id, conversation) WHERE c.id = $1::uuid',
@@ -252,7 +301,7 @@ export async function openCallers({
     newKey: async (ownerId, name) => (await createKey(ownerId, ['chat'], undefined, name)).key.id,
     async freshCredential(name) {
       const { credential, principal } = callers[name]
-      return principal?.via.kind === 'token' ? tokenOf(name) : credential
+      return principal?.via.kind === 'token' ? tokenOf(name.replace(' for Bob', '')) : credential
     },
     async close() {
       await gateway.close()
@@ -269,8 +318,20 @@ function identityOf({ principal }: Pick<Caller, 'principal'>): { userId: string;
   return { userId: principal?.userId ?? '', ...(via?.kind === 'key' && { keyId: via.keyId }) }
 }
 
-export function chatCall(credential: string, agent: string): ChatRequest {
-  return requestOf({ requestId: 'r', credential, agent, address: '127.0.0.1', query: 'Hello' })
+export function chatCall({ credential, endUser }: Asking, agent: string): ChatRequest {
+  const readEndUser = () => endUser
+  return requestOf({ requestId: 'r', credential, agent, address: '127.0.0.1', query: 'Hello', readEndUser })
+}
+
+/** What a request brings of its caller. */
+export type Asking = Pick<Caller, 'credential' | 'endUser'>
+
+/** The headers by which a request names its caller. */
+export function headersOf({ credential, endUser }: Asking): Record<string, string> {
+  return {
+    ...(credential !== '' && { authorization: `Bearer ${credential}` }),
+    ...(endUser !== undefined && { [END_USER_HEADER]: endUser }),
+  }
 }
 
 /** How a kept call is made; by default over REST, and kept as plain text. */
@@ -282,12 +343,12 @@ interface KeptAsked {
 /** Makes a call whose reply is kept, reads it, and returns its id. */
 export async function keptCall(
   { services }: Pick<Gateway, 'services'>,
-  credential: string,
+  caller: Asking,
   asked: KeptAsked = { face: 'rest', form: plainForm },
 ): Promise<string> {
   const keyHash = createHash('sha256').update(randomUUID()).digest('hex')
   const call = {
-    ...chatCall(credential, ANSWERING_AGENT),
+    ...chatCall(caller, ANSWERING_AGENT),
     face: asked.face,
     stream: true,
     kept: { keyHash, bodyHash: '', form: asked.form },
@@ -326,9 +387,9 @@ export function upload({ services }: Gateway, caller: Principal, credential: str
   return services.uploads.receive(caller, request, parts(), new AbortController().signal)
 }
 
-async function failingCall({ services }: Gateway, credential: string): Promise<string> {
+async function failingCall({ services }: Gateway, caller: Asking): Promise<string> {
   const signal = new AbortController().signal
-  const chat = await services.chat.start(chatCall(credential, FAILING_AGENT), signal)
+  const chat = await services.chat.start(chatCall(caller, FAILING_AGENT), signal)
   await chat.events.read(() => undefined).catch(() => undefined)
   return chat.callId
 }

@@ -6,6 +6,7 @@ import {
   type CallerName,
   type Callers,
   FAILING_AGENT,
+  headersOf,
   PASSWORD,
 } from './callers.test-support.ts'
 import { newKey } from './table.test-support.ts'
@@ -138,6 +139,7 @@ export async function requestOf(operationId: string, all: Callers, name: CallerN
   const { id, query, body, form, takesFreshCredential } = OPERATIONS[operationId] ?? {}
   const { method, path } = readOperations().get(operationId) ?? {}
   const context = { all, caller: all.callers[name] }
+  const { endUser } = context.caller
   const credential = takesFreshCredential ? await all.freshCredential(name) : context.caller.credential
   const encoded = form === undefined ? undefined : new Response(form())
   const payload = encoded === undefined ? body?.(context) : Buffer.from(await encoded.arrayBuffer())
@@ -147,7 +149,7 @@ export async function requestOf(operationId: string, all: Callers, name: CallerN
     url: `${path?.replace(/\{\w+\}/, (await id?.(context)) ?? '')}${query ?? ''}`,
     headers: {
       agent: ANSWERING_AGENT,
-      ...(credential !== '' && { authorization: `Bearer ${credential}` }),
+      ...headersOf({ credential, endUser }),
       ...(contentType && { 'content-type': contentType }),
     },
     ...(payload !== undefined && { payload }),

@@ -1,12 +1,46 @@
-import type { ErrorReason } from '#core/errors/errors.ts'
+import { ERRORS, type ErrorReason } from '#core/errors/errors.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import type { Services } from '#core/services/services.ts'
-import type { Caller, CallerName, Callers } from './callers.test-support.ts'
+import {
+  BOUND_CALLERS,
+  type BoundCaller,
+  type CALLERS,
+  type Caller,
+  type Callers,
+} from './callers.test-support.ts'
 
 /** The result for a caller: `allowed`, what it sees of a list, or the reason with which it is refused. */
 type Cell = ErrorReason | 'allowed' | 'all' | 'nothing' | (string & {})
 
-export type ByPrincipal = Readonly<Record<Exclude<CallerName, 'anonymous'>, Cell>>
+export type ByPrincipal = Readonly<Record<Exclude<(typeof CALLERS)[number], 'anonymous'>, Cell>>
+
+/** Nothing of it belongs to an end user, so that whoever is bound to one gets the same. */
+export const SHARED = { isShared: true } as const
+/** It has no end users, so that whoever is bound to one is refused. */
+export const FOR_UNBOUND = { isShared: false } as const
+/** What callers get who are bound to another end user than the one to whom it belongs. That one gets what it gets unbound. */
+export type ForOthers = typeof SHARED | typeof FOR_UNBOUND | Cell
+
+/** What bound callers get. */
+export function boundCells(cells: ByPrincipal, forOthers: ForOthers): Readonly<Record<BoundCaller, Cell>> {
+  return Object.fromEntries(
+    Object.entries(BOUND_CALLERS).map(([name, unbound]) => [
+      name,
+      boundCell(cells[unbound], forOthers, name.endsWith('for Ann')),
+    ]),
+  ) as Record<BoundCaller, Cell>
+}
+
+/**
+ * What a caller gets that is bound to an end user. If it is refused unbound, it is refused for the same reason.
+ *
+ * @param isTheirs - whether it is bound to the end user to whom the object belongs
+ */
+export function boundCell(unbound: Cell, forOthers: ForOthers, isTheirs: boolean): Cell {
+  if (forOthers === SHARED || Object.hasOwn(ERRORS, unbound)) return unbound
+  if (forOthers === FOR_UNBOUND) return 'permission_denied'
+  return isTheirs ? unbound : String(forOthers)
+}
 
 /** What a method is called with in addition to its principal. */
 export interface Call {
@@ -28,25 +62,27 @@ interface PrincipalRow {
   readonly kind: 'principal'
   call(principal: Principal, call: Call): Promise<unknown>
   readonly cells: ByPrincipal
+  readonly forOthers: ForOthers
 }
 
 interface AnybodyRow {
   readonly kind: 'anybody'
   call(call: Call): Promise<unknown>
   readonly cells: ByPrincipal & { readonly anonymous: Cell }
+  readonly forOthers: ForOthers
 }
 
 export const open = (why: string): OpenRow => ({ kind: 'open', why })
-export const forCaller = (cells: ByPrincipal, call: PrincipalRow['call']): PrincipalRow => ({
-  kind: 'principal',
-  call,
-  cells,
-})
-export const forAnybody = (cells: AnybodyRow['cells'], call: AnybodyRow['call']): AnybodyRow => ({
-  kind: 'anybody',
-  call,
-  cells,
-})
+export const forCaller = (
+  cells: ByPrincipal,
+  forOthers: ForOthers,
+  call: PrincipalRow['call'],
+): PrincipalRow => ({ kind: 'principal', call, cells, forOthers })
+export const forAnybody = (
+  cells: AnybodyRow['cells'],
+  forOthers: ForOthers,
+  call: AnybodyRow['call'],
+): AnybodyRow => ({ kind: 'anybody', call, cells, forOthers })
 
 export const MANAGERS: ByPrincipal = {
   user: 'allowed',

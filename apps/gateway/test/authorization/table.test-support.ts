@@ -22,6 +22,7 @@ import {
   CALL_STOPPERS,
   CONVERSATION_READERS,
   EVERYBODY,
+  FOR_UNBOUND,
   forAnybody,
   forCaller,
   KEPT_CALLS,
@@ -31,6 +32,7 @@ import {
   MANAGERS,
   open,
   type Row,
+  SHARED,
   TOKENS,
   UPLOAD_READERS,
   UPLOADERS,
@@ -148,7 +150,7 @@ export const TABLE: {
 } = {
   login: {
     login: open('Anyone who knows the password of a user may log in as that user.'),
-    logout: forCaller(TOKENS, async ({ userId, role, via }, { services }) =>
+    logout: forCaller(TOKENS, SHARED, async ({ userId, role, via }, { services }) =>
       services.login.logout({
         userId,
         role,
@@ -162,6 +164,8 @@ export const TABLE: {
     authenticate: open('Returns the principal of a credential and refuses an invalid one.'),
     requireKeyFormat: open('Only refuses malformed keys.'),
     isSuspect: open('Says only whether an address has sent too many keys that are not valid.'),
+    endUserHeader: open('The name of a header of the configuration.'),
+    boundEndUser: open('Returns the end user that the request itself names.'),
   },
   refusedDocuments: {
     count: open('Counts what a sender has sent.'),
@@ -172,17 +176,19 @@ export const TABLE: {
     beginLarge: open('Reads nothing itself.'),
   },
   users: {
-    create: forCaller(ADMINS, (caller, { services }) =>
+    create: forCaller(ADMINS, SHARED, (caller, { services }) =>
       services.users.create(caller, {
         username: `u-${crypto.randomUUID()}`,
         password: PASSWORD,
         role: 'admin',
       }),
     ),
-    list: forCaller(ADMINS, (caller, { services }) => services.users.list(caller, { take: 1 })),
-    count: forCaller(ADMINS, (caller, { services }) => services.users.count(caller)),
-    find: forCaller(ADMINS, (caller, { services, all }) => services.users.find(caller, all.otherUserId)),
-    findManaged: forCaller(ADMINS, (caller, { services, all }) =>
+    list: forCaller(ADMINS, SHARED, (caller, { services }) => services.users.list(caller, { take: 1 })),
+    count: forCaller(ADMINS, SHARED, (caller, { services }) => services.users.count(caller)),
+    find: forCaller(ADMINS, SHARED, (caller, { services, all }) =>
+      services.users.find(caller, all.otherUserId),
+    ),
+    findManaged: forCaller(ADMINS, SHARED, (caller, { services, all }) =>
       services.users.findManaged(caller, [all.otherUserId]),
     ),
     findMany: forCaller(
@@ -197,6 +203,7 @@ export const TABLE: {
         'admin key of a user': 'itself',
         neighbour: 'itself',
       },
+      SHARED,
       async (caller, { services, all }) => {
         const rows = await services.users.findMany(caller, [caller.userId, all.otherUserId, 'no id'])
         const ids = rows.map(({ id }) => id)
@@ -204,7 +211,9 @@ export const TABLE: {
         return ids.includes(caller.userId) ? 'itself' : 'nothing'
       },
     ),
-    findByName: forCaller(ADMINS, (caller, { services }) => services.users.findByName(caller, 'other')),
+    findByName: forCaller(ADMINS, SHARED, (caller, { services }) =>
+      services.users.findByName(caller, 'other'),
+    ),
     isVisibleTo: forCaller(
       {
         user: 'itself',
@@ -217,16 +226,17 @@ export const TABLE: {
         'admin key of a user': 'itself',
         neighbour: 'itself',
       },
+      SHARED,
       async (caller, { services: { users }, all }) => {
         if (users.isVisibleTo(caller, { id: all.otherUserId })) return 'all'
         return users.isVisibleTo(caller, { id: caller.userId }) ? 'itself' : 'nothing'
       },
     ),
-    me: forCaller(MANAGERS, (caller, { services }) => services.users.me(caller)),
-    update: forCaller(ADMINS, (caller, { services, all }) =>
+    me: forCaller(MANAGERS, SHARED, (caller, { services }) => services.users.me(caller)),
+    update: forCaller(ADMINS, SHARED, (caller, { services, all }) =>
       services.users.update(caller, all.otherUserId, { role: 'admin' }),
     ),
-    setPassword: forCaller(ADMINS, (caller, { services, all }) =>
+    setPassword: forCaller(ADMINS, SHARED, (caller, { services, all }) =>
       services.users.setPassword(caller, all.otherUserId, PASSWORD),
     ),
     // A caller who gets the error about the wrong current password is allowed to change the password.
@@ -240,6 +250,7 @@ export const TABLE: {
         'admin key of a user': 'invalid_request',
         neighbour: 'invalid_request',
       },
+      SHARED,
       (caller, { services }) =>
         services.users.changeOwnPassword(caller, {
           currentPassword: 'a wrong password',
@@ -248,38 +259,40 @@ export const TABLE: {
     ),
   },
   keys: {
-    check: forCaller(MANAGERS, async (caller, { services }) => services.keys.check(caller, { name: 'k' })),
-    create: forCaller({ ...TOKENS, user: 'role_denied', neighbour: 'role_denied' }, (caller, call) =>
+    check: forCaller(MANAGERS, SHARED, async (caller, { services }) =>
+      services.keys.check(caller, { name: 'k' }),
+    ),
+    create: forCaller({ ...TOKENS, user: 'role_denied', neighbour: 'role_denied' }, SHARED, (caller, call) =>
       call.services.keys.create(caller, newKey(call)),
     ),
-    list: forCaller(KEYS_LISTED, async (caller, { services, all }) => {
+    list: forCaller(KEYS_LISTED, SHARED, async (caller, { services, all }) => {
       const keys = await services.keys.list(caller, { take: 100 })
       const ids = keys.map(({ id }) => id)
       return named(all.keyNames, [...all.keyNames.keys()], ids)
     }),
-    count: forCaller(KEYS_COUNTED, async (caller, { services, all }) => {
+    count: forCaller(KEYS_COUNTED, SHARED, async (caller, { services, all }) => {
       const ownerId = all.callers.premium.ownerId
       return (await services.keys.count(caller, { ownerId })) > 0 ? 'allowed' : 'nothing'
     }),
-    listOfOwners: forCaller(KEYS_LISTED, async (caller, { services, all }) => {
+    listOfOwners: forCaller(KEYS_LISTED, SHARED, async (caller, { services, all }) => {
       const owners = Object.values(all.callers).map(({ principal }) => principal?.userId ?? '')
       const pages = await services.keys.listOfOwners(caller, [...owners, 'no id'], { take: 100 })
       const ids = [...pages.values()].flat().map(({ id }) => id)
       return named(all.keyNames, [...all.keyNames.keys()], ids)
     }),
-    countOfOwners: forCaller(KEYS_COUNTED, async (caller, { services, all }) => {
+    countOfOwners: forCaller(KEYS_COUNTED, SHARED, async (caller, { services, all }) => {
       const { ownerId } = all.callers.premium
       const counts = await services.keys.countOfOwners(caller, [ownerId, 'no id'])
       return (counts.get(ownerId) ?? 0) > 0 ? 'allowed' : 'nothing'
     }),
-    find: forCaller(KEY_READERS, async (caller, { services, ...call }) =>
+    find: forCaller(KEY_READERS, SHARED, async (caller, { services, ...call }) =>
       services.keys.find(caller, await call.all.newKey(call.caller.ownerId)),
     ),
-    findManaged: forCaller(KEY_READERS, async (caller, { services, ...call }) => {
+    findManaged: forCaller(KEY_READERS, SHARED, async (caller, { services, ...call }) => {
       const keys = await services.keys.findManaged(caller, [await call.all.newKey(call.caller.ownerId)])
       return keys[0] ?? fail('key_not_found')
     }),
-    findMany: forCaller(KEYS_SEEN, async (caller, { services, all }) => {
+    findMany: forCaller(KEYS_SEEN, SHARED, async (caller, { services, all }) => {
       const asked = [...all.keyNames.keys()]
       const keys = await services.keys.findMany(caller, [...asked, 'no id'])
       return named(
@@ -288,7 +301,7 @@ export const TABLE: {
         keys.map(({ id }) => id),
       )
     }),
-    isVisibleTo: forCaller(KEYS_SEEN, async (caller, { services, all }) => {
+    isVisibleTo: forCaller(KEYS_SEEN, SHARED, async (caller, { services, all }) => {
       const asked = [...all.keyNames.keys()]
       const admin = all.callers.admin.principal
       const keys = admin === undefined ? [] : await services.keys.findMany(admin, asked)
@@ -300,15 +313,15 @@ export const TABLE: {
       )
     }),
     rateLimits: open('Takes the row of a key, which only those get who may see it.'),
-    current: forCaller(KEYS, (caller, { services }) => services.keys.current(caller)),
-    update: forCaller(KEY_MANAGERS, async (caller, { services, ...call }) =>
+    current: forCaller(KEYS, SHARED, (caller, { services }) => services.keys.current(caller)),
+    update: forCaller(KEY_MANAGERS, SHARED, async (caller, { services, ...call }) =>
       services.keys.update(caller, await call.all.newKey(call.caller.ownerId), { name: 'renamed' }),
     ),
-    resetUsage: forCaller(KEY_MANAGERS, async (caller, { services, ...call }) =>
+    resetUsage: forCaller(KEY_MANAGERS, SHARED, async (caller, { services, ...call }) =>
       services.keys.resetUsage(caller, await call.all.newKey(call.caller.ownerId), 'day'),
     ),
     // Owners may revoke their keys, also those that another user created.
-    revoke: forCaller(KEY_READERS, async (caller, { services, ...call }) =>
+    revoke: forCaller(KEY_READERS, SHARED, async (caller, { services, ...call }) =>
       services.keys.revoke(caller, await call.all.newKey(call.caller.ownerId)),
     ),
   },
@@ -326,83 +339,95 @@ export const TABLE: {
         'admin key of a user': 'all',
         neighbour: 'all',
       },
+      SHARED,
       async ({ services, caller }) => {
         const agents = await services.agents.list(caller.principal, '127.0.0.1')
         return agents.length === 2 ? 'all' : agents.map(({ id }) => id).join(', ')
       },
     ),
-    findMany: forCaller({ ...EVERYBODY, 'upload key': ANSWERING_AGENT }, async (caller, { services }) => {
-      const agents = services.agents.findMany(caller, [ANSWERING_AGENT, FAILING_AGENT])
-      return agents.length === 2 ? 'allowed' : agents.map(({ id }) => id).join(', ')
-    }),
-    statusOf: forCaller({ ...EVERYBODY, 'upload key': 'agent_denied' }, async (caller, { services }) => {
-      await services.agents.statusOf(caller, FAILING_AGENT)
-    }),
-    deploymentsOf: forCaller(ADMINS, (caller, { services }) =>
+    findMany: forCaller(
+      { ...EVERYBODY, 'upload key': ANSWERING_AGENT },
+      SHARED,
+      async (caller, { services }) => {
+        const agents = services.agents.findMany(caller, [ANSWERING_AGENT, FAILING_AGENT])
+        return agents.length === 2 ? 'allowed' : agents.map(({ id }) => id).join(', ')
+      },
+    ),
+    statusOf: forCaller(
+      { ...EVERYBODY, 'upload key': 'agent_denied' },
+      SHARED,
+      async (caller, { services }) => {
+        await services.agents.statusOf(caller, FAILING_AGENT)
+      },
+    ),
+    deploymentsOf: forCaller(ADMINS, SHARED, (caller, { services }) =>
       services.agents.deploymentsOf(caller, FAILING_AGENT),
     ),
-    models: forCaller({ ...KEYS, 'upload key': ANSWERING_AGENT }, async (caller, { services }) => {
+    models: forCaller({ ...KEYS, 'upload key': ANSWERING_AGENT }, SHARED, async (caller, { services }) => {
       const models = services.agents.models(caller)
       return models.length === 2 ? 'allowed' : models.map(({ id }) => id).join(', ')
     }),
   },
   chat: {
-    check: forCaller(KEYS, async (caller, { services }) =>
-      services.chat.check(caller, chatCall('', ANSWERING_AGENT)),
+    check: forCaller(KEYS, SHARED, async (caller, { services }) =>
+      services.chat.check(caller, chatCall({ credential: '', endUser: undefined }, ANSWERING_AGENT)),
     ),
     startKept: forAnybody(
       { ...KEYS, anonymous: 'credential_malformed', 'upload key': 'permission_denied' },
+      SHARED,
       async ({ services, caller }) => {
-        await keptCall({ services }, caller.credential)
+        await keptCall({ services }, caller)
       },
     ),
     start: forAnybody(
       { ...KEYS, anonymous: 'credential_malformed', 'upload key': 'permission_denied' },
+      SHARED,
       async ({ services, caller }) => {
-        const call = chatCall(caller.credential, ANSWERING_AGENT)
+        const call = chatCall(caller, ANSWERING_AGENT)
         const chat = await services.chat.start(call, new AbortController().signal, () => undefined)
         await chat.events.read(() => undefined)
       },
     ),
   },
   replies: {
-    resume: forCaller(KEPT_CALLS, async (caller, { services, all }) =>
+    resume: forCaller(KEPT_CALLS, 'call_not_found', async (caller, { services, all }) =>
       services.replies.resume(caller, { kind: 'call', callId: await all.newKeptCall() }, 'events'),
     ),
-    reply: forCaller(KEPT_CALLS, async (caller, { services, all }) => {
+    reply: forCaller(KEPT_CALLS, 'call_not_found', async (caller, { services, all }) => {
       await services.replies.reply(caller, { kind: 'call', callId: await all.newKeptCall() })
     }),
-    remove: forCaller(KEPT_CALLS, async (caller, { services, all }) => {
+    remove: forCaller(KEPT_CALLS, 'call_not_found', async (caller, { services, all }) => {
       await services.replies.remove(caller, { kind: 'call', callId: await all.newKeptCall() })
     }),
   },
   callStops: {
-    stop: forCaller(CALL_STOPPERS, async (caller, { services, all }) => {
+    stop: forCaller(CALL_STOPPERS, 'call_not_found', async (caller, { services, all }) => {
       await services.callStops.stop(caller, { kind: 'call', callId: await all.newKeptCall() })
     }),
   },
   chatCalls: {
-    findRunning: forCaller(CALL_SHOWN, async (caller, { services, all }) => {
+    findRunning: forCaller(CALL_SHOWN, 'nothing', async (caller, { services, all }) => {
       const call = await services.chatCalls.findRunning(async () => caller, all.callId)
       return shown(all, call === null ? [] : [call])
     }),
-    findSettled: forCaller(CALL_SHOWN, async (caller, { services, all }) => {
+    findSettled: forCaller(CALL_SHOWN, 'nothing', async (caller, { services, all }) => {
       const call = await services.chatCalls.findSettled(async () => caller, all.callId)
       return shown(all, call === null ? [] : [call])
     }),
   },
   uploads: {
-    requireUploader: forCaller(UPLOADERS, async (caller, { services }) => {
+    requireUploader: forCaller(UPLOADERS, SHARED, async (caller, { services }) => {
       services.uploads.requireUploader(caller, undefined)
     }),
-    receive: forCaller(UPLOADERS, async (principal, { all, caller }) => {
+    receive: forCaller(UPLOADERS, SHARED, async (principal, { all, caller }) => {
       await upload(all.gateway, principal, caller.credential)
     }),
-    find: forCaller(UPLOAD_READERS, async (caller, { services, ...call }) =>
+    find: forCaller(UPLOAD_READERS, 'upload_not_found', async (caller, { services, ...call }) =>
       services.uploads.find(caller, await call.all.newUpload(call.caller.ownerId)),
     ),
     findMany: forCaller(
       { ...UPLOAD_READERS, admin: 'nothing', 'admin key of an admin': 'nothing', neighbour: 'nothing' },
+      'nothing',
       async (caller, { services, ...call }) => {
         const id = await call.all.newUpload(call.caller.ownerId)
         const uploads = await services.uploads.findMany(caller, [id, 'no id'])
@@ -411,6 +436,7 @@ export const TABLE: {
     ),
     list: forCaller(
       { ...UPLOAD_READERS, admin: 'nothing', 'admin key of an admin': 'nothing', neighbour: 'nothing' },
+      'nothing',
       async (caller, { services, ...call }) => {
         const id = await call.all.newUpload(call.caller.ownerId)
         const uploads = await services.uploads.list(caller, { take: 100 })
@@ -419,6 +445,7 @@ export const TABLE: {
     ),
     listOfKeys: forCaller(
       { ...UPLOAD_READERS, admin: 'nothing', 'admin key of an admin': 'nothing', neighbour: 'nothing' },
+      'nothing',
       async (caller, { services, all, ...call }) => {
         const { id, keyId } = await keyOfUpload(all, await all.newUpload(call.caller.ownerId))
         const pages = await services.uploads.listOfKeys(caller, [keyId, ...all.keyNames.keys()], {
@@ -429,22 +456,25 @@ export const TABLE: {
     ),
     countOfKeys: forCaller(
       { ...UPLOAD_READERS, admin: 'nothing', 'admin key of an admin': 'nothing', neighbour: 'nothing' },
+      'nothing',
       async (caller, { services, all, ...call }) => {
         const { keyId } = await keyOfUpload(all, await all.newUpload(call.caller.ownerId))
-        return (await services.uploads.countOfKeys(caller, [keyId, 'no id'])).has(keyId)
-          ? 'allowed'
-          : 'nothing'
+        const before = (await services.uploads.countOfKeys(caller, [keyId, 'no id'])).get(keyId) ?? 0
+        await all.newUpload(call.caller.ownerId)
+        const after = (await services.uploads.countOfKeys(caller, [keyId])).get(keyId) ?? 0
+        return after > before ? 'allowed' : 'nothing'
       },
     ),
     count: forCaller(
       { ...UPLOAD_READERS, admin: 'nothing', 'admin key of an admin': 'nothing', neighbour: 'nothing' },
+      'nothing',
       async (caller, { services, ...call }) => {
         const before = await services.uploads.count(caller)
         await call.all.newUpload(call.caller.ownerId)
         return (await services.uploads.count(caller)) > before ? 'allowed' : 'nothing'
       },
     ),
-    remove: forCaller(UPLOAD_READERS, async (caller, { services, ...call }) =>
+    remove: forCaller(UPLOAD_READERS, 'upload_not_found', async (caller, { services, ...call }) =>
       services.uploads.remove(caller, await call.all.newUpload(call.caller.ownerId)),
     ),
     urlOf: open('Takes the row of an upload, which only its readers get.'),
@@ -452,7 +482,7 @@ export const TABLE: {
   },
   usage: {
     checkReport: open('Judges the form of a query, and reads nothing.'),
-    report: forCaller(CALLS_SEEN, async (caller, { services, all }) => {
+    report: forCaller(CALLS_SEEN, 'nothing', async (caller, { services, all }) => {
       const { groups } = await services.usage.report(caller, {
         groupBy: ['key'],
         agent: FAILING_AGENT,
@@ -460,12 +490,12 @@ export const TABLE: {
       const ids = groups.map(({ group }) => group.key ?? '')
       return named(all.keyNames, callingKeys(all), ids)
     }),
-    reportBefore: forCaller(CALLS_SEEN, async (caller, { services, all }) => {
+    reportBefore: forCaller(CALLS_SEEN, 'nothing', async (caller, { services, all }) => {
       const { groups } = await services.usage.reportBefore(caller, await reportAfterAll(services, all))
       const ids = groups.map(({ group }) => group.key ?? '')
       return named(all.keyNames, callingKeys(all), ids)
     }),
-    reportsBeforeOfKeys: forCaller(CALLS_SEEN, async (caller, { services, all }) => {
+    reportsBeforeOfKeys: forCaller(CALLS_SEEN, 'nothing', async (caller, { services, all }) => {
       const report = await reportAfterAll(services, all)
       const asked = [...all.keyNames.keys(), 'no id']
       const reports = await services.usage.reportsBeforeOfKeys(caller, asked, report)
@@ -476,8 +506,9 @@ export const TABLE: {
         called.map(([id]) => id),
       )
     }),
-    reportsOfKeys: forCaller(CALLS_SEEN, async (caller, { services, all }) => {
-      const reports = await services.usage.reportsOfKeys(caller, [...all.keyNames.keys(), 'no id'], {})
+    reportsOfKeys: forCaller(CALLS_SEEN, 'nothing', async (caller, { services, all }) => {
+      const asked = [...all.keyNames.keys(), 'no id']
+      const reports = await services.usage.reportsOfKeys(caller, asked, { agent: FAILING_AGENT })
       const called = [...reports].filter(([, { totals }]) => totals.calls > 0)
       return named(
         all.keyNames,
@@ -485,11 +516,11 @@ export const TABLE: {
         called.map(([id]) => id),
       )
     }),
-    quota: forCaller(EVERYBODY, async (caller, { services }) => {
+    quota: forCaller(EVERYBODY, SHARED, async (caller, { services }) => {
       const { maxApiCalls } = await services.usage.quota(caller)
       return maxApiCalls > 0 ? 'allowed' : 'nothing'
     }),
-    updates: forCaller(COUNT_SEEN, async (caller, { services }) => {
+    updates: forCaller(COUNT_SEEN, '0', async (caller, { services }) => {
       const updates = await services.usage.updates(caller)
       const { value } = await updates.next()
       await updates.return?.()
@@ -497,25 +528,27 @@ export const TABLE: {
     }),
   },
   calls: {
-    list: forCaller(CALLS_SHOWN, async (caller, { services, all }) =>
+    list: forCaller(CALLS_SHOWN, 'nothing', async (caller, { services, all }) =>
       shown(all, await services.calls.list(caller, { agent: FAILING_AGENT }, { take: 100 })),
     ),
-    ofParents: forCaller(CALLS_SHOWN, async (caller, { services, all }) => {
+    ofParents: forCaller(CALLS_SHOWN, 'nothing', async (caller, { services, all }) => {
       const ids = [...all.keyNames.keys(), 'no id']
-      const pages = await services.calls.ofParents(caller, { parent: 'key', ids }, { take: 100 })
+      // Without the calls that the rows of this table have made.
+      const page = { take: 100, cursor: { id: all.idAfterCalls } }
+      const pages = await services.calls.ofParents(caller, { parent: 'key', ids }, page)
       const ofKeys = [...pages.values()].flat().filter(({ agent }) => agent === FAILING_AGENT)
       const owners = Object.values(all.callers).map(({ principal }) => principal?.userId ?? '')
-      const ofOwners = await services.calls.ofParents(caller, { parent: 'owner', ids: owners }, { take: 100 })
+      const ofOwners = await services.calls.ofParents(caller, { parent: 'owner', ids: owners }, page)
       const seen = shown(
         all,
         [...ofOwners.values()].flat().filter(({ agent }) => agent === FAILING_AGENT),
       )
       return shown(all, ofKeys) === seen ? seen : `${shown(all, ofKeys)} by key, ${seen} by owner`
     }),
-    count: forCaller(COUNT_SEEN, async (caller, { services }) =>
+    count: forCaller(COUNT_SEEN, '0', async (caller, { services }) =>
       String(await services.calls.count(caller, { agent: FAILING_AGENT })),
     ),
-    export: forCaller(CALLS_SHOWN, async (caller, { services, all }) => {
+    export: forCaller(CALLS_SHOWN, 'nothing', async (caller, { services, all }) => {
       const calls: Call[] = []
       for await (const call of await services.calls.export(caller, { agent: FAILING_AGENT })) calls.push(call)
       return shown(all, calls)
@@ -532,6 +565,7 @@ export const TABLE: {
         'chat key of an admin': 'no',
         'admin key of a user': 'no',
       },
+      SHARED,
       async (caller, { services }) => (services.calls.seesPlatform(caller) ? 'yes' : 'no'),
     ),
     findInstances: forCaller(
@@ -546,53 +580,57 @@ export const TABLE: {
         'chat key of an admin': 'none',
         'admin key of a user': 'none',
       },
+      SHARED,
       async (caller, { services, all }) =>
         (await services.calls.findInstances(caller, [all.callId, 'no id'])).length === 1 ? 'found' : 'none',
     ),
-    findMany: forCaller(CALL_SHOWN, async (caller, { services, all }) =>
+    findMany: forCaller(CALL_SHOWN, 'nothing', async (caller, { services, all }) =>
       shown(all, await services.calls.findMany(caller, [all.callId, 'no id'])),
     ),
-    find: forCaller(CALL_SHOWN, async (caller, { services, all }) => {
+    find: forCaller(CALL_SHOWN, 'nothing', async (caller, { services, all }) => {
       const call = await services.calls.find(caller, all.callId)
       return shown(all, call === null ? [] : [call])
     }),
   },
   conversations: {
-    check: forCaller({ ...EVERYBODY, 'upload key': 'permission_denied' }, async (caller, { services }) =>
-      services.conversations.check(caller, {}),
+    check: forCaller(
+      { ...EVERYBODY, 'upload key': 'permission_denied' },
+      SHARED,
+      async (caller, { services }) => services.conversations.check(caller, {}),
     ),
-    list: forCaller(CONVERSATIONS_SEEN, async (caller, { services, all }) =>
+    list: forCaller(CONVERSATIONS_SEEN, 'nothing', async (caller, { services, all }) =>
       ownersOf(all, await services.conversations.list(caller, { take: 100 }, { agent: FAILING_AGENT })),
     ),
     count: forCaller(
       { ...COUNT_SEEN, 'chat key': '2', 'upload key': 'permission_denied' },
+      '0',
       async (caller, { services }) =>
         String(await services.conversations.count(caller, { agent: FAILING_AGENT })),
     ),
-    export: forCaller(CONVERSATIONS_SEEN, async (caller, { services, all }) =>
+    export: forCaller(CONVERSATIONS_SEEN, 'nothing', async (caller, { services, all }) =>
       ownersOf(all, await drained(await services.conversations.export(caller, { agent: FAILING_AGENT }))),
     ),
-    find: forCaller(CONVERSATION_READERS, async (caller, { services, all }) =>
+    find: forCaller(CONVERSATION_READERS, 'conversation_not_found', async (caller, { services, all }) =>
       services.conversations.find(caller, (await all.newConversation()).id),
     ),
-    findMany: forCaller(CONVERSATION_READERS, async (caller, { services, all }) => {
+    findMany: forCaller(CONVERSATION_READERS, 'conversation_not_found', async (caller, { services, all }) => {
       const { id } = await all.newConversation()
       const found = await services.conversations.findMany(caller, [id, 'no id'])
       return found[0] ?? fail('conversation_not_found')
     }),
-    ofCalls: forCaller(CONVERSATIONS_OF_CALL, async (caller, { services, all }) => {
+    ofCalls: forCaller(CONVERSATIONS_OF_CALL, 'nothing', async (caller, { services, all }) => {
       const { callId } = await all.newConversation()
       const found = await services.conversations.ofCalls(caller, [callId, 'no id'])
       return found.get(callId) === undefined ? 'nothing' : 'allowed'
     }),
-    messages: forCaller(CONVERSATION_READERS, async (caller, { services, all }) => {
+    messages: forCaller(CONVERSATION_READERS, 'conversation_not_found', async (caller, { services, all }) => {
       const { id } = await all.newConversation()
       await services.conversations.messages(caller, id, { limit: 1 })
     }),
-    rename: forCaller(CONVERSATION_READERS, async (caller, { services, all }) => {
+    rename: forCaller(CONVERSATION_READERS, 'conversation_not_found', async (caller, { services, all }) => {
       await services.conversations.rename(caller, (await all.newConversation()).id, 'a name')
     }),
-    remove: forCaller(CONVERSATION_READERS, async (caller, { services, all }) => {
+    remove: forCaller(CONVERSATION_READERS, 'conversation_not_found', async (caller, { services, all }) => {
       await services.conversations.remove(caller, (await all.newConversation()).id)
     }),
     rate: forCaller(
@@ -600,6 +638,7 @@ export const TABLE: {
         ...CALL_STOPPERS,
         'upload key': 'permission_denied',
       },
+      'call_not_found',
       async (caller, { services, all }) => {
         const { callId } = await all.newConversation()
         await services.conversations.rate(caller, callId, { rating: 'up' })
@@ -615,6 +654,7 @@ export const TABLE: {
         'admin key of a user': 'role_denied',
         neighbour: 'role_denied',
       },
+      'permission_denied',
       async (caller, { services, all }) => {
         const { ownerId } = all.callers.premium
         await services.endUsers.erase(caller, { endUser: 'nobody', ownerId })
@@ -623,41 +663,44 @@ export const TABLE: {
   },
   refusals: {
     checkCounts: open('Judges the form of a query, and reads nothing.'),
-    list: forCaller(CALLS_SEEN, async (caller, { services, all }) => {
+    list: forCaller(CALLS_SEEN, FOR_UNBOUND, async (caller, { services, all }) => {
       const rows = await services.refusals.list(caller, REFUSED, { take: 100 })
       return named(all.keyNames, callingKeys(all), keysOf(rows))
     }),
-    count: forCaller(COUNT_SEEN, async (caller, { services }) =>
+    count: forCaller(COUNT_SEEN, FOR_UNBOUND, async (caller, { services }) =>
       String(await services.refusals.count(caller, REFUSED)),
     ),
-    findMany: forCaller(REFUSAL_FOUND, async (caller, { services, all }) => {
+    findMany: forCaller(REFUSAL_FOUND, FOR_UNBOUND, async (caller, { services, all }) => {
       const refusals = await services.refusals.findMany(caller, [REFUSED_REQUEST])
       return named(all.keyNames, callingKeys(all), keysOf([...refusals.values()]))
     }),
-    counts: forCaller(CALLS_SEEN, async (caller, { services, all }) => {
+    counts: forCaller(CALLS_SEEN, FOR_UNBOUND, async (caller, { services, all }) => {
       const counts = await services.refusals.counts(caller, { limitName: REFUSING_LIMIT, per: 'day' })
       return named(all.keyNames, callingKeys(all), keysOf(counts))
     }),
-    export: forCaller(CALLS_SEEN, async (caller, { services, all }) => {
+    export: forCaller(CALLS_SEEN, FOR_UNBOUND, async (caller, { services, all }) => {
       const rows = await drained(await services.refusals.export(caller, REFUSED))
       return named(all.keyNames, callingKeys(all), keysOf(rows))
     }),
   },
   audit: {
-    list: forCaller(ADMINS, (caller, { services }) => services.audit.list(caller, {}, { take: 1 })),
-    count: forCaller(ADMINS, (caller, { services }) => services.audit.count(caller, {})),
-    findMany: forCaller(ADMINS, (caller, { services }) => services.audit.findMany(caller, [1])),
-    export: forCaller(ADMINS, (caller, { services }) => services.audit.export(caller, {})),
-    exported: forCaller(EVERYBODY, (caller, { services }) => services.audit.exported(caller, 'calls', {})),
+    list: forCaller(ADMINS, SHARED, (caller, { services }) => services.audit.list(caller, {}, { take: 1 })),
+    count: forCaller(ADMINS, SHARED, (caller, { services }) => services.audit.count(caller, {})),
+    findMany: forCaller(ADMINS, SHARED, (caller, { services }) => services.audit.findMany(caller, [1])),
+    export: forCaller(ADMINS, SHARED, (caller, { services }) => services.audit.export(caller, {})),
+    exported: forCaller(EVERYBODY, SHARED, (caller, { services }) =>
+      services.audit.exported(caller, 'calls', {}),
+    ),
   },
   configuration: {
     // A caller who is told that there is no file may reload it.
     reload: forCaller(
       { ...ADMINS, admin: 'configuration_invalid', 'admin key of an admin': 'configuration_invalid' },
+      SHARED,
       (caller, { services }) => services.configuration.reload(caller),
     ),
   },
-  processes: { list: forCaller(ADMINS, (caller, { services }) => services.processes.list(caller)) },
+  processes: { list: forCaller(ADMINS, SHARED, (caller, { services }) => services.processes.list(caller)) },
 }
 
 /** The rows by `service.method`. */

@@ -3,6 +3,7 @@ import { keptItems } from '#graphql/streams/kept-items.ts'
 import {
   ANSWERING_AGENT,
   AUDITED_OPERATION,
+  BOB,
   type Caller,
   type Callers,
   FAILING_AGENT,
@@ -16,11 +17,14 @@ import {
   CALL_STOPPERS,
   CONVERSATION_READERS,
   EVERYBODY,
+  FOR_UNBOUND,
+  type ForOthers,
   KEPT_CALLS,
   KEY_MANAGERS,
   KEY_READERS,
   KEYS,
   MANAGERS,
+  SHARED,
   TOKENS,
   UPLOAD_READERS,
 } from '../authorization/rows.test-support.ts'
@@ -40,6 +44,7 @@ export interface MatrixRow {
   /** The document around a field that is not at the root, with `$FIELD` in its place. */
   readonly within?: Text
   readonly cells: ByPrincipal & { readonly anonymous: string }
+  readonly forOthers: ForOthers
   /** What the caller sees in the value of the field; by default `allowed`, or `nothing` for null and for no items. */
   readonly see?: (value: Any, call: MatrixCall) => string
 }
@@ -47,9 +52,10 @@ export interface MatrixRow {
 const missing = 'credential_missing'
 const row = (
   cells: ByPrincipal & { readonly anonymous?: string },
+  forOthers: ForOthers,
   field: Text,
   rest: Pick<MatrixRow, 'within' | 'see'> = {},
-): MatrixRow => ({ cells: { anonymous: missing, ...cells }, field, ...rest })
+): MatrixRow => ({ cells: { anonymous: missing, ...cells }, forOthers, field, ...rest })
 
 const PAGE_AHEAD = 'first: 100, after: null'
 const PAGE = `${PAGE_AHEAD}, last: null, before: null`
@@ -132,6 +138,7 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
       'upload key': ANSWERING_AGENT,
       'admin key of an admin': WITH_DEPLOYMENTS,
     },
+    SHARED,
     'agents',
     {
       see(agents) {
@@ -140,16 +147,21 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
       },
     },
   ),
-  'Query.me': row(MANAGERS, 'me'),
-  'Query.user': row(ADMINS, ({ all }) => `user(id: "${all.otherUserId}")`),
-  'Query.users': row(ADMINS, `users(state: ACTIVE, role: null, quotaPercentMin: null, ${ORDERED_PAGE})`),
-  'Query.apiKey': row(KEY_READERS, async (call) => `apiKey(id: "${await newKey(call)}")`),
+  'Query.me': row(MANAGERS, SHARED, 'me'),
+  'Query.user': row(ADMINS, SHARED, ({ all }) => `user(id: "${all.otherUserId}")`),
+  'Query.users': row(
+    ADMINS,
+    SHARED,
+    `users(state: ACTIVE, role: null, quotaPercentMin: null, ${ORDERED_PAGE})`,
+  ),
+  'Query.apiKey': row(KEY_READERS, SHARED, async (call) => `apiKey(id: "${await newKey(call)}")`),
   'Query.apiKeys': row(
     { ...MANAGERS, neighbour: 'nothing' },
+    SHARED,
     ({ caller }) =>
       `apiKeys(state: ACTIVE, expiresBefore: null, ownerId: "${caller.ownerId}", ${ORDERED_PAGE})`,
   ),
-  'Query.currentApiKey': row(KEYS, 'currentApiKey'),
+  'Query.currentApiKey': row(KEYS, SHARED, 'currentApiKey'),
   'Query.node': row(
     {
       ...MANAGERS,
@@ -158,6 +170,7 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
       'chat key of an admin': 'object_not_found',
       neighbour: 'object_not_found',
     },
+    SHARED,
     async (call) => `node(id: "${await newKey(call)}")`,
   ),
   'Query.nodes': row(
@@ -169,22 +182,29 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
       'admin key of an admin': 'nothing',
       neighbour: 'nothing',
     },
+    'nothing',
     async (call) => `nodes(ids: ["${await newUpload(call)}"])`,
     { see: ([node]) => (node === null ? 'nothing' : 'allowed') },
   ),
-  'Query.upload': row(UPLOAD_READERS, async (call) => `upload(id: "${await newUpload(call)}")`),
+  'Query.upload': row(
+    UPLOAD_READERS,
+    'upload_not_found',
+    async (call) => `upload(id: "${await newUpload(call)}")`,
+  ),
   'Query.uploads': row(
     { ...UPLOAD_READERS, admin: 'nothing', 'admin key of an admin': 'nothing', neighbour: 'nothing' },
+    'nothing',
     async (call) => {
       await newUpload(call)
       return `uploads(${PAGE})`
     },
   ),
-  'Query.call': row(shownTo(ONE_CALL), ({ all }) => `call(id: "${all.callId}")`, {
+  'Query.call': row(shownTo(ONE_CALL), 'call_not_found', ({ all }) => `call(id: "${all.callId}")`, {
     see: ({ platformStatus }) => (platformStatus === null ? 'allowed' : WITH_PLATFORM),
   }),
   'Query.calls': row(
     shownTo(OWN_CALLS),
+    'nothing',
     `calls(filter: { agentId: "${FAILING_AGENT}" }, timezone: "UTC", ${PAGE_AHEAD})`,
     {
       see({ nodes }) {
@@ -193,90 +213,106 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
       },
     },
   ),
-  'Query.conversation': row(CONVERSATION_READERS, CONVERSATION),
+  'Query.conversation': row(CONVERSATION_READERS, 'conversation_not_found', CONVERSATION),
   'Query.conversations': row(
     { ...EVERYBODY, 'upload key': 'permission_denied', neighbour: 'nothing' },
+    'nothing',
     `conversations(filter: { agentId: "${FAILING_AGENT}" }, ${PAGE})`,
   ),
-  'Query.usage': row(OWN_CALLS, REPORTED, {
+  'Query.usage': row(OWN_CALLS, 'nothing', REPORTED, {
     see: ({ totals }) => (totals.calls > 0 ? 'allowed' : 'nothing'),
   }),
 
   'Query.refusals': row(
     OWN_CALLS,
+    FOR_UNBOUND,
     `refusals(filter: { limitName: "${REFUSING_LIMIT}" }, timezone: "UTC", ${PAGE_AHEAD})`,
   ),
-  'Query.refusal': row(OWN_CALLS, `refusal(requestId: "${REFUSED_REQUEST}")`),
-  'Query.refusalCounts': row(OWN_CALLS, REFUSALS_COUNTED, {
+  'Query.refusal': row(OWN_CALLS, FOR_UNBOUND, `refusal(requestId: "${REFUSED_REQUEST}")`),
+  'Query.refusalCounts': row(OWN_CALLS, FOR_UNBOUND, REFUSALS_COUNTED, {
     see: ([counted]) => (counted === undefined ? 'nothing' : 'allowed'),
   }),
   'Query.auditEvents': row(
     ADMINS,
+    SHARED,
     `auditEvents(filter: { operation: "users.create" }, timezone: "UTC", ${PAGE_AHEAD})`,
   ),
-  'Query.auditEvent': row(ADMINS, 'auditEvent(n: 1)'),
-  'Query.gatewayProcesses': row(ADMINS, 'gatewayProcesses(state: LIVE)'),
+  'Query.auditEvent': row(ADMINS, SHARED, 'auditEvent(n: 1)'),
+  'Query.gatewayProcesses': row(ADMINS, SHARED, 'gatewayProcesses(state: LIVE)'),
 
   'Mutation.login': row(
     { ...EVERYBODY, anonymous: 'allowed' },
+    SHARED,
     `login(input: { username: "neighbour", password: "${PASSWORD}" })`,
   ),
-  'Mutation.logout': row(TOKENS, 'logout'),
-  'Mutation.changeMyPassword': row(OWN_PASSWORD, CHANGE_MY_PASSWORD),
-  'Mutation.createUser': row(ADMINS, CREATE_USER),
-  'Mutation.updateUser': row(ADMINS, UPDATE_USER),
-  'Mutation.setPassword': row(ADMINS, SET_PASSWORD),
-  'Mutation.createApiKey': row(KEY_MAKERS, CREATE_API_KEY),
-  'Mutation.updateApiKey': row(KEY_MANAGERS, UPDATE_API_KEY),
-  'Mutation.revokeApiKey': row(KEY_READERS, REVOKE_API_KEY),
-  'Mutation.resetApiKeyUsage': row(KEY_MANAGERS, RESET_API_KEY_USAGE),
+  'Mutation.logout': row(TOKENS, SHARED, 'logout'),
+  'Mutation.changeMyPassword': row(OWN_PASSWORD, SHARED, CHANGE_MY_PASSWORD),
+  'Mutation.createUser': row(ADMINS, SHARED, CREATE_USER),
+  'Mutation.updateUser': row(ADMINS, SHARED, UPDATE_USER),
+  'Mutation.setPassword': row(ADMINS, SHARED, SET_PASSWORD),
+  'Mutation.createApiKey': row(KEY_MAKERS, SHARED, CREATE_API_KEY),
+  'Mutation.updateApiKey': row(KEY_MANAGERS, SHARED, UPDATE_API_KEY),
+  'Mutation.revokeApiKey': row(KEY_READERS, SHARED, REVOKE_API_KEY),
+  'Mutation.resetApiKeyUsage': row(KEY_MANAGERS, SHARED, RESET_API_KEY_USAGE),
   'Mutation.deleteUpload': row(
     UPLOAD_READERS,
+    'upload_not_found',
     async (call) => `deleteUpload(input: { uploadId: "${await newUpload(call)}" })`,
   ),
 
   // An API key without the permission, or a token, learns nothing about the agent.
-  'Mutation.chat': row(CHATTERS, CHAT),
+  'Mutation.chat': row(CHATTERS, SHARED, CHAT),
   'Mutation.stopCall': row(
     CALL_STOPPERS,
+    'call_not_found',
     async ({ all }) => `stopCall(input: { callId: "${await all.newKeptCall(KEPT_CHAT)}" })`,
   ),
-  'Mutation.renameConversation': row(CONVERSATION_READERS, RENAME_CONVERSATION),
+  'Mutation.renameConversation': row(CONVERSATION_READERS, 'conversation_not_found', RENAME_CONVERSATION),
   'Mutation.deleteConversation': row(
     CONVERSATION_READERS,
+    'conversation_not_found',
     async ({ all }) => `deleteConversation(input: { conversationId: "${(await all.newConversation()).id}" })`,
   ),
   'Mutation.rateCall': row(
     { ...CALL_STOPPERS, 'upload key': 'permission_denied' },
+    'call_not_found',
     async ({ all }) =>
       `rateCall(input: { callId: "${(await all.newConversation()).callId}", rating: UP, text: "a reason" })`,
   ),
-  'Subscription.chat': row(CHATTERS, CHAT),
+  'Subscription.chat': row(CHATTERS, SHARED, CHAT),
   'Subscription.chatResumed': row(
     KEPT_CALLS,
+    'call_not_found',
     async ({ all }) => `chatResumed(callId: "${await all.newKeptCall(KEPT_CHAT)}", after: 0)`,
   ),
-  'Subscription.usageUpdated': row(EVERYBODY, 'usageUpdated'),
+  'Subscription.usageUpdated': row(OWN_CALLS, 'nothing', 'usageUpdated', {
+    see: ({ totals }) => (totals.failedCalls > 0 ? 'allowed' : 'nothing'),
+  }),
 
   // For each of the following, what its parent does not show reads like the parent.
-  'LoginPayload.user': row({ ...EVERYBODY, anonymous: 'allowed' }, 'user', {
+  'LoginPayload.user': row({ ...EVERYBODY, anonymous: 'allowed' }, SHARED, 'user', {
     within: `mutation { login(input: { username: "neighbour", password: "${PASSWORD}" }) { $FIELD } }`,
   }),
-  'ChangeMyPasswordPayload.user': row(OWN_PASSWORD, 'user', { within: inMutation(CHANGE_MY_PASSWORD) }),
-  'CreateUserPayload.user': row(ADMINS, 'user', { within: inMutation(CREATE_USER) }),
-  'UpdateUserPayload.user': row(ADMINS, 'user', { within: inMutation(UPDATE_USER) }),
-  'SetPasswordPayload.user': row(ADMINS, 'user', { within: inMutation(SET_PASSWORD) }),
-  'CreateApiKeyPayload.apiKey': row(KEY_MAKERS, 'apiKey', { within: inMutation(CREATE_API_KEY) }),
-  'UpdateApiKeyPayload.apiKey': row(KEY_MANAGERS, 'apiKey', { within: inMutation(UPDATE_API_KEY) }),
-  'RevokeApiKeyPayload.apiKey': row(KEY_READERS, 'apiKey', { within: inMutation(REVOKE_API_KEY) }),
-  'ResetApiKeyUsagePayload.apiKey': row(KEY_MANAGERS, 'apiKey', { within: inMutation(RESET_API_KEY_USAGE) }),
-  'ChatReply.call': row(CHATTERS, 'call', { within: inMutation(CHAT) }),
-  'ChatStarted.call': row(CHATTERS, 'call', {
+  'ChangeMyPasswordPayload.user': row(OWN_PASSWORD, SHARED, 'user', {
+    within: inMutation(CHANGE_MY_PASSWORD),
+  }),
+  'CreateUserPayload.user': row(ADMINS, SHARED, 'user', { within: inMutation(CREATE_USER) }),
+  'UpdateUserPayload.user': row(ADMINS, SHARED, 'user', { within: inMutation(UPDATE_USER) }),
+  'SetPasswordPayload.user': row(ADMINS, SHARED, 'user', { within: inMutation(SET_PASSWORD) }),
+  'CreateApiKeyPayload.apiKey': row(KEY_MAKERS, SHARED, 'apiKey', { within: inMutation(CREATE_API_KEY) }),
+  'UpdateApiKeyPayload.apiKey': row(KEY_MANAGERS, SHARED, 'apiKey', { within: inMutation(UPDATE_API_KEY) }),
+  'RevokeApiKeyPayload.apiKey': row(KEY_READERS, SHARED, 'apiKey', { within: inMutation(REVOKE_API_KEY) }),
+  'ResetApiKeyUsagePayload.apiKey': row(KEY_MANAGERS, SHARED, 'apiKey', {
+    within: inMutation(RESET_API_KEY_USAGE),
+  }),
+  'ChatReply.call': row(CHATTERS, SHARED, 'call', { within: inMutation(CHAT) }),
+  'ChatStarted.call': row(CHATTERS, SHARED, 'call', {
     within: `subscription { ${CHAT} { ... on ChatStarted { $FIELD } } }`,
   }),
-  'CurrentApiKey.apiKey': row(KEYS, 'apiKey', { within: '{ currentApiKey { $FIELD } }' }),
+  'CurrentApiKey.apiKey': row(KEYS, SHARED, 'apiKey', { within: '{ currentApiKey { $FIELD } }' }),
   'User.apiKeys': row(
     { ...MANAGERS, neighbour: 'nothing' },
+    SHARED,
     `apiKeys(state: ACTIVE, expiresBefore: null, ${ORDERED_PAGE})`,
     {
       within: '{ me { $FIELD } }',
@@ -284,6 +320,7 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
   ),
   'User.uploads': row(
     { ...ADMINS, admin: 'nothing', 'admin key of an admin': 'nothing' },
+    'nothing',
     `uploads(${PAGE})`,
     {
       // An administrator sees the other user, but not its uploads.
@@ -293,21 +330,25 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
       },
     },
   ),
-  'User.calls': row({ ...MANAGERS, neighbour: 'nothing' }, `calls(${PAGE_AHEAD})`, {
+  'User.calls': row({ ...MANAGERS, neighbour: 'nothing' }, 'nothing', `calls(${PAGE_AHEAD})`, {
     within: '{ me { $FIELD } }',
+    // Bob has chatted as well.
+    see: ({ nodes }) => (nodes.some(({ endUser }: Any) => endUser !== BOB) ? 'allowed' : 'nothing'),
   }),
-  'ApiKey.calls': row(ONE_CALL, `calls(${PAGE_AHEAD})`, {
+  'ApiKey.calls': row(ONE_CALL, 'call_not_found', `calls(${PAGE_AHEAD})`, {
     within: ({ all }) => `{ call(id: "${all.callId}") { key { $FIELD } } }`,
   }),
   'ApiKey.owner': row(
     // The keys that premium created belong to it; the neighbour and the chat keys do not see the key at all.
     { ...KEY_READERS },
+    SHARED,
     'owner',
     { within: async (call) => `{ apiKey(id: "${await newKey(call)}") { $FIELD } }` },
   ),
   'ApiKey.creator': row(
     // An administrator created the keys of the plain user, who does not see it.
     { ...KEY_READERS, user: 'nothing', 'admin key of a user': 'nothing' },
+    SHARED,
     'creator',
     { within: async (call) => `{ apiKey(id: "${await newKey(call)}") { $FIELD } }` },
   ),
@@ -318,6 +359,7 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
       'chat key of an admin': 'permission_denied',
       'admin key of an admin': 'nothing',
     },
+    'nothing',
     `uploads(${PAGE})`,
     {
       within: async (call) => {
@@ -326,25 +368,29 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
       },
     },
   ),
-  'Upload.owner': row({ ...UPLOAD_READERS, 'upload key': 'nothing' }, 'owner', {
+  'Upload.owner': row({ ...UPLOAD_READERS, 'upload key': 'nothing' }, 'upload_not_found', 'owner', {
     within: async (call) => `{ upload(id: "${await newUpload(call)}") { $FIELD } }`,
   }),
-  'Upload.key': row(UPLOAD_READERS, 'key', {
+  'Upload.key': row(UPLOAD_READERS, 'upload_not_found', 'key', {
     within: async (call) => `{ upload(id: "${await newUpload(call)}") { $FIELD } }`,
   }),
-  'Upload.call': row({ ...UPLOAD_READERS, admin: 'upload_not_found' }, 'call', {
+  'Upload.call': row({ ...UPLOAD_READERS, admin: 'upload_not_found' }, 'upload_not_found', 'call', {
     within: async (call) => `{ upload(id: "${await newUpload(call)}") { $FIELD } }`,
   }),
-  'Call.key': row(ONE_CALL, 'key', { within: ({ all }) => `{ call(id: "${all.callId}") { $FIELD } }` }),
-  'Call.owner': row({ ...ONE_CALL, 'chat key': 'nothing' }, 'owner', {
+  'Call.key': row(ONE_CALL, 'call_not_found', 'key', {
     within: ({ all }) => `{ call(id: "${all.callId}") { $FIELD } }`,
   }),
-  'Call.agent': row(ONE_CALL, 'agent', { within: ({ all }) => `{ call(id: "${all.callId}") { $FIELD } }` }),
+  'Call.owner': row({ ...ONE_CALL, 'chat key': 'nothing' }, 'call_not_found', 'owner', {
+    within: ({ all }) => `{ call(id: "${all.callId}") { $FIELD } }`,
+  }),
+  'Call.agent': row(ONE_CALL, 'call_not_found', 'agent', {
+    within: ({ all }) => `{ call(id: "${all.callId}") { $FIELD } }`,
+  }),
   // A call that leads to itself, since who sees the other call is decided by the same rule.
   ...Object.fromEntries(
     (['answers', 'answeredBy'] as const).map((name) => [
       `Call.${name}`,
-      row(ONE_CALL, name, {
+      row(ONE_CALL, 'call_not_found', name, {
         within: async ({ all: { gateway, callId } }) => {
           await gateway.prisma.call.update({ where: { id: callId }, data: { [name]: callId } })
           return `{ call(id: "${callId}") { $FIELD } }`
@@ -352,49 +398,67 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
       }),
     ]),
   ),
-  'Conversation.agent': row(CONVERSATION_READERS, 'agent', { within: inConversation }),
-  'Conversation.owner': row({ ...CONVERSATION_READERS, 'chat key': 'nothing' }, 'owner', {
+  'Conversation.agent': row(CONVERSATION_READERS, 'conversation_not_found', 'agent', {
     within: inConversation,
   }),
-  'Conversation.messages': row(CONVERSATION_READERS, 'messages(last: 1, before: null)', {
-    within: inConversation,
-  }),
-  'RenameConversationPayload.conversation': row(CONVERSATION_READERS, 'conversation', {
-    within: inMutation(RENAME_CONVERSATION),
-  }),
-  'Call.conversation': row(CALL_STOPPERS, 'conversation', {
+  'Conversation.owner': row(
+    { ...CONVERSATION_READERS, 'chat key': 'nothing' },
+    'conversation_not_found',
+    'owner',
+    {
+      within: inConversation,
+    },
+  ),
+  'Conversation.messages': row(
+    CONVERSATION_READERS,
+    'conversation_not_found',
+    'messages(last: 1, before: null)',
+    {
+      within: inConversation,
+    },
+  ),
+  'RenameConversationPayload.conversation': row(
+    CONVERSATION_READERS,
+    'conversation_not_found',
+    'conversation',
+    {
+      within: inMutation(RENAME_CONVERSATION),
+    },
+  ),
+  'Call.conversation': row(CALL_STOPPERS, 'call_not_found', 'conversation', {
     within: async ({ all }) => `{ call(id: "${(await all.newConversation()).callId}") { $FIELD } }`,
   }),
   'ApiKey.usageReport': row(
     { ...KEY_READERS },
+    SHARED,
     'usageReport(from: null, to: null, agentId: null, appId: null, model: null, endUser: null, outcome: null, granularity: DAY, groupBy: [], timezone: "UTC")',
     { within: async (call) => `{ apiKey(id: "${await newKey(call)}") { $FIELD } }` },
   ),
-  'UsageReport.groups': row(OWN_CALLS, 'groups(first: 1, orderBy: CALLS)', {
+  'UsageReport.groups': row(OWN_CALLS, 'nothing', 'groups(first: 1, orderBy: CALLS)', {
     within: `{ ${REPORTED} { $FIELD } }`,
     see: (groups) => (groups.length > 0 ? 'allowed' : 'nothing'),
   }),
-  'UsageReport.missingGroups': row(OWN_CALLS, 'missingGroups(first: 1, orderBy: CALLS)', {
+  'UsageReport.missingGroups': row(OWN_CALLS, 'nothing', 'missingGroups(first: 1, orderBy: CALLS)', {
     within: `{ ${COMPARED} { $FIELD } }`,
     see: (groups) => (groups.length > 0 ? 'allowed' : 'nothing'),
   }),
-  'UsageGroup.key': row(OWN_CALLS, 'key', { within: `{ ${REPORTED} { groups { $FIELD } } }` }),
-  'UsageGroup.conversation': row({ ...OWN_CALLS, 'upload key': 'nothing' }, 'conversation', {
+  'UsageGroup.key': row(OWN_CALLS, 'nothing', 'key', { within: `{ ${REPORTED} { groups { $FIELD } } }` }),
+  'UsageGroup.conversation': row({ ...OWN_CALLS, 'upload key': 'nothing' }, 'nothing', 'conversation', {
     within: `{ usage(filter: { agentId: "${FAILING_AGENT}" }, groupBy: [CONVERSATION]) { groups { $FIELD } } }`,
   }),
-  'UsageGroup.owner': row({ ...OWN_CALLS, ...NONE_FOR_KEYS }, 'owner', {
+  'UsageGroup.owner': row({ ...OWN_CALLS, ...NONE_FOR_KEYS }, 'nothing', 'owner', {
     within: `{ ${REPORTED} { groups { $FIELD } } }`,
   }),
-  'Refusal.key': row(OWN_CALLS, 'key', { within: REFUSAL }),
-  'Refusal.owner': row({ ...OWN_CALLS, ...NONE_FOR_KEYS }, 'owner', { within: REFUSAL }),
-  'Refusal.agent': row(OWN_CALLS, 'agent', { within: REFUSAL }),
-  'RefusalCount.key': row(OWN_CALLS, 'key', { within: `{ ${REFUSALS_COUNTED} { $FIELD } }` }),
-  'RefusalCount.owner': row({ ...OWN_CALLS, ...NONE_FOR_KEYS }, 'owner', {
+  'Refusal.key': row(OWN_CALLS, FOR_UNBOUND, 'key', { within: REFUSAL }),
+  'Refusal.owner': row({ ...OWN_CALLS, ...NONE_FOR_KEYS }, FOR_UNBOUND, 'owner', { within: REFUSAL }),
+  'Refusal.agent': row(OWN_CALLS, FOR_UNBOUND, 'agent', { within: REFUSAL }),
+  'RefusalCount.key': row(OWN_CALLS, FOR_UNBOUND, 'key', { within: `{ ${REFUSALS_COUNTED} { $FIELD } }` }),
+  'RefusalCount.owner': row({ ...OWN_CALLS, ...NONE_FOR_KEYS }, FOR_UNBOUND, 'owner', {
     within: `{ ${REFUSALS_COUNTED} { $FIELD } }`,
   }),
-  'AuditEvent.user': row(ADMINS, 'user', { within: AUDITED }),
-  'AuditEvent.key': row(ADMINS, 'key', { within: AUDITED }),
-  'UsageGroup.agent': row(OWN_CALLS, 'agent', { within: `{ ${REPORTED} { groups { $FIELD } } }` }),
+  'AuditEvent.user': row(ADMINS, SHARED, 'user', { within: AUDITED }),
+  'AuditEvent.key': row(ADMINS, SHARED, 'key', { within: AUDITED }),
+  'UsageGroup.agent': row(OWN_CALLS, 'nothing', 'agent', { within: `{ ${REPORTED} { groups { $FIELD } } }` }),
 }
 
 /** The day so many days from now. */

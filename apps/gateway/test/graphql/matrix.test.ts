@@ -14,7 +14,15 @@ import {
 } from 'graphql'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { schema } from '#graphql/schema.ts'
-import { CALLERS, type CallerName } from '../authorization/callers.test-support.ts'
+import {
+  ANN,
+  type Asking,
+  BOUND_CALLERS,
+  CALLERS,
+  type CallerName,
+  headersOf,
+} from '../authorization/callers.test-support.ts'
+import { boundCell } from '../authorization/rows.test-support.ts'
 import { type Any, type Face, openFace } from './face.test-support.ts'
 import { MATRIX, type MatrixRow } from './matrix.test-support.ts'
 
@@ -23,11 +31,17 @@ import { MATRIX, type MatrixRow } from './matrix.test-support.ts'
  * arguments, so a field or an argument that is added without a decision fails here.
  */
 
+const OTHERS_OF_ANN = [
+  'chat key for Bob',
+  'upload key for Bob',
+  'premium for Bob',
+  'admin key of an admin for Bob',
+] as const
 let face: Face
 let url: string
 
 beforeAll(async () => {
-  face = await openFace({ chatsPerMinute: 10_000 })
+  face = await openFace({ chatsPerMinute: 10_000, bindsEndUsers: true })
   url = await face.app.listen({ host: '127.0.0.1', port: 0 })
 })
 afterAll(() => face?.close())
@@ -41,8 +55,17 @@ describe.each(Object.keys(MATRIX))('%s', (name) => {
 
   test('gives each kind of caller what the matrix says, and nothing else', async () => {
     const seen: Record<string, string> = {}
-    for (const caller of CALLERS) seen[caller] = await outcomeOf(name, row, caller)
-    expect(seen).toEqual(row.cells)
+    const expected: Record<string, string> = {}
+    for (const caller of CALLERS) {
+      seen[caller] = await outcomeOf(name, row, caller)
+      const isOfAnn = face.callers[caller].endUser !== undefined
+      expected[caller] = isOfAnn ? boundCell(row.cells[caller], row.forOthers, true) : row.cells[caller]
+    }
+    for (const caller of OTHERS_OF_ANN) {
+      seen[caller] = await outcomeOf(name, row, caller)
+      expected[caller] = boundCell(row.cells[BOUND_CALLERS[caller]], row.forOthers, false)
+    }
+    expect(seen).toEqual(expected)
   })
 })
 
@@ -59,7 +82,8 @@ async function outcomeOf(name: string, row: MatrixRow, as: CallerName): Promise<
   const document = (await textOf(around, call)).replace('$FIELD', field + selection)
   requireArguments(document, name)
   const credential = as === 'anonymous' ? '' : await face.freshCredential(as)
-  const { data, errors } = await send(document, credential)
+  const { data, errors } = await send(document, { credential, endUser: caller.endUser })
+  if (as.endsWith('for Bob')) expect(JSON.stringify({ data, errors }), as).not.toContain(ANN)
   if (errors?.[0] !== undefined) return errors[0].extensions.code
   const value = findValue(data, fieldName)
   if (row.see !== undefined) return row.see(value, call)
@@ -68,14 +92,14 @@ async function outcomeOf(name: string, row: MatrixRow, as: CallerName): Promise<
 }
 
 /** The result, or the first item of a subscription, after which the connection is closed. */
-async function send(query: string, credential: string): Promise<Any> {
+async function send(query: string, as: Asking): Promise<Any> {
   const isSubscription = query.startsWith('subscription')
   const response = await fetch(`${url}/graphql`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
       accept: isSubscription ? 'text/event-stream' : 'application/json',
-      ...(credential !== '' && { authorization: `Bearer ${credential}` }),
+      ...headersOf(as),
     },
     body: JSON.stringify({ query }),
   })

@@ -177,7 +177,11 @@ describe(kind, () => {
     const token = await login('alice', PASSWORD)
     await login('alice', 'wrong')
     await login('pass word in the wrong field', PASSWORD)
-    const caller = await services.authentication.authenticate(token?.accessToken ?? '', origin)
+    const caller = await services.authentication.authenticate(
+      token?.accessToken ?? '',
+      origin,
+      () => undefined,
+    )
     await services.users.changeOwnPassword(caller, { currentPassword: PASSWORD, newPassword: 'another one' })
     await services.login.logout(caller)
     const recorded = await events()

@@ -14,6 +14,7 @@ export function chatOf(
     takesParameters: false,
     ignoredTools: [],
     takesMessages: true,
+    endUser: '',
     created: 1_700_000_000,
     events: {
       async read(take) {

@@ -12,6 +12,7 @@ import type { Runtime } from '#core/base/runtime.ts'
 import { Problem } from '#core/errors/errors.ts'
 import { problemOf } from '#core/errors/problem-of.ts'
 import type { AttachedCall, KeptAdmission } from '#core/ledger/admission-row.ts'
+import { claimHash } from '#core/reply-log/kept-call.ts'
 import type { KeptReplies, KeptReply } from '#core/reply-log/replies.ts'
 import { type Principal, requireKey } from '#core/requests/principal.ts'
 import type { FileKeeper } from '#core/uploads/kept-files/file-keeper.ts'
@@ -75,7 +76,7 @@ export interface ChatService {
 
 export interface ChatDeps extends EnterDeps, Pick<RouteOfDeps, 'routes'>, Pick<AttemptDeps, 'upstream'> {
   readonly catalog: Pick<AgentCatalog, 'current'>
-  readonly authenticate: Authentication['authenticate']
+  readonly authentication: Pick<Authentication, 'authenticate' | 'boundEndUser' | 'endUserHeader'>
   readonly admission: AdmissionService
   readonly keyWatch: KeyWatch
   readonly runtime: Runtime
@@ -98,7 +99,7 @@ export interface ChatBounds extends PlaceBounds {
 }
 
 export function createChatService(deps: ChatDeps): ChatService {
-  const { catalog, runtime, observe, keyWatch, bounds, files, kept } = deps
+  const { catalog, authentication, runtime, observe, keyWatch, bounds, files, kept } = deps
   const stops = new StopRequests()
   const places = new Places({ keyWatch, stops, bounds })
   const replyDeps = { runtime, observe, stops }
@@ -111,13 +112,25 @@ export function createChatService(deps: ChatDeps): ChatService {
     filesOf: deps.fileKeeper.ofCall,
   }
 
+  const callerOf = (request: ChatRequest) =>
+    authentication.authenticate(request.credential, requestOrigin(request), request.readEndUser)
+
+  /** Resolves a call of the end user to whom its request is bound, if it is bound to one, whatever it says itself. */
+  async function resolveBound(request: ChatRequest): Promise<UnroutedCall> {
+    const { credential, readEndUser } = request
+    const boundTo = await authentication.boundEndUser(credential, requestOrigin(request), readEndUser)
+    if (boundTo === undefined) return resolveCall(catalog.current(), request, files.isIssued)
+    const call = resolveCall(catalog.current(), { ...request, endUser: boundTo }, files.isIssued)
+    return { ...call, boundTo }
+  }
+
   /**
    * The error to return for a call that could not be resolved. The key is checked first, so that callers without a valid one
    * learn nothing about the agents, and the message names only what that key may use.
    */
   async function refusalOf(request: ChatRequest, error: unknown): Promise<unknown> {
     if (!(error instanceof Problem)) return error
-    const caller = await deps.authenticate(request.credential, requestOrigin(request))
+    const caller = await callerOf(request)
     const { keyId, allowedAgents } = requireKey(caller)
     const identify = (refusal: unknown) => problemOf(refusal).refusing({ keyId, ownerId: caller.userId })
     try {
@@ -129,8 +142,12 @@ export function createChatService(deps: ChatDeps): ChatService {
   }
 
   /** The call with the id of the conversation that it continues. */
-  async function inContinued(call: UnroutedCall, conversation: ContinuedConversation): Promise<UnroutedCall> {
-    const caller = await deps.authenticate(call.credential, requestOrigin(call))
+  async function inContinued(
+    request: ChatRequest,
+    call: UnroutedCall,
+    conversation: ContinuedConversation,
+  ): Promise<UnroutedCall> {
+    const caller = await callerOf(request)
     const { keyId } = requireKey(caller)
     try {
       const id = await continuedConversation(deps, call, caller.userId, conversation)
@@ -161,7 +178,10 @@ export function createChatService(deps: ChatDeps): ChatService {
     try {
       let call: UnroutedCall
       try {
-        call = resolveCall(catalog.current(), request, files.isIssued)
+        call =
+          authentication.endUserHeader === undefined
+            ? resolveCall(catalog.current(), request, files.isIssued)
+            : await resolveBound(request)
       } catch (error) {
         throw await refusalOf(request, error)
       }
@@ -176,7 +196,7 @@ export function createChatService(deps: ChatDeps): ChatService {
       const place = isKeptWhileDraining
         ? undefined
         : held.adopt(places.enter(keyHash, isCountedStream), leave)
-      if (call.conversation.kind === 'continued') call = await inContinued(call, call.conversation)
+      if (call.conversation.kind === 'continued') call = await inContinued(request, call, call.conversation)
       const { conversation } = call
       const callId = runtime.newId()
       const keepsNothing = call.agent.adapter.context(call.agent) === 'none'
@@ -343,7 +363,11 @@ interface Started {
   readonly route: Route
 }
 
-function headOf({ agent, asks, ignoredTools }: UnroutedCall, name: AgentName, started: Started): ChatHead {
+function headOf(
+  { agent, asks, ignoredTools, endUser }: UnroutedCall,
+  name: AgentName,
+  started: Started,
+): ChatHead {
   const { callId, conversationId, runtime, route } = started
   const modelOf = agent.adapter.modelOf?.({ agent: route.deployment.agent, app: route.app })
   return {
@@ -354,17 +378,18 @@ function headOf({ agent, asks, ignoredTools }: UnroutedCall, name: AgentName, st
     takesParameters: agent.adapter.context(agent) === 'gateway',
     ignoredTools,
     takesMessages: asks.kind === 'messages' || asks.isWhole,
+    endUser,
     created: Math.floor(runtime.now().getTime() / 1000),
   }
 }
 
 /** What makes two requests the same. A new conversation has no id here, since each request would get another. */
 function keptAdmission(call: UnroutedCall, { keyHash, bodyHash }: KeptRequest): KeptAdmission {
-  const { face, agent, ledgerApp, conversation, endUser, stream } = call
+  const { face, agent, ledgerApp, conversation, endUser, boundTo, stream } = call
   const conversationId = conversation.kind === 'new' ? '' : conversation.id
   const same = [face, agent.id, ledgerApp, conversationId, endUser, stream, bodyHash]
   const fingerprint = createHash('sha256').update(JSON.stringify(same)).digest('hex')
-  return { keyHash, fingerprint, stream }
+  return { keyHash: claimHash(keyHash, boundTo), fingerprint, stream }
 }
 
 /** As the request has it; on some faces the model names the agent and the app. */

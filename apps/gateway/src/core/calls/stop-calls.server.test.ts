@@ -66,7 +66,8 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
   })
   afterAll(() => services.database.close())
 
-  async function findKept({ keyId }: { readonly keyId: string }, ref: KeptCallRef): Promise<KeptCall> {
+  async function findKept(caller: Principal, ref: KeptCallRef): Promise<KeptCall> {
+    const keyId = keyIdOf(caller)
     const hash = ref.kind === 'key' ? ref.hash : ''
     const [row] = await sql.query<{ call_id: string; owner_id: string }>(
       "SELECT call_id, owner_id FROM kept_calls WHERE key_id = $1 AND key_hash = decode($2, 'hex')",

@@ -8,7 +8,7 @@ import type { CallOutcome } from '#core/ledger/call-kinds.ts'
 import type { KeptCallRef } from '#core/reply-log/kept-call.ts'
 import type { KeptReplies } from '#core/reply-log/replies.ts'
 import { ownScopeOf, type Scope } from '#core/reports/scope.ts'
-import { type Principal, requireKey } from '#core/requests/principal.ts'
+import type { Principal } from '#core/requests/principal.ts'
 
 export interface StoppedCall {
   readonly callId: string
@@ -25,7 +25,8 @@ export interface CallStopsDeps {
 /**
  * Stops running calls of every kind, in whichever process they run: administrators all calls, and owners their own, with a token or
  * any key that may chat. A key that may only upload stops its own uploads, and one that is limited to agents stops, beside its own
- * calls, only those of these agents. For all others there is no such call.
+ * calls, only those of these agents. A caller that is bound to an end user stops only calls of that one. For all others there is no
+ * such call.
  */
 export type CallStops = ReturnType<typeof createCallStops>
 
@@ -42,6 +43,7 @@ export function createCallStops({ sql, kept, space }: CallStopsDeps) {
       // On a disk without space nothing is recorded, and calls can still be stopped.
       space.isLow ? null : event,
       agentsOf(caller),
+      scope.endUser ?? null,
     ])
     return row ?? fail('call_not_found')
   }
@@ -54,7 +56,7 @@ export function createCallStops({ sql, kept, space }: CallStopsDeps) {
      * @throws Problem `call_not_found`, `api_key_required`
      */
     async stop(caller: Principal, ref: KeptCallRef): Promise<StoppedCall> {
-      const callId = ref.kind === 'call' ? ref.callId : (await kept.find(requireKey(caller), ref)).callId
+      const callId = ref.kind === 'call' ? ref.callId : (await kept.find(caller, ref)).callId
       let row = await request(caller, callId)
       // It was ending while the statement ran, so it cannot be stopped any more, and its end is there to be read.
       if (row.outcome === null && !row.is_requested) row = await request(caller, callId)
@@ -64,11 +66,11 @@ export function createCallStops({ sql, kept, space }: CallStopsDeps) {
   }
 }
 
-/** What the caller may read, and for a key that may chat all calls of its owner. */
+/** What the caller may read, and for a key that may chat all calls of its owner, or of its owner's end user to whom it is bound. */
 function stoppableBy(caller: Principal): Scope {
   const scope = ownScopeOf(caller)
   const mayChat = caller.via.kind === 'key' && caller.via.permissions.includes('chat')
-  return scope.kind === 'key' && mayChat ? { kind: 'owner', ownerId: caller.userId } : scope
+  return scope.kind === 'key' && mayChat ? { ...scope, kind: 'owner' } : scope
 }
 
 /** The agents to which the caller's key is limited, as JSON; null for all. */
@@ -84,10 +86,10 @@ interface StopRow {
 }
 
 /**
- * `$1`: the call, `$2` and `$3`: the owner and the key that it must have, null for any; `$4`: the key of the caller, `$5`: the
- * event of the audit log, `$6`: what the key of the caller is limited to, as in admissions (`admission-sql.ts`), except that an
- * upload for no agent is of none of them. A kept call that is stopped by the key that made it is no event: that is how its client
- * leaves it.
+ * `$1`: the call, `$2`, `$3` and `$7`: the owner, the key and the end user that it must have, null for any; `$4`: the key of the
+ * caller, `$5`: the event of the audit log, `$6`: what the key of the caller is limited to, as in admissions (`admission-sql.ts`),
+ * except that an upload for no agent is of none of them. A kept call that is stopped by the key that made it is no event: that is how
+ * its client leaves it.
  */
 const STOP = `
 WITH call AS MATERIALIZED (
@@ -99,6 +101,7 @@ WITH call AS MATERIALIZED (
       SELECT FROM json_array_elements_text($6::json) AS allowed
       WHERE allowed IN (c.agent, c.agent || '/' || c.app)
         OR (c.kind = 'upload' AND c.agent <> '' AND starts_with(allowed, c.agent || '/'))))
+    AND ($7::text IS NULL OR c.end_user = $7)
 ), requested AS (
   UPDATE calls SET stop_requested_at = now()
   WHERE id = (SELECT id FROM call WHERE NOT is_kept AND outcome IS NULL) AND outcome IS NULL AND stop_requested_at IS NULL

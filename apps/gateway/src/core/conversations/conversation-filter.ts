@@ -80,12 +80,6 @@ function searchInSql(search: Search): Prisma.Sql {
   return Prisma.sql`(${Prisma.join(places, ' OR ')})`
 }
 
-/** Who asks for conversations, beside the principal. */
-export interface Reader {
-  /** The end user that a trusted proxy has named, whose conversations alone may be seen and changed. */
-  readonly boundTo?: string | undefined
-}
-
 /** Whether the caller may see any conversation at all. */
 export function mayRead(caller: Principal): boolean {
   return caller.via.kind !== 'key' || isManager(caller) || caller.via.permissions.includes('chat')
@@ -93,15 +87,15 @@ export function mayRead(caller: Principal): boolean {
 
 /**
  * The conversations that the caller may see: an administrator all, a user its own, and an API key those of its owner with the agents
- * that the key may use.
+ * that the key may use; each of them only those of the end user to whom it is bound, if it is bound to one.
  *
  * @throws Problem `permission_denied` for an API key that may not chat
  */
-export function visibleInSql(caller: Principal, { boundTo }: Reader): Prisma.Sql {
-  const { via, userId } = caller
+export function visibleInSql(caller: Principal): Prisma.Sql {
+  const { via, userId, endUser } = caller
   const conditions = [
     isAdmin(caller) ? undefined : Prisma.sql`owner_id = ${userId}::uuid`,
-    isText('end_user', boundTo),
+    isText('end_user', endUser),
   ]
   if (via.kind === 'key' && !isManager(caller)) {
     if (!mayRead(caller))

@@ -26,7 +26,6 @@ import {
   type ConversationFilter,
   filterInSql,
   mayRead,
-  type Reader,
   visibleInSql,
 } from './conversation-filter.ts'
 import { checkHistoryPage, type History, type HistoryPage, readHistory } from './conversation-history.ts'
@@ -56,7 +55,7 @@ export const NAME_LENGTH_MAX = 200
 
 /**
  * Conversations, the most recently used first. An administrator sees all, a user its own, and an API key with `chat` those of its
- * owner with the agents that it may use; where a trusted proxy names the end user, only that one's. They are listed once their first
+ * owner with the agents that it may use; a caller that is bound to an end user only that one's. They are listed once their first
  * call has been settled, within a second of its end.
  */
 export type Conversations = ReturnType<typeof createConversations>
@@ -66,8 +65,8 @@ export function createConversations(deps: ConversationsDeps) {
   const atPlatform = createAtPlatform(deps)
   const ordered = { prisma, reads, table: 'listed_conversations', fields: CONVERSATION_ORDERS } as const
 
-  const listing = (caller: Principal, reader: Reader, filter: ConversationFilter): Listing => {
-    const visible = visibleInSql(caller, reader)
+  const listing = (caller: Principal, filter: ConversationFilter): Listing => {
+    const visible = visibleInSql(caller)
     const { rows, search } = filterInSql(filter)
     return {
       where: Prisma.sql`${visible} AND (${rows ?? Prisma.sql`true`}) AND (${search ?? Prisma.sql`true`})`,
@@ -77,15 +76,11 @@ export function createConversations(deps: ConversationsDeps) {
       owner: caller.userId,
     }
   }
-  const list = (caller: Principal, query: ConversationQuery, filter: ConversationFilter, reader: Reader) =>
-    readOrdered(ordered, query, listing(caller, reader, filter), (ids) => readConversations(sql, ids))
+  const list = (caller: Principal, query: ConversationQuery, filter: ConversationFilter) =>
+    readOrdered(ordered, query, listing(caller, filter), (ids) => readConversations(sql, ids))
 
-  async function findMany(
-    caller: Principal,
-    ids: readonly string[],
-    reader: Reader = {},
-  ): Promise<Conversation[]> {
-    const visible = visibleInSql(caller, reader)
+  async function findMany(caller: Principal, ids: readonly string[]): Promise<Conversation[]> {
+    const visible = visibleInSql(caller)
     const known = validIds(ids)
     if (known.length === 0) return []
     const found = await prisma.$queryRaw<{ id: string }[]>`
@@ -97,11 +92,7 @@ export function createConversations(deps: ConversationsDeps) {
     )
   }
 
-  async function ofCalls(
-    caller: Principal,
-    callIds: readonly string[],
-    reader: Reader = {},
-  ): Promise<Map<string, Conversation>> {
+  async function ofCalls(caller: Principal, callIds: readonly string[]): Promise<Map<string, Conversation>> {
     const known = validIds(callIds)
     if (known.length === 0 || !mayRead(caller)) return new Map()
     const pairs = await prisma.$queryRaw<{ call: string; id: string }[]>`
@@ -110,7 +101,7 @@ export function createConversations(deps: ConversationsDeps) {
         SELECT c.id, c.admitted_at, ${Prisma.raw(identityInSql('c'))} AS identity FROM calls c
         WHERE c.id = ANY (ARRAY(SELECT value::uuid FROM json_array_elements_text(${JSON.stringify(known)}::json))) AND c.kind = 'chat'
       ) AS call
-      JOIN (SELECT id, identity FROM listed_conversations WHERE ${visibleInSql(caller, reader)}) AS conversation USING (identity)
+      JOIN (SELECT id, identity FROM listed_conversations WHERE ${visibleInSql(caller)}) AS conversation USING (identity)
       WHERE NOT EXISTS (
         SELECT FROM conversation_generations g WHERE g.identity = call.identity AND g.deleted_at >= call.admitted_at)`
     const conversations = await readConversations(sql, [...new Set(pairs.map(({ id }) => id))])
@@ -132,8 +123,8 @@ export function createConversations(deps: ConversationsDeps) {
     }, atPlatform)
   }
 
-  async function find(caller: Principal, id: string, reader: Reader = {}): Promise<Conversation> {
-    const visible = await findMany(caller, validate(id) ? [id] : [], reader)
+  async function find(caller: Principal, id: string): Promise<Conversation> {
+    const visible = await findMany(caller, validate(id) ? [id] : [])
     return visible[0] ?? fail('conversation_not_found')
   }
 
@@ -143,37 +134,30 @@ export function createConversations(deps: ConversationsDeps) {
       caller: Principal,
       query: ConversationQuery,
       filter: ConversationFilter = {},
-      reader: Reader = {},
     ): Promise<Listed<Conversation>[]> {
-      return list(caller, query, filter, reader)
+      return list(caller, query, filter)
     },
     /** How many conversations {@link Conversations.list} has on all pages. */
-    async count(
-      caller: Principal,
-      filter: ConversationFilter = {},
-      reader: Reader = {},
-      signal?: AbortSignal,
-    ): Promise<number> {
-      return countListed(ordered, listing(caller, reader, filter), signal)
+    async count(caller: Principal, filter: ConversationFilter = {}, signal?: AbortSignal): Promise<number> {
+      return countListed(ordered, listing(caller, filter), signal)
     },
     /** All that {@link Conversations.list} has on all pages. The whole export takes one point of the limit for reports. */
     async export(
       caller: Principal,
       filter: ConversationFilter = {},
-      reader: Reader = {},
       onLimit?: OnLimit,
       signal?: AbortSignal,
     ): Promise<AsyncIterable<Conversation>> {
-      visibleInSql(caller, reader)
+      visibleInSql(caller)
       await requirePoint(limits.calls, credentialId(caller), onLimit)
       return allRows<Listed<Conversation>>(
-        (last) => list(caller, { take: PAGE_ITEMS_MAX, cursor: last?.cursor, signal }, filter, reader),
+        (last) => list(caller, { take: PAGE_ITEMS_MAX, cursor: last?.cursor, signal }, filter),
         PAGE_ITEMS_MAX,
       )
     },
     /** Checks a filter without reading anything; throws what {@link Conversations.list} throws for it. */
     check(caller: Principal, filter: ConversationFilter): void {
-      visibleInSql(caller, {})
+      visibleInSql(caller)
       filterInSql(filter)
     },
     /** @throws Problem `conversation_not_found` if it does not exist or the caller may not see it, `permission_denied` */
@@ -192,12 +176,11 @@ export function createConversations(deps: ConversationsDeps) {
       caller: Principal,
       id: string,
       page: HistoryPage,
-      reader: Reader = {},
       onLimit?: OnLimit,
       signal?: AbortSignal,
     ): Promise<History> {
       checkHistoryPage(page)
-      const conversation = await find(caller, id, reader)
+      const conversation = await find(caller, id)
       await requirePoint(limits.calls, credentialId(caller), onLimit)
       if (conversation.ownerId !== caller.userId) {
         const after = { owner_id: conversation.ownerId, agent: conversation.agent }
@@ -215,11 +198,10 @@ export function createConversations(deps: ConversationsDeps) {
       caller: Principal,
       id: string,
       name: string | null,
-      reader: Reader = {},
       onLimit?: OnLimit,
     ): Promise<RenamedConversation> {
       checkName(name)
-      const before = await find(caller, id, reader)
+      const before = await find(caller, id)
       await takeWrite(caller, onLimit)
       const event = eventJson(whoIs(caller), {
         operation: 'conversations.rename',
@@ -236,13 +218,8 @@ export function createConversations(deps: ConversationsDeps) {
      *
      * @throws Problem `rate_limited`, and what {@link Conversations.find} and {@link deleteConversation} throw
      */
-    async remove(
-      caller: Principal,
-      id: string,
-      reader: Reader = {},
-      onLimit?: OnLimit,
-    ): Promise<DeletedConversation> {
-      const conversation = await find(caller, id, reader)
+    async remove(caller: Principal, id: string, onLimit?: OnLimit): Promise<DeletedConversation> {
+      const conversation = await find(caller, id)
       await takeWrite(caller, onLimit)
       return deleteConversation({ sql, atPlatform }, caller, conversation)
     },
@@ -251,16 +228,10 @@ export function createConversations(deps: ConversationsDeps) {
      *
      * @throws Problem `rate_limited` and those of {@link rateCall}
      */
-    async rate(
-      caller: Principal,
-      callId: string,
-      feedback: Feedback,
-      reader: Reader = {},
-      onLimit?: OnLimit,
-    ): Promise<RatedCall> {
+    async rate(caller: Principal, callId: string, feedback: Feedback, onLimit?: OnLimit): Promise<RatedCall> {
       checkFeedback(feedback)
       await takeWrite(caller, onLimit)
-      return rateCall({ prisma, atPlatform }, caller, callId, feedback, reader)
+      return rateCall({ prisma, atPlatform }, caller, callId, feedback)
     },
   }
 }

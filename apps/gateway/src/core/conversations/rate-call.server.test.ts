@@ -57,7 +57,7 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
   }
   // No call of this test has an id at its platform, so nothing is passed on.
   const rate = (callId: string, rating: Rating | null) =>
-    rateCall({ prisma: database.prisma, atPlatform: {} as AtPlatform }, owner, callId, { rating }, {})
+    rateCall({ prisma: database.prisma, atPlatform: {} as AtPlatform }, owner, callId, { rating })
 
   /** How many were rated up and down in a report, whose numbers must agree with the ledger. */
   async function rated(input: ReportInput = {}): Promise<readonly [up: number, down: number]> {

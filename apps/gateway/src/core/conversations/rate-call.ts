@@ -8,7 +8,7 @@ import { requireOneOf, requireShort } from '#core/requests/input/input-rules.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import { Prisma, type PrismaClient } from '#generated/prisma/client.ts'
 import { type AtPlatform, type PassedOn, passOn } from './at-platform.ts'
-import { type Reader, visibleInSql } from './conversation-filter.ts'
+import { visibleInSql } from './conversation-filter.ts'
 
 export const RATINGS = ['up', 'down'] as const
 
@@ -52,9 +52,8 @@ export async function rateCall(
   caller: Principal,
   callId: string,
   feedback: Feedback,
-  reader: Reader,
 ): Promise<RatedCall> {
-  const visible = visibleInSql(caller, reader)
+  const visible = visibleInSql(caller)
   checkFeedback(feedback)
   const { rating } = feedback
   // Texts of PostgreSQL can contain neither.

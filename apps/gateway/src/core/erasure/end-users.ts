@@ -6,7 +6,6 @@ import type { DerivedIds, ErasedNames } from '#core/calls/conversation/derived-i
 import { ID_CHARACTERS_MAX } from '#core/calls/request/call.ts'
 import type { CallStops } from '#core/calls/stop-calls.ts'
 import { type AtPlatformDeps, createAtPlatform } from '#core/conversations/at-platform.ts'
-import type { Reader } from '#core/conversations/conversation-filter.ts'
 import type { Sql } from '#core/database/database.ts'
 import { fail, refuseField } from '#core/errors/errors.ts'
 import type { OnLimit } from '#core/limits/limits.ts'
@@ -138,16 +137,11 @@ export function createEndUsers(deps: EndUsersDeps) {
      *
      * @throws Problem `permission_denied`, `role_denied`, `invalid_request`, `rate_limited`, `unavailable`
      */
-    async erase(
-      caller: Principal,
-      erasure: Erasure,
-      { boundTo }: Reader = {},
-      onLimit?: OnLimit,
-    ): Promise<ErasedEndUser> {
+    async erase(caller: Principal, erasure: Erasure, onLimit?: OnLimit): Promise<ErasedEndUser> {
       requireManager(caller)
       checkEndUser(erasure.endUser)
-      if (boundTo !== undefined && boundTo !== erasure.endUser)
-        fail('permission_denied', 'The header that names the end user names another one.')
+      if (caller.endUser !== undefined && caller.endUser !== erasure.endUser)
+        fail('permission_denied', 'The request is bound to another end user.')
       const ownerId = await ownerOf(caller, erasure)
       turns.requirePlace(ownerId)
       await takeWrite(caller, onLimit)
@@ -192,7 +186,7 @@ export function checkEndUser(endUser: string): void {
 }
 
 /** What rollups name the end users by that are beyond the bound of a day. */
-const OTHERS = '(other)'
+export const OTHERS = '(other)'
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0)

@@ -13,8 +13,8 @@ export interface RowsById {
   readonly sql: Sql
   readonly slices: Slices | undefined
   readonly table: 'calls' | 'refusals'
-  /** The column and the value that all rows must have; together with the id they have an index. */
-  readonly owner?: { readonly column: 'owner_id' | 'key_id'; readonly id: string } | undefined
+  /** Columns, and the values that all rows must have in them; together with the id they have an index. */
+  readonly columns?: Readonly<Record<string, string>> | undefined
   readonly from?: Date | undefined
   readonly to?: Date | undefined
 }
@@ -27,17 +27,18 @@ export interface IdRange {
 
 /** Reads ranges of ids below a cursor, newest first, that contain a bounded number of rows each. */
 export function inRangesOfIds<Result>(
-  { sql, slices, table, owner, from, to }: RowsById,
+  { sql, slices, table, columns = {}, from, to }: RowsById,
   before: string | undefined,
   read: (range: IdRange) => Promise<Result>,
 ): AsyncGenerator<Result> {
   const { gte: first, lt: end } = idsBetween(from, to)
   // An index-only scan suffices. Without its table, `id` would be the text that is selected, and all rows would be sorted.
+  const conditions = Object.keys(columns).map((column, n) => ` AND ${column} = $${n + 3}`)
   const boundary = `SELECT id::text FROM ${table}
-    WHERE id < $1::uuid ${owner === undefined ? '' : `AND ${owner.column} = $3::uuid`}
+    WHERE id < $1::uuid${conditions.join('')}
     ORDER BY ${table}.id DESC OFFSET $2 LIMIT 1`
   const next = async (below: string = GREATEST_ID, rowsMax: number) => {
-    const [row] = await sql.query<{ id: string }>(boundary, [below, rowsMax, ...(owner ? [owner.id] : [])])
+    const [row] = await sql.query<{ id: string }>(boundary, [below, rowsMax, ...Object.values(columns)])
     return row === undefined || (first !== undefined && row.id <= first) ? undefined : row.id
   }
   const start = before !== undefined && (end === undefined || before < end) ? before : end

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { FieldPath } from '#core/base/values/field-path.ts'
 import type { ErrorReason } from '#core/errors/errors.ts'
 import type { CallFace, CallOutcome } from '#core/ledger/call-kinds.ts'
@@ -56,7 +57,18 @@ export function logContentOf({ face }: Pick<KeptCall, 'face'>): LogContent {
   return face === 'graphql' ? 'items' : 'events'
 }
 
-/** How clients name a kept call: by its id, or by the hash of its `Idempotency-Key` within their API key. */
+/**
+ * The hash under which an `Idempotency-Key` is claimed within an API key, so that each end user has its own keys. Without an end user
+ * it is the hash of the key alone.
+ *
+ * @param keyHash - SHA-256 of the `Idempotency-Key`, in hex
+ * @param endUser - the end user to whom the request is bound
+ */
+export function claimHash(keyHash: string, endUser: string | undefined): string {
+  return endUser ? hash('sha256', `${keyHash}\n${endUser}`) : keyHash
+}
+
+/** How clients name a kept call: by its id, or by the hash of its `Idempotency-Key` within their API key and end user. */
 export type KeptCallRef =
   | { readonly kind: 'call'; readonly callId: string }
   /** SHA-256 in hex. */

@@ -8,7 +8,7 @@ import { fail, Problem, refuseField } from '#core/errors/errors.ts'
 import type { AttachedCall } from '#core/ledger/admission-row.ts'
 import type { OnLimit } from '#core/limits/limits.ts'
 import type { TakeWrite } from '#core/limits/writes.ts'
-import { type KeyCredential, type Principal, requireKey } from '#core/requests/principal.ts'
+import { type Principal, requireKey } from '#core/requests/principal.ts'
 import { type KeptCall, type KeptCallRef, type KeptEnd, type LogContent, logContentOf } from './kept-call.ts'
 import type { KeptForm } from './kept-form.ts'
 import { problemOfKept } from './kept-problem.ts'
@@ -44,7 +44,10 @@ export type ReplyNow =
   | { readonly kind: 'running'; readonly call: KeptCall }
   | { readonly kind: 'ended'; readonly call: KeptCall; readonly reply: string }
 
-/** Kept replies, for the API key that made their calls. For all others there are none: `call_not_found`. */
+/**
+ * Kept replies, for the API key that made their calls, and for the end user to whom that was bound. For all others there are none:
+ * `call_not_found`.
+ */
 export interface Replies {
   /**
    * The stream of a call. It never starts a run.
@@ -83,11 +86,11 @@ export interface KeptReplies {
    */
   requireRoom(ownerId: string): void
   /**
-   * The kept call of this API key.
+   * The kept call of the caller's API key, and of the end user to whom the caller is bound.
    *
-   * @throws Problem `call_not_found`
+   * @throws Problem `call_not_found`, `api_key_required`
    */
-  find(key: Pick<KeyCredential, 'keyId'>, ref: KeptCallRef): Promise<KeptCall>
+  find(caller: Principal, ref: KeptCallRef): Promise<KeptCall>
   /** Stops a call whose stop was requested if it runs here, or else lets its process know sooner. */
   stopSoon(callId: string): void
   /** Whether the stop of a running call was requested. False if the database does not answer in time; it is read again later. */
@@ -146,8 +149,9 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
     space.stop()
   }
 
-  async function find({ keyId }: Pick<KeyCredential, 'keyId'>, ref: KeptCallRef): Promise<KeptCall> {
-    return (await store.find(keyId, ref)) ?? fail('call_not_found')
+  async function find(caller: Principal, ref: KeptCallRef): Promise<KeptCall> {
+    const { keyId } = requireKey(caller)
+    return (await store.find(keyId, ref, caller.endUser)) ?? fail('call_not_found')
   }
 
   /** Reads as long as the key is valid, in one of the places that readers have. */
@@ -227,13 +231,13 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
       }
     },
     async resume(caller, ref, content) {
-      const call = await find(requireKey(caller), ref)
+      const call = await find(caller, ref)
       if (!call.stream) refuseField(['callId'], 'did not request a stream; read its reply as a whole.')
       if (logContentOf(call) !== content) refuseField(['callId'], OTHER_CONTENT[content])
       return replyOf(call)
     },
     async reply(caller, ref) {
-      const call = await find(requireKey(caller), ref)
+      const call = await find(caller, ref)
       if (call.isGone) fail('reply_gone')
       if (call.end === undefined) {
         await store.holdReading([call.callId], bounds.graceMs)
@@ -249,7 +253,7 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
       wakeUps.send('stop', [callId])
     },
     async remove(caller, ref, onLimit) {
-      const { callId, end } = await find(requireKey(caller), ref)
+      const { callId, end } = await find(caller, ref)
       await deps.takeWrite(caller, onLimit)
       await (end === undefined ? store.lose(callId) : store.remove(callId))
       return { callId }

@@ -2,6 +2,7 @@ import { validate } from 'uuid'
 import { readPagesOfLists } from '#core/database/pages-of-lists.ts'
 import { validIds } from '#core/database/valid-ids.ts'
 import type { Limits, OnLimit } from '#core/limits/limits.ts'
+import { allInSql } from '#core/lists/all-in-sql.ts'
 import { idsBetween, inRangesOfIds, type RowsById } from '#core/lists/rows-by-id.ts'
 import { type ListQuery, refuseCursor } from '#core/requests/input/pagination.ts'
 import { isAdmin, type Principal } from '#core/requests/principal.ts'
@@ -10,7 +11,7 @@ import { type CallInstance, findInstances } from './call-instances.ts'
 import { type CallState, type CallsInput, type CallsQuery, parseCallsQuery } from './calls-query.ts'
 import { createRecordList, type ForwardPage, requireForward, requireRead } from './record-list.ts'
 import type { ReadDeps } from './reports.ts'
-import { ownerIn, ownScopeOf, type Scope, scopeOf } from './scope.ts'
+import { columnsIn, indexedIn, ownScopeOf, type Scope, scopeOf } from './scope.ts'
 
 /** The columns to read, as Pothos passes them to a resolver; by default all of them. A call has no relations. */
 export interface CallQuery {
@@ -25,7 +26,7 @@ export type CallParent = 'key' | 'owner'
 
 /**
  * The ledger, for every face. A user reads the calls of its own keys, an administrator all calls, and a key without `admin`
- * only its own.
+ * only its own; a caller that is bound to an end user reads of these only those of that one.
  *
  * The methods that take a query throw the problems `invalid_request`, `key_not_found` and `user_not_found`.
  */
@@ -56,7 +57,7 @@ export function createCalls({ prisma, sql, reads, limits, requireKnownAgent }: C
         await requireKnownAgent(query.agent, slices)
         const where = filterOf(scope, query)
         const { from, to } = query
-        const rows: RowsById = { sql, slices, table: 'calls', owner: ownerIn(scope), from, to }
+        const rows: RowsById = { sql, slices, table: 'calls', columns: indexedIn(scope), from, to }
         return {
           inRanges: (before, read) => inRangesOfIds(rows, before, read),
           async find(id, take) {
@@ -117,17 +118,24 @@ function columnsOf({ select }: CallQuery): { select?: Prisma.CallSelect } {
 }
 
 function scopeInSql(scope: Scope): Prisma.Sql {
-  const owner = ownerIn(scope)
-  return owner === undefined ? Prisma.sql`true` : Prisma.sql`${Prisma.raw(owner.column)} = ${owner.id}::uuid`
+  const conditions = Object.entries(columnsIn(scope)).map(([column, value]) =>
+    column === 'end_user'
+      ? Prisma.sql`end_user = ${value}`
+      : Prisma.sql`${Prisma.raw(column)} = ${value}::uuid`,
+  )
+  return allInSql(conditions) ?? Prisma.sql`true`
 }
 
 function filterOf(scope: Scope, query: CallsQuery): Prisma.CallWhereInput {
   const { agent, app, deployment, model, endUser, kind, face, outcome, requestId, conversation, from, to } =
     query
   const { reason, paused, firstChunkMsMin, durationMsMin, totalTokensMin } = query
+  const { key_id: keyId, owner_id: ownerId, end_user: boundTo } = columnsIn(scope)
   return {
-    ...(scope.kind === 'key' && { keyId: scope.keyId }),
-    ...(scope.kind === 'owner' && { ownerId: scope.ownerId }),
+    ...(keyId !== undefined && { keyId }),
+    ...(ownerId !== undefined && { ownerId }),
+    // Beside the end user of the query, which may be another one.
+    ...(boundTo !== undefined && { AND: { endUser: boundTo } }),
     ...(agent !== undefined && { agent }),
     ...(app !== undefined && { app }),
     ...(deployment !== undefined && { deployment: deployment === '' ? null : deployment }),

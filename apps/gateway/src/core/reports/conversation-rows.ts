@@ -6,7 +6,7 @@ import { CALL_OF_CONVERSATION } from '#core/ledger/listed-conversations-sql.ts'
 import type { ReportRange } from './range/report-range.ts'
 import type { ReportQuery } from './report-query.ts'
 import { isOneOf, type ReportRow } from './report-rows.ts'
-import { ownerIn, type Scope } from './scope.ts'
+import type { Scope } from './scope.ts'
 
 /** A report has the conversations that were used last. */
 export const CONVERSATIONS_MAX = 100
@@ -27,7 +27,6 @@ export async function readConversationRows(
 ): Promise<ReportRow[]> {
   const values: unknown[] = [JSON.stringify(starts), from, to]
   const given = (value: unknown) => `$${values.push(value)}`
-  const owner = ownerIn(scope)
   const listed = [
     "l.last_activity_at >= $2::timestamptz - interval '1 minute'",
     'l.created_at < $3::timestamptz',
@@ -36,14 +35,15 @@ export async function readConversationRows(
     'c.outcome IS NOT NULL AND c.admitted_at >= $2::timestamptz AND c.admitted_at < $3::timestamptz',
   ]
   if (scope.kind !== 'all') listed.push(`l.owner_id = ${given(scope.ownerId)}::uuid`)
-  for (const [column, text] of Object.entries({
-    agent: query.agent,
-    app: query.app,
-    end_user: query.endUser,
-  })) {
+  for (const [column, text] of [
+    ['agent', query.agent],
+    ['app', query.app],
+    ['end_user', query.endUser],
+    ['end_user', scope.endUser],
+  ]) {
     if (text !== undefined) listed.push(`l.${column} = ${given(text)}`)
   }
-  if (owner !== undefined) called.push(`c.${owner.column} = ${given(owner.id)}::uuid`)
+  if (scope.kind === 'key') called.push(`c.key_id = ${given(scope.keyId)}::uuid`)
   if (query.model !== undefined) called.push(`coalesce(c.model, '') = ${given(query.model)}`)
   if (query.outcome !== undefined) called.push(isOneOf(query.outcome, 'c'))
   const rows = await sql.query<ReportRow & { readonly read: number }>(statementOf(listed, called), values)

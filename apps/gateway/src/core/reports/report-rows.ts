@@ -32,14 +32,16 @@ export function isOneOf(outcomes: readonly string[], row = 'r'): string {
 /** The conditions on rollups that are not part of their scope. */
 export interface RollupFilter extends Pick<Conditions, 'agent' | 'app' | 'model' | 'endUser'> {
   readonly outcome?: readonly CallOutcome[] | undefined
+  /** The end user to whom the caller is bound, beside that of the query, which may be another one. */
+  readonly boundTo?: string | undefined
 }
 
 /** The SQL of a filter, in which the rollups are named `r`, and its values, numbered from `$first` on. */
 export function filterInSql(
-  { agent, app, model, endUser, outcome }: RollupFilter,
+  { agent, app, model, endUser, boundTo, outcome }: RollupFilter,
   first: number,
 ): { readonly condition: string; readonly values: readonly string[] } {
-  const equal = Object.entries({ agent, app, model, end_user: endUser })
+  const equal = [...Object.entries({ agent, app, model, end_user: endUser }), ['end_user', boundTo] as const]
   const given = equal.filter((pair): pair is [string, string] => pair[1] !== undefined)
   const conditions = given.map(([column], index) => `r.${column} = $${first + index}`)
   if (outcome !== undefined) conditions.push(isOneOf(outcome))

@@ -2,9 +2,10 @@ import { KEY_OWNERS } from '#core/accounts/keys/key-owners.ts'
 import type { Sql } from '#core/database/database.ts'
 import { inSlices } from '#core/limits/sharing/read-in-slices.ts'
 import type { Slices } from '#core/limits/sharing/reads.ts'
+import type { Principal } from '#core/requests/principal.ts'
 import type { ReportRange } from './range/report-range.ts'
 import type { ReportQuery } from './report-query.ts'
-import { filterInSql, type ReportRow, type RollupGroup, SUMS } from './report-rows.ts'
+import { filterInSql, type ReportRow, type RollupFilter, type RollupGroup, SUMS } from './report-rows.ts'
 import { readInSlices } from './report-slices.ts'
 import type { Scope } from './scope.ts'
 
@@ -16,7 +17,7 @@ export const POINT_ROWS_MAX = 2 * POINTS_MAX
 const NIL = '00000000-0000-0000-0000-000000000000'
 
 /** A query that the rollups answer. */
-export interface RollupQuery extends ReportQuery {
+export interface RollupQuery extends ReportQuery, Pick<RollupFilter, 'boundTo'> {
   readonly groupBy: readonly RollupGroup[]
 }
 
@@ -88,7 +89,7 @@ export interface Source {
 /** Chooses the coarsest grain that answers the query, since fewer rows make a faster report. */
 export function sourceOf(scope: Scope, query: Pick<ReportQuery, 'groupBy' | 'endUser'>): Source {
   const { groupBy } = query
-  const grain = grainOfKeys(query)
+  const grain = grainOfKeys(query, scope)
   const byEndUser = grain === 'end_user'
   if (scope.kind === 'key') return { grain, subjects: [scope.keyId] }
   if (byEndUser || groupBy.includes('key')) {
@@ -99,11 +100,12 @@ export function sourceOf(scope: Scope, query: Pick<ReportQuery, 'groupBy' | 'end
 }
 
 /** The grain for keys. End users have rollups for each key, which a report over several keys adds up. */
-export function grainOfKeys({
-  groupBy,
-  endUser,
-}: Pick<ReportQuery, 'groupBy' | 'endUser'>): 'end_user' | 'key' {
-  return groupBy.includes('end_user') || endUser !== undefined ? 'end_user' : 'key'
+export function grainOfKeys(
+  { groupBy, endUser }: Pick<ReportQuery, 'groupBy' | 'endUser'>,
+  caller: Pick<Principal, 'endUser'>,
+): 'end_user' | 'key' {
+  const names = groupBy.includes('end_user') || endUser !== undefined || caller.endUser !== undefined
+  return names ? 'end_user' : 'key'
 }
 
 /**

@@ -62,7 +62,7 @@ export function readReport(
       return toReport(await readConversationRows(sql, scope, range, query), range, query)
     }
     const source = sourceOf(scope, query)
-    const rollups = { ...query, groupBy: rollupGroups(query.groupBy) }
+    const rollups = { ...query, boundTo: scope.endUser, groupBy: rollupGroups(query.groupBy) }
     return toReport(await readRows({ sql, slices }, source, range, rollups), range, query)
   })
 }
@@ -92,8 +92,9 @@ export function readReportsOfKeys(
     const subjects = await keysInScope(sql, caller, keyIds)
     await requireKnownAgent(query.agent, slices)
     const groupBy = [...new Set<RollupGroup>(['key', ...rollupGroups(query.groupBy)])]
-    const source = { grain: grainOfKeys(query), subjects }
-    const rows = await readRows({ sql, slices }, source, range, { ...query, groupBy })
+    const source = { grain: grainOfKeys(query, caller), subjects }
+    const rollups = { ...query, boundTo: caller.endUser, groupBy }
+    const rows = await readRows({ sql, slices }, source, range, rollups)
     if (rows.length > POINT_ROWS_MAX) refuseLargeReport()
     const byKey = Map.groupBy(rows, ({ key }) => key)
     const reports = new Map<string, Report>()

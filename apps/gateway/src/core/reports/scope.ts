@@ -5,8 +5,13 @@ import { validIds } from '#core/database/valid-ids.ts'
 import { fail } from '#core/errors/errors.ts'
 import { isAdmin, isManager, type Principal } from '#core/requests/principal.ts'
 
-/** The calls that a caller may read: all for an admin, a user's own for the user, and its own for a key without `admin`. */
-export type Scope =
+/**
+ * The calls that a caller may read: all for an admin, a user's own for the user, and its own for a key without `admin`; of these,
+ * only those of the end user to whom the caller is bound, if it is bound to one.
+ */
+export type Scope = OwnerScope & { readonly endUser?: string | undefined }
+
+type OwnerScope =
   | { readonly kind: 'all' }
   | { readonly kind: 'owner'; readonly ownerId: string }
   | { readonly kind: 'key'; readonly keyId: string; readonly ownerId: string }
@@ -29,26 +34,44 @@ export async function scopeOf(sql: Sql, caller: Principal, { keyId, userId }: Sc
 
 /** What the caller may read without any filter. */
 export function ownScopeOf(caller: Principal): Scope {
-  const { userId: ownerId, via } = caller
-  if (via.kind === 'key' && !isManager(caller)) return { kind: 'key', keyId: via.keyId, ownerId }
-  return isAdmin(caller) ? { kind: 'all' } : { kind: 'owner', ownerId }
+  const { userId: ownerId, via, endUser } = caller
+  const bound = endUser !== undefined && { endUser }
+  if (via.kind === 'key' && !isManager(caller)) return { kind: 'key', keyId: via.keyId, ownerId, ...bound }
+  return isAdmin(caller) ? { kind: 'all', ...bound } : { kind: 'owner', ownerId, ...bound }
 }
 
-/** The column and the value that all rows of the scope have in the tables of calls and of refusals. */
-export function ownerIn(scope: Scope): { column: 'owner_id' | 'key_id'; id: string } | undefined {
+/** Columns of the tables of calls and of refusals, and the values that all rows of a scope have in them. */
+export type ScopeColumns = Readonly<Partial<Record<'owner_id' | 'key_id' | 'end_user', string>>>
+
+/** The columns by which the rows of the scope are told from all others. Refusals have no end users. */
+export function columnsIn(scope: Scope): ScopeColumns {
+  const columns = ownerIn(scope)
+  if (scope.endUser === undefined) return columns
+  // With its owner, the end user has an index.
+  return { ...columns, ...(scope.kind !== 'all' && { owner_id: scope.ownerId }), end_user: scope.endUser }
+}
+
+/** Those of {@link columnsIn} that have an index together with the id. */
+export function indexedIn(scope: Scope): ScopeColumns {
+  // Rows without an end user are not in that index.
+  if (!scope.endUser || scope.kind === 'all') return ownerIn(scope)
+  return { owner_id: scope.ownerId, end_user: scope.endUser }
+}
+
+function ownerIn(scope: OwnerScope): ScopeColumns {
   switch (scope.kind) {
     case 'all':
-      return undefined
+      return {}
     case 'owner':
-      return { column: 'owner_id', id: scope.ownerId }
+      return { owner_id: scope.ownerId }
     case 'key':
-      return { column: 'key_id', id: scope.keyId }
+      return { key_id: scope.keyId }
   }
 }
 
 function ofUser(scope: Scope, userId: string): Scope {
   if (!validate(userId)) return fail('user_not_found')
-  if (scope.kind === 'all') return { kind: 'owner', ownerId: userId }
+  if (scope.kind === 'all') return { ...scope, kind: 'owner', ownerId: userId }
   return scope.ownerId === userId ? scope : fail('user_not_found')
 }
 
@@ -77,5 +100,5 @@ async function ofKey(sql: Sql, scope: Scope, keyId: string): Promise<Scope> {
   if (key === undefined) return fail('key_not_found')
   const isVisible =
     scope.kind === 'all' || (scope.kind === 'owner' ? scope.ownerId === key.owner_id : scope.keyId === keyId)
-  return isVisible ? { kind: 'key', keyId, ownerId: key.owner_id } : fail('key_not_found')
+  return isVisible ? { ...scope, kind: 'key', keyId, ownerId: key.owner_id } : fail('key_not_found')
 }

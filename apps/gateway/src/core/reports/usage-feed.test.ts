@@ -71,7 +71,11 @@ const tokenOf = async (username: string) => {
     { username, password: PASSWORD },
     { address: '127.0.0.1', requestId: 'test' },
   )
-  return services.authentication.authenticate(accessToken, { address: '127.0.0.1', requestId: 'test' })
+  return services.authentication.authenticate(
+    accessToken,
+    { address: '127.0.0.1', requestId: 'test' },
+    () => undefined,
+  )
 }
 
 test('each caller gets the totals of its report for today, at once and after each change', async () => {

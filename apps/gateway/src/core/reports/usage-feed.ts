@@ -27,7 +27,7 @@ export interface UsageFeedDeps {
   readonly perCredentialMax?: number
 }
 
-/** The subscriptions of one credential, which all get the same updates. */
+/** The subscriptions of one credential, and of one end user if it is bound to one, which all get the same updates. */
 interface Watch {
   readonly caller: Principal
   /** Each with the update that it got last, as text. */
@@ -49,6 +49,7 @@ export function createUsageFeed(deps: UsageFeedDeps) {
   const { sql, runtime, onAnswer, tickMs = TICK_MS, quotaEveryMs = QUOTA_EVERY_MS } = deps
   const { subscriptionsMax = SUBSCRIPTIONS_MAX, perCredentialMax = PER_CREDENTIAL_MAX } = deps
   const watches = new Map<string, Watch>()
+  const perCredential = new Map<string, number>()
   const shares = new OwnerShares(subscriptionsMax)
   let isClosed = false
   const isNeeded = () => watches.size > 0
@@ -83,6 +84,12 @@ export function createUsageFeed(deps: UsageFeedDeps) {
     }
   }
 
+  function giveBack(credential: string): void {
+    const left = (perCredential.get(credential) ?? 0) - 1
+    if (left > 0) perCredential.set(credential, left)
+    else perCredential.delete(credential)
+  }
+
   function end({ subscriptions }: Watch, reason: ErrorReason): void {
     for (const subscription of [...subscriptions.keys()]) subscription.fail(new Problem(reason))
   }
@@ -114,7 +121,7 @@ export function createUsageFeed(deps: UsageFeedDeps) {
     /**
      * Returns the current usage and then each change of it, at most one in each tick, and a change of the quota alone at most
      * every five seconds, because every call of any key of the user is one. A reader that is slower gets the latest. Readers
-     * with the same credential get the same object in the same tick.
+     * with the same credential and the same end user get the same object in the same tick.
      * The iteration ends with a Problem when the caller's credential is no longer valid or the process drains, and continues
      * after an outage of the database.
      *
@@ -125,13 +132,17 @@ export function createUsageFeed(deps: UsageFeedDeps) {
       const refusal = shares.refusalOf(caller.userId)
       if (refusal === 'all') fail('unavailable', TOO_MANY)
       if (refusal === 'share') fail('rate_limited', TOO_MANY_OF_OWNER)
-      const id = credentialOf(caller)
+      const credential = credentialOf(caller)
+      const held = perCredential.get(credential) ?? 0
+      if (held >= perCredentialMax) fail('rate_limited', TOO_MANY_OF_CREDENTIAL)
+      const id = JSON.stringify([credential, caller.endUser])
       const watch = watches.get(id) ?? newWatch(caller)
-      if (watch.subscriptions.size >= perCredentialMax) fail('rate_limited', TOO_MANY_OF_CREDENTIAL)
       shares.take(caller.userId)
+      perCredential.set(credential, held + 1)
       const subscription = new AsyncQueue<UsageUpdate>({
         onClose() {
           shares.giveBack(caller.userId)
+          giveBack(credential)
           watch.subscriptions.delete(subscription)
           if (watch.subscriptions.size > 0) return
           watches.delete(id)
@@ -152,7 +163,7 @@ export function createUsageFeed(deps: UsageFeedDeps) {
   }
 }
 
-/** Callers with the same credential have the same usage, and it ends for all of them at once. */
+/** The usage of all callers with the same credential ends at once. */
 function credentialOf({ userId, via }: Principal): string {
   return via.kind === 'key' ? `key ${via.keyId}` : `token ${userId} ${via.tokenId}`
 }

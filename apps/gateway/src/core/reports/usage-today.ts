@@ -1,3 +1,4 @@
+import { KEY_OWNERS } from '#core/accounts/keys/key-owners.ts'
 import { type Quota, quotaOf } from '#core/accounts/users/user.ts'
 import type { Sql } from '#core/database/database.ts'
 import type { ErrorReason } from '#core/errors/errors.ts'
@@ -26,14 +27,12 @@ export async function readTodayUsage(
   const [row] = await sql.query<TodayRow>(READ_TODAY, [JSON.stringify(callers.map(toInput))])
   if (row === undefined) throw new Error('the usage of today could not be read')
   const { clock, day, callers: states } = row
-  const totals = new Map(
-    row.sums.map(({ grain, subject, ...sums }) => [`${grain} ${subject}`, metricsOf(sums)]),
-  )
+  const totals = new Map(row.sums.map((sums) => [nameOf(sums), metricsOf(sums)]))
   return states.map((state) => {
     if (state.refusal !== null) return state.refusal
     return {
       day,
-      totals: totals.get(`${state.grain} ${state.subject}`) ?? NOTHING,
+      totals: totals.get(nameOf(state)) ?? NOTHING,
       quota: quotaOf(
         {
           apiCallsCount: BigInt(state.api_calls_count),
@@ -52,13 +51,19 @@ interface TodayRow {
   readonly day: Date
   /** In the order of the callers. */
   readonly callers: readonly CallerState[]
-  readonly sums: readonly (Omit<RollupSums, 'sign'> & { readonly grain: string; readonly subject: string })[]
+  readonly sums: readonly (Omit<RollupSums, 'sign'> & Seen)[]
 }
 
-interface CallerState {
-  readonly refusal: ErrorReason | null
+/** What a caller sees: all callers that see the same share its sums. */
+interface Seen {
   readonly grain: string
   readonly subject: string
+  /** Null for all end users. */
+  readonly end_user: string | null
+}
+
+interface CallerState extends Seen {
+  readonly refusal: ErrorReason | null
   readonly api_calls_count: number
   readonly max_api_calls: number
   readonly quota_period: string
@@ -67,6 +72,10 @@ interface CallerState {
 
 const NOTHING = new UsageAccumulator().metrics()
 
+function nameOf({ grain, subject, end_user }: Seen): string {
+  return JSON.stringify([grain, subject, end_user])
+}
+
 function metricsOf(sums: Omit<RollupSums, 'sign'>): UsageMetrics {
   const accumulator = new UsageAccumulator()
   accumulator.addRow({ ...sums, sign: 1 })
@@ -74,10 +83,11 @@ function metricsOf(sums: Omit<RollupSums, 'sign'>): UsageMetrics {
 }
 
 function toInput(caller: Principal, n: number) {
-  const { userId, via } = caller
+  const { userId, via, endUser } = caller
   return {
     n,
     owner_id: userId,
+    end_user: endUser,
     is_manager: isManager(caller),
     ...(via.kind === 'key' ? { key_id: via.keyId } : { token_id: via.tokenId, epoch: via.epoch }),
   }
@@ -85,6 +95,39 @@ function toInput(caller: Principal, n: number) {
 
 /** The bucket alone decides; the other columns of the key only need valid values. */
 const OTHERS = "'', 'chat', '', '', '', 'done'"
+
+/** The rollups of an end user in one day, of the key `of.subject`. No kind of calls comes before the empty text, or after `~`. */
+const OF_KEY = `
+      SELECT * FROM rollups r
+      WHERE r.span = 'day' AND r.grain = 'end_user' AND r.subject = of.subject
+        AND (${keyOf('r')}) > (now.day, seen.end_user, '', '', '', '', '') AND (${keyOf('r')}) < (now.day, seen.end_user, '~', '', '', '', '')
+      ORDER BY ${keyOf('r')}`
+
+/**
+ * The rollups of bound callers, by the grain of what each would see unbound: a few looks at the primary key for each, however many
+ * end users there are today. Only for a bound administrator all of today's are read.
+ */
+const OF_END_USERS = Object.entries({
+  key: `(SELECT seen.subject) AS of CROSS JOIN LATERAL (${OF_KEY}) AS r`,
+  owner: `(SELECT k.id::text AS subject FROM ${KEY_OWNERS} AS k WHERE k.owner_id = seen.subject::uuid) AS of
+      CROSS JOIN LATERAL (${OF_KEY}) AS r`,
+  all: `(
+      SELECT * FROM rollups r
+      WHERE r.span = 'day' AND r.grain = 'end_user' AND r.bucket = now.day AND r.end_user = seen.end_user
+    ) AS r`,
+}).map(
+  ([grain, rollups]) => `
+  SELECT seen.grain, seen.subject, seen.end_user, each.*
+  FROM seen
+  CROSS JOIN now
+  CROSS JOIN LATERAL (
+    SELECT ${SUMS}
+    FROM ${rollups}
+    WHERE r.calls > 0
+    HAVING count(*) > 0
+  ) AS each
+  WHERE seen.grain = '${grain}' AND seen.end_user IS NOT NULL`,
+)
 
 /**
  * `$1`: a JSON array of the callers. A credential is checked for the same reasons, in the same order, as by `FIND_KEYS` of
@@ -99,7 +142,7 @@ const READ_TODAY = `
 WITH now AS MATERIALIZED (
   SELECT clock, date_trunc('day', clock, 'UTC') AS day FROM (SELECT clock_timestamp() AS clock) AS reading
 ), caller AS MATERIALIZED (
-  SELECT i.n, u.api_calls_count, u.max_api_calls, u.quota_period, u.quota_start,
+  SELECT i.n, i.end_user, u.api_calls_count, u.max_api_calls, u.quota_period, u.quota_start,
     CASE WHEN NOT i.is_manager THEN 'key' WHEN u.role = 'admin' THEN 'all' ELSE 'owner' END::rollup_grain AS grain,
     CASE WHEN NOT i.is_manager THEN i.key_id::text WHEN u.role = 'admin' THEN '' ELSE i.owner_id::text END AS subject,
     CASE
@@ -111,13 +154,16 @@ WITH now AS MATERIALIZED (
       WHEN u.token_epoch <> i.epoch
         OR (SELECT true FROM revoked_tokens r WHERE r.id = i.token_id LIMIT 1) THEN 'token_revoked'
     END AS refusal
-  FROM json_to_recordset($1::json) AS i(n int, owner_id uuid, key_id uuid, token_id uuid, epoch int, is_manager boolean)
+  FROM json_to_recordset($1::json) AS i(n int, owner_id uuid, key_id uuid, token_id uuid, epoch int, is_manager boolean,
+    end_user text)
   CROSS JOIN now
   LEFT JOIN users u ON u.id = i.owner_id
   LEFT JOIN api_keys k ON k.id = i.key_id
+), seen AS MATERIALIZED (
+  SELECT DISTINCT grain, subject, end_user FROM caller WHERE refusal IS NULL
 ), sums AS MATERIALIZED (
-  SELECT seen.grain, seen.subject, each.*
-  FROM (SELECT DISTINCT grain, subject FROM caller WHERE refusal IS NULL) AS seen
+  SELECT seen.grain, seen.subject, seen.end_user, each.*
+  FROM seen
   CROSS JOIN now
   CROSS JOIN LATERAL (
     SELECT ${SUMS}
@@ -130,6 +176,8 @@ WITH now AS MATERIALIZED (
     WHERE r.calls > 0
     HAVING count(*) > 0
   ) AS each
+  WHERE seen.end_user IS NULL
+  ${OF_END_USERS.map((select) => `UNION ALL ${select}`).join('\n  ')}
 )
 SELECT now.clock, now.day,
   (SELECT coalesce(json_agg(caller ORDER BY caller.n), '[]') FROM caller) AS callers,

@@ -16,6 +16,11 @@ export interface Principal {
   readonly userId: string
   readonly role: Role
   readonly via: TokenCredential | KeyCredential
+  /**
+   * The end user to whom the request is bound: of all that belongs to end users, the caller sees and changes only what belongs to
+   * this one. Empty for what names no end user. Undefined if the caller is bound to none, and acts for all of them.
+   */
+  readonly endUser?: string | undefined
   /** Where the request came from, for the audit log; absent where no request was made. */
   readonly origin?: Origin
 }
@@ -74,6 +79,16 @@ export function requireManager(caller: Principal): void {
 export function requireAdmin(caller: Principal): void {
   requireManager(caller)
   if (!isAdmin(caller)) fail('role_denied', 'This needs the role admin.')
+}
+
+/**
+ * Requires a caller that is bound to no end user, for what is recorded without end users.
+ *
+ * @throws Problem `permission_denied`
+ */
+export function requireUnbound({ endUser }: Principal): void {
+  if (endUser === undefined) return
+  fail('permission_denied', 'This is recorded without end users, and the request is bound to one.')
 }
 
 /**

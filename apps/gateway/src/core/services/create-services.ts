@@ -1,4 +1,4 @@
-import { createAuthentication } from '#core/accounts/auth/authenticate.ts'
+import { createAuthentication, type EndUserRules } from '#core/accounts/auth/authenticate.ts'
 import { createLogin } from '#core/accounts/auth/login.ts'
 import type { SigningKeyAdministration } from '#core/accounts/auth/signing-key-administration.ts'
 import type { Tokens } from '#core/accounts/auth/tokens.ts'
@@ -94,7 +94,10 @@ export interface ServicesConfig {
     readonly readersPerOwnerMax: number
     readonly readersPerCallMax: number
   }
-  readonly conversations: { readonly maxCharacters: number; readonly nameFromQuestion: boolean }
+  readonly conversations: EndUserRules & {
+    readonly maxCharacters: number
+    readonly nameFromQuestion: boolean
+  }
   readonly uploads: UploadSettings
   readonly users: UsersDeps['config']
   readonly usage: UsageDeps['config']
@@ -129,7 +132,12 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
   const { sql, prisma, kind, lanes } = database
   const passwords = createPasswords()
   const audit = createAudit({ sql: lanes.logins, space, onDropped: deps.onAuditDropped })
-  const authentication = createAuthentication({ sql: lanes.keys, limits, tokens })
+  const authentication = createAuthentication({
+    sql: lanes.keys,
+    limits,
+    tokens,
+    endUsers: config.conversations,
+  })
   const admission = createAdmission({
     limits,
     ledger,
@@ -175,7 +183,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
   const chat = createChatService({
     ...deps,
     sql: lanes.conversations,
-    authenticate: authentication.authenticate,
+    authentication,
     admission,
     keyWatch,
     kept: replies,

@@ -18,6 +18,13 @@ export interface CopyHolder {
   readonly endUser: string
 }
 
+/** Whose files a chat may use. */
+export interface FileOwner {
+  readonly ownerId: string
+  /** The end user to whom the request is bound; undefined if it may use those of all of them. */
+  readonly endUser: string | undefined
+}
+
 /** The uploads of callers, for chats that refer to them by the URLs that the gateway issued. */
 export type IssuedFiles = ReturnType<typeof createIssuedFiles>
 
@@ -34,9 +41,10 @@ export function createIssuedFiles({ prisma, sql, storage, runtime }: IssuedFiles
     /**
      * The upload of this owner that an issued URL leads to.
      *
-     * @throws Problem `upload_not_found` with the field if it is another owner's, has expired or was deleted
+     * @throws Problem `upload_not_found` with the field if it is another owner's or not of the end user to whom the request is bound,
+     * has expired or was deleted
      */
-    async find(ownerId: string, url: string, field: FieldPath): Promise<Upload> {
+    async find({ ownerId, endUser }: FileOwner, url: string, field: FieldPath): Promise<Upload> {
       const address = issuedAddress(storage, url)
       const upload =
         address &&
@@ -47,6 +55,7 @@ export function createIssuedFiles({ prisma, sql, storage, runtime }: IssuedFiles
             urlName: address.name,
             deletedAt: null,
             expiresAt: { gt: runtime.now() },
+            ...(endUser !== undefined && { endUser }),
           },
         }))
       return upload ?? fail('upload_not_found', { field })

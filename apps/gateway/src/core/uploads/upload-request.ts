@@ -18,8 +18,6 @@ export interface UploadRequest {
   readonly address: string
   /** The raw value of the `Agent` header; undefined if the upload names no agent. */
   readonly agent: string | undefined
-  /** The end user that a trusted proxy has named, whatever the form says; undefined if there is none. */
-  readonly endUser?: string | undefined
 }
 
 /** One part of the form, in the order in which they arrive. */

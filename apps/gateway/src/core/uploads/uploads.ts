@@ -40,8 +40,8 @@ export interface UploadFilter {
 export type StoredUpload = Pick<Upload, 'token' | 'urlName' | 'expiresAt'>
 
 /**
- * Uploaded files. A user sees its own uploads; an API key without `admin` sees those that were made with it. Methods return
- * Prisma's rows. An upload that has expired or whose deletion has begun does not exist for any caller.
+ * Uploaded files. A user sees its own uploads; an API key without `admin` sees those that were made with it; a caller that is bound
+ * to an end user sees of these only those of that one. Methods return Prisma's rows. An upload that has expired or whose deletion has begun does not exist for any caller.
  */
 export type Uploads = ReturnType<typeof createUploads>
 
@@ -54,15 +54,21 @@ export interface OpenedUpload {
 }
 
 export function createUploads({ prisma, sql, storage, runtime, takeWrite }: UploadsDeps) {
-  const visibleTo = (caller: Principal): Prisma.UploadWhereInput => {
-    if (isManager(caller)) return { ...live(), ownerId: caller.userId }
-    return { ...live(), keyId: requireUploadKey(caller).keyId }
+  const visibleTo = (caller: Principal) => {
+    const { userId: ownerId, endUser } = caller
+    const mine = isManager(caller) ? { ownerId } : { keyId: requireUploadKey(caller).keyId }
+    return { ...live(), ...mine, ...(endUser !== undefined && { endUser }) }
   }
   /** The condition of {@link visibleTo} in SQL. */
   const visibleInSql = (caller: Principal): Prisma.Sql => {
-    const { ownerId, keyId } = visibleTo(caller)
-    const mine = ownerId === undefined ? Prisma.sql`key_id = ${keyId}` : Prisma.sql`owner_id = ${ownerId}`
-    return Prisma.sql`${mine}::uuid AND deleted_at IS NULL AND expires_at > ${runtime.now()}::timestamptz`
+    const visible = visibleTo(caller)
+    const mine =
+      'keyId' in visible
+        ? Prisma.sql`key_id = ${visible.keyId}::uuid`
+        : Prisma.sql`owner_id = ${visible.ownerId}::uuid`
+    const { endUser } = visible
+    const bound = endUser === undefined ? Prisma.sql`true` : Prisma.sql`end_user = ${endUser}`
+    return Prisma.sql`${mine} AND ${bound} AND deleted_at IS NULL AND expires_at > ${runtime.now()}::timestamptz`
   }
   /** Undefined if no upload can match: the caller sees none of another owner, and an id that is no UUID matches nothing. */
   const whereOf = (caller: Principal, filter: UploadFilter): Prisma.UploadWhereInput | undefined => {

@@ -8,7 +8,6 @@ import { callerOf } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
 import { Rating } from '../types/rating.ts'
 import { Conversation, TAKES } from './conversation.ts'
-import { readerOf } from './reader-of.ts'
 
 const PassedOn = enumOf('PassedOn', ['yes', 'failed', 'unsupported'] as const, {
   description: CONVERSATION_DESCRIPTIONS.passedOn,
@@ -106,7 +105,6 @@ builder.mutationFields((t) => ({
         callerOf(context),
         conversationId,
         name ?? null,
-        readerOf(context),
         showLimit(context.reply),
       ),
   }),
@@ -122,12 +120,7 @@ builder.mutationFields((t) => ({
       }),
     },
     resolve: (_root, { input: { conversationId } }, context) =>
-      context.services.conversations.remove(
-        callerOf(context),
-        conversationId,
-        readerOf(context),
-        showLimit(context.reply),
-      ),
+      context.services.conversations.remove(callerOf(context), conversationId, showLimit(context.reply)),
   }),
   rateCall: t.field({
     type: RateCallPayload,
@@ -139,7 +132,6 @@ builder.mutationFields((t) => ({
         callerOf(context),
         callId,
         { rating: rating ?? null, text: text ?? undefined },
-        readerOf(context),
         showLimit(context.reply),
       ),
   }),

@@ -18,7 +18,6 @@ import { Node } from '../types/node.ts'
 import { UsageGroup } from '../types/usage.ts'
 import { User } from '../types/user.ts'
 import { Message, MessageConnection } from './message.ts'
-import { readerOf } from './reader-of.ts'
 
 export const Conversation = builder.objectRef<ListedConversation>('Conversation').implement({
   description: CONVERSATION_DESCRIPTIONS.resource,
@@ -65,14 +64,7 @@ export const Conversation = builder.objectRef<ListedConversation>('Conversation'
           const page = { limit: last ?? PAGE_ITEMS_DEFAULT, before: before ?? undefined }
           const { services, signal, reply } = context
           const caller = callerOf(context)
-          const history = await services.conversations.messages(
-            caller,
-            id,
-            page,
-            readerOf(context),
-            showLimit(reply),
-            signal,
-          )
+          const history = await services.conversations.messages(caller, id, page, showLimit(reply), signal)
           const edges = history.items.map((node, n) => ({
             node,
             cursor: (n === 0 && history.before) || node.id,
@@ -152,10 +144,9 @@ builder.queryFields((t) => ({
         const { agentId, appId, conversationId, ...others } = withoutNulls(filter) ?? {}
         const input = { agent: agentId, app: appId, conversation: conversationId, ...others }
         const caller = callerOf(context)
-        const reader = readerOf(context)
         return cursorConnection(page, info, {
-          read: (query) => services.conversations.list(caller, { ...query, signal }, input, reader),
-          count: () => services.conversations.count(caller, input, reader, signal),
+          read: (query) => services.conversations.list(caller, { ...query, signal }, input),
+          count: () => services.conversations.count(caller, input, signal),
         })
       },
     },

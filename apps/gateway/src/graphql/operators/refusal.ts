@@ -146,7 +146,7 @@ const RefusalConnection = builder.connectionObject(
 )
 
 const VISIBLE =
-  'Users see the refusals of their own credentials, administrators all, and an API key without the permission `ADMIN` only its own. Takes an access token or any API key.'
+  'Users see the refusals of their own credentials, administrators all, and an API key without the permission `ADMIN` only its own. They are recorded without end users, so that a request that a trusted proxy has bound to one is refused. Takes an access token or any API key.'
 
 builder.queryFields((t) => ({
   refusals: t.connection(

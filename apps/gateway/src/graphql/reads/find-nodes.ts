@@ -1,5 +1,4 @@
 import { validate } from 'uuid'
-import type { Reader } from '#core/conversations/conversation-filter.ts'
 import { Problem } from '#core/errors/errors.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import type { Services } from '#core/services/services.ts'
@@ -10,12 +9,7 @@ export interface FoundNode {
   readonly __typename: string
 }
 
-type Find = (
-  services: Services,
-  caller: Principal,
-  ids: readonly string[],
-  reader: Reader,
-) => Promise<{ id: string }[]>
+type Find = (services: Services, caller: Principal, ids: readonly string[]) => Promise<{ id: string }[]>
 
 /** What is read of an object to know that it exists. */
 const ID_ONLY = { select: { id: true } }
@@ -27,7 +21,7 @@ const KINDS: Readonly<Record<string, Find>> = {
   Call: ({ calls }, caller, ids) => calls.findMany(caller, ids, ID_ONLY),
   Upload: ({ uploads }, caller, ids) => uploads.findMany(caller, ids, ID_ONLY),
   // It has no columns that could be left out.
-  Conversation: ({ conversations }, caller, ids, reader) => conversations.findMany(caller, ids, reader),
+  Conversation: ({ conversations }, caller, ids) => conversations.findMany(caller, ids),
 }
 
 /**
@@ -39,7 +33,6 @@ export async function findNodes(
   services: Services,
   caller: Principal,
   ids: readonly string[],
-  reader: Reader,
 ): Promise<ReadonlyMap<string, FoundNode>> {
   const rows = ids.filter((id) => validate(id))
   const names = ids.filter((id) => !validate(id))
@@ -50,7 +43,7 @@ export async function findNodes(
   for (const [typename, find] of Object.entries(KINDS)) {
     const missing = rows.filter((id) => !found.has(id))
     if (missing.length === 0) break
-    for (const row of await find(services, caller, missing, reader).catch(noneIfDenied))
+    for (const row of await find(services, caller, missing).catch(noneIfDenied))
       found.set(row.id, { ...row, __typename: typename })
   }
   return found

@@ -2,7 +2,6 @@ import type { KeyFilter, KeyOrder } from '#core/accounts/keys/key-filter.ts'
 import type { Quota } from '#core/accounts/users/user.ts'
 import type { AgentInfo } from '#core/agents/directory.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
-import type { Reader } from '#core/conversations/conversation-filter.ts'
 import type { Conversation } from '#core/conversations/conversation-rows.ts'
 import { fail } from '#core/errors/errors.ts'
 import type { OnLimit } from '#core/limits/limits.ts'
@@ -80,16 +79,12 @@ export interface Loaders {
   quota(): Promise<Quota>
 }
 
-/**
- * @param callerOf - is called when something is loaded, since not every request has a caller
- * @param readerOf - is called then as well, since it may refuse the request
- */
+/** @param callerOf - is called when something is loaded, since not every request has a caller */
 export function createLoaders(
   services: Services,
   callerOf: () => Principal,
   onLimit: OnLimit,
   signal: AbortSignal,
-  readerOf: () => Reader,
 ): Loaders {
   const { keys, users, usage, calls, uploads, conversations, agents, refusals, audit } = services
   const byId = <Row extends { id: string }>(read: (ids: readonly string[]) => Promise<readonly Row[]>) =>
@@ -112,7 +107,7 @@ export function createLoaders(
   const auditEvent = batched((ns) => audit.findMany(callerOf(), ns.map(Number)))
   const quotaOf = batched(oneByOne(() => usage.quota(callerOf())))
   return {
-    node: batched((ids) => findNodes(services, callerOf(), ids, readerOf())),
+    node: batched((ids) => findNodes(services, callerOf(), ids)),
     key: batchedRows((ids, query) => keys.findMany(callerOf(), ids, query)),
     managedKey: atOnce(batchedRows((ids, query) => keys.findManaged(callerOf(), ids, query))),
     currentKey: once(() => keys.current(callerOf())),
@@ -121,8 +116,8 @@ export function createLoaders(
     ownUser: (query) => foundOr(ownUser(callerOf().userId, query), 'user_not_found'),
     call: atOnce(batchedRows((ids, query) => calls.findMany(callerOf(), ids, query))),
     upload: atOnce(batchedRows((ids, query) => uploads.findMany(callerOf(), ids, query))),
-    conversation: atOnce(batched(byId((ids) => conversations.findMany(callerOf(), ids, readerOf())))),
-    conversationOfCall: atOnce(batched((ids) => conversations.ofCalls(callerOf(), ids, readerOf()))),
+    conversation: atOnce(batched(byId((ids) => conversations.findMany(callerOf(), ids)))),
+    conversationOfCall: atOnce(batched((ids) => conversations.ofCalls(callerOf(), ids))),
     refusal: atOnce(batched((ids) => refusals.findMany(callerOf(), ids))),
     auditEvent: atOnce((n) => auditEvent(String(n))),
     instance: batched(byId((ids) => calls.findInstances(callerOf(), ids))),

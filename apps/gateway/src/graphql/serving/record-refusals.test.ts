@@ -15,7 +15,15 @@ const CALLER: Principal = {
 const record = vi.fn()
 const recordOperation = vi.fn()
 const authenticate = vi.fn()
-const services = { authentication: { authenticate, requireKeyFormat: vi.fn(), isSuspect: () => false } }
+const services = {
+  authentication: {
+    authenticate,
+    requireKeyFormat: vi.fn(),
+    isSuspect: () => false,
+    boundEndUser: vi.fn(),
+    endUserHeader: undefined,
+  },
+}
 
 beforeEach(() => {
   vi.clearAllMocks()

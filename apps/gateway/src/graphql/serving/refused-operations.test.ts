@@ -125,10 +125,11 @@ const REFUSALS: Readonly<Record<string, [code: string, documents: Documents, req
 /** The look-up of a credential: for the answer where the size alone is wrong, and else, in the background, for the record. */
 const lookUp = (as: keyof Face['callers']) =>
   face.statements(() =>
-    face.gateway.services.authentication.authenticate(face.callers[as].credential, {
-      address: '127.0.0.1',
-      requestId: 'test',
-    }),
+    face.gateway.services.authentication.authenticate(
+      face.callers[as].credential,
+      { address: '127.0.0.1', requestId: 'test' },
+      () => undefined,
+    ),
   )
 
 /** The statements of the work, which must record one refusal. */

@@ -4,7 +4,7 @@ import { refuseField } from '#core/errors/errors.ts'
 import type { KeptForm } from '#core/reply-log/kept-form.ts'
 import { bodyHash } from '#http/chat/body-hash.ts'
 import { mistakeOfKey, sha256 } from '#http/chat/kept-request.ts'
-import { endUserOf } from '#http/request/end-user.ts'
+import { endUserReader } from '#http/request/end-user.ts'
 import type { GraphqlContext } from '../context.ts'
 import { keptItems } from './kept-items.ts'
 
@@ -32,7 +32,7 @@ interface AnswerFields {
 /** The request to the chat service. */
 export function chatRequestOf(
   { agentId, query, appId, conversationId, files, variables, answer, endUser }: ChatFields,
-  { http, chatOptions }: Pick<GraphqlContext, 'http' | 'chatOptions'>,
+  { http, services }: Pick<GraphqlContext, 'http' | 'services'>,
   { credential, stream }: Pick<ChatRequest, 'credential' | 'stream'>,
 ): ChatRequest {
   return {
@@ -46,7 +46,8 @@ export function chatRequestOf(
     // The other name, `chatId`, is REST's older one for the same.
     conversation: { chatId: '', conversationId: conversationId ?? '' },
     answer: answer == null ? undefined : answerOf(answer),
-    endUser: endUserOf(http, chatOptions, endUser),
+    endUser: endUser ?? '',
+    readEndUser: endUserReader(http, services.authentication),
     stream,
   }
 }

@@ -407,7 +407,7 @@ builder.queryField('calls', (t) =>
       cursor: 'id',
       nullable: true,
       description:
-        'Lists calls, newest first, including those that still run; pages go forwards only. Users see the calls of their own keys, administrators all calls, and an API key without the permission `ADMIN` only its own calls. Takes an access token or any API key.',
+        'Lists calls, newest first, including those that still run; pages go forwards only. Users see the calls of their own keys, administrators all calls, and an API key without the permission `ADMIN` only its own calls. A request that a trusted proxy has bound to an end user gets of these only those of that one. Takes an access token or any API key.',
       args: {
         filter: t.arg({ type: CallFilter, description: 'Which calls to list.' }),
         timezone: t.arg.string({

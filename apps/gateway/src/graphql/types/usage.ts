@@ -5,6 +5,7 @@ import { GROUPS } from '#core/reports/report-rows.ts'
 import type { Report, ReportGroup } from '#core/reports/reports.ts'
 import { GROUP_ORDERS, topGroups } from '#core/reports/top-groups.ts'
 import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
+import { END_USER_DESCRIPTIONS } from '#http/descriptions/end-user-descriptions.ts'
 import { USAGE_DESCRIPTIONS } from '#http/descriptions/usage-descriptions.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
 import { builder } from '../builder.ts'
@@ -180,7 +181,7 @@ const firstGroups = builder.args((t) => ({
 
 export const UsageReport = builder.objectRef<Report>('UsageReport')
 UsageReport.implement({
-  description: `${USAGE_DESCRIPTIONS.report} Users see the calls of their own keys, administrators all calls, and an API key without the permission \`ADMIN\` only its own calls.`,
+  description: `${USAGE_DESCRIPTIONS.report} Users see the calls of their own keys, administrators all calls, and an API key without the permission \`ADMIN\` only its own calls. ${END_USER_DESCRIPTIONS.bound}`,
   fields: (t) => ({
     from: t.expose('from', { type: 'DateTime', description: USAGE_DESCRIPTIONS.from }),
     to: t.expose('to', { type: 'DateTime', description: USAGE_DESCRIPTIONS.to }),

@@ -18,8 +18,8 @@ import type { KeptReply } from '#core/reply-log/replies.ts'
 import type { Services } from '#core/services/services.ts'
 import { judgeKeyFirst, lookUpSuspects, requireChatKey } from '../guards/credentials.ts'
 import { abortedWith } from '../request/aborted-with.ts'
-import { type EndUserOptions, endUserOf, endUserPlace } from '../request/end-user.ts'
-import type { FieldPlaces } from '../request/field-place.ts'
+import { endUserReader } from '../request/end-user.ts'
+import { type FieldPlaces, inBody } from '../request/field-place.ts'
 import { showCallId } from '../response/call-id-headers.ts'
 import { showDroppedTools } from '../response/dropped-tools.ts'
 import { limitHeaders } from '../response/limit-headers.ts'
@@ -29,7 +29,7 @@ import { type StreamTimes, sendEventStream } from './event-stream.ts'
 import { cursorOf, idempotencyKeyOf, sha256 } from './kept-request.ts'
 import { sendKeptStream } from './kept-stream.ts'
 
-export interface ChatRouteOptions extends StreamTimes, EndUserOptions {
+export interface ChatRouteOptions extends StreamTimes {
   readonly replyBytesMax: number
   /** Whether replies are kept for requests with an `Idempotency-Key`. */
   readonly keepsReplies: boolean
@@ -67,7 +67,7 @@ export interface ChatRoute<Body extends ChatBody, Form> {
   /** The places of fields, apart from that of the end user. */
   readonly fieldPlaces: (request: FastifyRequest) => FieldPlaces
   /** Reads a request whose schema holds. What it returns as the form is kept until the reply has ended. */
-  readonly read: (request: ChatHttpRequest<Body>, reply: FastifyReply, endUser: string) => ReadChat<Form>
+  readonly read: (request: ChatHttpRequest<Body>, reply: FastifyReply) => ReadChat<Form>
   /** What the sound fields of a refused request ask, so that the rules can be applied to them. */
   readonly readSound?: (body: Partial<Body>, headers: ChatHeaders) => Omit<ReadChat<Form>, 'form'>
   readonly encode: (chat: ChatHead, form: Form) => ChunkEncoder
@@ -89,7 +89,7 @@ export function chatRoute<Body extends ChatBody, Form>(
       config: {
         ...(errors !== undefined && { errors }),
         face: route.face,
-        fieldPlaces: (request) => ({ ...fieldPlaces(request), endUser: endUserPlace(request, options) }),
+        fieldPlaces: (request) => ({ ...fieldPlaces(request), endUser: inBody('user') }),
         judge: (request, { body }) => judgeChat(services.chat, request, body, route),
       },
       schema,
@@ -101,12 +101,12 @@ export function chatRoute<Body extends ChatBody, Form>(
     // It is not async, because an async function would keep the texts of the request in memory as long as the reply lasts.
     (request, reply) => {
       const body = request.body as ChatBody
-      const endUser = endUserOf(request, options, body.user)
+      const endUser = body.user ?? ''
       const stream = body.stream === true
       const key = idempotencyKeyOf(request, options.keepsReplies)
       // Before the face may change what was parsed.
       const hashOfBody = key === undefined ? '' : bodyHash(body)
-      const { agent, asks, conversation, answer: given, form } = route.read(request, reply, endUser)
+      const { agent, asks, conversation, answer: given, form } = route.read(request, reply)
       const call: ChatRequest = {
         requestId: request.id,
         trace: request.trace,
@@ -118,6 +118,7 @@ export function chatRoute<Body extends ChatBody, Form>(
         conversation,
         answer: given,
         endUser,
+        readEndUser: endUserReader(request, services.authentication),
         stream,
       }
       if (key !== undefined) {
@@ -161,6 +162,7 @@ function judgeChat<Body extends ChatBody, Form>(
     credential: request.apiKey,
     address: request.ip,
     endUser: body.user ?? '',
+    readEndUser: () => undefined,
     stream: false,
   })
 }

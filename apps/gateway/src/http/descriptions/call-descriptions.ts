@@ -13,7 +13,7 @@ export const CALL_DESCRIPTIONS = {
   model: 'The model that the platform named; null if it named none.',
   conversation: 'The id by which the client names the conversation.',
   outcome: 'How the call ended; null while it runs.',
-  stop: 'Stops a running call at its platform, in whichever process it runs, and whether it is kept or not; an upload as well. Administrators stop all calls, users those of their own keys, an API key that may chat all calls of its owner, and one that may only upload its own. One that is limited to agents stops, beside its own calls, only those of these agents. Only the API key that made a kept call may name it by its `Idempotency-Key`. A call that has ended is left as it is, so that a repetition does no harm.',
+  stop: 'Stops a running call at its platform, in whichever process it runs, and whether it is kept or not; an upload as well. Administrators stop all calls, users those of their own keys, an API key that may chat all calls of its owner, and one that may only upload its own. One that is limited to agents stops, beside its own calls, only those of these agents, and a request that a trusted proxy has bound to an end user only those of that one. Only the API key that made a kept call may name it by its `Idempotency-Key`. A call that has ended is left as it is, so that a repetition does no harm.',
   stopOutcome:
     'How the call has ended. Null while it still runs: it ends within a second or so, unless its process is of an older version, which the record of the call shows.',
   reason: 'The stable word of the error; null if the call did not fail.',

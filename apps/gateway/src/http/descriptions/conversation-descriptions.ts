@@ -18,8 +18,7 @@ export const CONVERSATION_DESCRIPTIONS = {
   paused: 'Whether a run waits for its user.',
   ofAgent: 'Only conversations with this agent.',
   ofApp: 'Only conversations with this app; empty for those without one.',
-  ofUser:
-    'Only conversations of this end user; empty for those without one. Where a trusted proxy names the end user, it is always that one.',
+  ofUser: 'Only conversations of this end user; empty for those without one.',
   ofConversation: 'Only conversations that the client names by this id.',
   ofOwner: 'Only conversations of this user. Only administrators see those of others.',
   search:
@@ -51,5 +50,5 @@ export const CONVERSATION_DESCRIPTIONS = {
   beforeGiven:
     '`before` of the page after it, or the id of one of the last thousand messages. Omit it to get the newest page.',
   visible:
-    'An API key that may chat sees those of its owner with the agents that it may use, a user its own, and administrators all. Where the gateway is configured to trust a header that names the end user, a request with it sees those of that end user alone.',
+    'An API key that may chat sees those of its owner with the agents that it may use, a user its own, and administrators all. A request that a trusted proxy has bound to an end user sees those of that one alone.',
 } as const

@@ -4,6 +4,7 @@ import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts
 import { type ErrorReason, fail } from '#core/errors/errors.ts'
 import { type Principal, requireKey, requireManager, requireToken } from '#core/requests/principal.ts'
 import type { Services } from '#core/services/services.ts'
+import { endUserReader } from '../request/end-user.ts'
 import { toProblem } from '../response/problem.ts'
 
 /**
@@ -16,6 +17,8 @@ type CredentialHook = (request: FastifyRequest) => Promise<void>
 type Authenticating = Pick<Services, 'authentication'>
 
 const CREDENTIAL_PROBLEMS = [
+  // The header that names the end user.
+  'invalid_request',
   'credential_missing',
   'credential_malformed',
   'key_unknown',
@@ -133,7 +136,20 @@ const ABOUT_THE_REQUEST: ReadonlySet<number> = new Set([400, 404, 413, 415])
  * @throws Problem with status 401, `rate_limited`, `unavailable`
  */
 export async function knowCaller({ authentication }: Authenticating, request: FastifyRequest): Promise<void> {
-  request.principal ??= await authentication.authenticate(bearerOf(request), originOf(request))
+  request.principal ??= await authenticateBy(authentication, request, bearerOf(request))
+}
+
+function authenticate({ authentication }: Authenticating, request: FastifyRequest): Promise<Principal> {
+  return authenticateBy(authentication, request, bearerOf(request))
+}
+
+/** Authenticates the credential of a request. The caller is bound to the end user that the request names. */
+export function authenticateBy(
+  authentication: Services['authentication'],
+  request: FastifyRequest,
+  credential: string,
+): Promise<Principal> {
+  return authentication.authenticate(credential, originOf(request), endUserReader(request, authentication))
 }
 
 /** Where a request came from, for limits of addresses and for the audit log. */

@@ -1,42 +1,41 @@
 import type { FastifyRequest } from 'fastify'
-import { type FieldPlace, inBody, inHeader } from './field-place.ts'
+import type { ReadEndUser } from '#core/accounts/auth/authenticate.ts'
+import { ID_CHARACTERS_MAX } from '#core/calls/request/call.ts'
+import { OTHERS } from '#core/erasure/end-users.ts'
+import { isLongerThan } from '#core/requests/input/input-rules.ts'
+import type { Services } from '#core/services/services.ts'
+import { inHeader, RequestProblem } from './field-place.ts'
 import { idOfHeader } from './id-header.ts'
 import { requireOnce } from './repeated-headers.ts'
 
-export interface EndUserOptions {
-  /** The request header in which a trusted proxy names the end user. */
-  readonly endUserHeader?: string | undefined
-}
-
-/**
- * The end user that a trusted proxy has named; undefined if there is none.
- *
- * @throws Problem `invalid_request` if the header was sent more than once or is no id
- */
-export function boundEndUser(request: FastifyRequest, { endUserHeader }: EndUserOptions): string | undefined {
-  const value = headerOf(request, endUserHeader)
-  if (endUserHeader === undefined || value === undefined) return undefined
-  requireOnce(request, endUserHeader)
-  return idOfHeader(endUserHeader, value)
-}
-
-/** The header of a trusted proxy takes precedence over the body, which the users behind that proxy may be able to set. */
-export function endUserOf(
+/** Reads the end user of a request from the header by which a trusted proxy names it, if there is such a header. */
+export function endUserReader(
   request: FastifyRequest,
-  options: EndUserOptions,
-  user: string | null | undefined,
-): string {
-  return boundEndUser(request, options) ?? user ?? ''
+  { endUserHeader: header }: Pick<Services['authentication'], 'endUserHeader'>,
+): ReadEndUser {
+  if (header === undefined) return () => undefined
+  return (isRequired) => {
+    const value = request.headers[header]
+    if (typeof value === 'string' && value !== '') return endUserIn(request, header, value)
+    if (isRequired) throw new RequestProblem(inHeader(header), 'is required; expected an end user.')
+    return undefined
+  }
 }
 
-/** The place from which {@link endUserOf} takes the end user, for error messages. */
-export function endUserPlace(request: FastifyRequest, { endUserHeader }: EndUserOptions): FieldPlace {
-  return endUserHeader === undefined || headerOf(request, endUserHeader) === undefined
-    ? inBody('user')
-    : inHeader(endUserHeader)
+function endUserIn(request: FastifyRequest, header: string, value: string): string {
+  requireOnce(request, header)
+  const endUser = idOfHeader(header, value)
+  const mistake = mistakeOf(endUser)
+  if (mistake !== undefined) throw new RequestProblem(inHeader(header), mistake)
+  return endUser
 }
 
-function headerOf(request: FastifyRequest, name: string | undefined): string | undefined {
-  const value = name === undefined ? undefined : request.headers[name]
-  return typeof value === 'string' && value !== '' ? value : undefined
+/** The rules are those of `user` in a body. */
+function mistakeOf(endUser: string): string | undefined {
+  if (isLongerThan(endUser, ID_CHARACTERS_MAX))
+    return `expected a string of at most ${ID_CHARACTERS_MAX} characters.`
+  if (/\p{Cc}/u.test(endUser))
+    return `expected at most ${ID_CHARACTERS_MAX} characters, no control characters or lone surrogates.`
+  // Its reports would be those of all end users that are beyond the bound of a day.
+  return endUser === OTHERS ? 'stands for several end users in reports; expected one.' : undefined
 }

@@ -18,7 +18,7 @@ const END: ChatEvent = { type: 'end', reason: 'stop' }
 
 function encoderOf(events: readonly ChatEvent[], more: Partial<ResponseOptions> = {}) {
   const chat = chatOf(events.map((event) => [event]))
-  const echo = echoOf(BODY, readRequest(BODY), '')
+  const echo = echoOf(BODY, readRequest(BODY))
   return { chat, encoder: new ResponseEncoder(chat, { ...OPTIONS, echo, ...more }) }
 }
 const OPTIONS = { reasoning: true, details: false, replaces: false }
@@ -79,7 +79,7 @@ test('the response repeats all of the fields that Open Responses requires', () =
 test('what the agent did not get is not repeated', () => {
   const body = { ...BODY, instructions: 'Be kind.', text: { verbosity: 'low', format: null } }
   const headOf = (more: object) =>
-    responseHead(chatOf([], more), echoOf(body as never, readRequest(body as never), ''))
+    responseHead(chatOf([], more), echoOf(body as never, readRequest(body as never)))
   expect(headOf({ takesParameters: true })).toMatchObject({
     instructions: 'Be kind.',
     text: { format: { type: 'text' }, verbosity: 'low' },

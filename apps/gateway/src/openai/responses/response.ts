@@ -12,7 +12,7 @@ export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'faile
 export type Echo = ReturnType<typeof echoOf>
 
 /** The fields of a response that do not depend on the reply: what was honoured, or else OpenAI's defaults. */
-export function echoOf(body: ResponseRequest, { tools, parameters, format }: ReadRequest, endUser: string) {
+export function echoOf(body: ResponseRequest, { tools, parameters, format }: ReadRequest) {
   const { instructions, previous_response_id: previous, metadata, store, reasoning } = body
   const {
     temperature,
@@ -41,7 +41,6 @@ export function echoOf(body: ResponseRequest, { tools, parameters, format }: Rea
       previous_response_id: isGiven(previous) ? previous : null,
       metadata: metadata ?? {},
       store: store ?? true,
-      user: endUser === '' ? null : endUser,
     },
   }
 }
@@ -79,6 +78,7 @@ export function responseHead(chat: ChatHead, echo: Echo) {
     object: 'response' as const,
     created_at: chat.created,
     ...echo.request,
+    user: chat.endUser === '' ? null : chat.endUser,
     instructions: chat.takesMessages ? echo.instructions : null,
     ...(chat.takesParameters ? echo.passed : NOT_PASSED),
     ...NEVER,

@@ -70,7 +70,7 @@ const route: ChatRoute<ResponseRequest, ResponseForm> = {
       return inBody(...field, ...rest.slice(0, 2))
     },
   }),
-  read(request, reply, endUser) {
+  read(request, reply) {
     const { body } = request
     const read = readRequest(body)
     request.messageFields = read.input.fields
@@ -90,7 +90,7 @@ const route: ChatRoute<ResponseRequest, ResponseForm> = {
       },
       conversation: { chatId: conversation, conversationId: conversation, after: read.continued },
       answer: body.answer ?? undefined,
-      form: { echo: echoOf(body, read, endUser), details: read.details },
+      form: { echo: echoOf(body, read), details: read.details },
     }
   },
   encode: (chat, { echo, details }) =>

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import { ID_CHARACTERS_MAX } from '#core/calls/request/call.ts'
 import { ReplyFileSchema } from '#http/chat/file-schemas.ts'
 import { PauseAnswerSchema, PauseSchema } from '#http/chat/pause-schemas.ts'
+import { END_USER_DESCRIPTIONS } from '#http/descriptions/end-user-descriptions.ts'
 import { nullable, oneOf, ref } from '#http/response/schemas.ts'
 
 const Open = { additionalProperties: true }
@@ -38,11 +39,7 @@ export const ResponseRequestSchema = Type.Object(
       ),
     ),
     answer: Type.Optional(nullable(ref(PauseAnswerSchema), 'Answers a pause; an addition of the gateway.')),
-    user: Type.Optional(
-      id(
-        'The end user on whose behalf the caller asks. Conversations of different end users are kept apart.',
-      ),
-    ),
+    user: Type.Optional(id(END_USER_DESCRIPTIONS.asked)),
     include: Type.Optional(
       nullable(
         Type.Array(Type.String()),

@@ -4,6 +4,7 @@ import { FILES_MAX } from '#core/calls/request/file-urls.ts'
 import { ReplyFileSchema } from '#http/chat/file-schemas.ts'
 import { PauseAnswerSchema, PauseSchema } from '#http/chat/pause-schemas.ts'
 import { TokenUsageSchema } from '#http/chat/token-usage.ts'
+import { END_USER_DESCRIPTIONS } from '#http/descriptions/end-user-descriptions.ts'
 import { oneOf, ref } from '#http/response/schemas.ts'
 import { DetailEventSchema } from './detail-schemas.ts'
 
@@ -39,8 +40,7 @@ export const ChatRequestSchema = Type.Object(
     user: Type.Optional(
       Type.String({
         maxLength: ID_CHARACTERS_MAX,
-        description:
-          'The end user on whose behalf the caller asks. Conversations of different end users are kept apart.',
+        description: END_USER_DESCRIPTIONS.asked,
       }),
     ),
     variables: Type.Optional(

@@ -6,6 +6,7 @@ import { openUserServices, type UserServices } from './users.test-support.ts'
 
 const ADDRESS = '10.0.0.1'
 const FROM = { address: ADDRESS, requestId: 'request-1' }
+const NO_END_USER = () => undefined
 let services: UserServices
 
 beforeAll(async () => {
@@ -23,7 +24,7 @@ test('a key acts for its owner, with the role that the owner has now', async () 
     allowedAgents: ['dify/helpdesk'],
   })
   await services.users.update(admin, owner.userId, { role: 'user' })
-  expect(await services.authentication.authenticate(key.fullKey, FROM)).toEqual({
+  expect(await services.authentication.authenticate(key.fullKey, FROM, NO_END_USER)).toEqual({
     userId: owner.userId,
     role: 'user',
     via: { kind: 'key', keyId: key.id, permissions: ['chat', 'upload'], allowedAgents: ['dify/helpdesk'] },
@@ -35,7 +36,7 @@ test('an access token is recognized by its form', async () => {
   const user = await services.join('user')
   const row = await services.database.prisma.user.findUniqueOrThrow({ where: { id: user.userId } })
   const { accessToken } = await services.tokens.issue(row)
-  expect(await services.authentication.authenticate(accessToken, FROM)).toMatchObject({
+  expect(await services.authentication.authenticate(accessToken, FROM, NO_END_USER)).toMatchObject({
     userId: user.userId,
   })
 })
@@ -67,7 +68,7 @@ test('a rejected key names its reason, its owner is known, and it counts against
   ] as const) {
     const { remaining } = await limits.refusedKeys.take('10.0.0.2')
     await expect(
-      authentication.authenticate(credential, { address: '10.0.0.2', requestId: 'test' }),
+      authentication.authenticate(credential, { address: '10.0.0.2', requestId: 'test' }, NO_END_USER),
     ).rejects.toMatchObject({
       reason,
       refused,
@@ -81,13 +82,13 @@ test('a valid key is accepted from an address with too many rejected keys', asyn
   const key = await services.keyOf(await services.join('premium'))
   for (let refused = 0; refused < 60; refused += 1) {
     await expect(
-      authentication.authenticate('x', { address: '10.0.0.3', requestId: 'test' }),
+      authentication.authenticate('x', { address: '10.0.0.3', requestId: 'test' }, NO_END_USER),
     ).rejects.toMatchObject({ status: 401 })
   }
   await expect(
-    authentication.authenticate('x', { address: '10.0.0.3', requestId: 'test' }),
+    authentication.authenticate('x', { address: '10.0.0.3', requestId: 'test' }, NO_END_USER),
   ).rejects.toMatchObject({ reason: 'rate_limited' })
-  await authentication.authenticate(key.fullKey, { address: '10.0.0.3', requestId: 'test' })
+  await authentication.authenticate(key.fullKey, { address: '10.0.0.3', requestId: 'test' }, NO_END_USER)
 })
 
 test('the format of a key is checked without a look-up', async () => {

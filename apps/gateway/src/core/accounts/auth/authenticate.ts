@@ -5,16 +5,33 @@ import { createBatcher } from '#core/base/async/batcher.ts'
 import type { Sql } from '#core/database/database.ts'
 import { type ErrorReason, Problem, type RefusedRequester } from '#core/errors/errors.ts'
 import type { Limits } from '#core/limits/limits.ts'
-import { knownRole, type Permission, type Principal } from '#core/requests/principal.ts'
+import { isManager, knownRole, type Permission, type Principal } from '#core/requests/principal.ts'
 import type { Tokens } from './tokens.ts'
 
 /** Where the request came from that a credential was sent with. */
 export type RequestOrigin = Readonly<Record<'address' | 'requestId', string>>
 
+/**
+ * Returns the end user that a trusted proxy has named in a request; undefined if it has named none.
+ *
+ * @param isRequired - whether the request has to name one
+ * @throws Problem `invalid_request`
+ */
+export type ReadEndUser = (isRequired: boolean) => string | undefined
+
 export interface AuthenticationDeps {
   readonly sql: Sql
   readonly limits: Pick<Limits, 'refusedKeys'>
   readonly tokens: Tokens
+  readonly endUsers: EndUserRules
+}
+
+/** How requests are bound to end users. */
+export interface EndUserRules {
+  /** The header by which a trusted proxy names the end user of a request. Without it no request is bound to one. */
+  readonly endUserHeader?: string | undefined
+  /** Whether a request that is bound to an end user must name one. */
+  readonly endUserRequired: boolean
 }
 
 export type Authentication = ReturnType<typeof createAuthentication>
@@ -24,7 +41,8 @@ SELECT encode(k.hash, 'hex') AS hash, k.id AS key_id, k.permissions, k.allowed_a
 FROM api_keys k JOIN users u ON u.id = k.owner_id
 WHERE k.hash IN (SELECT decode(value, 'hex') FROM json_array_elements_text($1::json))`
 
-export function createAuthentication({ sql, limits, tokens }: AuthenticationDeps) {
+export function createAuthentication({ sql, limits, tokens, endUsers }: AuthenticationDeps) {
+  const { endUserHeader, endUserRequired } = endUsers
   // Look-ups that arrive together share one statement, so that a burst of requests does not delay the calls of others.
   const findKey = createBatcher<string, KeyRow | undefined>(
     async (hashes) => {
@@ -42,8 +60,7 @@ export function createAuthentication({ sql, limits, tokens }: AuthenticationDeps
     return reason === 'api_key_required' ? Promise.reject(problem) : refuseKey(limits, address, problem)
   }
 
-  async function authenticateKey(key: string, origin: RequestOrigin): Promise<Principal> {
-    const { address } = origin
+  async function authenticateKey(key: string, address: string): Promise<Principal> {
     await requireKeyFormat(key, address)
     const refuse = (reason: ErrorReason, of: RefusedRequester = {}) =>
       refuseKey(limits, address, new Problem(reason).refusing(of))
@@ -59,22 +76,36 @@ export function createAuthentication({ sql, limits, tokens }: AuthenticationDeps
         permissions: row.permissions,
         allowedAgents: row.allowed_agents,
       },
-      origin,
     }
   }
 
-  async function authenticateToken(token: string, origin: RequestOrigin): Promise<Principal> {
-    return { ...(await tokens.verify(token)), origin }
+  /** Without the header, tokens and the keys that act for their owners are bound to no end user. */
+  function endUserOf(caller: Principal, readEndUser: ReadEndUser): string | undefined {
+    if (endUserHeader === undefined) return undefined
+    return isManager(caller) ? readEndUser(false) : (readEndUser(endUserRequired) ?? '')
+  }
+
+  /**
+   * Authenticates an access token or an API key, and binds the caller to the end user of the request. Rejected keys count against
+   * the client's address.
+   *
+   * @param readEndUser - is called once the credential is known to be valid
+   * @throws Problem with status 401, or `rate_limited` after too many rejected keys from one network; those of `readEndUser`
+   */
+  async function authenticate(
+    credential: string,
+    from: RequestOrigin,
+    readEndUser: ReadEndUser,
+  ): Promise<Principal> {
+    const caller = looksLikeToken(credential)
+      ? await tokens.verify(credential)
+      : await authenticateKey(credential, from.address)
+    const endUser = endUserOf(caller, readEndUser)
+    return { ...caller, ...(endUser !== undefined && { endUser }), origin: from }
   }
 
   return {
-    /**
-     * Authenticates an access token or an API key. Rejected keys count against the client's address.
-     *
-     * @throws Problem with status 401, or `rate_limited` after too many rejected keys from one network
-     */
-    authenticate: (credential: string, from: RequestOrigin): Promise<Principal> =>
-      looksLikeToken(credential) ? authenticateToken(credential, from) : authenticateKey(credential, from),
+    authenticate,
     /**
      * Rejects a credential that cannot be an API key, without a database query; admission looks up the others. Returns
      * undefined for a well-formed key, so that the common case awaits nothing.
@@ -86,6 +117,22 @@ export function createAuthentication({ sql, limits, tokens }: AuthenticationDeps
      */
     isSuspect: (credential: string, address: string): boolean =>
       hasTooManyRefused(limits, address) && isWellFormedKey(credential),
+    /** The header by which a trusted proxy names the end user of a request; undefined if requests are bound to none. */
+    endUserHeader,
+    /**
+     * The end user to whom a request is bound whose key is judged by the admission of its call. The key is looked up only if the
+     * request names no end user, since its permissions then decide whether it is bound.
+     *
+     * @throws Problem like {@link Authentication.authenticate}
+     */
+    async boundEndUser(
+      credential: string,
+      from: RequestOrigin,
+      readEndUser: ReadEndUser,
+    ): Promise<string | undefined> {
+      if (endUserHeader === undefined) return undefined
+      return readEndUser(false) ?? (await authenticate(credential, from, readEndUser)).endUser
+    },
   }
 }
 

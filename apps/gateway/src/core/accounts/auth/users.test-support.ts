@@ -81,7 +81,7 @@ export async function openUserServices(serverUrl?: string): Promise<UserServices
   const tokens = createTokens({ prisma, runtime, config: TOKEN_CONFIG })
   const audit = createAudit({ sql })
   const login = createLogin({ prisma, sql, runtime, limits, passwords, tokens, audit })
-  const authentication = createAuthentication({ sql, limits, tokens })
+  const authentication = createAuthentication({ sql, limits, tokens, endUsers: { endUserRequired: false } })
   const searches = createReads(database.kind)
   const takeWrite = createTakeWrite(limits)
   const users = createUsers({
@@ -144,7 +144,11 @@ export async function openUserServices(serverUrl?: string): Promise<UserServices
       return {
         id: key.id,
         fullKey,
-        caller: await authentication.authenticate(fullKey, { address: '127.0.0.1', requestId: 'test' }),
+        caller: await authentication.authenticate(
+          fullKey,
+          { address: '127.0.0.1', requestId: 'test' },
+          () => undefined,
+        ),
       }
     },
     async clear() {

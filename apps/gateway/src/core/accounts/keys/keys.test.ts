@@ -265,7 +265,13 @@ test('a revocation takes effect at once, and a repetition keeps the first time',
   services.clock.passSeconds(60)
   expect(await keys.revoke(admin, id)).toEqual(first)
   expect(
-    await reasonOf(services.authentication.authenticate(fullKey, { address: '10.0.0.1', requestId: 'test' })),
+    await reasonOf(
+      services.authentication.authenticate(
+        fullKey,
+        { address: '10.0.0.1', requestId: 'test' },
+        () => undefined,
+      ),
+    ),
   ).toBe('key_revoked')
 })
 

@@ -70,7 +70,8 @@ export class Answering {
         if (urls.isIssued(file)) issued.set(file, field)
       },
     })
-    for (const [url, field] of issued) await files.find(ownerId, url, field)
+    const owner = { ownerId, endUser: call.boundTo }
+    for (const [url, field] of issued) await files.find(owner, url, field)
     if (this.claimed === undefined) return { conversation: conversationId }
     const { id, conversation, residence } = this.claimed
     slot.route.stayAt(residence)

@@ -32,6 +32,14 @@ export interface ReceiveDeps extends StoreDeps {
   readonly observe: CallObserver
 }
 
+/** An upload of a caller who may make it. */
+export interface AcceptedUpload extends UploadRequest {
+  /** The id of the agent; empty if it names none. */
+  readonly agent: string
+  /** The end user to whom the caller is bound, whatever the form says. */
+  readonly boundTo: string | undefined
+}
+
 /** An upload that was admitted, and what is known of it so far. */
 interface Current {
   readonly record: CallRecord
@@ -49,21 +57,16 @@ type StoredUpload = Omit<NewUpload, 'createdBy' | 'endUser'>
  */
 export class ReceivedUpload implements RunningCall {
   readonly #deps: ReceiveDeps
-  readonly #request: UploadRequest
-  readonly #agent: string
-  /** The end user that a trusted proxy has named. */
-  readonly #boundTo: string | undefined
+  readonly #request: AcceptedUpload
   readonly #observer: CallObserver | undefined
   readonly #waits: UploadWaits
   #current: Current | undefined
   #endWatch: (() => void) | undefined
 
   /** @param observer - follows the upload until it is admitted */
-  constructor(deps: ReceiveDeps, request: UploadRequest, agent: string, observer: CallObserver | undefined) {
+  constructor(deps: ReceiveDeps, request: AcceptedUpload, observer: CallObserver | undefined) {
     this.#deps = deps
     this.#request = request
-    this.#agent = agent
-    this.#boundTo = request.endUser
     this.#observer = observer
     this.#waits = new UploadWaits(deps.times)
   }
@@ -98,7 +101,7 @@ export class ReceivedUpload implements RunningCall {
         file: () => stored ?? refuseMissingFile(),
         createdBy: () => requireCreatedBy(createdBy),
       })
-      const named = { ...label, endUser: this.#boundTo ?? endUser ?? '' }
+      const named = { ...label, endUser: this.#request.boundTo ?? endUser ?? '' }
       const upload = await insertUpload(this.#deps.sql, { ...file, ...named }, this.#deps.bounds)
       this.#settle('done', undefined)
       return upload
@@ -121,7 +124,7 @@ export class ReceivedUpload implements RunningCall {
       write: (newFile, bytes) => this.#write(record, newFile, bytes),
     })
     this.#waits.stopStoring()
-    return { ...content, callId: record.callId, ...admitted, agent: this.#agent }
+    return { ...content, callId: record.callId, ...admitted, agent: this.#request.agent }
   }
 
   async #write(call: CallRecord, file: NewFile, content: AsyncIterable<Uint8Array>): Promise<void> {
@@ -138,7 +141,7 @@ export class ReceivedUpload implements RunningCall {
 
   async #admit(file: IncomingFile): Promise<Current> {
     const { admission, keyWatch, runtime } = this.#deps
-    const { credential, requestId, face, address } = this.#request
+    const { credential, requestId, face, address, agent, boundTo } = this.#request
     const trace = this.#request.trace?.forCall()
     const admitting = markRejectionHandled(
       admission.admit(
@@ -149,9 +152,9 @@ export class ReceivedUpload implements RunningCall {
           face,
           address,
           keyHash: hashKey(credential),
-          agent: this.#agent,
+          agent,
           app: '',
-          endUser: '',
+          endUser: boundTo ?? '',
           conversation: '',
           trace,
         },
@@ -188,7 +191,7 @@ export class ReceivedUpload implements RunningCall {
         ...(problem !== undefined && { failure: { reason: problem.reason }, cause: problem.cause }),
       }
       this.#deps.observe({ type: 'settled', call: record, settled })
-    } else problem?.refusing({ agent: this.#agent })
+    } else problem?.refusing({ agent: this.#request.agent })
   }
 }
 

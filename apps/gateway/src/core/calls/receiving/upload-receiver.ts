@@ -10,7 +10,6 @@ import type { Principal } from '#core/requests/principal.ts'
 import {
   agentOfUpload,
   requireUploadKey,
-  requireUploadUser,
   type UploadPart,
   type UploadRequest,
 } from '#core/uploads/upload-request.ts'
@@ -84,9 +83,8 @@ export function createUploadReceiver(deps: UploadReceiverDeps): UploadReceiver &
     requireUploader,
     async receive(caller, request, parts, signal, observer) {
       const agent = requireUploader(caller, request.agent)
-      if (request.endUser !== undefined) requireUploadUser(request.endUser)
       const endTurn = await turns.take({ owner: caller.userId, signal })
-      const received = new ReceivedUpload(deps, request, agent, observer)
+      const received = new ReceivedUpload(deps, { ...request, agent, boundTo: caller.endUser }, observer)
       const gone = () => received.end('client_gone')
       const receiving = markRejectionHandled(received.receive(parts))
       const remove = running.add({ received, ended: receiving.catch(() => undefined) })

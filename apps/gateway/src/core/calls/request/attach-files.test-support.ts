@@ -11,7 +11,7 @@ import type { FieldPath } from '#core/base/values/field-path.ts'
 import { fail } from '#core/errors/errors.ts'
 import { ByteBudget } from '#core/limits/byte-budget.ts'
 import { createTypeCheck } from '#core/uploads/content/file-type.ts'
-import type { CopyHolder, IssuedFiles } from '#core/uploads/issued-files.ts'
+import type { CopyHolder, FileOwner, IssuedFiles } from '#core/uploads/issued-files.ts'
 import type { Upload } from '#generated/prisma/client.ts'
 import type { AttachDeps, AttachRequest } from './attach-files.ts'
 import { resolveCall } from './call.ts'
@@ -68,10 +68,11 @@ export class FakeFiles implements IssuedFiles {
 
   isIssued = (url: string) => url.startsWith(BASE)
 
-  async find(ownerId: string, url: string, field: FieldPath): Promise<Upload> {
+  async find({ ownerId, endUser }: FileOwner, url: string, field: FieldPath): Promise<Upload> {
     this.log.push(`find ${url.slice(BASE.length)}`)
     const upload = this.#uploads.get(url)
-    return upload?.ownerId === ownerId ? upload : fail('upload_not_found', { field })
+    const isTheirs = upload?.ownerId === ownerId && upload.endUser === (endUser ?? upload.endUser)
+    return isTheirs ? upload : fail('upload_not_found', { field })
   }
 
   async urlOf({ urlName }: Upload): Promise<string> {

@@ -35,7 +35,7 @@ export interface AttachDeps {
 }
 
 export interface AttachRequest {
-  readonly call: Pick<DeployedCall, 'asks' | 'deployment'>
+  readonly call: Pick<DeployedCall, 'asks' | 'deployment' | 'boundTo'>
   /** The call without these files. */
   readonly agentCall: AgentCall
   readonly ownerId: string
@@ -164,13 +164,14 @@ class Attaching implements KnownFiles {
     urls: readonly (readonly [field: FieldPath, url: string])[],
   ): Promise<Map<string, Upload>> {
     const { files } = this.#deps
+    const { ownerId, call } = this.#request
     const uploads = new Map<string, Upload>()
     // Messages may repeat one picture thousands of times.
     const seen = new Set<string>()
     for (const [field, url] of urls) {
       if (seen.has(url)) continue
       seen.add(url)
-      if (files.isIssued(url)) uploads.set(url, await files.find(this.#request.ownerId, url, field))
+      if (files.isIssued(url)) uploads.set(url, await files.find({ ownerId, endUser: call.boundTo }, url, field))
     }
     return uploads
   }

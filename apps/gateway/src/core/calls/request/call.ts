@@ -39,6 +39,8 @@ export interface Call {
   readonly address: string
   readonly stream: boolean
   readonly endUser: string
+  /** The end user to whom the request is bound, if it is bound to one: then it may use no files of another. */
+  readonly boundTo?: string | undefined
   readonly agent: Agent
   readonly app: AgentApp | undefined
   /** The app as the request names it, for platforms that take any. */

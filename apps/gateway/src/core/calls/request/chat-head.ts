@@ -13,6 +13,8 @@ export interface ChatHead {
   readonly ignoredTools: readonly string[]
   /** Whether the agent gets all messages of the request, its instructions included. */
   readonly takesMessages: boolean
+  /** The end user of the call; empty if it has none. */
+  readonly endUser: string
   /** Seconds since the epoch. */
   readonly created: number
 }

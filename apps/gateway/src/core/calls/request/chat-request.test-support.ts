@@ -38,6 +38,7 @@ export function requestOf(fields: RequestFields = {}): ChatRequest {
         : { kind: 'messages', messages, parameters, sentFields: [], tools, unsupported, keepsTurn },
     conversation: { chatId, conversationId, after },
     endUser: fields.endUser ?? '',
+    readEndUser: fields.readEndUser ?? (() => undefined),
     stream: fields.stream ?? false,
   }
 }

@@ -1,3 +1,4 @@
+import type { ReadEndUser } from '#core/accounts/auth/authenticate.ts'
 import type { CallMessage } from '#core/agents/adapter.ts'
 import type { FieldPath } from '#core/base/values/field-path.ts'
 import type { CallFace } from '#core/ledger/call-kinds.ts'
@@ -20,7 +21,9 @@ export interface ChatRequest {
   readonly conversation: ConversationName
   /** Present if the request answers a pause by its id. */
   readonly answer?: RequestedAnswer | undefined
+  /** The end user as the request itself names it, which is believed where no trusted proxy names one. */
   readonly endUser: string
+  readonly readEndUser: ReadEndUser
   readonly stream: boolean
   /** Present if the request has an `Idempotency-Key`. */
   readonly kept?: KeptRequest

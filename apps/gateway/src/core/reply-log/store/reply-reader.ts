@@ -4,7 +4,7 @@ import { isObject, parseJson } from '#core/base/values/json.ts'
 import type { Sql } from '#core/database/database.ts'
 import { ERRORS } from '#core/errors/errors.ts'
 import type { CallFace, CallOutcome } from '#core/ledger/call-kinds.ts'
-import type { KeptCall, KeptCallRef, KeptEnd, KeptProblem } from '../kept-call.ts'
+import { claimHash, type KeptCall, type KeptCallRef, type KeptEnd, type KeptProblem } from '../kept-call.ts'
 import { int4Array, uuidArray } from './binary-arrays.ts'
 import type { PartCodec } from './part-codec.ts'
 import type { StoredPart } from './reply-writer.ts'
@@ -87,13 +87,21 @@ export function createReplyReader(sql: Sql, codec: PartCodec) {
   }
 
   return {
-    /** The kept call of this API key; undefined if there is none, or only another key's. */
-    async find(keyId: string, ref: KeptCallRef): Promise<KeptCall | undefined> {
+    /**
+     * The kept call of this API key, and of this end user if one is given; undefined if there is none, or only that of another key or
+     * end user.
+     */
+    async find(keyId: string, ref: KeptCallRef, endUser?: string): Promise<KeptCall | undefined> {
       if (ref.kind === 'call' && !validate(ref.callId)) return undefined
+      const of = endUser ?? null
       const [row] =
         ref.kind === 'call'
-          ? await sql.query<CallRow>(FIND_BY_ID, [keyId, ref.callId])
-          : await sql.query<CallRow>(FIND_BY_KEY, [keyId, Buffer.from(ref.hash, 'hex')])
+          ? await sql.query<CallRow>(FIND_BY_ID, [keyId, ref.callId, of])
+          : await sql.query<CallRow>(FIND_BY_KEY, [
+              keyId,
+              Buffer.from(claimHash(ref.hash, endUser), 'hex'),
+              of,
+            ])
       return row === undefined ? undefined : keptCallOf(row)
     },
     /** Reads for up to a thousand readers in one statement. The results are in the order of the requests, undefined without a call. */
@@ -168,14 +176,20 @@ const CALL_COLUMNS = `k.call_id, k.key_id, k.owner_id, k.face, k.conversation, k
   k.stop_requested_at IS NOT NULL AS is_stop_requested, k.gone_at IS NOT NULL AS is_gone, k.ended_at IS NOT NULL AS is_ended,
   k.outcome, k.events, k.status, k.problem`
 
-/** `$1` key, `$2` call. */
-const FIND_BY_ID = `SELECT ${CALL_COLUMNS} FROM kept_calls k WHERE k.key_id = $1::uuid AND k.call_id = $2::uuid`
+/** `$3` the end user, which the ledger knows, or null for any. */
+const IS_OF_END_USER =
+  '($3::text IS NULL OR EXISTS (SELECT FROM calls c WHERE c.id = k.call_id AND c.end_user = $3))'
 
-/** `$1` key, `$2` hash of the `Idempotency-Key`. */
+/** `$1` key, `$2` call. */
+const FIND_BY_ID = `
+SELECT ${CALL_COLUMNS} FROM kept_calls k
+WHERE k.key_id = $1::uuid AND k.call_id = $2::uuid AND ${IS_OF_END_USER}`
+
+/** `$1` key, `$2` the hash under which the `Idempotency-Key` is claimed. */
 const FIND_BY_KEY = `
 SELECT ${CALL_COLUMNS}
 FROM idempotency_keys i JOIN kept_calls k USING (call_id)
-WHERE i.key_id = $1::uuid AND i.hash = $2 AND k.key_id = $1::uuid`
+WHERE i.key_id = $1::uuid AND i.hash = $2 AND k.key_id = $1::uuid AND ${IS_OF_END_USER}`
 
 /** `$1` call. */
 const REPLY =

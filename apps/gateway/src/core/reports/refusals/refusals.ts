@@ -6,9 +6,16 @@ import type { Reads } from '#core/limits/sharing/reads.ts'
 import { idsBetween, inRangesOfIds, type RowsById } from '#core/lists/rows-by-id.ts'
 import { createRecordList, type ForwardPage, requireRead } from '#core/reports/record-list.ts'
 import { createRequireKnownAgent, type RequireKnownAgent } from '#core/reports/require-known-agent.ts'
-import { ownerIn, ownScopeOf, type Scope, scopeOf } from '#core/reports/scope.ts'
+import {
+  columnsIn,
+  indexedIn,
+  ownScopeOf,
+  type Scope,
+  type ScopeColumns,
+  scopeOf,
+} from '#core/reports/scope.ts'
 import { cursorOfId, idOfCursor } from '#core/requests/input/pagination.ts'
-import type { Principal } from '#core/requests/principal.ts'
+import { type Principal, requireUnbound } from '#core/requests/principal.ts'
 import type { Prisma, Refusal as RefusalRow } from '#generated/prisma/client.ts'
 import { type RefusalCount, readRefusalCounts } from './refusal-counts.ts'
 import { parseRefusalCountsQuery, type RefusalCountsInput } from './refusal-counts-query.ts'
@@ -21,7 +28,8 @@ export interface Refusal extends RefusalRow {
 
 /**
  * Which requests were refused, for every face: single ones of the last day, and how many there were. A user sees the refusals
- * of its own credentials, an administrator all, and a key without `admin` only its own.
+ * of its own credentials, an administrator all, and a key without `admin` only its own. They are recorded without end users, so
+ * that a caller who is bound to one sees none.
  */
 export type Refusals = ReturnType<typeof createRefusals>
 
@@ -43,7 +51,10 @@ export function createRefusals({ database, runtime, limits, reads, catalog }: Re
   return {
     ...createRecordList<RefusalsInput, RefusalsQuery, Refusal, string, ForwardPage>(reads, {
       limiter: limits.calls,
-      parse: parseRefusalsQuery,
+      parse(input, caller) {
+        requireUnbound(caller)
+        return parseRefusalsQuery(input)
+      },
       beforeOf: ({ cursor }) => (cursor === undefined ? undefined : idOfCursor(cursor)),
       keyOf: ({ id }) => id,
       async select(caller, query, slices) {
@@ -51,7 +62,7 @@ export function createRefusals({ database, runtime, limits, reads, catalog }: Re
         await requireKnownAgent(query.agent, slices)
         const where = filterOf(scope, query)
         const { from, to } = query
-        const rows: RowsById = { sql, slices, table: 'refusals', owner: ownerIn(scope), from, to }
+        const rows: RowsById = { sql, slices, table: 'refusals', columns: indexedIn(scope), from, to }
         return {
           inRanges: (before, read) => inRangesOfIds(rows, before, read),
           async find(id, take) {
@@ -68,10 +79,11 @@ export function createRefusals({ database, runtime, limits, reads, catalog }: Re
     }),
     /** The last refusal of each request with one of these ids, by request id. Refusals that are gone or that the caller may not see are left out. */
     async findMany(caller: Principal, requestIds: readonly string[]): Promise<ReadonlyMap<string, Refusal>> {
-      const owner = ownerIn(ownScopeOf(caller))
-      const last = await sql.query<{ id: string }>(lastOfRequests(owner?.column), [
+      requireUnbound(caller)
+      const columns = columnsIn(ownScopeOf(caller))
+      const last = await sql.query<{ id: string }>(lastOfRequests(columns), [
         requestIds,
-        ...(owner === undefined ? [] : [owner.id]),
+        ...Object.values(columns),
       ])
       if (last.length === 0) return new Map()
       const rows = await prisma.refusal.findMany({ where: { id: { in: last.map(({ id }) => id) } } })
@@ -84,6 +96,7 @@ export function createRefusals({ database, runtime, limits, reads, catalog }: Re
       onLimit?: OnLimit,
       signal?: AbortSignal,
     ): Promise<RefusalCount[]> {
+      requireUnbound(caller)
       const query = parseRefusalCountsQuery(input, runtime.now())
       await requireRead(reads, limits.reports, caller, onLimit, signal)
       return reads.inTurn({ owner: caller.userId, signal }, async (slices) => {
@@ -108,11 +121,11 @@ const NO_AGENT = ''
 const OTHER_AGENT = 'other'
 
 /** A client may give many requests one id, so that only the last refusal of each is read. */
-function lastOfRequests(column: 'owner_id' | 'key_id' | undefined): string {
-  const isOwn = column === undefined ? '' : `AND r.${column} = $2::uuid`
+function lastOfRequests(columns: ScopeColumns): string {
+  const isOwn = Object.keys(columns).map((column, n) => ` AND r.${column} = $${n + 2}::uuid`)
   return `SELECT last.id::text FROM (SELECT DISTINCT id FROM unnest($1::text[]) AS id) AS asked
     CROSS JOIN LATERAL (
-      SELECT r.id FROM refusals r WHERE r.request_id = asked.id ${isOwn} ORDER BY r.id DESC LIMIT 1
+      SELECT r.id FROM refusals r WHERE r.request_id = asked.id${isOwn.join('')} ORDER BY r.id DESC LIMIT 1
     ) AS last`
 }
 

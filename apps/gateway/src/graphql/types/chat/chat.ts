@@ -69,7 +69,7 @@ const ChatInput = builder.inputType('ChatInput', {
     }),
     endUser: t.string({
       description:
-        'The end user on whose behalf you ask, by an id of your choice. Conversations of different end users are kept apart, and reports can be grouped by it.',
+        'The end user on whose behalf you ask, by an id of your choice. Conversations of different end users are kept apart, and reports can be grouped by it. It is not believed where a trusted proxy names the end users of requests.',
     }),
     detail: t.boolean({
       required: true,
