@@ -131,25 +131,16 @@ export function judgeKeyFirst(
 const ABOUT_THE_REQUEST: ReadonlySet<number> = new Set([400, 404, 413, 415])
 
 /**
- * Looks up the credential of a request, unless its caller is known.
+ * Looks up the credential of a request, unless its caller is known. The caller is bound to the end user that the request names.
  *
  * @throws Problem with status 401, `rate_limited`, `unavailable`
  */
 export async function knowCaller({ authentication }: Authenticating, request: FastifyRequest): Promise<void> {
-  request.principal ??= await authenticateBy(authentication, request, bearerOf(request))
-}
-
-function authenticate({ authentication }: Authenticating, request: FastifyRequest): Promise<Principal> {
-  return authenticateBy(authentication, request, bearerOf(request))
-}
-
-/** Authenticates the credential of a request. The caller is bound to the end user that the request names. */
-export function authenticateBy(
-  authentication: Services['authentication'],
-  request: FastifyRequest,
-  credential: string,
-): Promise<Principal> {
-  return authentication.authenticate(credential, originOf(request), endUserReader(request, authentication))
+  request.principal ??= await authentication.authenticate(
+    bearerOf(request),
+    originOf(request),
+    endUserReader(request, authentication),
+  )
 }
 
 /** Where a request came from, for limits of addresses and for the audit log. */
