@@ -4,7 +4,7 @@ import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts
 import { AMPLE_SPACE, type DiskSpace } from '#core/database/disk/disk-space.ts'
 import { fail, Problem } from '#core/errors/errors.ts'
 import { problemOf } from '#core/errors/problem-of.ts'
-import type { Admission, Admitted, AttachedCall, OpenPause } from '#core/ledger/admission-row.ts'
+import type { Admission, Admitted, AttachedCall } from '#core/ledger/admission-row.ts'
 import type { CallKind } from '#core/ledger/call-kinds.ts'
 import type { ClaimLookUp } from '#core/ledger/kept-claims.ts'
 import type { Ledger } from '#core/ledger/ledger.ts'
@@ -25,7 +25,7 @@ export interface AdmissionRequest extends Admission {
    *
    * @throws Problem if the call is none of what the pause waits for
    */
-  readonly meet?: (pause: OpenPause, ownerId: string) => Promise<Pick<Admission, 'claims' | 'conversation'>>
+  readonly meet?: (pauseId: string, ownerId: string) => Promise<Pick<Admission, 'claims' | 'conversation'>>
 }
 
 /** A call that dies with its client, and is never attached to another one. */
@@ -142,10 +142,13 @@ export function createAdmission(deps: AdmissionDeps): AdmissionService {
   async function admitPast(request: AdmissionRequest): Promise<Admitted> {
     try {
       let answer = await ledger.admit(request)
-      while (answer.pause !== undefined) {
+      while (answer.openPauseId !== undefined) {
         if (request.meet === undefined) throw new Error('an upload has met a pause')
         const { answers: _named, ...admission } = request
-        answer = await ledger.admit({ ...admission, ...(await request.meet(answer.pause, answer.ownerId)) })
+        answer = await ledger.admit({
+          ...admission,
+          ...(await request.meet(answer.openPauseId, answer.ownerId)),
+        })
       }
       return answer
     } catch (error) {

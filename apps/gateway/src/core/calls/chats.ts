@@ -211,7 +211,7 @@ export function createChatService(deps: ChatDeps): ChatService {
         isListed: !keepsNothing && !(call.face === 'openai' && conversation.kind === 'new'),
         conversationName: deps.namesConversations ? nameFromQuestion(call.asks) : undefined,
         answers: answering.named,
-        meet: (pause, ownerId) => answering.meet(pause, ownerId, conversationId),
+        meet: (pauseId, ownerId) => answering.meet(pauseId, ownerId, conversationId),
       }
       const admitted = await answering.admitted(() =>
         deps.admission.admit(

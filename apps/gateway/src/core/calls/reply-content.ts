@@ -6,7 +6,9 @@ import { ReplyEnds } from '#core/agents/translate/replies/reply-ends.ts'
 import { ThinkTags } from '#core/agents/translate/replies/think-tags.ts'
 import { WellFormedText } from '#core/agents/translate/replies/well-formed-text.ts'
 import type { Runtime } from '#core/base/runtime.ts'
+import { toJson } from '#core/base/values/json.ts'
 import { FilesOfReply } from './files/files-of-reply.ts'
+import { exceededPauseBound } from './pauses/pause-bounds.ts'
 
 export interface ReplyContentDeps {
   readonly runtime: Pick<Runtime, 'elapsedMs'>
@@ -36,7 +38,8 @@ export class ReplyContent {
   #usage: TokenCounts | undefined
   #model: string | undefined
   #firstTextAtMs: number | undefined
-  #pauses: readonly Pause[] = NO_PAUSES
+  #pauses: Pause[] | undefined
+  #pauseBytes = 0
 
   constructor(
     deps: ReplyContentDeps,
@@ -89,7 +92,7 @@ export class ReplyContent {
 
   /** Where the run waits, in the order in which it was reported. Several branches of a run may wait at once. */
   get pauses(): readonly Pause[] {
-    return this.#pauses
+    return this.#pauses ?? NO_PAUSES
   }
 
   get files(): FilesOfReply {
@@ -162,13 +165,7 @@ export class ReplyContent {
         this.#takeFile(event.file, batch)
         return
       case 'pause':
-        this.#pauses = [...this.#pauses, event.pause]
-        this.#firstTextAtMs ??= this.#deps.runtime.elapsedMs()
-        this.#hasContent = true
-        if (this.#pauses.length > 1) {
-          this.#isWithinBound(event)
-          return
-        }
+        if (!this.#takePause(event.pause)) return
         break
       case 'text':
         this.#separate(event.text, batch)
@@ -187,6 +184,22 @@ export class ReplyContent {
         break
     }
     if (this.#isWithinBound(event)) batch.push(event)
+  }
+
+  /** Keeps a pause. Returns whether it is passed on, as the first one is. */
+  #takePause(pause: Pause): boolean {
+    this.#firstTextAtMs ??= this.#deps.runtime.elapsedMs()
+    this.#hasContent = true
+    const json = toJson(pause)
+    this.#pauseBytes += json === undefined ? Number.POSITIVE_INFINITY : Buffer.byteLength(json)
+    const exceeded = exceededPauseBound(pause, this.#pauseBytes)
+    if (exceeded !== undefined) {
+      this.#tooLarge(`The agent asks a question of more than ${exceeded}.`)
+      return false
+    }
+    this.#pauses ??= []
+    this.#pauses.push(pause)
+    return this.#pauses.length === 1
   }
 
   /** A line that shows a file ends before the text goes on. */
@@ -212,9 +225,12 @@ export class ReplyContent {
     const { streamBytesMax } = this.#deps
     this.#carriedBytes += textBytes(event)
     if (this.#carriedBytes <= streamBytesMax) return true
-    const message = `The reply carries more than ${streamBytesMax} bytes of text.`
-    this.failure = { reason: 'agent_malformed', message, isTooLarge: true }
+    this.#tooLarge(`The reply carries more than ${streamBytesMax} bytes of text.`)
     return false
+  }
+
+  #tooLarge(message: string): void {
+    this.failure = { reason: 'agent_malformed', message, isTooLarge: true }
   }
 }
 
@@ -230,7 +246,10 @@ function isAnswer({ type }: ChatEvent): boolean {
   )
 }
 
-/** The bytes of text in an event. Progress details are not counted, because they are passed on or dropped, never collected. */
+/**
+ * The bytes of text in an event. Progress details are not counted, because they are passed on or dropped, never collected; pauses have
+ * bounds of their own.
+ */
 function textBytes(event: ChatEvent): number {
   switch (event.type) {
     case 'text':
@@ -239,8 +258,6 @@ function textBytes(event: ChatEvent): number {
       return Buffer.byteLength(event.text)
     case 'file':
       return Buffer.byteLength(event.file.url ?? '')
-    case 'pause':
-      return Buffer.byteLength(JSON.stringify(event.pause))
     case 'tool_calls':
       return Buffer.byteLength(JSON.stringify(event.delta))
     case 'logprobs':

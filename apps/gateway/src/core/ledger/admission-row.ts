@@ -21,17 +21,6 @@ export interface Admission extends Traced {
   readonly claims?: string | undefined
 }
 
-/** A pause as the admission finds it. */
-export interface OpenPause {
-  readonly id: string
-  readonly conversation: string
-  readonly deployment: string
-  readonly state: string
-  readonly sealed: boolean
-  readonly content: string
-  readonly is_expired: boolean
-}
-
 /** What the ledger notes of a kept call. */
 export interface KeptAdmission {
   /** SHA-256 of the `Idempotency-Key`, in hex. */
@@ -46,8 +35,8 @@ export interface Admitted {
   readonly ownerId: string
   /** The earlier call that the `Idempotency-Key` stands for. The call itself is neither counted nor run then. */
   readonly attachedTo?: string
-  /** The open pause that the call has met. It is not admitted before it is decided what it is to that. */
-  readonly pause?: OpenPause
+  /** The id of the open pause that the call has met. It is not admitted before it is decided what it is to that. */
+  readonly openPauseId?: string
   /** How often the conversation with this id was deleted before; absent for 0. */
   readonly generation?: number
 }
@@ -65,7 +54,7 @@ export type AdmissionAnswer = readonly [
   ownerId: string,
   maxApiCalls: number,
   attachedTo?: string | null,
-  pause?: OpenPause | null,
+  openPauseId?: string | null,
   generation?: number | null,
 ]
 

@@ -125,7 +125,7 @@ export const COUNTED = `, counted_users AS (
  * - A period never moves back, even if that clock does: if an owner's row, or a key of the owner in this batch, is already
  *   in a later period, the call is counted at the start of that period. The time is determined for each owner, so that one
  *   row with a wrong time does not affect other owners.
- * - A call in a conversation that waits for its user is rejected with `pause_open`, and the pause is part of its answer. Whether the
+ * - A call in a conversation that waits for its user is rejected with `pause_open`, and the id of the pause is part of its answer. Whether the
  *   call is what was waited for is decided outside, by rules for texts; it comes again then, and claims the pause (`ADMIT_KEPT`).
  *   So other calls pay for pauses with the look at an index.
  * - Rows are named by arrays and by lateral selects of one row, which leave the planner no choice but an index, also where it plans

@@ -171,10 +171,10 @@ export function createLedger(deps: LedgerDeps): Ledger {
         throw new Problem('unavailable', { limit: partOf(cause), retryAfterSeconds: 1, cause })
       }
       if (decision === undefined) throw new Error('an admission was left out of its batch')
-      const [refusal, keyId, ownerId, maxApiCalls, , pause, generation] = decision
+      const [refusal, keyId, ownerId, maxApiCalls, , openPauseId, generation] = decision
       if (refusal === 'pause_open') {
-        if (pause == null) throw new Error('an admission met a pause that it does not name')
-        return { keyId, ownerId, pause }
+        if (openPauseId == null) throw new Error('an admission met a pause that it does not name')
+        return { keyId, ownerId, openPauseId }
       }
       if (refusal !== null) throw new Problem(refusal, { detail: refusalDetail(refusal, maxApiCalls) })
       const earlier = attachedTo(decision)

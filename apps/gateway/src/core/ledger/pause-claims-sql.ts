@@ -1,19 +1,17 @@
 /**
- * Joins the pause at which the conversation of the call waits, or the one that the call names, wherever it stands. Pauses that are
- * claimed are closed.
+ * Joins the id of the pause at which the conversation of the call waits, or of the one that the call names, wherever it stands. Pauses
+ * that are claimed are closed. The content of a pause is written by a platform, so it takes no part in the statement of all callers.
  */
 export const openPauseOf = (call: string): string => {
   const isItsOwn = `p.owner_id = ${call}.owner_id AND p.agent = ${call}.agent AND p.app = ${call}.app
       AND p.end_user = ${call}.end_user AND p.claimed_by IS NULL`
   return `LEFT JOIN LATERAL (
-    SELECT json_build_object(
-      'id', own.id, 'conversation', own.conversation, 'deployment', own.deployment, 'state', own.state,
-      'sealed', own.sealed, 'content', own.content, 'is_expired', coalesce(own.expires_at <= m.clock, false)) AS open_pause
+    SELECT own.id AS open_pause
     FROM (
-      SELECT p.* FROM pauses p
+      SELECT p.id FROM pauses p
       WHERE ${call}.answers IS NULL AND p.conversation = ${call}.conversation AND ${isItsOwn}
       UNION ALL
-      SELECT p.* FROM pauses p WHERE p.id = ${call}.answers AND ${isItsOwn}
+      SELECT p.id FROM pauses p WHERE p.id = ${call}.answers AND ${isItsOwn}
     ) own
     ORDER BY own.id DESC LIMIT 1) pause ON ${call}.kind = 'chat' AND ${call}.claims IS NULL`
 }

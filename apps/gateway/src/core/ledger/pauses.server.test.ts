@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto'
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createStoredSecrets } from '#core/accounts/auth/stored-secrets.ts'
+import { systemRuntime } from '#core/base/runtime.ts'
+import { createPauses, type Pauses } from '#core/calls/pauses/pauses.ts'
 import type { Database } from '#core/database/database.ts'
 import { Problem } from '#core/errors/errors.ts'
 import type { Admission } from './admission-row.ts'
@@ -14,6 +17,7 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
   let fixture: LedgerFixture
   let database: Database
   let ledgers: readonly Ledger[]
+  let pauses: Pauses
   let keyOf: LedgerFixture['keyOf']
   let userOf: LedgerFixture['userOf']
   let usageOf: LedgerFixture['usageOf']
@@ -24,6 +28,11 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
     ;({ database, keyOf, userOf, usageOf } = fixture)
     const other = serverUrl === undefined ? database : await fixture.openAnother()
     if (other !== database) closing.push(() => other.close())
+    pauses = createPauses({
+      sql: database.sql,
+      secrets: createStoredSecrets({ secretKey: undefined, secretKeyPrevious: undefined }, systemRuntime),
+      retentionDays: 1,
+    })
     ledgers = [fixture.ledgerOf(), fixture.ledgerOf({ sql: other.sql })]
   })
   afterAll(async () => {
@@ -48,7 +57,15 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
       state: 'main',
     }
     await database.prisma.pause.create({
-      data: { id, ownerId, ...place, sealed: false, content: '{"asked":1}', createdAt: new Date(), ...more },
+      data: {
+        id,
+        ownerId,
+        ...place,
+        sealed: false,
+        content: '{"pauses":[]}',
+        createdAt: new Date(),
+        ...more,
+      },
     })
     return id
   }
@@ -56,11 +73,11 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
   const callOf = (key: KeyRow, more: Partial<Admission> = {}) =>
     admissionOf(key, { conversation: CONVERSATION, ...more })
 
-  /** What becomes of a call: the pause that it meets, `admitted`, `attached`, or the reason of its refusal. */
+  /** What becomes of a call: the id of the pause that it meets, `admitted`, `attached`, or the reason of its refusal. */
   async function fate(call: Admission, ledger = ledgers[0]): Promise<unknown> {
     try {
       const answer = await ledger?.admit(call)
-      if (answer?.pause !== undefined) return answer.pause
+      if (answer?.openPauseId !== undefined) return answer.openPauseId
       return answer?.attachedTo === undefined ? 'admitted' : 'attached'
     } catch (error) {
       if (error instanceof Problem) return error.reason
@@ -76,13 +93,14 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
       return found
     }
 
-    test('that meets an open pause is not counted, and learns what it is', async () => {
+    test('that meets an open pause is not counted, and learns its id alone', async () => {
       const key = await keyOf()
       const id = await pauseOf(key)
       for (const call of [callOf(key), callOf(key, { answers: id, conversation: 'another' })]) {
-        expect(await fateIn(call)).toEqual({
+        expect(await fateIn(call)).toBe(id)
+        expect(await pauses.find(id)).toEqual({
           ...{ id, conversation: CONVERSATION, deployment: 'main', state: 'main' },
-          ...{ sealed: false, content: '{"asked":1}', is_expired: false },
+          ...{ kept: { pauses: [] }, isExpired: false },
         })
       }
       expect(await usageOf(key)).toEqual({ user: 0, key: 0, day: 0, month: 0, rows: 0 })
@@ -90,8 +108,9 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
 
     test('learns by the clock of the database that a pause has expired', async () => {
       const key = await keyOf()
-      await pauseOf(key, { expiresAt: new Date(Date.now() - 1_000) })
-      expect(await fateIn(callOf(key))).toMatchObject({ is_expired: true })
+      const id = await pauseOf(key, { expiresAt: new Date(Date.now() - 1_000) })
+      expect(await fateIn(callOf(key))).toBe(id)
+      expect(await pauses.find(id)).toMatchObject({ isExpired: true })
     })
 
     test('of another owner, end user, agent, app or conversation meets none', async () => {
@@ -127,6 +146,7 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
         answers: id,
       })
       expect(await fateIn(callOf(key, { answers: id }))).toBe('pause_over')
+      expect(await pauses.find(id)).toBeUndefined()
       expect(await fateIn(callOf(key))).toBe('admitted')
       expect((await usageOf(key)).rows).toBe(2)
     })
@@ -166,7 +186,7 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
     const key = await keyOf(await userOf({ maxApiCalls: 0 }))
     const id = await pauseOf(key)
     expect(await fate(callOf(key, { claims: id }))).toBe('quota_exceeded')
-    expect(await fate(callOf(key))).toMatchObject({ id })
+    expect(await fate(callOf(key))).toBe(id)
   })
 
   test('a pause is open again when its call was admitted too late for its caller', async () => {
@@ -175,6 +195,6 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
     const call = callOf(key, { claims: id })
     await fate(call)
     await database.sql.query(FREE_LATE, [JSON.stringify([call.callId]), v7()])
-    expect(await fate(callOf(key))).toMatchObject({ id })
+    expect(await fate(callOf(key))).toBe(id)
   })
 })

@@ -1,16 +1,13 @@
 import type { PauseField } from '#core/agents/pause.ts'
 import { isObject, type JsonObject, listOf, objectOf, parseJson, textOf } from '#core/base/values/json.ts'
 
-/** A form with more fields is none that a person fills in. */
-const FIELDS_MAX = 100
-
 /** The form that a JSON schema of an object describes, which may be sent as a text; empty if it describes none. */
 export function formOfSchema(given: unknown): readonly PauseField[] {
   const schema = objectOf(typeof given === 'string' ? parseJson(given) : given)
-  const required = listOf(schema.required)
-  return Object.entries(objectOf(schema.properties))
-    .slice(0, FIELDS_MAX)
-    .map(([name, field]) => fieldOf(name, objectOf(field), required.includes(name)))
+  const required = new Set(listOf(schema.required))
+  return Object.entries(objectOf(schema.properties)).map(([name, field]) =>
+    fieldOf(name, objectOf(field), required.has(name)),
+  )
 }
 
 function fieldOf(name: string, schema: JsonObject, required: boolean): PauseField {

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Pause } from '#core/agents/pause.ts'
 import type { UnroutedCall } from '#core/calls/request/call.ts'
-import type { OpenPause } from '#core/ledger/admission-row.ts'
 import type { Upload } from '#generated/prisma/client.ts'
 import { Answering } from './answering.ts'
-import type { Pauses } from './pauses.ts'
+import type { OpenPause } from './pauses.ts'
 
 const PAUSE: Pause = {
   question: 'Which files?',
@@ -14,7 +13,10 @@ const PAUSE: Pause = {
 }
 const ID = '019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10'
 const ISSUED = 'http://127.0.0.1:8080/files/t/a.png'
-const open = { id: ID, conversation: 'c', deployment: 'main', state: 'main' } as OpenPause
+const open: OpenPause = {
+  ...{ id: ID, conversation: 'c', deployment: 'main', state: 'main' },
+  ...{ isExpired: false, kept: { pauses: [PAUSE] } },
+}
 
 /** The URLs that are looked up for an answer with these files. */
 async function lookedUp(photos: readonly string[]): Promise<readonly string[]> {
@@ -26,7 +28,7 @@ async function lookedUp(photos: readonly string[]): Promise<readonly string[]> {
       return {} as Upload
     },
   }
-  const pauses = { read: () => ({ pauses: [PAUSE] }) } as unknown as Pauses
+  const pauses = { find: async () => open, drop: async () => undefined }
   const call = {
     conversation: { kind: 'named', id: 'c' },
     asks: { kind: 'question', query: '' },
@@ -34,7 +36,7 @@ async function lookedUp(photos: readonly string[]): Promise<readonly string[]> {
   const answer = { pause: ID, fields: { photos } }
   const slot = { route: { stayAt: () => undefined } } as never
   const answering = new Answering({ pauses, files }, { call, answer, slot, keepsNothing: false })
-  await answering.meet(open, 'owner', 'conversation')
+  await answering.meet(ID, 'owner', 'conversation')
   return found
 }
 
@@ -55,4 +57,29 @@ test.each([
     reason: 'invalid_request',
     detail: expect.stringContaining(`answer.fields.photos: expected ${expected}`),
   })
+})
+
+/** What becomes of a call whose pause another call has claimed since the admission met it. */
+function meetClaimed(answer: { pause: string } | undefined) {
+  const answering = new Answering(
+    {
+      pauses: { find: async () => undefined, drop: async () => undefined },
+      files: { isIssued: () => false, find: () => Promise.reject(new Error('no file is named')) },
+    },
+    {
+      call: { conversation: { kind: 'named', id: 'c' } } as UnroutedCall,
+      answer,
+      slot: { route: undefined as never },
+      keepsNothing: false,
+    },
+  )
+  return answering.meet(ID, 'owner', 'c')
+}
+
+test('an answer to a pause that another call has claimed meanwhile is too late', async () => {
+  await expect(meetClaimed({ pause: ID })).rejects.toMatchObject({ reason: 'pause_over' })
+})
+
+test('a message that names no pause is admitted again once another call has claimed it', async () => {
+  expect(await meetClaimed(undefined)).toEqual({ conversation: 'c' })
 })

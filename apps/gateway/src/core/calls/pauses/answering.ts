@@ -6,13 +6,13 @@ import { requireFile } from '#core/calls/request/call.ts'
 import type { RequestedAnswer } from '#core/calls/request/chat-request.ts'
 import { RequestUrls } from '#core/calls/request/file-urls.ts'
 import { fail, Problem } from '#core/errors/errors.ts'
-import type { Admission, OpenPause } from '#core/ledger/admission-row.ts'
+import type { Admission } from '#core/ledger/admission-row.ts'
 import type { IssuedFiles } from '#core/uploads/issued-files.ts'
 import { type ClaimedPause, meetPause } from './meet-pause.ts'
 import type { Pauses } from './pauses.ts'
 
 interface AnsweringDeps {
-  readonly pauses: Pauses
+  readonly pauses: Pick<Pauses, 'find' | 'drop'>
   readonly files: Pick<IssuedFiles, 'isIssued' | 'find'>
 }
 
@@ -52,12 +52,16 @@ export class Answering {
   }
 
   async meet(
-    pause: OpenPause,
+    pauseId: string,
     ownerId: string,
     conversationId: string,
   ): Promise<Pick<Admission, 'claims' | 'conversation'>> {
     const { call, answer, slot } = this.#call
     const { files, pauses } = this.#deps
+    const pause = await pauses.find(pauseId)
+    // Another call has claimed it since it was met, or it was deleted.
+    if (pause === undefined)
+      return this.named === undefined ? { conversation: conversationId } : fail('pause_over')
     const urls = new RequestUrls(files.isIssued)
     const issued = new Map<string, FieldPath>()
     this.claimed = await meetPause(pauses, {

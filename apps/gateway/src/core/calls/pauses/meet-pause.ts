@@ -4,9 +4,8 @@ import type { UnroutedCall } from '#core/calls/request/call.ts'
 import type { RequestedAnswer } from '#core/calls/request/chat-request.ts'
 import type { Residence } from '#core/calls/routing/residence.ts'
 import { fail } from '#core/errors/errors.ts'
-import type { OpenPause } from '#core/ledger/admission-row.ts'
 import { isOption, matchAnswer } from './match-answer.ts'
-import type { KeptPause, Pauses } from './pauses.ts'
+import type { KeptPause, OpenPause, Pauses } from './pauses.ts'
 
 /** A call that goes on from a pause, which its admission is to claim. */
 export interface ClaimedPause {
@@ -34,7 +33,7 @@ interface Meeting {
  * @throws Problem `answer_required`, `pause_over`
  */
 export async function meetPause(
-  pauses: Pauses,
+  pauses: Pick<Pauses, 'drop'>,
   { call, answer, pause, requireFile }: Meeting,
 ): Promise<ClaimedPause | undefined> {
   const { conversation } = call
@@ -42,15 +41,15 @@ export async function meetPause(
   if (isElsewhere)
     return fail('pause_over', { field: ['answer', 'pause'], detail: 'it belongs to another conversation.' })
   const query = queryOf(call)
-  const kept = pauses.read(pause)
+  const { kept, isExpired } = pause
   const [first, ...waiting] = kept?.pauses ?? []
-  if (kept === undefined || first === undefined || pause.is_expired) {
+  if (kept === undefined || first === undefined || isExpired) {
     await pauses.drop(pause.id)
     const isAnswer =
       answer !== undefined || (first !== undefined && query.trim() !== '' && isOption(first, query))
     return isAnswer
       ? fail('pause_over', {
-          detail: pause.is_expired ? 'it has expired.' : 'what it was is not known any more.',
+          detail: isExpired ? 'it has expired.' : 'what it was is not known any more.',
         })
       : undefined
   }

@@ -2,7 +2,6 @@ import { pauseContext, type StoredSecrets } from '#core/accounts/auth/stored-sec
 import type { Pause } from '#core/agents/pause.ts'
 import type { Residence } from '#core/calls/routing/residence.ts'
 import type { Sql } from '#core/database/database.ts'
-import type { OpenPause } from '#core/ledger/admission-row.ts'
 
 /** What is kept of a run that waits for its user. */
 export interface KeptPause {
@@ -12,6 +11,19 @@ export interface KeptPause {
   readonly runId?: string | undefined
   readonly messageId?: string | undefined
   readonly platformConversationId?: string | undefined
+}
+
+/** A pause that no call has claimed. */
+export interface OpenPause {
+  readonly id: string
+  /** The client's id of the conversation. */
+  readonly conversation: string
+  readonly deployment: string
+  readonly state: string
+  /** By the clock of the database. */
+  readonly isExpired: boolean
+  /** Undefined if it was encrypted with a key that is not known any more. */
+  readonly kept: KeptPause | undefined
 }
 
 /** Whose pause it is. */
@@ -34,8 +46,8 @@ export interface Pauses {
    * it, on any replica.
    */
   keep(holder: PauseHolder, kept: KeptPause): Promise<void>
-  /** What an open pause has kept; undefined if it was encrypted with a key that is not known any more. */
-  read(open: OpenPause): KeptPause | undefined
+  /** The pause with this id, which an admission has met; undefined if it is not open any more. */
+  find(id: string): Promise<OpenPause | undefined>
   /** Ends the claim of a call: the pause is open again, or over. */
   endClaim(callId: string, as: 'open' | 'over'): Promise<void>
   /** Removes a pause that can no longer be answered. */
@@ -58,6 +70,14 @@ const CLAIMED_DAYS = 1
 const SWEPT_AT_ONCE = 1_000
 
 export function createPauses({ sql, secrets, retentionDays }: PausesDeps): Pauses {
+  function keptIn(stored: { sealed: boolean; secret: string }, id: string): KeptPause | undefined {
+    try {
+      return JSON.parse(secrets.open(stored, pauseContext(id)).text) as KeptPause
+    } catch {
+      return undefined
+    }
+  }
+
   return {
     async keep({ callId, ownerId, endUser, agent, app, conversation, residence }, kept) {
       const { sealed, secret } = secrets.seal(JSON.stringify(kept), pauseContext(callId))
@@ -75,12 +95,11 @@ export function createPauses({ sql, secrets, retentionDays }: PausesDeps): Pause
         kept.pauses[0]?.expiresAt ?? null,
       ])
     },
-    read({ id, sealed, content }) {
-      try {
-        return JSON.parse(secrets.open({ sealed, secret: content }, pauseContext(id)).text) as KeptPause
-      } catch {
-        return undefined
-      }
+    async find(id) {
+      const [row] = await sql.query<PauseRow>(FIND, [id])
+      if (row === undefined) return undefined
+      const { sealed, content, ...open } = row
+      return { ...open, kept: keptIn({ sealed, secret: content }, id) }
     },
     async endClaim(callId, as) {
       await sql.query(as === 'open' ? REOPEN : CLOSE, [callId])
@@ -96,6 +115,15 @@ export function createPauses({ sql, secrets, retentionDays }: PausesDeps): Pause
     },
   }
 }
+
+interface PauseRow extends Omit<OpenPause, 'kept'> {
+  readonly sealed: boolean
+  readonly content: string
+}
+
+const FIND = `
+SELECT id, conversation, deployment, state, sealed, content, coalesce(expires_at <= clock_timestamp(), false) AS "isExpired"
+FROM pauses WHERE id = $1::uuid AND claimed_by IS NULL`
 
 /** Those that the call has claimed are answered, and the conversation of a run that waits has one pause. */
 const KEEP = `

@@ -16,8 +16,6 @@ const QUESTIONS = ['question', 'message', 'prompt', 'text', 'query', 'descriptio
 const CHOICES = ['options', 'choices', 'actions', 'buttons']
 const SCHEMAS = ['schema', 'response_schema', 'resume_schema', 'form']
 
-const OPTIONS_MAX = 100
-
 /** The decisions of LangChain's middleware that need nothing but themselves. */
 const DECISIONS: readonly unknown[] = ['approve', 'reject']
 
@@ -31,7 +29,7 @@ export function pauseOf(interrupt: unknown): Pause {
 function questionOf(value: unknown, id: string | undefined): Pause {
   const asked = objectOf(value)
   const choices = CHOICES.map((name) => asked[name]).find((each) => listOf(each).length > 0)
-  const offered = listOf(choices).slice(0, OPTIONS_MAX).map(optionOf)
+  const offered = listOf(choices).map(optionOf)
   const options = offered.filter(({ option: { id: key } }) => key !== '')
   const schema = SCHEMAS.map((name) => asked[name]).find((each) => each !== undefined)
   const fields = formOfSchema(schema)
