@@ -8,6 +8,7 @@ import { systemRuntime } from '#core/base/runtime.ts'
 import type { Database } from '#core/database/database.ts'
 import { openDatabase } from '#core/database/open.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
+import { setPrivateAddresses } from '#core/requests/input/public-host.ts'
 import { createLogger } from '#ops/logger.ts'
 import { createServer } from '#server/create-server.ts'
 import { createGateway, type Gateway } from './composition/gateway.ts'
@@ -20,7 +21,7 @@ let key: string
 beforeAll(async () => {
   database = await openScratchDatabase()
   const agents = { openai: { baseUrl: 'http://127.0.0.1:9', model: 'm' } }
-  const config = parseConfig({ agents }, {})
+  const config = parseConfig({ agents, privateAddresses: ['192.5.6.0/24'] }, {})
   const log = createLogger('silent')
   gateway = await createGateway({ config, database, runtime: systemRuntime, log })
   app = await createServer(config, gateway, log)
@@ -39,6 +40,7 @@ beforeAll(async () => {
   key = made.fullKey
 })
 afterAll(async () => {
+  setPrivateAddresses([])
   await gateway?.close()
   await app?.close()
   await database?.close()
@@ -92,6 +94,14 @@ test('/readyz queries the database at most once a second, however often it is ca
   const probes = await Promise.all(Array.from({ length: 20 }, () => app.inject('/readyz')))
   expect(new Set(probes.map(({ statusCode }) => statusCode))).toEqual(new Set([200]))
   expect(queries.mock.calls.length).toBeLessThanOrEqual(1)
+})
+
+test('a file at an address that the configuration calls private is refused', async () => {
+  const response = await ask('/api/v1/chat', { ...chat, files: ['http://192.5.6.7/a.pdf'] })
+  expect(response.json()).toMatchObject({
+    code: 400,
+    detail: 'body.files[0]: expected a publicly reachable URL.',
+  })
 })
 
 test('a start that waits for its database does not blame the storage, whose folder does not exist yet', async () => {

@@ -20,6 +20,7 @@ import { Problem } from '#core/errors/errors.ts'
 import type { ProcessIdentity } from '#core/ledger/instances.ts'
 import { createProcessLoads } from '#core/ledger/process-loads.ts'
 import type { RefusalRecorder } from '#core/refusals/refusal-recorder.ts'
+import { setPrivateAddresses } from '#core/requests/input/public-host.ts'
 import type { ProcessTasks, Services } from '#core/services/services.ts'
 import { openStorage } from '#core/uploads/storage/open-storage.ts'
 import type { PrismaClient } from '#generated/prisma/client.ts'
@@ -80,6 +81,7 @@ export async function createGateway({
 }: GatewayDeps): Promise<Gateway> {
   const surroundings = await buildSurroundings({ ...deps, identity })
   const { config, database, runtime, metrics, tracing, disk } = surroundings
+  setPrivateAddresses(config.privateAddresses)
   let { publicUrl } = config
   let servedPort: number | undefined
   const agents = buildAgents(surroundings)

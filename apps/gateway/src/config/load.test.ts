@@ -388,10 +388,21 @@ describe('issues', () => {
   })
 
   test.each(['10.0.0.0/33', '10.0.0', 'fd00::/129', '10.0.0.0/', '10.0.0.0/8/8', 'proxy.local'])(
-    'the trusted proxy %s is rejected',
-    (proxy) =>
-      expect(issuesOf({ agents: { a: dify }, trustedProxies: ['10.0.0.0/8', '::1', proxy] })).toHaveLength(1),
+    '%s is rejected as the range of a trusted proxy, and of private addresses',
+    (range) => {
+      const list = ['10.0.0.0/8', '::1', range]
+      expect(issuesOf({ agents: { a: dify }, trustedProxies: list })).toHaveLength(1)
+      expect(issuesOf({ agents: { a: dify }, privateAddresses: list })).toHaveLength(1)
+    },
   )
+
+  test('private addresses without the name of a network interface are accepted', () => {
+    const list = ['192.5.6.0/24', '8.8.8.8', '2001:470:1f0b::/48', '::ffff:1.2.3.0/120']
+    expect(parseConfig({ agents: { a: dify }, privateAddresses: list }, {}).privateAddresses).toEqual(list)
+    expect(issuesOf({ agents: { a: dify }, privateAddresses: ['fe80::1%eth0'] })).toEqual([
+      'privateAddresses[0]: expected an IP address or a CIDR range, got "fe80::1%eth0"',
+    ])
+  })
 })
 
 const COLLECTOR = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' }

@@ -133,6 +133,11 @@ export function isHost(text: string): boolean {
   return isIP(text) !== 0 || (/^[\w-]+(\.[\w-]+)*$/.test(text) && !/(^|\.)\d+$/.test(text))
 }
 
+/** An address or range without the name of a network interface, which no address of a request has. */
+export function isPlainAddressRange(text: string): boolean {
+  return isAddressRange(text) && !text.includes('%')
+}
+
 export function isAddressRange(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/')
   const family = isIP(address)

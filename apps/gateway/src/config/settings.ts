@@ -13,6 +13,7 @@ import {
   isHeaderName,
   isMediaType,
   isOrigin,
+  isPlainAddressRange,
   limit,
   list,
   matching,
@@ -192,6 +193,11 @@ export const SETTINGS = {
   trustedProxies: list(matching('an IP address or a CIDR range', isAddressRange), [], {
     description: 'The addresses and ranges of proxies whose `X-Forwarded-*` headers are trusted.',
     examples: [['10.0.0.0/8', 'fd00::/8']],
+  }),
+  privateAddresses: list(matching('an IP address or a CIDR range', isPlainAddressRange), [], {
+    description:
+      "Addresses and ranges of your network that are public ones by the standards, beside those that are private everywhere. A caller's file is not accepted from them, a file of an agent is not fetched from them (`keepFiles`), and an agent there counts as one with a private address.",
+    examples: [['192.5.6.0/24', '2001:470:1f0b::/48']],
   }),
   publicAgentListing: flag({
     default: true,

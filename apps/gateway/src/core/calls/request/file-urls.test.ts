@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { LOOPBACK_HOSTS, loopbackUrls } from '#core/requests/input/loopback-urls.test-support.ts'
+import { setPrivateAddresses } from '#core/requests/input/public-host.ts'
 import { CHECKED_URLS_MAX, FILES_MAX, fileUrlProblem, findRefusedUrl, RequestUrls } from './file-urls.ts'
 
 const SEARCH = { problemOf: fileUrlProblem }
@@ -76,6 +77,7 @@ const LOCAL_HOSTS = {
     '0.0.0.0',
     '10.1.2.3',
     '100.64.0.1',
+    '168.63.129.16',
     '169.254.169.254',
     '172.16.0.1',
     '172.31.255.255',
@@ -131,6 +133,25 @@ test.each(Object.entries(LOCAL_HOSTS))('hosts that are %s are not public', (_kin
   // Neither the scheme nor a port makes a difference.
   const withPort = hosts.filter((host) => fileUrlProblem(`HTTPS://${host}:8443`) === undefined)
   expect(withPort).toEqual([])
+})
+
+describe('of the addresses that the operator calls private', () => {
+  const configured = ['192.5.6.0/24', '8.8.4.4', '2001:470:1f0b::/48', '2a00:1450::1', '::ffff:9.9.9.0/120']
+  const inside = [
+    ...['192.5.6.7', '0xc0050607', '192.5.6.255.', '8.8.4.4', '9.9.9.1', '168.63.129.16', '10.0.0.1'],
+    ...['[2001:470:1f0b::1]', '[2001:470:1f0b:ffff::]', '[2a00:1450::1]', '[::ffff:192.5.6.7]'],
+  ]
+  const outside = ['192.5.7.0', '8.8.8.8', '9.9.8.255', '[2001:470:1f0c::1]', '[2a00:1450::2]']
+  const refused = (hosts: readonly string[]) =>
+    hosts.filter((host) => fileUrlProblem(`https://${host}/a`) === 'a publicly reachable URL')
+
+  afterEach(() => setPrivateAddresses([]))
+
+  test('no file is accepted, in any notation, and the others stay public', () => {
+    setPrivateAddresses(configured)
+    expect(refused(inside)).toEqual(inside)
+    expect(refused(outside)).toEqual([])
+  })
 })
 
 test('no spelling of this machine passes in any field for URLs', () => {
