@@ -5,7 +5,8 @@ import { keptText } from '#core/calls/conversation/conversations.ts'
 import type { Sql } from '#core/database/database.ts'
 import { fail, Problem, refuseField } from '#core/errors/errors.ts'
 import { CALL_OF_CONVERSATION } from '#core/ledger/listed-conversations-sql.ts'
-import { resolveFileUrl } from '#core/uploads/kept-files/resolve-file-url.ts'
+import { shownName } from '#core/uploads/content/file-name.ts'
+import { clientFileUrl } from '#core/uploads/kept-files/resolve-file-url.ts'
 import type { AtPlatform, Place } from './at-platform.ts'
 import type { Conversation } from './conversation-rows.ts'
 
@@ -148,8 +149,8 @@ function messageOf(
     role,
     text,
     files: files.flatMap(({ url, name }) => {
-      const resolved = resolveFileUrl(url, agent)
-      return resolved === undefined ? [] : { url: resolved, ...(name !== undefined && { name }) }
+      const shown = clientFileUrl(url, agent)
+      return shown === undefined ? [] : { url: shown, ...(name !== undefined && { name: shownName(name) }) }
     }),
     createdAt: createdAt ?? null,
     callId: answer?.callId ?? null,

@@ -1,5 +1,6 @@
 import type { ChatEvent, DetailEvent, DetailSource } from '#core/agents/events.ts'
 import { isObject, type JsonObject, listOf, objectOf, toJson } from '#core/base/values/json.ts'
+import { withoutCredentials } from '#core/base/values/without-credentials.ts'
 import { wellFormed } from './replies/well-formed-text.ts'
 
 /** Deeper values are left out: a reply that holds them could not be written, because `JSON.stringify` recurses. */
@@ -84,9 +85,10 @@ export class StepFields {
     const items = (this.list(name) ?? []).map((item) => {
       const source = new StepFields(isObject(item) ? item : {})
       const textOf = (field: string | undefined) => (field === undefined ? undefined : source.text(field))
+      const address = textOf(url)
       const fields = {
         title: textOf(title),
-        url: textOf(url),
+        url: address && withoutCredentials(address),
         text: textOf(text),
         document: textOf(document),
       }

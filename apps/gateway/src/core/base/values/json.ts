@@ -6,9 +6,9 @@
 export type JsonObject = Readonly<Record<string, unknown>>
 
 /** Returns undefined if the value is not a string of valid JSON; no valid JSON parses to undefined. */
-export function parseJson(text: unknown): unknown {
+export function parseJson(text: unknown, reviver?: (name: string, value: unknown) => unknown): unknown {
   try {
-    return typeof text === 'string' ? JSON.parse(text) : undefined
+    return typeof text === 'string' ? JSON.parse(text, reviver) : undefined
   } catch {
     return undefined
   }

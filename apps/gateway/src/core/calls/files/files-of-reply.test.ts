@@ -111,6 +111,33 @@ describe('a file of a reply', () => {
     expect([nowhere.lacksFilesUrl, reply().lacksFilesUrl]).toEqual([true, false])
   })
 
+  test('has neither credentials nor marks that disguise its name, in the list as in the text', () => {
+    const files = reply()
+    const made: MadeFile = {
+      type: 'document',
+      url: 'https://ada:secret@cdn.example.com/f/1',
+      name: 'in/invoice\u202egpj.exe',
+    }
+    expect(shown(files, made)).toBe('[invoicegpj.exe](https://cdn.example.com/f/1)')
+    expect(shown(files, { type: 'document', url: `${ORIGIN}/a%E2%80%AEgpj.exe` })).toBe(
+      `\n\n[agpj.exe](${ORIGIN}/a%E2%80%AEgpj.exe)`,
+    )
+    expect(shown(files, { type: 'document', url: `${ORIGIN}/b`, name: 'a&#x202e;gpj.exe' })).toBe(
+      `\n\n[a&amp;#x202e;gpj.exe](${ORIGIN}/b)`,
+    )
+    expect(files.offered[0]).toEqual({
+      type: 'document',
+      url: 'https://cdn.example.com/f/1',
+      name: 'invoicegpj.exe',
+    })
+  })
+
+  test('is named without the private address of a platform that is public', () => {
+    const files = new FilesOfReply({ baseUrl: 'https://dify.example.com/v1' })
+    expect(shown(files, { ...picture, url: 'http://10.0.0.5:9000/chart.png' })).toBe('chart.png')
+    expect([files.offered[0]?.url, files.lacksFilesUrl]).toEqual([undefined, true])
+  })
+
   test('that is carried by the reply is named, without its bytes', () => {
     const files = reply()
     expect(shown(files, { type: 'image', url: 'data:image/png;base64,YQ==', mediaType: 'image/png' })).toBe(

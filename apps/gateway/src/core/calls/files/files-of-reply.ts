@@ -1,6 +1,7 @@
 import type { Agent } from '#core/agents/adapter.ts'
 import { endOfText, type MadeFile, type OfferedFile, paragraphBreak } from '#core/agents/made-file.ts'
-import { lacksFilesUrl, resolveFileUrl } from '#core/uploads/kept-files/resolve-file-url.ts'
+import { shownName } from '#core/uploads/content/file-name.ts'
+import { clientFileUrl, lacksFilesUrl, resolveFileUrl } from '#core/uploads/kept-files/resolve-file-url.ts'
 import { fileText } from './file-text.ts'
 import { SeenUrls } from './seen-urls.ts'
 
@@ -34,6 +35,11 @@ export class FilesOfReply {
     )
   }
 
+  /** Where the content of a file is at the platform; undefined where the reply itself has it, or nobody can say. */
+  urlOf({ url }: Pick<MadeFile, 'url'>): string | undefined {
+    return url === undefined || isData(url) ? undefined : resolveFileUrl(url, this.#agent)
+  }
+
   /** As clients get them. */
   get offered(): readonly OfferedFile[] {
     return this.#files.map(({ offered }) => offered)
@@ -62,7 +68,7 @@ export class FilesOfReply {
     const isKnown = address !== undefined && this.#addresses.has(address)
     if (isKnown || this.#files.length >= FILES_OF_REPLY_MAX) return undefined
     if (address !== undefined) this.#addresses.add(address)
-    const url = made.url === undefined || isData(made.url) ? undefined : resolveFileUrl(made.url, this.#agent)
+    const url = made.url === undefined || isData(made.url) ? undefined : clientFileUrl(made.url, this.#agent)
     const offered = offeredFile(made, url)
     this.#files = [...this.#files, { made, offered }]
     return offered
@@ -86,7 +92,7 @@ export function offeredFile({ type, name, mediaType }: MadeFile, url: string | u
   return {
     ...(url !== undefined && { url }),
     type,
-    ...(name !== undefined && { name }),
+    ...(name !== undefined && { name: shownName(name) }),
     ...(mediaType !== undefined && { media_type: mediaType }),
   }
 }

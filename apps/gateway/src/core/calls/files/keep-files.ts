@@ -1,5 +1,5 @@
 import type { ChatEvent } from '#core/agents/events.ts'
-import type { MadeFile, OfferedFile } from '#core/agents/made-file.ts'
+import type { MadeFile } from '#core/agents/made-file.ts'
 import type { CallFiles } from '#core/uploads/kept-files/call-files.ts'
 import { type FilesOfReply, isData } from './files-of-reply.ts'
 
@@ -16,13 +16,13 @@ export async function keepFiles(
 ): Promise<readonly ChatEvent[]> {
   await Promise.all(
     files.all.map(async ({ made, offered }) => {
-      const content = contentOf(made, offered)
+      const content = contentOf(made, files.urlOf(made))
       const file =
         content &&
         (await kept.keep({ ...content, type: made.type, name: made.name, mediaType: made.mediaType }))
       if (file === undefined) return
       const { url, name, mediaType } = file
-      files.replace(made, { ...offered, url, name: made.name ?? name, media_type: mediaType })
+      files.replace(made, { ...offered, url, name: offered.name ?? name, media_type: mediaType })
     }),
   )
   const events = files.all.flatMap(({ made, offered }) => {
@@ -36,9 +36,9 @@ export async function keepFiles(
 /** Where the content is: at an address, or within the reply. */
 function contentOf(
   { url }: MadeFile,
-  offered: OfferedFile,
+  address: string | undefined,
 ): { url: string } | { bytes: Uint8Array } | undefined {
-  if (offered.url !== undefined) return { url: offered.url }
+  if (address !== undefined) return { url: address }
   const [head = '', data] = url !== undefined && isData(url) ? url.split(',', 2) : []
   if (data === undefined) return undefined
   return { bytes: head.endsWith(';base64') ? Buffer.from(data, 'base64') : Buffer.from(decoded(data)) }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { lacksFilesUrl, resolveFileUrl, trustedOrigin } from './resolve-file-url.ts'
+import { clientFileUrl, lacksFilesUrl, resolveFileUrl, trustedOrigin } from './resolve-file-url.ts'
 
 const PUBLIC = { baseUrl: 'https://dify.example.com/v1' }
 const PRIVATE = { baseUrl: 'http://10.0.0.5:8080/v1' }
@@ -56,6 +56,26 @@ test.each([
   for (const agent of [PUBLIC, PRIVATE, OWN])
     expect([resolveFileUrl(url, agent), lacksFilesUrl(url, agent)]).toEqual([undefined, false])
 })
+
+test.each([
+  ['https://ada:secret@cdn.example.com/a.png', 'https://cdn.example.com/a.png'],
+  ['//ada:secret@cdn.example.com/a.png', 'https://cdn.example.com/a.png'],
+  ['https:ada:secret@cdn.example.com/a.png', 'https://cdn.example.com/a.png'],
+])('clients get %s without its credentials', (url, shown) => {
+  expect(clientFileUrl(url, PUBLIC)).toBe(shown)
+})
+
+test.each(['http://10.0.0.5/a.png', 'http://minio:9000/a.png', 'http://[fd00::1]/a.png'])(
+  'clients get the private address %s only where the entry has one',
+  (url) => {
+    const files = { baseUrl: PUBLIC.baseUrl, filesUrl: 'https://files.example.com' }
+    for (const agent of [PUBLIC, files])
+      expect([clientFileUrl(url, agent), lacksFilesUrl(url, agent)]).toEqual([undefined, true])
+    const inside = { ...PUBLIC, filesUrl: 'http://minio:9000' }
+    for (const agent of [PRIVATE, OWN, inside])
+      expect([clientFileUrl(url, agent), lacksFilesUrl(url, agent)]).toEqual([url, false])
+  },
+)
 
 test('only an origin that the operator has named is trusted', () => {
   const { filesUrl } = OWN

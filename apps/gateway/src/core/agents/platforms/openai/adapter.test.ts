@@ -213,6 +213,31 @@ test('citations are passed on once, and are sources for those who asked for deta
   ])
 })
 
+test('citations have no credentials in their URLs, and texts about addresses stay as they are', () => {
+  const item = (url: string) => ({
+    title: 'ada@x.example',
+    url,
+    snippet: 'https://a:b@x.example is no place',
+  })
+  const citationOf = (url: string) => ({ type: 'url_citation', url_citation: { title: 'A page', url } })
+  const [given, shown] = ['https://ada:secret@x.example/a', 'https://x.example/a']
+  const events = replyTo([
+    {
+      ...chunkOf({ content: 'a', annotations: [citationOf(given)] }),
+      citations: [given],
+      search_results: [item(given)],
+    },
+  ])
+  expect(events.filter(({ type }) => type === 'citations')).toEqual([
+    {
+      type: 'citations',
+      top: { citations: [shown], search_results: [item(shown)] },
+      annotations: [citationOf(shown)],
+    },
+  ])
+  expect(detailsIn(events)).toMatchObject([{ data: { items: [{ url: shown }, { url: shown }] } }])
+})
+
 test.each([
   ['in the choice', { choices: [{ delta: {}, usage: { prompt_tokens: 1, completion_tokens: 2 } }] }],
   [

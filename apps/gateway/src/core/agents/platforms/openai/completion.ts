@@ -9,8 +9,17 @@ import { isEmpty, type Reading, readMessage } from '#core/agents/translate/repli
 import { completionTokensIn, hasUsage, usageIn } from '#core/agents/translate/replies/token-counts.ts'
 import { ToolCallPieces } from '#core/agents/translate/replies/tool-call-pieces.ts'
 import { textEvent } from '#core/agents/translate/text-event.ts'
-import { isObject, type JsonObject, listOf, objectOf, textOf, toJson } from '#core/base/values/json.ts'
+import {
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parseJson,
+  textOf,
+  toJson,
+} from '#core/base/values/json.ts'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
+import { withoutCredentials } from '#core/base/values/without-credentials.ts'
 
 export interface CompletionState extends ReplyState {
   readonly frames: FrameParser
@@ -234,7 +243,14 @@ function citationsIn(chunk: JsonObject, choice: JsonObject, state: CompletionSta
   const text = toJson([top, own]) ?? ''
   if ((isEmpty(top) && own.length === 0) || text === state.citations || text === '') return []
   state.citations = text
-  return [{ type: 'citations', top, annotations: own }, sourcesDetail(top, own)]
+  const [shown, annotated] = text.includes('@') ? listOf(parseJson(text, withoutCredentialsIn)) : [top, own]
+  const event = { type: 'citations', top: objectOf(shown), annotations: listOf(annotated) } as const
+  return [event, sourcesDetail(event.top, event.annotations)]
+}
+
+/** A text with spaces is no URL, also where it begins with one. */
+function withoutCredentialsIn(_name: string, value: unknown): unknown {
+  return typeof value === 'string' && !/\s/.test(value.trim()) ? withoutCredentials(value) : value
 }
 
 /** The same as progress, for callers of the other interfaces. */
