@@ -8,17 +8,28 @@ export type Cell = string | number | boolean | Date | null
 /** RFC 4180. Formulas are escaped because spreadsheets evaluate them and callers choose some of these texts. */
 export const CSV_FORMAT: Options = {
   record_delimiter: 'windows',
-  escape_formulas: true,
   // Without this, a line end in a cell is quoted only where it is CR LF.
   quote_record_delimiter: true,
   cast: {
     date: (date) => date.toISOString(),
     // The library writes 1 and an empty cell.
     boolean: String,
-    // Some spreadsheets skip a line feed before a formula; the library does not escape that case.
-    string: (text) => (text.startsWith('\n') ? `'${text}` : text),
+    // The library's own escaping looks at the first character alone.
+    string: (text) => text.replace(FORMULA, "'$&").replace(INNER_FORMULA, "'$&"),
   },
 }
+
+/** With what formulas begin, also in forms that are normalized to these signs. */
+const SIGN = '[=+\\-@＝＋－＠﹦﹢﹣﹫]'
+/** What spreadsheets skip before a formula, or do not show. */
+const BLANK = '[\\s\\p{Cc}\\p{Cf}\\p{Z}\\p{Default_Ignorable_Code_Point}]'
+/** A cell with a formula. */
+const FORMULA = new RegExp(`^(?:${BLANK}|;)*(?=${SIGN})`, 'u')
+/**
+ * A formula within a cell, at a place where a cell begins for spreadsheets that separate by semicolons, as they do in much of Europe.
+ * For them a quotation mark behind a comma is an ordinary character, so that line breaks end a record also between quotation marks.
+ */
+const INNER_FORMULA = new RegExp(`(?<=[;\\r\\n]${BLANK}*)${SIGN}`, 'gu')
 
 /** Streams rows as CSV. Rows are read only as fast as the client reads, so memory stays bounded. */
 export function sendCsv(
