@@ -496,7 +496,13 @@ async function converse(sql: Sql): Promise<void> {
     sql,
     derivedIds: createDerivedIds(() => 'secret'),
     runtime: systemRuntime,
-    bounds: { maxTurns: 20, maxCharacters: 40_000, retentionDays: 30, mappingRetentionDays: 400 },
+    bounds: {
+      maxTurns: 20,
+      maxCharacters: 40_000,
+      retentionDays: 30,
+      mappingRetentionDays: 400,
+      ledgerRetentionDays: 500,
+    },
   })
   const enter = (key: string) =>
     conversations.enter(

@@ -120,7 +120,7 @@ export async function createGateway({
     sql: database.lanes.conversations,
     derivedIds,
     runtime,
-    bounds: config.conversations,
+    bounds: { ...config.conversations, ledgerRetentionDays: config.usage.retentionDays },
   })
   const pauses = createPauses({
     sql: database.lanes.conversations,

@@ -137,8 +137,9 @@ const DELETE = `
 WITH gone AS (
   DELETE FROM listed_conversations WHERE id = $1::uuid RETURNING *, NULL::timestamptz AS since
 ), begun_anew AS (
-  UPDATE conversation_generations SET generation = generation + 1, deleting_until = NULL, deleted_at = now()
-  WHERE identity IN (SELECT identity FROM gone)
+  INSERT INTO conversation_generations AS g (identity, generation, deleted_at)
+  SELECT identity, 1, now() FROM gone
+  ON CONFLICT (identity) DO UPDATE SET generation = g.generation + 1, deleting_until = NULL, deleted_at = excluded.deleted_at
 ), mapping AS (
   DELETE FROM conversations WHERE key = $2
 ), turns_gone AS (

@@ -144,6 +144,23 @@ WHERE ctid = ANY (ARRAY(
   FOR UPDATE SKIP LOCKED))
 RETURNING key`
 
+/**
+ * `$1` days, `$2` rows at most. A generation separates the conversation from a deleted one, for all its calls that the ledger still has,
+ * and for what a platform still finds under the earlier id. So it is kept as long as either the ledger or the list may know a call of
+ * the conversation. What a deletion that failed has left behind means nothing.
+ */
+export const SWEEP_GENERATIONS = `
+DELETE FROM conversation_generations
+WHERE ctid = ANY (ARRAY(
+  SELECT g.ctid FROM conversation_generations g
+  WHERE ((g.deleted_at < now() - $1 * interval '1 day'
+        AND NOT EXISTS (SELECT FROM listed_conversations l WHERE l.identity = g.identity))
+      OR (g.deleted_at IS NULL AND g.generation = 0))
+    AND (g.deleting_until IS NULL OR g.deleting_until < now() - interval '1 day')
+  LIMIT $2
+  FOR UPDATE OF g SKIP LOCKED))
+RETURNING identity`
+
 /** `$1` days, `$2` rows at most. They are listed as long as their mappings are kept. */
 export const SWEEP_LISTED = `
 DELETE FROM listed_conversations

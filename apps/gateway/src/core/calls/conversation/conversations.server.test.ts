@@ -8,7 +8,13 @@ import { type Conversations, createConversations } from './conversations.ts'
 import { createDerivedIds } from './derived-ids.ts'
 
 const serverUrl = process.env.E2E_DATABASE_URL
-const BOUNDS = { maxTurns: 3, maxCharacters: 20, retentionDays: 30, mappingRetentionDays: 400 }
+const BOUNDS = {
+  maxTurns: 3,
+  maxCharacters: 20,
+  retentionDays: 30,
+  mappingRetentionDays: 400,
+  ledgerRetentionDays: 500,
+}
 
 const derivedIds = createDerivedIds(() => 'secret')
 let database: Database
@@ -214,7 +220,13 @@ test('a batch of turns that takes too long is written in smaller ones', async ()
       return database.sql.query<Row>(text, values)
     },
   }
-  const bounds = { maxTurns: 9, maxCharacters: 100, retentionDays: 30, mappingRetentionDays: 400 }
+  const bounds = {
+    maxTurns: 9,
+    maxCharacters: 100,
+    retentionDays: 30,
+    mappingRetentionDays: 400,
+    ledgerRetentionDays: 500,
+  }
   const slow = createConversations({ sql, derivedIds, runtime: systemRuntime, bounds })
   const questions = ['q1', 'q2', 'q3', 'q4', 'q5', 'q6', 'q7', 'q8']
   await Promise.all(questions.map((question) => slow.remember('slow', systemRuntime.newId(), question, 'a')))
@@ -250,6 +262,45 @@ test('a mapping is deleted when it has not been used for its retention', async (
   expect((await enter('used')).platformId).toBe('platform of used')
   expect((await enter('used again')).platformId).toBe('platform of used again')
   expect((await enter('unused')).platformId).toBeUndefined()
+})
+
+test('a generation is deleted once neither the ledger nor the list can know a call of its conversation', async () => {
+  const ownerId = systemRuntime.newId()
+  /** A conversation that was deleted so many days ago, or is being deleted. */
+  const deleted = async (
+    name: string,
+    { days, generation = 1, until }: { days: number | null; generation?: number; until?: string },
+  ) => {
+    await database.sql.query(
+      `INSERT INTO conversation_generations (identity, generation, deleted_at, deleting_until)
+       VALUES ($1::text::bytea, $2, now() - $3 * interval '1 day', now() + $4::interval)`,
+      [name, generation, days, until ?? null],
+    )
+  }
+  const listed = (name: string) =>
+    database.sql.query(
+      `INSERT INTO listed_conversations (id, identity, owner_id, end_user, agent, app, conversation, created_at, last_activity_at)
+       VALUES ($1::uuid, $2::text::bytea, $3::uuid, '', 'fastgpt', '', $2, now(), now() - interval '399 days')`,
+      [systemRuntime.newId(), name, ownerId],
+    )
+  await deleted('older than the list and the ledger', { days: 501 })
+  await deleted('in the ledger still', { days: 499 })
+  await deleted('used again', { days: 900, generation: 2 })
+  await listed('used again')
+  await deleted('deleted again just now', { days: 900, until: '1 minute' })
+  await deleted('deleted for the first time just now', { days: null, generation: 0, until: '1 minute' })
+  await deleted('never finished', { days: null, generation: 0, until: '-2 days' })
+  await deleted('given up', { days: null, generation: 0 })
+  expect(await conversations.sweep()).toBe(3)
+  const left = await database.sql.query<{ name: string }>(
+    "SELECT convert_from(identity, 'UTF8') AS name FROM conversation_generations",
+  )
+  expect(left.map(({ name }) => name).toSorted()).toEqual([
+    'deleted again just now',
+    'deleted for the first time just now',
+    'in the ledger still',
+    'used again',
+  ])
 })
 
 test('further uses of a conversation within a day do not change the indexed time of its last use', async () => {

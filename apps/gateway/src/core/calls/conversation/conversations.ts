@@ -18,6 +18,7 @@ import {
   REMEMBERED_AT_ONCE,
   RENEW,
   SETTLE,
+  SWEEP_GENERATIONS,
   SWEEP_LISTED,
   SWEEP_MAPPINGS,
   SWEEP_TURNS,
@@ -109,6 +110,8 @@ export interface ConversationsDeps {
     readonly retentionDays: number
     /** How long a mapping is kept after its last use. */
     readonly mappingRetentionDays: number
+    /** How long the ledger has a call. */
+    readonly ledgerRetentionDays: number
   }
 }
 
@@ -205,7 +208,10 @@ export function createConversations(deps: ConversationsDeps): Conversations {
       const turns = await sql.query(SWEEP_TURNS, [bounds.retentionDays, SWEPT_AT_ONCE])
       const mappings = await sql.query(SWEEP_MAPPINGS, [bounds.mappingRetentionDays, SWEPT_AT_ONCE])
       const listed = await sql.query(SWEEP_LISTED, [bounds.mappingRetentionDays, SWEPT_AT_ONCE])
-      return turns.length + mappings.length + listed.length
+      // After the list, on which it depends whether a generation is needed.
+      const generationDays = Math.max(bounds.mappingRetentionDays, bounds.ledgerRetentionDays)
+      const generations = await sql.query(SWEEP_GENERATIONS, [generationDays, SWEPT_AT_ONCE])
+      return turns.length + mappings.length + listed.length + generations.length
     },
   }
 }
