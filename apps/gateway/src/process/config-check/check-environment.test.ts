@@ -45,6 +45,20 @@ describe('what production lacks', () => {
   })
 })
 
+test.each([
+  ['0.0.0.0', true],
+  ['::', true],
+  ['10.1.2.3', true],
+  ['gateway', true],
+  ['127.0.0.1', false],
+  ['::1', false],
+  ['localhost', false],
+])('a sandbox on HOST=%s is reachable from the network: %s', (HOST, isReachable) => {
+  const named = doubtfulSettings({ ...configOf({ HOST }), sandbox: true }, FILES_ENOUGH)
+  const problem = `is ${HOST}, so that the network reaches this sandbox, whose agents and commands are publicly known`
+  expect(named).toEqual(isReachable ? [{ name: 'HOST', problem }] : [])
+})
+
 test('open files that are fewer than connections and calls need are named with both bounds', () => {
   const config = configOf({}, { connectionsMax: 1_000, chat: { inFlightMax: 100 } })
   expect(doubtfulSettings(config, 1_356)).toEqual([])

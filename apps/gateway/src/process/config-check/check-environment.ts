@@ -35,7 +35,19 @@ export function doubtfulSettings(config: Config, filesMax: number = openFilesMax
     name,
     problem: `is not read; did you mean ${meant}?`,
   }))
-  return [...misspelt, ...exposedSettings(config), ...missingFiles(config, filesMax)]
+  return [
+    ...misspelt,
+    ...exposedSandbox(config),
+    ...exposedSettings(config),
+    ...missingFiles(config, filesMax),
+  ]
+}
+
+/** A sandbox is for the machine on which it runs. */
+function exposedSandbox({ sandbox, host }: Config): DoubtfulSetting[] {
+  if (!sandbox || isLoopback(host)) return []
+  const problem = `is ${host}, so that the network reaches this sandbox, whose agents and commands are publicly known`
+  return [{ name: 'HOST', problem }]
 }
 
 /** Only where others reach the gateway: a developer's machine needs none of these. */
