@@ -18,6 +18,7 @@ import {
 } from './deployments.ts'
 import type { FileTexts } from './file-texts.ts'
 import { type ConfigIssue, findIssues, pathOf } from './issues.ts'
+import { findUnsendableKeys } from './platform-keys.ts'
 import { AgentEntry } from './schema.ts'
 
 /**
@@ -119,6 +120,7 @@ function findContradictions(
   const issues = [
     ...findForeignProperties(adapter, platforms, { agent: entry, apps }, path),
     ...findContradictionsOfLimits(entry, path),
+    ...findUnsendableKeys(entry, path),
   ]
   if (Object.values(apps).filter((app) => app.default).length > 1) {
     issues.push({ path: `${path}.apps`, problem: 'expected one default at most' })
@@ -141,6 +143,7 @@ function findContradictions(
           true,
         ),
         ...findUnknownApps(entry, deployment, place),
+        ...findUnsendableKeys(deployment, place),
         ...findMissing(adapter, inherit(entry, deployment), place, ', in the agent'),
       ]
     }),

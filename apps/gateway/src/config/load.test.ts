@@ -405,6 +405,45 @@ describe('issues', () => {
   })
 })
 
+describe('the key of a platform', () => {
+  /** Wherever an entry may have one. */
+  const placesOf = (apiKey: string) => ({
+    agents: {
+      dify: { ...dify, apiKey, apps: { a: { apiKey } } },
+      other: {
+        ...{ ...dify, platform: 'dify', apps: { a: { apiKey } } },
+        deployments: [{ id: 'main', apiKey, apps: { a: { apiKey } } }],
+      },
+    },
+  })
+
+  test.each([
+    ['app-secret\n', 'a line break'],
+    ['app-secret\r\nx-admin: 1', 'a line break'],
+    [' app-secret', 'a space at its beginning or end'],
+    ['app-secret ', 'a space at its beginning or end'],
+    ['app\tsecret', 'a control character'],
+    ['app\0secret', 'a control character'],
+    ['app\u0085secret', 'a control character'],
+    ['ключ', 'a character outside of Latin-1'],
+    ['app-“secret”', 'a character outside of Latin-1'],
+    ['🔑', 'a character outside of Latin-1'],
+  ])('%j is refused for %s, since no header can carry it, and is not repeated', (apiKey, what) => {
+    const problem = `cannot be sent in a header, since it has ${what}`
+    expect(issuesOf(placesOf(apiKey))).toEqual([
+      `agents.dify.apiKey: ${problem}`,
+      `agents.dify.apps.a.apiKey: ${problem}`,
+      `agents.other.apps.a.apiKey: ${problem}`,
+      `agents.other.deployments[0].apiKey: ${problem}`,
+      `agents.other.deployments[0].apps.a.apiKey: ${problem}`,
+    ])
+  })
+
+  test.each(['app-secret', 'Basic dXNlcg==', 'schlüssel', '!"#$%&~'])('%j is accepted', (apiKey) => {
+    expect(parseConfig({ agents: { dify: { ...dify, apiKey } } }, {}).agents).toHaveLength(1)
+  })
+})
+
 const COLLECTOR = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' }
 
 describe('the environment', () => {
@@ -831,11 +870,17 @@ describe('the content of a file in the place of a value', () => {
     ['secret', 'secret'],
     ['secret\n', 'secret'],
     ['secret\r\n', 'secret'],
-    ['secret\n\n', 'secret\n'],
   ])('%j is taken without its last line break', (content, apiKey) => {
     writeFileSync(join(folder, 'key'), content)
     for (const name of ['${file:key}', `\${file:${join(folder, 'key')}}`])
       expect(configOf(name).agents[0]?.apiKey).toBe(apiKey)
+  })
+
+  test('keeps all line breaks but the last, with which it is no key', () => {
+    writeFileSync(join(folder, 'key'), 'secret\n\n')
+    expect(problemOf('${file:key}')).toEqual([
+      'agents.dify.apiKey: cannot be sent in a header, since it has a line break',
+    ])
   })
 
   test('is no variable of the environment, and an escaped one is no file', () => {
