@@ -7,7 +7,8 @@ import type { Principal } from '#core/requests/principal.ts'
 import type { Services } from '#core/services/services.ts'
 import type { PrismaClient } from '#generated/prisma/client.ts'
 import type { ChatRouteOptions } from '#http/chat/chat-route.ts'
-import { authenticateBy, bearerOf } from '#http/guards/credentials.ts'
+import { bearerOf, originOf } from '#http/guards/credentials.ts'
+import { endUserReader } from '#http/request/end-user.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
 import { createLoaders, type Loaders } from './reads/loaders.ts'
 import { PreviousReports } from './reads/previous-report.ts'
@@ -125,7 +126,8 @@ async function lookUp(
   credential: Credential,
 ): Promise<void> {
   try {
-    credential.caller = await authenticateBy(authentication, http, bearerOf(http))
+    const endUser = endUserReader(http, authentication)
+    credential.caller = await authentication.authenticate(bearerOf(http), originOf(http), endUser)
   } catch (error) {
     credential.problem = problemOf(error)
   }
