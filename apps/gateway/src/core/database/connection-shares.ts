@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
-import { writeObstacle } from '#core/errors/connection-error.ts'
+import { isLockTimeout, writeObstacle } from '#core/errors/connection-error.ts'
 
 /** What the connections of one kind of work are doing. */
 export interface ShareState {
@@ -71,7 +71,9 @@ export class ConnectionShares {
       this.#watch(client)
       // The pool sets it anew whenever it gives this connection away.
       client.release = (error) => {
-        release(error ?? this.#readOnly.has(client))
+        // What has waited too long for a lock has done its connection no harm.
+        const fault = isLockTimeout(error) ? undefined : error
+        release(fault ?? this.#readOnly.has(client))
         this.#leavePlace(by)
       }
       return client

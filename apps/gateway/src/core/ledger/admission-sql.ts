@@ -197,7 +197,10 @@ SELECT json_build_array(coalesce(
    FROM judged r),
   '["key_unknown", null, null, null]')) AS answers`
 
-/** `$1`: a JSON array of hashes of keys. Returns those keys of which a row is locked by now, their own or that of their owner. */
+/**
+ * `$1`: a JSON array of hashes of keys. Returns those keys of which a row is locked, their own or that of their owner, and whether
+ * a stranger holds it, which is any transaction but the running statement of a gateway.
+ */
 export const FIND_LOCKED = `
 WITH asked AS MATERIALIZED (
   SELECT h.value AS key, k.id, k.owner_id
@@ -207,8 +210,17 @@ WITH asked AS MATERIALIZED (
   SELECT id FROM users WHERE id = ANY (ARRAY(SELECT owner_id FROM asked)) FOR NO KEY UPDATE SKIP LOCKED
 ), free_keys AS MATERIALIZED (
   SELECT id FROM api_keys WHERE id = ANY (ARRAY(SELECT id FROM asked)) FOR NO KEY UPDATE SKIP LOCKED
+), locked AS (
+  SELECT a.key, l.holder FROM asked a CROSS JOIN LATERAL (SELECT xmax AS holder FROM users WHERE id = a.owner_id LIMIT 1) l
+  WHERE a.owner_id NOT IN (SELECT id FROM free_users)
+  UNION ALL
+  SELECT a.key, l.holder FROM asked a CROSS JOIN LATERAL (SELECT xmax AS holder FROM api_keys WHERE id = a.id LIMIT 1) l
+  WHERE a.id NOT IN (SELECT id FROM free_keys)
+), strangers AS MATERIALIZED (
+  SELECT l.transactionid FROM pg_locks l LEFT JOIN pg_stat_activity s USING (pid)
+  WHERE l.locktype = 'transactionid' AND l.granted AND (s.application_name = 'trunkline' AND s.state = 'active') IS NOT TRUE
 )
-SELECT key FROM asked WHERE owner_id NOT IN (SELECT id FROM free_users) OR id NOT IN (SELECT id FROM free_keys)`
+SELECT key, bool_or(holder IN (SELECT transactionid FROM strangers)) AS by_stranger FROM locked GROUP BY key`
 
 /** `$1`: the hash of a key, `$2`: for how many milliseconds it waits for the row, which is free again when it returns. */
 export const WAIT_FOR_KEY = `

@@ -64,13 +64,15 @@ const RETRY_AFTER_MS = 100
 const BUSY_SIZE = 12
 const BUSY_GATHER_MS = 2
 /**
- * How long a statement waits for a row. Other processes hold the rows of a user and a key for the milliseconds of their own
- * admissions, and are waited for in the order of arrival.
+ * How long a batch waits for a row before it looks who holds it. Other processes hold the rows of a user and a key while they admit
+ * its calls.
  */
-const ROW_WAIT_MS = 250
-/** While many rows are locked, each is waited for in turn for a shorter time, so that every key has its turn before its deadline. */
-const ROW_WAITS_MS = 1_000
-const ROW_WAIT_MS_MIN = 25
+const ROW_WAIT_MS = Number(process.env.XW ?? 200)
+/** How long a batch is sent again if it is not found that a stranger holds one of its rows. */
+const UNCLEAR_WAIT_MS = 1_000
+/** While many rows are locked, each is waited for in turn for a part of this time, so that all have their turns before a deadline. */
+const LOCKED_ROWS_WAIT_MS = 1_000
+const LOCKED_ROW_WAIT_MS_MIN = 25
 /** The most keys whose rows are remembered as locked. A key that was forgotten is found again, at the price of one wait. */
 const LOCKED_KEYS_MAX = 1_000
 
@@ -93,7 +95,8 @@ export function createAdmissions({ sql, lockedRows, textFor, run, runtime }: Adm
   async function admitBatch(batch: readonly PendingAdmission[]) {
     // A batch may have timed out and been queued again, and its callers have been rejected meanwhile.
     const pending = batch.filter(({ isRefused }) => !isRefused)
-    for (let waits = 1; ; waits += 1) {
+    const startedMs = runtime.elapsedMs()
+    for (;;) {
       const free = lockedKeys.size === 0 ? pending : pending.filter((each) => !lockedKeys.has(keyOf(each)))
       try {
         const answerOf = await send(sql, free, ROW_WAIT_MS)
@@ -103,20 +106,29 @@ export function createAdmissions({ sql, lockedRows, textFor, run, runtime }: Adm
         )
       } catch (error) {
         if (!isLockTimeout(error)) throw error
-        const keys = [...new Set(free.map(keyOf))]
-        const found = keys.length === 1 ? keys : await findLocked(keys)
-        // If none is found, the row is free by now. Or it is neither that of a key nor of a user but a claim, for example. Which call
-        // needs that shows when each key waits by itself.
-        const locked = found.length === 0 && waits > 1 ? keys : found
-        for (const key of locked) lockedKeys.set(key, admissionsOf(key))
+        for (const key of await findLocked(free, runtime.elapsedMs() - startedMs))
+          lockedKeys.set(key, admissionsOf(key))
       }
     }
   }
 
-  async function findLocked(keys: readonly string[]): Promise<readonly string[]> {
+  /** The keys that have to wait by themselves from now on, after their batch has waited for this long. */
+  async function findLocked(
+    calls: readonly PendingAdmission[],
+    waitedMs: number,
+  ): Promise<readonly string[]> {
+    const keys = [...new Set(calls.map(keyOf))]
     const values = [JSON.stringify(keys)]
-    const found = await retryLost(() => sql.query<{ key: string }>(FIND_LOCKED, values), [])
-    return found.map(({ key }) => key)
+    const found = await retryLost(
+      () => sql.query<{ key: string; by_stranger: boolean }>(FIND_LOCKED, values),
+      [],
+    )
+    const isUnclear = !found.some(({ by_stranger }) => by_stranger)
+    if (!isUnclear) return found.flatMap(({ key, by_stranger }) => (by_stranger ? [key] : []))
+    if (waitedMs < UNCLEAR_WAIT_MS) return []
+    // None is found if it is neither the row of a key nor that of a user but a claim, for example. Which call needs that shows when
+    // each key waits by itself.
+    return found.length > 0 ? found.map(({ key }) => key) : keys
   }
 
   function admitWhenFree(call: PendingAdmission): Promise<AdmissionAnswer | undefined> {
@@ -130,7 +142,9 @@ export function createAdmissions({ sql, lockedRows, textFor, run, runtime }: Adm
     return createBatcher<PendingAdmission, AdmissionAnswer | undefined>(async (batch) => {
       for (;;) {
         try {
-          const answerOf = await lockedRows.inTurn((on, rowWaitMs) => admitLocked(batch, key, on, rowWaitMs))
+          const answerOf = await lockedRows.inTurn((on, keysWaiting) =>
+            admitLocked(batch, key, on, keysWaiting),
+          )
           // Of a key for which nothing was tried it is not known whether its rows are free.
           if (answerOf.size > 0) lockedKeys.delete(key)
           return batch.map((each) => answerOf.get(each))
@@ -141,19 +155,21 @@ export function createAdmissions({ sql, lockedRows, textFor, run, runtime }: Adm
     }, options)
   }
 
-  async function admitLocked(batch: readonly PendingAdmission[], key: string, on: Sql, rowWaitMs: number) {
+  async function admitLocked(batch: readonly PendingAdmission[], key: string, on: Sql, keysWaiting: number) {
     const pending = batch.filter(({ isRefused }) => !isRefused)
     if (pending.length === 0) return NO_ANSWERS
+    const shareMs = Math.max(LOCKED_ROW_WAIT_MS_MIN, Math.floor(LOCKED_ROWS_WAIT_MS / keysWaiting))
+    const waitMs = Math.min(ROW_WAIT_MS, shareMs)
     // An admission that waits for its key holds the row of the user, for which those with other keys of the user would wait.
-    await retryLost(() => on.query(WAIT_FOR_KEY, [key, String(rowWaitMs)]), pending)
-    return send(on, pending, rowWaitMs)
+    await retryLost(() => on.query(WAIT_FOR_KEY, [key, String(waitMs)]), pending)
+    return send(on, pending, waitMs)
   }
 
   /** Sends a statement, which counts all of these calls as far as they are admitted, or none. */
-  async function send(on: Sql, pending: readonly PendingAdmission[], rowWaitMs: number): Promise<Answers> {
+  async function send(on: Sql, pending: readonly PendingAdmission[], waitMs: number): Promise<Answers> {
     if (pending.length === 0) return NO_ANSWERS
     const rows = pending.map(({ admission }, index) => admissionRow(admission, index))
-    const statement = { text: textFor(pending.length), rows, calls: pending, rowWaitMs }
+    const statement = { text: textFor(pending.length), rows, calls: pending, rowWaitMs: waitMs }
     const [row] = await retryLost(() => run(on, statement), pending)
     const answers = row?.answers ?? []
     return new Map(pending.map((each, index) => [each, answers[index]]))
@@ -194,8 +210,8 @@ export function createAdmissions({ sql, lockedRows, textFor, run, runtime }: Adm
 
 /** The connection on which calls wait for rows that are locked. */
 export interface LockedRows {
-  /** Runs when those have run that came before, each of which waits for its rows no longer than `rowWaitMs`. */
-  inTurn<Result>(work: (on: Sql, rowWaitMs: number) => Promise<Result>): Promise<Result>
+  /** Runs the work when what came before has run. `keysWaiting` counts what waits for its turn, with this one. */
+  inTurn<Result>(work: (on: Sql, keysWaiting: number) => Promise<Result>): Promise<Result>
 }
 
 export function createLockedRows(sql: Sql): LockedRows {
@@ -205,7 +221,7 @@ export function createLockedRows(sql: Sql): LockedRows {
     inTurn(work) {
       waiting += 1
       const turn = last
-        .then(() => work(sql, rowWaitMs(waiting)))
+        .then(() => work(sql, waiting))
         .finally(() => {
           waiting -= 1
         })
@@ -213,10 +229,6 @@ export function createLockedRows(sql: Sql): LockedRows {
       return turn
     },
   }
-}
-
-function rowWaitMs(keysWaiting: number): number {
-  return Math.max(ROW_WAIT_MS_MIN, Math.min(ROW_WAIT_MS, Math.floor(ROW_WAITS_MS / keysWaiting)))
 }
 
 function keyOf({ admission }: PendingAdmission): string {
