@@ -82,7 +82,7 @@ describe('input that makes the platform answer a bare 500', () => {
     expect(new Set(innocent)).toEqual(new Set(['200']))
     expect(attack).toContain(REFUSED)
     expect(attack.at(-1)).toBe(REFUSED)
-    expect(await breakersOf('poisoned')).toEqual([['closed'], ['0']])
+    await expect.poll(() => breakersOf('poisoned'), { timeout: 20_000 }).toEqual([['closed'], ['0']])
     expect(system.gateway.output).toContain('the deployment fails calls of one owner')
   })
 
@@ -110,11 +110,11 @@ test('a platform that answers 500 to everybody is seen within five calls of two 
   for (const key of [keys.ada, keys.bob, keys.ada, keys.bob, keys.ada])
     expect(await ask(key, 'failing')).toBe('502 agent_error')
   expect([await ask(keys.ada, 'failing'), await ask(keys.bob, 'failing')]).toEqual([REFUSED, REFUSED])
-  expect(await breakersOf('failing')).toEqual([['open'], ['2']])
+  await expect.poll(() => breakersOf('failing'), { timeout: 20_000 }).toEqual([['open'], ['2']])
   await fallible.control.recover()
   expect(await ask(keys.eve, 'failing')).toBe('200')
   expect([await ask(keys.ada, 'failing'), await ask(keys.bob, 'failing')]).toEqual(['200', '200'])
-  expect(await breakersOf('failing')).toEqual([['closed'], ['0']])
+  await expect.poll(() => breakersOf('failing'), { timeout: 20_000 }).toEqual([['closed'], ['0']])
 })
 
 test('a platform that cannot be connected to is seen within five calls, whoever calls, and used again', async () => {
@@ -124,7 +124,7 @@ test('a platform that cannot be connected to is seen within five calls, whoever 
     answers.push(await ask(call % 2 === 0 ? keys.ada : keys.bob, 'down'))
   expect(answers[0]).toBe('502 agent_unreachable')
   expect([await ask(keys.ada, 'down'), await ask(keys.eve, 'down')]).toEqual([REFUSED, REFUSED])
-  expect(await breakersOf('down')).toEqual([['open'], ['2']])
+  await expect.poll(() => breakersOf('down'), { timeout: 20_000 }).toEqual([['open'], ['2']])
   await fallible.control.recover()
   await until('it is used again', async () => (await ask(keys.ada, 'down')) === '200')
   expect(await ask(keys.eve, 'down')).toBe('200')

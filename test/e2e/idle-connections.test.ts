@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { makeApiKey } from '@trunkline/gateway/src/core/accounts/keys/key-format.ts'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { chatBody } from '../support/api.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
@@ -75,6 +77,10 @@ describe.each([1, ...(onServer ? [2] : [])])('connections at their bound, worker
     ['send nothing', ''],
     ['never finish a request', 'GET /healthz HTTP/1.1\r\nHost: a\r\n'],
     ['wait after an answer', 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n'],
+    [
+      'never send the body of a chat with an invented key',
+      `POST /api/v1/chat HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${makeApiKey(randomBytes)}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`,
+    ],
   ])('idle ones of one address that %s keep nobody of another address out', async (_name, head) => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1, localAddress: OTHER_ADDRESS })
     try {

@@ -90,6 +90,32 @@ describe('calls in progress', () => {
   })
 })
 
+describe('large bodies', () => {
+  /** Without an announced length, each counts as the 20 MiB that the route takes, of which one user may have twelve. */
+  const IN_ALL = 15
+
+  test('of one user give their memory back when their replies begin, and not when these end', async () => {
+    const [key = ''] = await tenant('large')
+    const text = JSON.stringify({
+      model: 'vllm',
+      stream: true,
+      messages: [{ role: 'user', content: 'x'.repeat(20_000) }],
+    })
+    const ask = () =>
+      fetch(`${gateway.url}/api/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: new Blob([text]).stream(),
+        duplex: 'half',
+      })
+    const answers = await Promise.all(Array.from({ length: IN_ALL }, ask))
+    expect(answers.map(({ status }) => status)).toEqual(Array(IN_ALL).fill(200))
+    expect(held).toHaveLength(IN_ALL)
+    for (const release of held.splice(0)) release()
+    for (const answer of answers) expect(await readerOf(answer).rest()).toContain('[DONE]')
+  })
+})
+
 describe('uploads', () => {
   const begin = async (key: string): Promise<OpenUpload> => {
     const upload = openUpload(gateway.url, key)

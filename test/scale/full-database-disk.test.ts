@@ -103,9 +103,8 @@ describe.skipIf(server === '' || !canMount || account === undefined)('a server w
       await sendChat(gateway.url, key.full_key)
       return isSaidToBeFull(await readiness(), await metrics())
     })
-    expect(await metrics()).toMatch(
-      /^trunkline_ledger_batch_failures_total\{statement="admit",cause="disk_full"\} [1-9]/m,
-    )
+    const failed = /^trunkline_ledger_batch_failures_total\{statement="admit",cause="disk_full"\} [1-9]/m
+    await until('the failures are counted', async () => failed.test(await metrics()))
     await until('the log says so', () =>
       gateway.output.includes('"msg":"the database cannot write: its disk is full"'),
     )

@@ -91,7 +91,7 @@ describe.skipIf(process.env.E2E_DATABASE_URL === undefined)('three workers', () 
 
   test('a worker that is killed is logged, counted and replaced, and no counter goes back', async () => {
     await Promise.all(Array.from({ length: 30 }, () => sendChat(gateway.url, key.full_key)))
-    let seen = await scrape()
+    let seen = await scrapeAnew()
     const before = numberIn(seen, 'trunkline_calls_total{agent="counting",outcome="done",reason=""}')
     const scrapeOn = async () => {
       const shown = await scrape()
@@ -114,6 +114,7 @@ describe.skipIf(process.env.E2E_DATABASE_URL === undefined)('three workers', () 
       expect((await sendChat(gateway.url, key.full_key)).status).toBe(200)
       await scrapeOn()
     }
+    seen = await scrapeAnew()
     expect(numberIn(seen, 'trunkline_calls_total{agent="counting",outcome="done",reason=""}')).toBe(
       before + 10,
     )
@@ -135,7 +136,7 @@ describe.skipIf(process.env.E2E_DATABASE_URL === undefined)('three workers', () 
 
   test('the counts of a worker that ends by itself are kept to the last', async () => {
     const before = numberIn(
-      await scrape(),
+      await scrapeAnew(),
       'trunkline_http_requests_total{route="/healthz",method="GET",status="200"}',
     )
     const [, ...running] = listeningWorkers()
@@ -145,11 +146,10 @@ describe.skipIf(process.env.E2E_DATABASE_URL === undefined)('three workers', () 
     expect((await Promise.all(pings)).every(({ ok }) => ok)).toBe(true)
     process.kill(running[0]?.pid ?? 0, 'SIGTERM')
     await until('another has taken its place', () => listeningWorkers().length === WORKERS + 2)
-    const after = await scrape()
-    expect(numberIn(after, 'trunkline_http_requests_total{route="/healthz",method="GET",status="200"}')).toBe(
-      before + 30,
-    )
-    expect(numberIn(after, 'trunkline_worker_deaths_total{cause="exited"}')).toBe(1)
+    const shown = await scrapeAnew()
+    const asked = 'trunkline_http_requests_total{route="/healthz",method="GET",status="200"}'
+    expect(numberIn(shown, asked)).toBe(before + 30)
+    expect(numberIn(shown, 'trunkline_worker_deaths_total{cause="exited"}')).toBe(1)
   })
 
   test('SIGTERM to the primary shuts down all workers gracefully', async () => {
@@ -209,13 +209,26 @@ describe.skipIf(process.env.E2E_DATABASE_URL === undefined)('three workers', () 
 
   /** The counters and histograms of a scrape. A scrape whose worker is killed meanwhile is repeated. */
   async function scrape(): Promise<Map<string, number>> {
-    const text = await until('a scrape', () =>
+    return countsIn(await metrics())
+  }
+
+  /** The same of now, since the metrics are rendered at most once a second. */
+  async function scrapeAnew(): Promise<Map<string, number>> {
+    const shown = await metrics()
+    const later = await until('a later scrape', async () => {
+      const text = await metrics()
+      return text !== shown && text
+    })
+    return countsIn(later)
+  }
+
+  function metrics(): Promise<string> {
+    return until('a scrape', () =>
       fetch(`${gateway.url}/metrics`).then(
         (response) => (response.ok ? response.text() : undefined),
         () => undefined,
       ),
     )
-    return countsIn(text)
   }
 })
 

@@ -125,12 +125,13 @@ describe('a chat', () => {
       [small, 0],
       [large, 1],
     ] as const) {
-      const pieces = body.match(/[\s\S]{1,7000}/g) ?? []
-      const chunked = { 'transfer-encoding': 'chunked' }
-      const answers = [await sendChat(url, body), await sendChat(url, Readable.from(pieces), chunked)]
-      expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200])
-      expect(look).toHaveBeenCalledTimes(2 * lookUps)
+      expect((await sendChat(url, body)).statusCode).toBe(200)
+      expect(look).toHaveBeenCalledTimes(lookUps)
     }
+    // One whose length is not announced counts as large.
+    const pieces = Readable.from(large?.match(/[\s\S]{1,7000}/g) ?? [])
+    const answer = await sendChat(url, pieces, { 'transfer-encoding': 'chunked' })
+    expect([answer.statusCode, look.mock.calls.length]).toEqual([200, 2])
     look.mockRestore()
   })
 

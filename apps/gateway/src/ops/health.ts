@@ -1,3 +1,4 @@
+import cluster from 'node:cluster'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { createCachedValue } from '#core/base/async/cached-value.ts'
@@ -26,16 +27,17 @@ export interface Health {
   dependencies(): Promise<Record<string, DependencyState>>
 }
 
-/** How often the metrics are rendered at most: the text has hundreds of kilobytes, and needs no credential. */
-const METRICS_TTL_MS = 1_000
+/** How long the metrics are shown as they are: the text has hundreds of kilobytes, and needs no credential. */
+export const METRICS_TTL_MS = 1_000
 
 export function healthRoutes(app: FastifyInstance, health: Health, metrics: Metrics): void {
   // A process that is full is not dead: a restart would end all of its calls.
   const config = { isAlwaysAnswered: true }
-  // As bytes, so that it is encoded once for all responses.
+  // As bytes, so that it is encoded once for all responses. The primary of several workers keeps one text for all of them: with
+  // one for each, a counter could go back from one scrape to the next.
   const metricsText = createCachedValue(async () => Buffer.from(await metrics.text()), {
     runtime: { elapsedMs: () => performance.now() },
-    ttlMs: METRICS_TTL_MS,
+    ttlMs: cluster.isWorker ? 0 : METRICS_TTL_MS,
   })
   app.get('/healthz', { schema: liveSchema, config }, async () => ({ status: 'ok' as const }))
 

@@ -32,6 +32,7 @@ beforeEach(async () => {
   events = []
   release = []
   app = Fastify({ bodyLimit: LARGEST })
+  app.decorateRequest('apiKey', '')
   installProblems(app)
   installJsonBody(app)
   createLargeBodyGuard({
@@ -44,6 +45,11 @@ beforeEach(async () => {
       },
     },
   })(app, onRefused)
+  app.post(
+    '/chat',
+    { onRequest: async (request) => Object.assign(request, { apiKey: 'a key' }) },
+    async () => '',
+  )
   app.post<{ Body: string[] }>('/', async ({ body }) => {
     events.push('parsed')
     return String(body.length)
@@ -102,6 +108,11 @@ test.each([
   const { answered } = await open('/', owner, `content-length: ${SMALL_BODY_BYTES + 1}`)
   await answered(answer)
   expect(onRefused).toHaveBeenCalledExactlyOnceWith(expect.anything(), expect.objectContaining({ reason }))
+})
+
+test('one of a chat whose length is not announced is refused like that as well', async () => {
+  const { answered } = await open('/chat', 'unknown')
+  await answered(/^HTTP\/1\.1 401 [\s\S]*"reason":"key_unknown"/)
 })
 
 test('one of no announced length is refused once it is large, and the connection goes on', async () => {

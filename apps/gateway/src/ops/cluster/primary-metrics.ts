@@ -1,6 +1,8 @@
 import cluster, { type Worker } from 'node:cluster'
 import { Counter, Registry } from 'prom-client'
+import { createCachedValue } from '#core/base/async/cached-value.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
+import { METRICS_TTL_MS } from '../health.ts'
 import { onceChannelEnded } from './channel-end.ts'
 import { isMessage, sendTo, type WorkerMessage } from './messages.ts'
 import { MetricsWithDeadWorkers } from './metrics-with-dead-workers.ts'
@@ -54,9 +56,17 @@ export function servePrimaryMetrics() {
     if (request?.waiting.size === 0) request.done()
   }
 
-  async function answer(worker: Worker, id: number): Promise<void> {
+  async function render(): Promise<string> {
     await freshReports()
-    sendTo(worker, { kind: 'metrics', answers: id, text: await metrics.text(await own.getMetricsAsJSON()) })
+    return metrics.text(await own.getMetricsAsJSON())
+  }
+  const text = createCachedValue(render, {
+    runtime: { elapsedMs: () => performance.now() },
+    ttlMs: METRICS_TTL_MS,
+  })
+
+  async function answer(worker: Worker, id: number): Promise<void> {
+    sendTo(worker, { kind: 'metrics', answers: id, text: await text.get() })
   }
 
   cluster.on('message', (worker, message: unknown) => {
