@@ -59,10 +59,10 @@ export interface Adapter<
    */
   submitAnswer?(call: AgentCall<Own, Card>, answer: PauseAnswer): HelperCall<void>
   /**
-   * Asks for what a reply does not say itself, once its bytes have ended: the events are those that were missing. Returns undefined
-   * if nothing is missing.
+   * Asks for what a reply does not say itself, once its bytes have ended: the events are those that were missing, or the run still
+   * works and is asked about again later. Returns undefined if nothing is missing.
    */
-  conclude?(call: AgentCall<Own, Card>, state: State): HelperCall<readonly ChatEvent[]> | undefined
+  conclude?(call: AgentCall<Own, Card>, state: State): HelperCall<Conclusion> | undefined
   /** Creates the state for one reply. */
   start(call: AgentCall<Own, Card>): State
   /** Translates one server-sent event. Unparsable data becomes an `error` event. Never throws. */
@@ -99,6 +99,9 @@ export interface Adapter<
   /** A cheap request that checks whether the platform is reachable and accepts our credentials. */
   probe(agent: Agent<Own>, card?: Card): HelperCall<'available' | 'degraded'>
 }
+
+/** What a platform says of a run after the bytes of its reply have ended. */
+export type Conclusion = readonly ChatEvent[] | 'working'
 
 /** Calls about a conversation that the platform keeps. Each is absent where the platform has no such call. */
 export interface ConversationCalls<Own extends EntrySchemas = EntrySchemas, Card = unknown> {

@@ -104,7 +104,8 @@ export function read(
   const hasFailed = translated.some(({ type }) => type === 'error')
   const asked = hasFailed ? undefined : adapter.conclude?.(call, state)
   const conclusion = asked?.read(200, transcript.concluded?.body ?? {}, () => undefined)
-  const concluded = conclusion !== undefined && 'ok' in conclusion ? conclusion.ok : []
+  const concluded =
+    conclusion !== undefined && 'ok' in conclusion && conclusion.ok !== 'working' ? conclusion.ok : []
   return [...translated, ...concluded, ...adapter.finish(state)]
 }
 

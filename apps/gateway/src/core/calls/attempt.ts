@@ -284,12 +284,12 @@ export class Attempt implements CallEnding {
 
   /** Rejects the pending {@link Attempt.next}, while {@link Attempt.stop} still reads what the platform sends. */
   interrupt(cause: Error): void {
-    this.#reply?.upstreamReply.interrupt(cause)
+    this.#reply?.interrupt(cause)
   }
 
   /** Closes the connection to the platform. */
   cancel(cause: Error): void {
-    this.#reply?.upstreamReply.cancel(cause)
+    this.#reply?.cancel(cause)
   }
 
   /**
@@ -372,7 +372,7 @@ export class Attempt implements CallEnding {
     this.#isSuperseded = true
     this.#chat = undefined
     this.#reply?.deadlines.stop()
-    this.#reply?.upstreamReply.cancel(new UpstreamError('agent_truncated'))
+    this.#reply?.cancel(new UpstreamError('agent_truncated'))
   }
 
   #endTurn(failure: Failure | undefined, state: TurnState): Promise<void> {

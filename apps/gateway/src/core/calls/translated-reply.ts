@@ -14,7 +14,7 @@ import type { UpstreamPart, UpstreamReply } from '#core/agents/upstream/upstream
 import type { Runtime } from '#core/base/runtime.ts'
 import type { Exchange, TurnState } from './call-events.ts'
 import type { ConversationTurn } from './conversation/enter-conversation.ts'
-import { ReplySteps } from './listen-then-answer.ts'
+import { ReplySteps } from './reply-steps.ts'
 import type { ReplyContent } from './reply-content.ts'
 import { type ReplyDeadlines, startReplyDeadlines } from './reply-deadlines.ts'
 import { callWithoutTexts, type StoppableReply } from './stop-run.ts'
@@ -82,12 +82,22 @@ export class TranslatedReply implements StoppableReply {
     this.deadlines = startReplyDeadlines(timeouts, runtime, (event) => {
       // After a reported end that nothing withdrew, no deadline fails the reply.
       if (event === 'grace' || this.#content.hasEnd) this.upstreamReply.finish()
-      else this.upstreamReply.cancel(UpstreamError.timeout(this.upstreamReply.wasBegun))
+      else {
+        const timeout = UpstreamError.timeout(this.upstreamReply.wasBegun)
+        this.upstreamReply.cancel(timeout)
+        this.#steps?.interrupt(timeout)
+      }
     })
     this.state = agent.adapter.start(agentCall)
     this.call = callWithoutTexts(agentCall)
     if (submission !== undefined || agent.adapter.conclude !== undefined) {
-      this.#steps = new ReplySteps(upstream, { agent, call: this.call, state: this.state, submission })
+      this.#steps = new ReplySteps(upstream, {
+        agent,
+        call: this.call,
+        state: this.state,
+        submission,
+        works: () => this.deadlines.activity(),
+      })
     }
     this.#requestedModel = agent.adapter.modelOf?.({ agent, app: agentCall.app })
   }
@@ -117,6 +127,18 @@ export class TranslatedReply implements StoppableReply {
     return this.#steps === undefined ? this.upstreamReply.next() : this.#steps.next(this.upstreamReply)
   }
 
+  /** Rejects the pending {@link TranslatedReply.next}, while what the platform sends is still read. */
+  interrupt(cause: Error): void {
+    this.upstreamReply.interrupt(cause)
+    this.#steps?.interrupt(cause)
+  }
+
+  /** Closes the connection, and asks the platform for nothing more. */
+  cancel(cause: Error): void {
+    this.upstreamReply.cancel(cause)
+    this.#steps?.interrupt(cause)
+  }
+
   /** What the exchange with the platform has taken until now. */
   exchange(nowMs: number): Exchange {
     const sentAtMs = this.#sentAtMs
@@ -144,6 +166,8 @@ export class TranslatedReply implements StoppableReply {
     if (part.kind === 'events') this.#translateEvents(part, batch)
     else {
       if (part.kind === 'body') this.#translateBody(part, batch)
+      const isOpen = part.kind === 'body' && part.status < 400 && this.#content.failure === undefined
+      if (isOpen && this.#steps?.isOpenAfterBody() === true) return batch
       if (this.#steps !== undefined) this.#content.sift(this.#steps.concluding, batch)
       this.#content.sift(this.#agent.adapter.finish(this.state), batch)
       this.#learnIds()

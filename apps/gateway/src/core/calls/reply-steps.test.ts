@@ -1,10 +1,10 @@
-import { expect, test } from 'vitest'
-import type { HelperCall } from '#core/agents/adapter.ts'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Conclusion, HelperCall } from '#core/agents/adapter.ts'
 import type { ChatEvent, Failure } from '#core/agents/events.ts'
 import { agentOf, callOf } from '#core/agents/transcripts.test-support.ts'
 import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
 import type { UpstreamPart, UpstreamReply } from '#core/agents/upstream/upstream-reply.ts'
-import { ReplySteps } from './listen-then-answer.ts'
+import { ReplySteps } from './reply-steps.ts'
 
 const SUBMISSION = {
   request: { method: 'POST', url: 'http://form', headers: {} },
@@ -45,6 +45,7 @@ function stepsOf(
     call: callOf(agent),
     state: {},
     submission: SUBMISSION,
+    works: () => undefined,
   })
   return { steps, log, next: () => steps.next(upstreamReply) }
 }
@@ -85,4 +86,86 @@ test('what a reply does not say is asked for after its end', async () => {
   expect(steps.concluding).toEqual([])
   await next()
   expect(steps.concluding).toEqual(said)
+})
+
+describe('a run that works when its bytes have ended', () => {
+  beforeEach(() => {
+    vi.useFakeTimers()
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  const failed: Result = { failure: { reason: 'agent_error', platformStatus: 503 } }
+  const unknown: Result = { failure: { reason: 'agent_misconfigured', platformStatus: 404 } }
+  const whole: Conclusion = [{ type: 'text', text: 'Done.' }]
+
+  /** Steps after a reply that has ended, about which the platform gives these answers, the last of them for ever. */
+  function stepsAfterEnd(answers: readonly (Result | UpstreamError)[]) {
+    const left = [...answers]
+    const askedAtMs: number[] = []
+    let signsOfLife = 0
+    const agent = agentOf('dify')
+    const upstream = {
+      async help() {
+        askedAtMs.push(Date.now())
+        const answer = left.length > 1 ? left.shift() : left[0]
+        if (answer instanceof UpstreamError) throw answer
+        return answer
+      },
+    }
+    const steps = new ReplySteps(upstream as never, {
+      agent: { ...agent, adapter: { ...agent.adapter, conclude: () => SUBMISSION } as never },
+      call: callOf(agent),
+      state: {},
+      submission: undefined,
+      works: () => {
+        signsOfLife += 1
+      },
+    })
+    const startMs = Date.now()
+    const ended = steps.next({ next: async () => END } as UpstreamReply)
+    return {
+      steps,
+      ended,
+      askedAfterS: () => askedAtMs.map((atMs) => (atMs - startMs) / 1_000),
+      signsOfLife: () => signsOfLife,
+    }
+  }
+
+  test('is asked about until it ends, less and less often', async () => {
+    const working = Array.from({ length: 6 }, (): Result => ({ ok: 'working' }))
+    const { steps, ended, askedAfterS, signsOfLife } = stepsAfterEnd([...working, { ok: whole }])
+    await vi.runAllTimersAsync()
+    await ended
+    expect([askedAfterS(), signsOfLife(), steps.concluding]).toEqual([[0, 1, 3, 7, 15, 25, 35], 6, whole])
+  })
+
+  test('is asked about again after an answer that failed, which is no sign of life', async () => {
+    const outages = [failed, new UpstreamError('agent_unreachable')]
+    const { steps, ended, signsOfLife } = stepsAfterEnd([{ ok: 'working' }, ...outages, { ok: whole }])
+    await vi.runAllTimersAsync()
+    await ended
+    expect([signsOfLife(), steps.concluding]).toEqual([1, whole])
+  })
+
+  test.each<[string, readonly (Result | UpstreamError)[]]>([
+    ['is not known any more', [{ ok: 'working' }, unknown]],
+    ['cannot be asked about at all', [failed]],
+  ])('is judged by its reply where it %s', async (_name, answers) => {
+    const { steps, ended } = stepsAfterEnd(answers)
+    await vi.runAllTimersAsync()
+    expect(await ended).toEqual(END)
+    expect(steps.concluding).toEqual([])
+  })
+
+  test('is left alone as soon as its call ends', async () => {
+    const { steps, ended, askedAfterS } = stepsAfterEnd([{ ok: 'working' }])
+    await vi.advanceTimersByTimeAsync(3_500)
+    const left = new Error('left')
+    steps.interrupt(left)
+    await expect(ended).rejects.toBe(left)
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(askedAfterS()).toEqual([0, 1, 3])
+  })
 })
