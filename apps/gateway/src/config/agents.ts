@@ -7,7 +7,7 @@ import { isObject } from '#core/base/values/json.ts'
 import { withoutTrailing } from '#core/base/values/without-trailing.ts'
 import { expectation } from '#core/requests/input/expectation.ts'
 import { resolveConnection } from './connection.ts'
-import { DEPLOYMENT, isReplaceable, NOT_REPLACEABLE } from './deployment-entry.ts'
+import { DEPLOYMENT, isReplaceable, NOT_REPLACEABLE, TIMEOUTS } from './deployment-entry.ts'
 import {
   findContradictionsOfLimits,
   findContradictionsOfList,
@@ -86,7 +86,7 @@ function toAgent(id: string, adapter: Adapter, entry: AgentEntry, connection: Co
     })),
     options: optionsOf(adapter.entry.agent, entry),
     connection,
-    timeouts,
+    timeouts: { ...timeouts, idleMs: timeouts.idleMs ?? adapter.idleMs ?? TIMEOUTS.idleMs[0] },
     endGraceMs,
     reasoning,
     thinkTags,

@@ -13,6 +13,14 @@ const folder = mkdtempSync(join(tmpdir(), 'config-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 describe('defaults', () => {
+  test('the time of silence depends on the platform', () => {
+    const { agents } = parseConfig(
+      { agents: { chat: { ...dify, platform: 'hiagent' }, 'help-desk': dify } },
+      {},
+    )
+    expect(agents.map(({ timeouts }) => timeouts.idleMs)).toEqual([120_000, 330_000])
+  })
+
   test('an agent requires three properties, and everything else has a default', () => {
     const { agents, ...rest } = parseConfig({ agents: { 'help-desk': dify } }, {}, { cwd: '/srv' })
     expect(agents.map(({ deployments, retry, concurrency, ...agent }) => agent)).toEqual([
@@ -28,7 +36,7 @@ describe('defaults', () => {
         apps: [],
         options: { mode: 'chat' },
         connection: { names: 'dns' },
-        timeouts: { connectMs: 5_000, firstByteMs: 120_000, idleMs: 120_000, totalMs: 1_200_000 },
+        timeouts: { connectMs: 5_000, firstByteMs: 120_000, idleMs: 330_000, totalMs: 1_200_000 },
         endGraceMs: 1_500,
         reasoning: false,
         tools: 'refuse',

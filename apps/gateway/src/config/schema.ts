@@ -57,7 +57,14 @@ const ENTRY = {
     {
       connectMs: timeout('connectMs'),
       firstByteMs: timeout('firstByteMs'),
-      idleMs: timeout('idleMs'),
+      // The default is the platform's.
+      idleMs: Type.Optional(
+        wholeNumber({
+          maximum: TIMER_MS_MAX,
+          description: TIMEOUTS.idleMs[1],
+          whenAbsent: '`120000`, for Dify `330000`',
+        }),
+      ),
       totalMs: timeout('totalMs'),
     },
     { description: 'How long the gateway waits for the platform.' },

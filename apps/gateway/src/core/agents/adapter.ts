@@ -26,6 +26,8 @@ export interface Adapter<
   requires(agent: Agent<Own>): readonly ('app_id' | 'conversation_id')[]
   /** Whether an `app_id` is passed to the platform unchanged when the entry lists no apps. */
   readonly takesAppIds: boolean
+  /** How long a run may send nothing by default, in milliseconds; absent where that is as for other platforms. */
+  readonly idleMs?: number
   features(agent: Agent<Own>): Omit<AgentFeatures, 'conversations'>
   /**
    * Where the context of a conversation is kept. `client`: at the platform, under an id that the gateway

@@ -14,9 +14,9 @@ import type { UpstreamPart, UpstreamReply } from '#core/agents/upstream/upstream
 import type { Runtime } from '#core/base/runtime.ts'
 import type { Exchange, TurnState } from './call-events.ts'
 import type { ConversationTurn } from './conversation/enter-conversation.ts'
-import { ReplySteps } from './reply-steps.ts'
 import type { ReplyContent } from './reply-content.ts'
 import { type ReplyDeadlines, startReplyDeadlines } from './reply-deadlines.ts'
+import { ReplySteps } from './reply-steps.ts'
 import { callWithoutTexts, type StoppableReply } from './stop-run.ts'
 
 export interface TranslatedReplyDeps {

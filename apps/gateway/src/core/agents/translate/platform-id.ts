@@ -1,3 +1,5 @@
+import { textOf } from '#core/base/values/json.ts'
+
 const CHARACTERS_MAX = 256
 
 /** C0, DEL and C1. */
@@ -11,7 +13,13 @@ export function isPlatformId(id: string): boolean {
   return id.length <= CHARACTERS_MAX && id.isWellFormed() && !CONTROL.test(id)
 }
 
+/** An id that is not empty, as text: some servers send numbers. It may be one that cannot be stored. */
+export function idOf(value: unknown): string | undefined {
+  return Number.isSafeInteger(value) ? String(value) : textOf(value)
+}
+
 /** The id if it is one that can be stored. */
 export function platformIdOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' && isPlatformId(value) ? value : undefined
+  const id = idOf(value)
+  return id !== undefined && isPlatformId(id) ? id : undefined
 }

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { HeaderReader, UpstreamEvent, UpstreamRequest } from '#core/agents/adapter.ts'
 import { BoundedMap } from '#core/base/values/bounded-map.ts'
+import { parseJson } from '#core/base/values/json.ts'
 import { parseLenientJson } from '#core/base/values/lenient-json.ts'
 import { ContentDecoder, type ContentReader, encodingsOf, type PausableSource } from './content-decoder.ts'
 import { parseCutJson } from './cut-json.ts'
@@ -297,11 +298,8 @@ function isJson(chunks: readonly Buffer[]): boolean {
 
 function parseBody(chunks: readonly Buffer[]): unknown {
   const text = utf8.decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
-  try {
-    return JSON.parse(text)
-  } catch {
-    return parseLenientJson(text) ?? text
-  }
+  const parsed = parseJson(text)
+  return parsed === undefined ? (parseLenientJson(text) ?? text) : parsed
 }
 
 const URLS_MAX = 1_000

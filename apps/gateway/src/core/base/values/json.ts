@@ -5,13 +5,26 @@
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** Returns undefined if the value is not a string of valid JSON; no valid JSON parses to undefined. */
+/**
+ * Returns undefined if the value is not a string of valid JSON; no valid JSON parses to undefined. Without a reviver, integers that a
+ * number cannot hold exactly, such as ids of 64 bits, become the text of their digits.
+ */
 export function parseJson(text: unknown, reviver?: (name: string, value: unknown) => unknown): unknown {
   try {
-    return typeof text === 'string' ? JSON.parse(text, reviver) : undefined
+    if (typeof text !== 'string') return undefined
+    return JSON.parse(text, reviver ?? (LONG_NUMBER.test(text) ? exactInteger : undefined))
   } catch {
     return undefined
   }
+}
+
+/** Sixteen digits may be more than a number can hold. Strings of digits do not match, since parsing would be slower for no reason. */
+const LONG_NUMBER = /[:[,]\s*-?\d{16}/
+
+function exactInteger(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
+  const { source } = context ?? {}
+  return source !== undefined && /^-?\d+$/.test(source) ? source : value
 }
 
 export function isObject(value: unknown): value is JsonObject {

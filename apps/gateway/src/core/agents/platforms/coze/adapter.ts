@@ -16,7 +16,7 @@ import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
 import { multipartPost } from '#core/agents/translate/multipart-post.ts'
-import { isPlatformId, platformIdOf } from '#core/agents/translate/platform-id.ts'
+import { idOf, isPlatformId, platformIdOf } from '#core/agents/translate/platform-id.ts'
 import { isEndMarker } from '#core/agents/translate/replies/end-marker.ts'
 import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
 import { endFailure, finishMeaning } from '#core/agents/translate/replies/finish-words.ts'
@@ -177,8 +177,8 @@ const END: readonly ChatEvent[] = [{ type: 'end', reason: 'stop' }]
 const REPLACED = failureOf('conversation_not_found', { code: 'conversation_replaced' })
 
 function isReplaced({ conversation_id }: JsonObject, { requestedConversationId }: CozeState): boolean {
-  const isKnown = requestedConversationId !== undefined && textOf(conversation_id) !== undefined
-  return isKnown && conversation_id !== requestedConversationId
+  const id = idOf(conversation_id)
+  return requestedConversationId !== undefined && id !== undefined && id !== requestedConversationId
 }
 
 function translateFrame(
@@ -223,8 +223,8 @@ function statusOf(named: string, { status }: JsonObject): string {
 }
 
 function learnIds(conversationId: unknown, runId: unknown, state: CozeState): void {
-  const conversation = textOf(conversationId)
-  const run = textOf(runId)
+  const conversation = idOf(conversationId)
+  const run = idOf(runId)
   if (conversation !== undefined) state.platformConversationId = conversation
   if (run !== undefined) state.runId = run
 }
@@ -282,7 +282,7 @@ function messageCompleted(message: JsonObject, state: CozeState): readonly ChatE
   switch (type) {
     case 'answer':
       learnAnswer(id, state)
-      return state.streamedAnswers.has(textOf(id) ?? '') ? [] : answerPiece(message, state)
+      return state.streamedAnswers.has(idOf(id) ?? '') ? [] : answerPiece(message, state)
     case 'function_call': {
       const call = parseJson(content)
       return [
@@ -344,7 +344,7 @@ function answerPiece(message: JsonObject, state: CozeState): readonly ChatEvent[
   const text = textEvent('text', contentIn(message))
   const reasoning = textEvent('reasoning', message.reasoning_content)
   if (text.length === 0) return reasoning
-  const id = textOf(message.id) ?? ''
+  const id = idOf(message.id) ?? ''
   if (!isPlatformId(id)) return MALFORMED
   const isNext = state.lastAnswer !== undefined && state.lastAnswer !== id
   // The bound protects memory from a run that never ends; answers beyond it may be sent twice.

@@ -3,6 +3,7 @@ import type { Failure } from '#core/agents/events.ts'
 import { EarlyRefusals } from '#core/agents/translate/early-refusals.ts'
 import { failureOf, reasonOfStatus, statusOfError } from '#core/agents/translate/failure.ts'
 import { messageIn } from '#core/agents/translate/refusals/error-words.ts'
+import { reasonOfRun } from '#core/agents/translate/refusals/whose-fault.ts'
 import { type JsonObject, objectOf } from '#core/base/values/json.ts'
 import type { ErrorReason } from '#core/errors/errors.ts'
 
@@ -21,12 +22,12 @@ interface CozeReply {
 /** Maps an error by its `code`, because errors also come with status 200 and texts differ between regions. */
 export function cozeFailure(body: JsonObject, reply: CozeReply): Failure {
   const { status, header, hasConversation, isWhole } = reply
-  const code = cozeCode(body.code)
   const message = messageIn(body.msg)
+  const code = innerCode(cozeCode(body.code), message)
   return failureOf(reasonOf(code, status, message ?? '', hasConversation === true), {
     status,
     header,
-    code: body.code,
+    code: Number.isNaN(code) ? body.code : code,
     logId: objectOf(body.detail).logid ?? header?.('x-tt-logid'),
     message,
     turn: isWhole && (status ?? 200) < 500 ? EARLY.turnOf({ code }) : undefined,
@@ -62,6 +63,12 @@ export function cozeCode(code: unknown): number {
   return typeof code === 'number' || typeof code === 'string' ? Number(code) : Number.NaN
 }
 
+/** In a stream of coze-studio the code of a failure before the run is always the same, and its own one begins the text. */
+function innerCode(code: number, message: string | undefined): number {
+  const inner = code === STUDIO_FAILED ? /^code=(\d{1,12})/.exec(message ?? '')?.[1] : undefined
+  return inner === undefined ? code : Number(inner)
+}
+
 function reasonOf(
   code: number,
   status: number | undefined,
@@ -73,7 +80,9 @@ function reasonOf(
   if (code === 4200 && hasConversation) return 'conversation_not_found'
   if (code === 4101 && /token/i.test(message)) return 'agent_credentials'
   if (isFileCode(code)) return 'agent_rejected_input'
-  return REASON_BY_CODE.get(code) ?? reasonOfStatus(statusOfError(code, status) ?? 500)
+  const reason = REASON_BY_CODE.get(code) ?? reasonOfStatus(statusOfError(code, status) ?? 500)
+  // Of a failure of the model the text alone says which it was.
+  return reason === 'agent_error' ? (reasonOfRun(message) ?? reason) : reason
 }
 
 function isFileCode(code: number): boolean {
@@ -82,6 +91,8 @@ function isFileCode(code: number): boolean {
 
 /** Of the cloud and of coze-studio. */
 const WRONG_PARAMETER: ReadonlySet<number> = new Set([4000, 400, 103000000])
+
+const STUDIO_FAILED = 103100001
 
 /** Also for an upload that coze-studio cannot read. */
 const STUDIO_UPLOAD_FAILED = 104000008
@@ -120,9 +131,11 @@ const REASON_BY_CODE: ReadonlyMap<number, ErrorReason> = new Map([
   [103000000, 'agent_rejected_input'],
   [103000001, 'agent_misconfigured'],
   [103000002, 'conversation_not_found'],
-  [103100001, 'agent_error'],
+  [STUDIO_FAILED, 'agent_error'],
   [103100002, 'app_not_found'],
   [103200003, 'agent_error'],
+  // No chatflow is set up.
+  [103200004, 'agent_misconfigured'],
   [103200005, 'conversation_busy'],
   [104000001, 'agent_misconfigured'],
   [104000003, 'agent_rejected_input'],

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { detailsIn } from '#core/agents/chat-events.test-support.ts'
 import { fileToUpload } from '#core/agents/file-to-upload.test-support.ts'
 import {
@@ -200,6 +200,90 @@ test('a stream of pings alone yields no events', () => {
 
 test('an answer in any event is text', () => {
   expect(replyTo([{ event: 'new', answer: 'a' }])).toEqual([{ type: 'text', text: 'a' }])
+})
+
+test.each([
+  ['start', { type: 'tool_call', data: { arguments: '{"q":"x"}' } }],
+  ['success', { type: 'tool_result', data: { arguments: '{"q":"x"}', output: '21' } }],
+  ['error', { type: 'tool_result', data: { arguments: '{"q":"x"}', output: '21' } }],
+])('the log of an agent node about a tool, with status %s, is a detail of this tool', (status, expected) => {
+  const own = { tool_name: 'search', tool_input: { q: 'x' }, observation: status === 'start' ? null : '21' }
+  const log = { id: 'm1', label: 'search', status, data: own, metadata: { kind: 'tool' } }
+  expect(detailsIn(replyTo([{ event: 'agent_log', data: log }]))).toEqual([
+    { ...expected, id: 'm1', name: 'search', status },
+  ])
+})
+
+test('the log of an agent node about its thoughts is reasoning, and another one is shown as it is', () => {
+  const thought = { id: 't', label: 'thinking', data: { thought: 'Hm.' }, metadata: { kind: 'reasoning' } }
+  const other = { id: 'o', label: 'round', status: 'start', data: { secret: 1 }, metadata: {} }
+  const events = replyTo([
+    { event: 'agent_log', data: thought },
+    { event: 'agent_log', data: other },
+  ])
+  expect(events[0]).toEqual({ type: 'reasoning', text: 'Hm.' })
+  expect(detailsIn(events)).toEqual([{ type: 'other', id: 'o', name: 'round', status: 'start', data: {} }])
+})
+
+describe('a stream that ends although its run goes on', () => {
+  function cut(frames: readonly object[], mode: DifyAgent['options']['mode'] = 'chat') {
+    const call = callOf(agentFor(dify, { options: { mode } }))
+    const state = dify.start(call)
+    for (const frame of frames) dify.translate({ event: undefined, data: JSON.stringify(frame) }, state)
+    return {
+      url: () => dify.conclude?.(call, state)?.request.url,
+      ask: (body: object) => dify.conclude?.(call, state)?.read(200, body, noHeader),
+    }
+  }
+  const ids = { conversation_id: 'c1', message_id: 'm1', workflow_run_id: 'r1' }
+  const piece = { event: 'message', ...ids, answer: 'It took ' }
+
+  test('is completed by the result of the run, once there is one', () => {
+    const { url, ask } = cut([piece])
+    expect(url()).toBe('https://platform.example/v1/workflows/run/r1')
+    expect(ask({ status: 'running' })).toEqual({ ok: 'working' })
+    expect(ask({ status: 'succeeded', outputs: { answer: 'It took long.' } })).toMatchObject({
+      ok: [{ type: 'text', text: 'long.' }, { type: 'detail' }, END],
+    })
+  })
+
+  test('is replaced by the result of the run where that has another text', () => {
+    expect(cut([piece]).ask({ status: 'succeeded', outputs: { answer: 'No.' } })).toMatchObject({
+      ok: [{ type: 'replace', text: 'No.' }, { type: 'detail' }, END],
+    })
+  })
+
+  test('fails as the run does', () => {
+    const failed = { status: 'failed', error: 'Rate limit reached', outputs: null }
+    expect(cut([piece]).ask(failed)).toMatchObject({
+      ok: [{ type: 'detail' }, { type: 'error', failure: { reason: 'agent_rate_limited' } }],
+    })
+  })
+
+  test('answers with the outputs of a workflow, which older releases send as a text', () => {
+    const { ask } = cut([{ event: 'workflow_started', workflow_run_id: 'r1' }], 'workflow')
+    expect(ask({ status: 'succeeded', outputs: '{"result":"Done."}' })).toMatchObject({
+      ok: [{ type: 'detail' }, { type: 'text', text: 'Done.' }, END],
+    })
+  })
+
+  test('of an app without a workflow is completed by the latest message, once that has its text', () => {
+    const { url, ask } = cut([
+      { event: 'agent_message', conversation_id: 'c1', message_id: 'm1', answer: 'a' },
+    ])
+    expect(url()).toContain('/v1/messages?conversation_id=c1')
+    expect(ask({ data: [{ id: 'm1', answer: '' }] })).toEqual({ ok: 'working' })
+    expect(ask({ data: [{ id: 'm2', answer: 'of another turn' }] })).toEqual({ ok: [] })
+    expect(ask({ data: [{ id: 'm1', answer: 'ab' }] })).toEqual({ ok: [{ type: 'text', text: 'b' }, END] })
+  })
+
+  test.each([
+    ['an end has come', [piece, { event: 'message_end', ...ids }]],
+    ['a pause has asked something', [{ event: 'human_input_required', ...ids, data: { form_token: 't' } }]],
+    ['nothing identifies the run', [{ event: 'message', answer: 'a' }]],
+  ])('is not asked about where %s', (_when, frames) => {
+    expect(cut(frames).url()).toBeUndefined()
+  })
 })
 
 test('a closing repetition is dropped only after pieces of an agent', () => {

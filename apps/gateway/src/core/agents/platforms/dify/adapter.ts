@@ -8,7 +8,7 @@ import { errorEvents, MALFORMED, unreadableBody } from '#core/agents/translate/f
 import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { helperCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
-import { platformIdOf } from '#core/agents/translate/platform-id.ts'
+import { idOf, platformIdOf } from '#core/agents/translate/platform-id.ts'
 import { isEndMarker } from '#core/agents/translate/replies/end-marker.ts'
 import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
 import {
@@ -19,18 +19,20 @@ import {
 } from '#core/agents/translate/replies/finish-words.ts'
 import { outputText } from '#core/agents/translate/replies/output-text.ts'
 import { EMPTY_PAUSE, pauseEvents } from '#core/agents/translate/replies/pause-events.ts'
+import { SaidText } from '#core/agents/translate/replies/said-text.ts'
 import { usageOf } from '#core/agents/translate/replies/token-counts.ts'
 import { textEvent } from '#core/agents/translate/text-event.ts'
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/base/values/json.ts'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 import { difyConversations } from './conversations.ts'
 import { difyUrl } from './dify-url.ts'
-import { difyFailure, difyRefusal } from './failures.ts'
+import { difyFailure, difyRefusal, runFailure } from './failures.ts'
 import { difyUpload, fileInfo, isDifyFileRefusal } from './files.ts'
-import { formPause, latestAnswer, listen, Replay, resumeOf, submitForm } from './human-input.ts'
+import { formPause, listen, Replay, resumeOf, submitForm } from './human-input.ts'
 import { filesInOutputs, filesOfEnd, madeFiles, withoutFiles } from './made-files.ts'
 import { difyProbe } from './probe.ts'
 import { progress, replace, sources } from './progress.ts'
+import { type RunResult, resultOf } from './run-result.ts'
 
 /** `mode` is the kind of app that the key belongs to. */
 const ENTRY = {
@@ -49,9 +51,15 @@ interface DifyState extends ReplyState {
   readonly frames: FrameParser
   readonly mode: Mode
   hasText: boolean
-  /** Whether `agent_message` events carried text. */
+  readonly said: SaidText
+  /** Whether `agent_message` events carried text, so that a `message` closes it. */
   hasAgentText: boolean
   workflow: 'running' | 'finished' | 'failed' | 'stopped'
+  /** What the end of a failed run says of it. */
+  runError: string | undefined
+  /** The id by which the run can be asked about. */
+  workflowRunId: string | undefined
+  vainLooks: number
   /** The word of the model node that gave the answer so far, if it ended badly. */
   badWord: string | undefined
   /** The node that gave the last text, where Dify reports it. */
@@ -95,6 +103,8 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
   entryRequires: ['apiKey'],
   requires: () => [],
   takesAppIds: false,
+  // Dify itself closes a stream after 300 seconds of silence, while its run goes on and can be asked for its result.
+  idleMs: 330_000,
   features: ({ options: { mode } }) => ({
     stream: true,
     detail: true,
@@ -128,30 +138,30 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
 
   submitAnswer: submitForm,
 
-  conclude(call, { platformConversationId, hasText, hasFile, outputs, workflow, replay, hasPause }) {
+  // Dify closes a stream in which nothing was sent for 300 seconds, while the run goes on, and some versions end the repetition of
+  // a run that was answered where it had paused. The result is then asked for.
+  conclude(call, state) {
+    const { hasText, hasFile, hasPause, outputs, replay, workflow } = state
     const hasAnswer = hasText || hasFile || outputs !== undefined || hasPause
-    const conversation = platformConversationId ?? call.platformConversationId
-    if (replay === undefined || hasAnswer || workflow !== 'finished' || conversation === undefined)
-      return undefined
-    const { request, read } = latestAnswer(call, conversation)
-    return {
-      request,
-      read(status, body, header) {
-        const answer = read(status, body, header)
-        return 'failure' in answer ? answer : { ok: textEvent('text', answer.ok) }
-      },
-    }
+    // A run that has ended before it was listened to repeats no text.
+    const lacksText = replay !== undefined && workflow === 'finished' && !hasAnswer
+    const isCut = workflow === 'running' && !state.ended && !hasPause
+    return lacksText || isCut ? resultOf(call, state, (result) => resulted(result, state)) : undefined
   },
 
   start: ({ agent, answer }) => ({
     ...(answer !== undefined && { runId: resumeOf(answer.pause).taskId }),
+    workflowRunId: answer && resumeOf(answer.pause).workflowRunId,
+    vainLooks: 0,
     replay: answer && new Replay(resumeOf(answer.pause).token),
     waiting: answer?.waiting ?? [],
     frames: new FrameParser(),
     mode: agent.options.mode,
     hasText: false,
+    said: new SaidText(),
     hasAgentText: false,
     workflow: 'running',
+    runError: undefined,
     badWord: undefined,
     textNode: undefined,
     outputs: undefined,
@@ -213,9 +223,11 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
 }
 
 function learnIds(frame: JsonObject, state: DifyState): void {
-  const runId = textOf(frame.task_id)
-  const platformConversationId = textOf(frame.conversation_id)
+  const runId = idOf(frame.task_id)
+  const platformConversationId = idOf(frame.conversation_id)
   const answerId = platformIdOf(frame.message_id)
+  const workflowRunId = platformIdOf(frame.workflow_run_id)
+  if (workflowRunId !== undefined) state.workflowRunId = workflowRunId
   if (runId !== undefined) state.runId = runId
   if (platformConversationId !== undefined) state.platformConversationId = platformConversationId
   if (answerId !== undefined) state.answerId = answerId
@@ -228,8 +240,7 @@ function translateFrame(frame: JsonObject, state: DifyState): readonly ChatEvent
       state.hasAgentText ||= textOf(frame.answer) !== undefined
       return text(frame.answer, state)
     case 'message':
-      // New Agent apps repeat the whole answer at the end.
-      return state.hasAgentText ? [] : text(frame.answer, state, frame.from_variable_selector)
+      return message(frame, state)
     case 'text_chunk':
       return text(data.text, state, data.from_variable_selector)
     case 'message_replace':
@@ -249,9 +260,20 @@ function translateFrame(frame: JsonObject, state: DifyState): readonly ChatEvent
     case 'error':
       return errorEvents(difyFailure(frame))
     default:
-      // Since Dify 1.11.2 text may come in other events, such as `message_file`.
-      return typeof frame.answer === 'string' ? text(frame.answer, state) : other(frame, data, state)
+      // Once a message has a file, Dify sends its text as `message_file`.
+      return typeof frame.answer === 'string' ? message(frame, state) : other(frame, data, state)
   }
+}
+
+/**
+ * The text of a message. New Agent apps, whose text comes as `agent_message`, close it with their result: it repeats the text or its
+ * end, or it is what nothing was said of before, such as a question or structured data.
+ */
+function message({ answer, from_variable_selector }: JsonObject, state: DifyState): readonly ChatEvent[] {
+  const { hasAgentText, said } = state
+  if (!hasAgentText || typeof answer !== 'string') return text(answer, state, from_variable_selector)
+  if (said.endsWith(answer)) return []
+  return text(said.restOf(answer) ?? `\n\n${answer}`, state)
 }
 
 /** A file is an answer, also where no text comes. */
@@ -284,6 +306,7 @@ function text(value: unknown, state: DifyState, selector?: unknown): readonly Ch
   const events = textEvent('text', value)
   if (events.length === 0) return events
   state.hasText = true
+  if (typeof value === 'string') state.said.add(value)
   state.badWord = undefined
   state.textNode = textOf(listOf(selector)[0])
   return events
@@ -364,6 +387,7 @@ function workflowFinished(data: JsonObject, state: DifyState): readonly ChatEven
   const outputs = objectOf(data.outputs)
   const files = made([...filesInOutputs(outputs), ...filesOfEnd(data)], state)
   state.outputs = outputText(withoutFiles(outputs))
+  state.runError = textOf(data.error)
   const summary = detail(data, (step) => {
     if (isWorkflow) step.keep('outputs')
     return {
@@ -385,10 +409,19 @@ function runEnd(state: DifyState): readonly ChatEvent[] {
 
 function end(state: DifyState): readonly ChatEvent[] {
   state.ended = true
-  const { workflow, badWord, outputs, hasText } = state
-  if (workflow === 'failed' || workflow === 'stopped') return endFailure(workflow, `workflow_${workflow}`)
+  const { workflow, badWord, outputs, hasText, runError } = state
+  if (workflow === 'failed') return errorEvents(runFailure(runError))
+  if (workflow === 'stopped') return endFailure(workflow, 'workflow_stopped')
   if (badWord !== undefined) return endFailure(badEndOf(badWord), badWord)
   return [...(hasText ? [] : text(outputs, state)), { type: 'end', reason: state.modelFinishReason }]
+}
+
+/** The events of a result that was asked for after the end of the stream: what its text adds, and its end. */
+function resulted({ text: whole, run }: RunResult, state: DifyState): readonly ChatEvent[] {
+  const rest = whole === undefined ? '' : state.said.restOf(whole)
+  const added = rest === undefined ? replace(whole, {}) : text(rest, state)
+  if (run !== undefined) return [...added, ...workflowFinished(run, state), ...runEnd(state)]
+  return [...added, ...end(state)]
 }
 
 function badEndOf(word: string): 'failed' | 'stopped' {

@@ -3,6 +3,7 @@ import type { Failure } from '#core/agents/events.ts'
 import { EarlyRefusals } from '#core/agents/translate/early-refusals.ts'
 import { failureOf, reasonOfStatus, refusalReader, statusOfError } from '#core/agents/translate/failure.ts'
 import { messageIn } from '#core/agents/translate/refusals/error-words.ts'
+import { reasonOfRun } from '#core/agents/translate/refusals/whose-fault.ts'
 import { countOf, type JsonObject, objectOf, textOf } from '#core/base/values/json.ts'
 import type { ErrorReason } from '#core/errors/errors.ts'
 
@@ -20,10 +21,41 @@ export function difyFailure(
   const message = textOf(Object.values(objectOf(body.errors))[0]) ?? messageIn(body.message) ?? ''
   const reason =
     REASON_BY_TEXT.find(([pattern]) => pattern.test(message))?.[1] ??
+    (isOfRun(message, code) ? reasonOfProvider(message) : undefined) ??
     REASON_BY_CODE.get(code) ??
     reasonOfStatus(statusOfError(body.code, status) ?? 500)
   const turn = reply.status === undefined ? undefined : EARLY.turnOf({ status, code, message })
   return failureOf(reason, { ...reply, status, code, message, turn })
+}
+
+/** The failure of a run whose end says what went wrong, which since Dify 1.12 no `error` event repeats. */
+export function runFailure(error: string | undefined): Failure {
+  const message = error ?? ''
+  const ofText = REASON_BY_TEXT.find(([pattern]) => pattern.test(message))?.[1]
+  const isOfProvider = ofText === 'content_filtered' || ofText === 'agent_rate_limited'
+  const reason = isOfProvider ? ofText : reasonOfProvider(message)
+  return failureOf(reason, { code: 'workflow_failed', message })
+}
+
+/** The class that Dify's plugins put before the text of a model's provider: `[openai] Rate Limit Error, …` also for a used-up quota. */
+const PLUGIN_PREFIX = /^(?:Run failed: )?\[[^\]]{1,100}\] [A-Za-z ]{1,40} Error, /
+
+/** The provider's own words within an error that Python has printed. */
+const PROVIDER_MESSAGE = /['"]message['"]: ['"](.{1,500})/
+
+/** Looks at the provider's own words first, since what stands around them is less precise. */
+function reasonOfProvider(message: string): ErrorReason {
+  return (
+    reasonOfRun(PROVIDER_MESSAGE.exec(message)?.[1]) ??
+    reasonOfRun(message.replace(PLUGIN_PREFIX, '')) ??
+    reasonOfRun(message) ??
+    'agent_error'
+  )
+}
+
+/** Whether an error is one of the model's provider, although Dify reports it as a client error. */
+function isOfRun(message: string, code: string | undefined): boolean {
+  return /^Run failed/.test(message) || code === 'completion_request_error'
 }
 
 /** Maps a reply with status ≥ 400. */
@@ -53,8 +85,6 @@ const REASON_BY_TEXT: readonly (readonly [RegExp, ErrorReason])[] = [
   // The model provider's moderation, which may fail different parts of a run.
   [/content_filter|content management policy/i, 'content_filtered'],
   [/^Too many requests/, 'agent_rate_limited'],
-  // The model provider failed, although Dify reports it as a client error.
-  [/^Run failed/, 'agent_error'],
   // Only a prefix is compared, because flask-restx appends suggestions of other URLs.
   [/^Conversation not exists/i, 'conversation_not_found'],
   // Of a message that is rated.
@@ -76,7 +106,6 @@ const REASON_BY_CODE: ReadonlyMap<unknown, ErrorReason> = new Map([
   ['provider_not_initialize', 'agent_misconfigured'],
   ['model_currently_not_support', 'agent_misconfigured'],
   ['provider_quota_exceeded', 'agent_quota'],
-  ['completion_request_error', 'agent_error'],
   ['internal_server_error', 'agent_error'],
   ['invalid_param', 'agent_rejected_input'],
   ['bad_request', 'agent_rejected_input'],

@@ -35,7 +35,7 @@ test('a form is a pause with its actions, its fields and its end, and its token 
       { id: 'approve', title: 'Approve' },
       { id: 'reject', title: 'Reject' },
     ],
-    fields: [{ name: 'comment', type: 'paragraph', required: true, default: 'ok' }],
+    fields: [{ name: 'comment', type: 'paragraph', required: false, default: 'ok' }],
     expiresAt: '2026-02-26T18:13:20.000Z',
     takesText: false,
     resume: { token: 'secret-token', workflowRunId: 'r1', taskId: 't1' },
@@ -61,6 +61,10 @@ test('a form without a token, which was delivered by e-mail, is shown and cannot
     unanswerable: expect.stringContaining('sent'),
   })
 })
+
+function eventsIn(answer: object | undefined): readonly ChatEvent[] {
+  return answer !== undefined && 'ok' in answer && Array.isArray(answer.ok) ? answer.ok : []
+}
 
 describe('an answer', () => {
   test('listens to the rest of the run, as the user of the run', () => {
@@ -93,6 +97,18 @@ describe('an answer', () => {
       action: 'approve',
       user: '0123456789abcdefghij',
     })
+  })
+
+  test('leaves texts empty that a button alone has not filled in, and keeps what the form proposes', () => {
+    const { call, answer } = answering()
+    const fields = [
+      { name: 'comment', type: 'paragraph', required: false } as const,
+      { name: 'kind', type: 'select', required: false, options: ['a', 'b'], default: 'b' } as const,
+      { name: 'count', type: 'number', required: false } as const,
+    ]
+    const given = { ...answer, pause: { ...answer.pause, fields }, fields: {} }
+    const { request } = dify.submitAnswer?.(call as never, given) ?? {}
+    expect(JSON.parse(textSent(request as never)).inputs).toEqual({ comment: '', kind: 'b' })
   })
 
   test.each([
@@ -155,7 +171,37 @@ describe('an answer', () => {
     const helper = dify.conclude?.(call as never, state)
     expect(helper?.request.url).toContain('/v1/messages?conversation_id=c1&user=0123456789abcdefghij&limit=1')
     const body = { data: [{ answer: 'One moment.' }, { answer: 'Sent.' }] }
-    expect(helper?.read(200, body, noHeader)).toEqual({ ok: [{ type: 'text', text: 'Sent.' }] })
+    expect(helper?.read(200, body, noHeader)).toEqual({
+      ok: [
+        { type: 'text', text: 'Sent.' },
+        { type: 'end', reason: 'stop' },
+      ],
+    })
+  })
+
+  test('to a run that repeats itself up to its pause and then says nothing is the result of the run', () => {
+    const { call } = answering()
+    const state = dify.start(call as never)
+    const frames = BEFORE.map((frame) => ({ ...frame, conversation_id: 'c1', workflow_run_id: 'r1' }))
+    for (const frame of frames) dify.translate({ event: undefined, data: JSON.stringify(frame) }, state)
+    const ask = (body: object) => dify.conclude?.(call as never, state)?.read(200, body, noHeader)
+    expect(dify.conclude?.(call as never, state)?.request.url).toContain('/v1/workflows/run/r1')
+    expect([ask({ status: 'paused' }), ask({ status: 'running' })]).toEqual([
+      { ok: 'working' },
+      { ok: 'working' },
+    ])
+    expect(textOf(eventsIn(ask({ status: 'succeeded', outputs: { answer: 'Sent.' } })))).toBe('Sent.')
+  })
+
+  test('to a run that goes on waiting is cut', () => {
+    const { call } = answering()
+    const state = dify.start(call as never)
+    const ask = () => dify.conclude?.(call as never, state)?.read(200, { status: 'paused' }, noHeader)
+    const answers = Array.from({ length: 5 }, ask)
+    expect(answers.map((each) => each !== undefined && 'ok' in each && each.ok)).toEqual([
+      ...Array.from({ length: 4 }, () => 'working'),
+      [],
+    ])
   })
 
   test('whose text has come needs no further request', () => {

@@ -58,7 +58,7 @@ export function formPause(frame: JsonObject): Pause {
 const ELSEWHERE =
   'the agent has sent this form by other means, such as e-mail, and it can be answered only there.'
 
-/** Dify wants a value for every field of the form. */
+/** A button alone may leave the texts of a form empty. */
 function fieldOf(input: JsonObject, defaults: JsonObject): readonly PauseField[] {
   const name = textOf(input.output_variable_name)
   if (name === undefined) return []
@@ -72,7 +72,7 @@ function fieldOf(input: JsonObject, defaults: JsonObject): readonly PauseField[]
       name,
       ...(label !== undefined && { label }),
       type: FIELD_TYPES[textOf(input.type) ?? ''] ?? 'text',
-      required: true,
+      required: input.required === true,
       ...(options.length > 0 && { options }),
       ...(hasPreset && { default: preset }),
     },
@@ -113,7 +113,10 @@ export function submitForm(call: AgentCall, { pause, option, fields }: PauseAnsw
   const { token } = resumeOf(pause)
   const kinds = new Map(pause.fields.map(({ name, type }) => [name, type]))
   const inputs = Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, inputOf(value, kinds.get(name))]),
+    Object.entries({ ...leftOut(pause), ...fields }).map(([name, value]) => [
+      name,
+      inputOf(value, kinds.get(name)),
+    ]),
   )
   const body = { inputs, action: option ?? '', user: call.endUser }
   return {
@@ -123,6 +126,17 @@ export function submitForm(call: AgentCall, { pause, option, fields }: PauseAnsw
       return { failure: formFailure(status, difyRefusal(status, reply, header)) }
     },
   }
+}
+
+/** Dify wants a value for every field of a form, also for those that were left empty. */
+function leftOut({ fields }: Pick<Pause, 'fields'>): JsonObject {
+  return Object.fromEntries(
+    fields.flatMap(({ name, type, default: preset }) => {
+      const isText = type === 'text' || type === 'paragraph'
+      const value = preset ?? (isText ? '' : type === 'file-list' ? [] : undefined)
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
 }
 
 /** A form that is gone, expired or answered is 404 or 412. What Dify refuses as wrong or unknown has left the form as it was. */
@@ -146,18 +160,6 @@ function inputOf(value: unknown, type: PauseField['type'] | undefined): unknown 
       return String(value)
     default:
       return value
-  }
-}
-
-/** The latest message of a conversation, whose text a run that had ended before it was listened to does not repeat. */
-export function latestAnswer(call: AgentCall, conversationId: string): HelperCall<string | undefined> {
-  const query = new URLSearchParams({ conversation_id: conversationId, user: call.endUser, limit: '1' })
-  return {
-    request: { method: 'GET', url: difyUrl(call, `/messages?${query}`), headers: bearer(call) },
-    read(status, body, header) {
-      if (status >= 400) return { failure: difyRefusal(status, body, header) }
-      return { ok: textOf(objectOf(listOf(objectOf(body).data).at(-1)).answer) }
-    },
   }
 }
 

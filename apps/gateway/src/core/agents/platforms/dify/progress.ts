@@ -1,7 +1,7 @@
 import type { ChatEvent, DetailEvent } from '#core/agents/events.ts'
 import { detail, StepFields } from '#core/agents/translate/detail-event.ts'
 import { textEvent } from '#core/agents/translate/text-event.ts'
-import type { JsonObject } from '#core/base/values/json.ts'
+import { type JsonObject, objectOf } from '#core/base/values/json.ts'
 
 /**
  * Leaves out inputs, outputs and process data of nodes, because they contain prompts and quoted knowledge.
@@ -24,15 +24,7 @@ export function progress(frame: JsonObject, data: JsonObject): readonly ChatEven
     case 'reasoning_chunk':
       return textEvent('reasoning', data.reasoning)
     case 'agent_log':
-      return [
-        detail(data, (step) => ({
-          type: 'other',
-          id: step.text('id'),
-          name: step.text('label'),
-          status: step.text('status'),
-          data: {},
-        })),
-      ]
+      return agentLog(data)
     case 'workflow_started':
     case 'node_retry':
     case 'iteration_started':
@@ -47,6 +39,26 @@ export function progress(frame: JsonObject, data: JsonObject): readonly ChatEven
     default:
       return []
   }
+}
+
+/** What agent nodes log: since Dify 1.18 their tools and thoughts, in which a call and its result have the same id. */
+function agentLog(log: JsonObject): readonly ChatEvent[] {
+  const own = objectOf(log.data)
+  const { kind } = objectOf(log.metadata)
+  if (kind === 'reasoning') return textEvent('reasoning', own.thought)
+  const common = (step: StepFields) => ({ id: step.text('id'), status: step.text('status') })
+  if (kind !== 'tool' && kind !== 'builtin_tool')
+    return [detail(log, (step) => ({ type: 'other', ...common(step), name: step.text('label'), data: {} }))]
+  const isResult = log.status !== 'start'
+  return [
+    detail({ ...own, id: log.id, status: log.status, label: log.label }, (step) => {
+      const name = step.text('tool_name') ?? step.text('label')
+      const input = step.jsonText('tool_input')
+      if (!isResult) return { type: 'tool_call', ...common(step), name, data: { arguments: input } }
+      const output = step.jsonText('observation') ?? step.jsonText('output') ?? ''
+      return { type: 'tool_result', ...common(step), name, data: { arguments: input, output } }
+    }),
+  ]
 }
 
 function nodeOf(step: StepFields) {

@@ -13,12 +13,34 @@ function bodySent(overrides: Partial<Parameters<typeof fastgpt.start>[0]>) {
   return JSON.parse(textSent(fastgpt.buildRequest(callOf(agent, overrides))))
 }
 
+test('the address of version 2 is used where the entry says so', () => {
+  const { url } = fastgpt.buildRequest(
+    callOf(agentFor(fastgpt, { options: { nodeData: 'filtered', api: 'v2' } })),
+  )
+  expect(new URL(url).pathname).toBe('/api/v2/chat/completions')
+})
+
+test.each([
+  // The same word stood beside other numbers, and the same number beside other words.
+  [{ code: 500002, statusText: 'aiPointsNotEnough' }, 'agent_quota'],
+  [{ code: 500004, statusText: 'unAuthTeam' }, 'agent_misconfigured'],
+  [{ code: 500004, statusText: 'error' }, 'agent_quota'],
+  [{ code: 500004, statusText: 'newWord' }, 'agent_error'],
+  [{ code: 504001, statusText: '', message: 'chatIsGenerating' }, 'conversation_busy'],
+  [{ code: 510001, statusText: 'agentSandboxInitializing' }, 'agent_rate_limited'],
+  [{ message: "This model's maximum context length is 8192 tokens." }, 'agent_rejected_input'],
+  [{ message: 'Rate limit reached for requests per minute' }, 'agent_rate_limited'],
+  [{ message: 'Incorrect API key provided' }, 'agent_error'],
+])('the error %j is %s', (error, reason) => {
+  expect(fastgpt.toFailure(500, error, noHeader).reason).toBe(reason)
+})
+
 /** Translates one reply; each frame is the SSE field `event` and the value of `data`. */
 function replyTo(
   frames: readonly (readonly [string, unknown])[],
   nodeData: 'filtered' | 'full' = 'filtered',
 ) {
-  const state = fastgpt.start(callOf(agentFor(fastgpt, { options: { nodeData } })))
+  const state = fastgpt.start(callOf(agentFor(fastgpt, { options: { nodeData, api: 'v1' } })))
   const events = frames.flatMap(([event, data]) =>
     fastgpt.translate({ event, data: typeof data === 'string' ? data : JSON.stringify(data) }, state),
   )

@@ -25,7 +25,7 @@ import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/base/
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 import { fastgptConversations } from './conversations.ts'
 import { interaction, toolDetail, variables } from './details.ts'
-import { fastgptFailure, fastgptRefusal } from './failures.ts'
+import { fastgptFailure, fastgptRefusal, nodeFailure } from './failures.ts'
 import { chatOf, fastgptUrl } from './fastgpt-url.ts'
 import {
   type BadEnd,
@@ -33,6 +33,7 @@ import {
   countTokens,
   endWordOf,
   type FastGptTokens,
+  failureIn,
   hasFailed,
   isAnswering,
   pluginOutputs,
@@ -45,6 +46,11 @@ const ENTRY = {
     nodeData: oneOf(['filtered', 'full'], {
       default: 'filtered',
       description: 'Whether `detail: true` shows prompts and quoted knowledge: `filtered` omits them.',
+    }),
+    api: oneOf(['v1', 'v2'], {
+      default: 'v1',
+      description:
+        'Which of FastGPT’s addresses for chats is used. Both are read alike; `v2` exists since 4.14 and is the one that its documentation names.',
     }),
   }),
   app: section({}),
@@ -61,7 +67,8 @@ interface FastGptState extends ReplyState {
   modelFinishReason: FinishReason | undefined
   /** Whether the client received a text or a question. */
   answered: boolean
-  nodeFailed: boolean
+  /** What the first failed node says of it. */
+  nodeError: unknown
   /** How the node that gave the answer so far has ended, if that was badly. */
   badEnd: BadEnd | undefined
   /** The outputs of a plugin app, which answers with nothing else. */
@@ -94,7 +101,7 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
   takesDataUrls: false,
 
   buildRequest(call) {
-    return jsonPost(fastgptUrl(call, '/v1/chat/completions'), bearer(call), {
+    return jsonPost(fastgptUrl(call, `/${call.agent.options.api}/chat/completions`), bearer(call), {
       ...chatOf(call),
       stream: true,
       detail: true,
@@ -115,7 +122,7 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
     tokens: { prompt: 0, completion: 0, countedNodes: new Set() },
     modelFinishReason: undefined,
     answered: false,
-    nodeFailed: false,
+    nodeError: undefined,
     badEnd: undefined,
     outputs: undefined,
     toolTexts: new WellFormedText(),
@@ -149,9 +156,9 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
           })),
         ]
       case 'flowNodeResponse':
-        return nodesFinished([frame], state)
+        return nodesFinished([frame], state, false)
       case 'flowResponses':
-        return nodesFinished(listOf(json), state)
+        return nodesFinished(listOf(json), state, true)
       case 'toolCall':
       case 'toolParams':
       case 'toolResponse':
@@ -193,9 +200,11 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
     }
     const { error, responseData, newVariables } = objectOf(body)
     const nodes = listOf(responseData)
-    state.nodeFailed = errorIn({ error }, true) !== undefined
+    const failed = errorIn({ error }, true)
+    state.nodeError = failed
     // It is the error of the last node, of which nothing else is known.
-    if (state.nodeFailed && nodes.length === 0) state.badEnd = { meaning: 'failed', code: 'node_failed' }
+    if (failed !== undefined && nodes.length === 0)
+      state.badEnd = { meaning: 'failed', code: 'node_failed', error: failed }
     const { badEnd } = state
     const word = finishWordIn(objectOf(choice))
     const hasVariables = Object.keys(objectOf(newVariables)).length > 0
@@ -204,7 +213,7 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
     return [
       ...(hasVariables ? [variables(objectOf(body), 'newVariables')] : []),
       ...said,
-      ...nodesFinished(nodes, state),
+      ...nodesFinished(nodes, state, true),
       // A body is whole, whether or not it says why it ended.
       ...end(word === undefined || finishMeaning(word) === 'none' ? 'stop' : word, state),
     ]
@@ -324,9 +333,10 @@ function outputsOf(state: FastGptState): readonly ChatEvent[] {
   return [{ type: 'text', text: outputs }]
 }
 
-function silentFailure({ nodeFailed, answered, badEnd }: FastGptState): readonly ChatEvent[] {
+function silentFailure({ nodeError, answered, badEnd }: FastGptState): readonly ChatEvent[] {
+  if (badEnd?.meaning === 'failed') return errorEvents(nodeFailure(badEnd.error, badEnd.code))
   if (badEnd !== undefined) return endFailure(badEnd.meaning, badEnd.code)
-  return nodeFailed && !answered ? errorEvents({ reason: 'agent_error' }) : []
+  return nodeError !== undefined && !answered ? errorEvents(nodeFailure(nodeError)) : []
 }
 
 /** A piece of a tool's arguments may end within a character. */
@@ -335,10 +345,15 @@ function wholeTexts(tool: JsonObject, { toolTexts }: FastGptState): JsonObject {
   return typeof params === 'string' ? { ...tool, params: toolTexts.join(textOf(id) ?? '', params) } : tool
 }
 
-function nodesFinished(items: readonly unknown[], state: FastGptState): readonly ChatEvent[] {
+/** @param isList - whether these are all nodes of the run, which may repeat those that came one by one */
+function nodesFinished(
+  items: readonly unknown[],
+  state: FastGptState,
+  isList: boolean,
+): readonly ChatEvent[] {
   const nodes = items.map(objectOf)
-  countTokens(nodes, state.tokens)
-  state.nodeFailed ||= nodes.some(hasFailed)
+  countTokens(nodes, state.tokens, isList)
+  state.nodeError ??= failureIn(nodes)
   const word = nodes
     .filter(isAnswering)
     .map((node) => endWordOf(node))

@@ -1,6 +1,7 @@
 import type { ChatEvent } from '#core/agents/events.ts'
 import type { PauseField } from '#core/agents/pause.ts'
 import { detail } from '#core/agents/translate/detail-event.ts'
+import { errorEvents, failureOf } from '#core/agents/translate/failure.ts'
 import { pauseEvents } from '#core/agents/translate/replies/pause-events.ts'
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/base/values/json.ts'
 
@@ -37,8 +38,11 @@ export function interaction(
     pause = params.childrenResponse
     params = objectOf(pause.params)
   }
-  const options = listOf(params.userSelectOptions)
-    .map((option) => textOf(objectOf(option).value))
+  // The points of the team are used up, and nothing that a user says changes that.
+  if (pause.type === 'paymentPause') return errorEvents(failureOf('agent_quota', { code: 'paymentPause' }))
+  // The questions of an agent's plan have plain texts.
+  const options = [...listOf(params.userSelectOptions), ...listOf(params.options)]
+    .map((option) => textOf(option) ?? textOf(objectOf(option).value))
     .filter((option) => option !== undefined)
     .map((option) => ({ id: option, title: option }))
   const fields = listOf(params.inputForm).flatMap((field) => formField(objectOf(field)))

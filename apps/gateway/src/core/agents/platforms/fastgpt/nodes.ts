@@ -7,31 +7,53 @@ import { countOf, isObject, type JsonObject, listOf, objectOf, textOf } from '#c
 export interface FastGptTokens {
   prompt: number
   completion: number
+  /** The nodes that were counted, whose numbers a list of all nodes repeats. */
   readonly countedNodes: Set<string>
 }
 
 /** Protects memory from a run that never ends. */
 const NODES_MAX = 10_000
 
+/** Where the nodes within a node stand; all but the first are only read by releases since 4.15. */
+const INNER = [
+  'childrenResponses',
+  'toolDetail',
+  'pluginDetail',
+  'loopDetail',
+  'loopRunDetail',
+  'parallelDetail',
+] as const
+
+function innerNodes(node: JsonObject): readonly JsonObject[] {
+  return INNER.flatMap((name) => listOf(node[name])).map(objectOf)
+}
+
+/** The nodes and those within them, as far as the bound goes. Iterates instead of recursing, because their nesting has no bound. */
+function* everyNode(nodes: readonly JsonObject[]): Generator<JsonObject> {
+  const open = [...nodes]
+  let count = 0
+  for (let node = open.pop(); node !== undefined && count < NODES_MAX; node = open.pop()) {
+    count += 1
+    yield node
+    open.push(...innerNodes(node))
+  }
+}
+
 /**
  * Adds up the tokens of nodes and of the nodes nested in them. A node counts only its own model calls (a tool
  * node in its `toolCall…` fields; apps, plugins and loops have none), so a sum over all levels counts nothing
- * twice. The id prevents counting a node that is sent twice. Old releases send one total (`tokens`), for
- * which the usage stays unknown.
+ * twice. A node that comes again by itself brings what was added to it; in a list of all nodes it is a repetition. Old releases send one
+ * total (`tokens`), for which the usage stays unknown.
  */
-export function countTokens(nodes: readonly JsonObject[], tokens: FastGptTokens): void {
-  // Iterates instead of recursing, because the nesting of a platform's data has no bound.
-  const open = [...nodes]
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+export function countTokens(nodes: readonly JsonObject[], tokens: FastGptTokens, isList: boolean): void {
+  const before = isList ? new Set(tokens.countedNodes) : undefined
+  for (const node of everyNode(nodes)) {
     const id = textOf(node.id)
-    if (id !== undefined && tokens.countedNodes.has(id)) continue
+    if (id !== undefined && before?.has(id) === true) continue
     if (tokens.countedNodes.size >= NODES_MAX) return
     if (id !== undefined) tokens.countedNodes.add(id)
     tokens.prompt += countOf(node.inputTokens) ?? countOf(node.toolCallInputTokens) ?? 0
     tokens.completion += countOf(node.outputTokens) ?? countOf(node.toolCallOutputTokens) ?? 0
-    for (const inner of ['toolDetail', 'pluginDetail', 'loopDetail']) {
-      for (const child of listOf(node[inner])) open.push(objectOf(child))
-    }
   }
 }
 
@@ -46,7 +68,12 @@ const ANSWERING: ReadonlySet<unknown> = new Set([
   'appModule',
   'pluginModule',
   'loop',
+  'loopRun',
+  'parallelRun',
 ])
+
+/** The nodes within these are tools, after whose failure the model goes on. */
+const CALLING_TOOLS: ReadonlySet<unknown> = new Set(['tools', 'agent'])
 
 export function isAnswering({ moduleType }: JsonObject): boolean {
   return ANSWERING.has(moduleType)
@@ -56,6 +83,8 @@ export function isAnswering({ moduleType }: JsonObject): boolean {
 export interface BadEnd {
   readonly meaning: 'failed' | 'stopped'
   readonly code: string
+  /** What the failed node says of it. */
+  readonly error?: unknown
 }
 
 const LEVELS_MAX = 16
@@ -72,13 +101,20 @@ export function badEndOf(node: JsonObject, levels = LEVELS_MAX): BadEnd | undefi
   const word = endWordOf(node)
   const meaning = word === undefined ? undefined : finishMeaning(word)
   if (word !== undefined && (meaning === 'failed' || meaning === 'stopped')) return { meaning, code: word }
-  if (hasFailed(node)) return { meaning: 'failed', code: 'node_failed' }
+  if (hasFailed(node)) return { meaning: 'failed', code: 'node_failed', error: errorOf(node) }
   const inner = innerAnswering(node)
   return inner === undefined || levels === 0 ? undefined : badEndOf(inner, levels - 1)
 }
 
-function innerAnswering({ pluginDetail, loopDetail }: JsonObject): JsonObject | undefined {
-  return [...listOf(pluginDetail), ...listOf(loopDetail)].map(objectOf).findLast(isAnswering)
+function innerAnswering(node: JsonObject): JsonObject | undefined {
+  if (CALLING_TOOLS.has(node.moduleType)) return undefined
+  return innerNodes(node).findLast(isAnswering)
+}
+
+/** What the first failed node says of it, those within others included; undefined if none has failed. */
+export function failureIn(nodes: readonly JsonObject[]): unknown {
+  for (const node of everyNode(nodes)) if (hasFailed(node)) return errorOf(node)
+  return undefined
 }
 
 /** The outputs of a plugin app, as text. */
@@ -87,8 +123,13 @@ export function pluginOutputs(nodes: readonly JsonObject[]): string | undefined 
   return isObject(output) ? outputText(output) : undefined
 }
 
-export function hasFailed({ error, errorText }: JsonObject): boolean {
-  return !isEmpty(errorText) || !isEmpty(error)
+/** Whether a node has failed, and no branch of the app has taken its failure. */
+export function hasFailed(node: JsonObject): boolean {
+  return node.errorCaptured !== true && !isEmpty(errorOf(node))
+}
+
+function errorOf({ error, errorText }: JsonObject): unknown {
+  return isEmpty(errorText) ? error : errorText
 }
 
 /**

@@ -7,7 +7,7 @@ import { errorEvents, failureOf, MALFORMED, unreadableBody } from '#core/agents/
 import { filesByUrl } from '#core/agents/translate/files-by-url.ts'
 import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
-import { platformIdOf } from '#core/agents/translate/platform-id.ts'
+import { idOf, platformIdOf } from '#core/agents/translate/platform-id.ts'
 import { isEndMarker } from '#core/agents/translate/replies/end-marker.ts'
 import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
 import { endEvents, finishMeaning, finishWordIn } from '#core/agents/translate/replies/finish-words.ts'
@@ -130,8 +130,8 @@ function fileInfo({ name, url }: FileByUrl): object {
 }
 
 function learnIds(frame: JsonObject, state: HiAgentState): void {
-  const runId = textOf(frame.task_id)
-  const messageId = textOf(frame.id)
+  const runId = idOf(frame.task_id)
+  const messageId = idOf(frame.id)
   if (runId !== undefined) state.runId = runId
   if (messageId !== undefined) state.messageId = messageId
   const answerId = platformIdOf(messageId)

@@ -20,7 +20,7 @@ test.each([
   expect(read({ createdAt })[0]?.createdAt?.toISOString()).toBe(time)
 })
 
-test.each([undefined, null, '', 7, 'nul\u0000', '\ud800', 'a'.repeat(300)])(
+test.each([undefined, null, '', 7.5, 'nul\u0000', '\ud800', 'a'.repeat(300)])(
   'a message whose id is %j is left out, as is such an id of an answer',
   (id) => {
     expect(read({ id })).toEqual([])

@@ -24,6 +24,7 @@ test.each([
   ['cancelled_after_timeout', 'failed'],
   ['cancelled_by_user', 'stopped'],
   ['connection closed', 'stopped'],
+  ['abnormal_close', 'stopped'],
   ['run_interrupted', 'stopped'],
   ['无', 'stop'],
 ])('%s means %s', (word, meaning) => {

@@ -92,7 +92,7 @@ const CLASS_BY_KEY = new Map(FINISH_WORDS.map(([word, meaning]) => [keyOf(word),
 
 /** Of words that the table does not have. */
 const FAILED_PART = /error|fail|abort|timeout/
-const STOPPED_PART = /stopped|cancel|interrupt|closed|disconnect/
+const STOPPED_PART = /stopped|cancel|interrupt|close|disconnect/
 
 /** The longest word that is shown to operators. */
 const WORD_CHARACTERS_MAX = 40
