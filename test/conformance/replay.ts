@@ -64,7 +64,7 @@ export async function startReplay(folders: URL): Promise<Replay> {
     }
     const transcript = transcriptNamed(name, folders)
     const { concluded } = transcript
-    if (concluded !== undefined) conclusions.set(concluded.about, concluded.body)
+    for (const { about, body } of [concluded ?? []].flat()) conclusions.set(about, body)
     if (pace === 'hold') response.once('close', closed(query).resolve)
     await play(transcript, pace as Pace, response)
   })

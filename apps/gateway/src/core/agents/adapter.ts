@@ -67,6 +67,8 @@ export interface Adapter<
   conclude?(call: AgentCall<Own, Card>, state: State): HelperCall<Conclusion> | undefined
   /** Creates the state for one reply. */
   start(call: AgentCall<Own, Card>): State
+  /** Learns from the head of a successful reply what its events say later or not at all. Absent where they say everything. */
+  begin?(header: HeaderReader, state: State): void
   /** Translates one server-sent event. Unparsable data becomes an `error` event. Never throws. */
   translate(event: UpstreamEvent, state: State): readonly ChatEvent[]
   /** Translates a body with status 2xx: a blocking reply, or an error with a success status. Never throws. */
@@ -102,8 +104,11 @@ export interface Adapter<
   probe(agent: Agent<Own>, card?: Card): HelperCall<'available' | 'degraded'>
 }
 
-/** What a platform says of a run after the bytes of its reply have ended. */
-export type Conclusion = readonly ChatEvent[] | 'working'
+/**
+ * What a platform says of a run after the bytes of its reply have ended: what was missing, that the run still works, or something
+ * after which the adapter asks for something else at once (`again`).
+ */
+export type Conclusion = readonly ChatEvent[] | 'working' | 'again'
 
 /** Calls about a conversation that the platform keeps. Each is absent where the platform has no such call. */
 export interface ConversationCalls<Own extends EntrySchemas = EntrySchemas, Card = unknown> {

@@ -59,8 +59,10 @@ export interface PauseAnswer {
   readonly option?: string
   /** The values of the form by the names of its fields. */
   readonly fields: JsonObject
-  /** What the user wrote; empty if the answer consists of the other two. */
+  /** What the user wrote; empty if the answer consists of something else. */
   readonly text: string
+  /** Any JSON, in place of all others, for a pause without fields. */
+  readonly value?: unknown
   /** The pause that is answered. */
   readonly pause: Pause
   /** Further pauses of the same run, which wait as well. */
@@ -86,7 +88,8 @@ export function textOfPause({
 }
 
 /** An answer as the text that platforms take as the user's next message: the option, the form as JSON, or what the user wrote. */
-export function textOfAnswer({ option, fields, text }: PauseAnswer): string {
+export function textOfAnswer({ option, fields, text, value }: PauseAnswer): string {
+  if (value !== undefined) return typeof value === 'string' ? value : JSON.stringify(value)
   if (option !== undefined) return option
   return Object.keys(fields).length > 0 ? JSON.stringify(fields) : text
 }

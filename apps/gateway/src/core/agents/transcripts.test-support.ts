@@ -39,10 +39,15 @@ export interface Transcript {
   readonly expect_error?: { readonly status: number; readonly reason: string }
   /** Where such a reply is documented or was reported. */
   readonly source?: string
-  /** What the platform answers when it is asked how the reply has ended, to the request that contains `about`. */
-  readonly concluded?: { readonly about: string; readonly body: unknown }
+  /** What the platform answers when it is asked how the reply has ended, one after the other, to the request that contains `about`. */
+  readonly concluded?: Concluded | readonly Concluded[]
   /** `none` if the platform refuses before it stores anything. */
   readonly turn?: 'none'
+}
+
+interface Concluded {
+  readonly about: string
+  readonly body: unknown
 }
 
 /** The parent folder of the built-in platforms. */
@@ -102,11 +107,23 @@ export function read(
     ? adapter.translateBody(bodyOf(transcript), state)
     : eventsOf(chunks).flatMap((event) => adapter.translate(event, state))
   const hasFailed = translated.some(({ type }) => type === 'error')
-  const asked = hasFailed ? undefined : adapter.conclude?.(call, state)
-  const conclusion = asked?.read(200, transcript.concluded?.body ?? {}, () => undefined)
-  const concluded =
-    conclusion !== undefined && 'ok' in conclusion && conclusion.ok !== 'working' ? conclusion.ok : []
+  const concluded = hasFailed ? [] : conclusionOf(adapter, call, transcript, state)
   return [...translated, ...concluded, ...adapter.finish(state)]
+}
+
+/** What the platform says after the end: as the transcript has it, and nothing beyond. */
+function conclusionOf(
+  adapter: Adapter,
+  call: AgentCall,
+  { concluded = [] }: Transcript,
+  state: ReplyState,
+): readonly ChatEvent[] {
+  for (const { body } of [...[concluded].flat(), { body: {} }]) {
+    const result = adapter.conclude?.(call, state)?.read(200, body, () => undefined)
+    if (result === undefined || 'failure' in result) return []
+    if (typeof result.ok !== 'string') return result.ok
+  }
+  return []
 }
 
 /** Parses the server-sent events of a stream. */

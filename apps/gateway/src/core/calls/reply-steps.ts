@@ -116,6 +116,7 @@ export class ReplySteps {
       const helper = agent.adapter.conclude?.(call, state)
       if (helper === undefined) return
       const answer = await this.#ask(helper)
+      if (answer === 'again') continue
       if (answer === 'working') {
         isWorking = true
         works()

@@ -76,9 +76,15 @@ export class TranslatedReply implements StoppableReply {
     this.#sentAtMs = sentAtMs
     const { answer } = agentCall
     const submission = answer && agent.adapter.submitAnswer?.(agentCall, answer)
+    const state = agent.adapter.start(agentCall)
+    this.state = state
+    const begin = agent.adapter.begin?.bind(agent.adapter)
     this.upstreamReply = isSilent
       ? nothingSent()
-      : upstream.open(agent, request, submission && { announcesStream: true })
+      : upstream.open(agent, request, {
+          announcesStream: submission !== undefined,
+          onHead: begin && ((header) => begin(header, state)),
+        })
     this.deadlines = startReplyDeadlines(timeouts, runtime, (event) => {
       // After a reported end that nothing withdrew, no deadline fails the reply.
       if (event === 'grace' || this.#content.hasEnd) this.upstreamReply.finish()
@@ -88,7 +94,6 @@ export class TranslatedReply implements StoppableReply {
         this.#steps?.interrupt(timeout)
       }
     })
-    this.state = agent.adapter.start(agentCall)
     this.call = callWithoutTexts(agentCall)
     if (submission !== undefined || agent.adapter.conclude !== undefined) {
       this.#steps = new ReplySteps(upstream, {

@@ -26,6 +26,7 @@ interface AnswerFields {
   readonly pause: string
   readonly option?: string | null | undefined
   readonly fields?: Readonly<Record<string, unknown>> | null | undefined
+  readonly value?: unknown
   readonly cancel?: boolean | null | undefined
 }
 
@@ -52,11 +53,12 @@ export function chatRequestOf(
   }
 }
 
-function answerOf({ pause, option, fields, cancel }: AnswerFields): RequestedAnswer {
+function answerOf({ pause, option, fields, value, cancel }: AnswerFields): RequestedAnswer {
   return {
     pause,
     option: option ?? undefined,
     fields: fields ?? undefined,
+    value: value ?? undefined,
     cancel: cancel ?? undefined,
   }
 }

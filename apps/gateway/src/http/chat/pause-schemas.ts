@@ -70,6 +70,12 @@ export const PauseAnswerSchema = Type.Unsafe<RequestedAnswer>(
           { additionalProperties: true, description: 'The values of the form by the names of its fields.' },
         ),
       ),
+      value: Type.Optional(
+        Type.Unsafe<unknown>({
+          description:
+            'Any JSON, which keeps its type: the answer to a pause without fields, in place of `option` and `fields`.',
+        }),
+      ),
       cancel: Type.Optional(
         Type.Boolean({
           description:

@@ -21,6 +21,8 @@ export interface ExchangeLimits {
   readonly isWholeBody: boolean
   /** Whether the first bytes of an event stream are a part of their own, without events: a heartbeat shows that somebody listens. */
   readonly announcesStream?: boolean | undefined
+  /** Called with the head of a reply that is none of an error, before its first byte. */
+  readonly onHead?: ((header: HeaderReader) => void) | undefined
 }
 
 /** How much of an error body is read, after decoding; the beginning is enough to classify it. */
@@ -133,6 +135,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler, Cont
       this.cancel(UpstreamError.redirect(status, this.#header('location'), this.#url))
       return
     }
+    if (status < 300) this.#limits.onHead?.((name) => this.#header(name))
     const encodings = encodingsOf(headers['content-encoding'])
     if (encodings.length > 0) this.#decoder = new ContentDecoder(encodings, controller, this)
   }

@@ -6,7 +6,7 @@ import { createPools, type Lookups } from './pools.ts'
 import { UpstreamError } from './upstream-error.ts'
 import type { UpstreamPart, UpstreamReply } from './upstream-reply.ts'
 
-export type OpenOptions = Pick<ExchangeLimits, 'announcesStream'>
+export type OpenOptions = Pick<ExchangeLimits, 'announcesStream' | 'onHead'>
 
 /** All outbound HTTP to platforms. */
 export interface Upstream {
@@ -76,8 +76,8 @@ export function createUpstream(
   return {
     cards: createCards(help),
     help,
-    open: (agent, request, { announcesStream } = {}) =>
-      new Exchange(pools.of(agent), request, { ...limits, isWholeBody: false, announcesStream }),
+    open: (agent, request, options = {}) =>
+      new Exchange(pools.of(agent), request, { ...limits, ...options, isWholeBody: false }),
     keepFor: pools.keepFor,
     close: () => pools.destroy(),
   }

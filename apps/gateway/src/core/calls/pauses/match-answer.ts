@@ -26,16 +26,31 @@ export function matchAnswer(pause: Pause, asked: Asked): Said {
   const { query, answer } = asked
   if (answer?.cancel === true) return 'cancel'
   // An answer that only names the pause adds nothing to the text of the query, which is then read as without it.
-  const isText = answer?.option === undefined && answer?.fields === undefined && query.trim() !== ''
+  const isText =
+    answer?.option === undefined &&
+    answer?.fields === undefined &&
+    answer?.value === undefined &&
+    query.trim() !== ''
   const given = isText ? undefined : answer
   const told =
     given ?? (pause.fields.length > 0 || pause.options.length > 0 ? answerInJson(query, pause) : undefined)
   if (told?.cancel === true) return 'cancel'
   if (pause.unanswerable !== undefined) return fail('pause_over', { detail: pause.unanswerable })
+  if (given?.value !== undefined) return fromValue(pause, given)
   const place: FieldPath = given === undefined ? asked.queryField : ['answer']
   if (told !== undefined && (told.option !== undefined || told.fields !== undefined || given !== undefined))
     return fromObject(pause, told, asked, place, given !== undefined)
   return fromText(pause, query, asked)
+}
+
+/** A value of any type, which stands for itself: the option of this value, or the answer as a whole. */
+function fromValue(pause: Pause, { option, fields, value }: RequestedAnswer): Said {
+  const isAlone = option === undefined && fields === undefined
+  if (pause.fields.length > 0 || !isAlone) return refuse(['answer', 'value'], pause)
+  const chosen = pause.options.find(({ id }) => id === String(value))
+  if (chosen !== undefined) return { option: chosen.id, fields: {}, text: '', pause }
+  if (!pause.takesText) return refuse(['answer', 'value'], pause)
+  return { fields: {}, text: '', value, pause }
 }
 
 function fromText(pause: Pause, query: string, { queryField }: Asked): Said {
@@ -46,12 +61,13 @@ function fromText(pause: Pause, query: string, { queryField }: Asked): Said {
     return { option: option.id, fields: withDefaults(pause, {}), text: query, pause }
   }
   if (pause.takesText) return { fields: {}, text: query, pause }
-  const field = onlyTextField(pause)
-  if (field !== undefined && word !== '') {
+  const field = onlyField(pause)
+  const value = field === undefined ? undefined : typedText(field, query)
+  if (field !== undefined && value !== undefined && word !== '') {
     const [only] = pause.options
     return {
       ...(only !== undefined && { option: only.id }),
-      fields: { [field.name]: query },
+      fields: { [field.name]: value },
       text: query,
       pause,
     }
@@ -192,11 +208,33 @@ function onlyOption({ options }: Pause) {
   return options.length === 1 ? options[0] : undefined
 }
 
-/** The field that any text fills in. */
-function onlyTextField({ options, fields }: Pause): PauseField | undefined {
+/** The field that a text alone fills in. */
+function onlyField({ options, fields }: Pause): PauseField | undefined {
   const [field, ...others] = fields
-  const isText = field?.type === 'text' || field?.type === 'paragraph'
-  return isText && others.length === 0 && options.length <= 1 ? field : undefined
+  return others.length === 0 && options.length <= 1 ? field : undefined
+}
+
+function onlyTextField(pause: Pause): PauseField | undefined {
+  const field = onlyField(pause)
+  return field?.type === 'text' || field?.type === 'paragraph' ? field : undefined
+}
+
+/** What a text means for a field of this type; undefined if it means nothing. */
+function typedText({ type, options = [] }: PauseField, text: string): unknown {
+  const word = comparable(text)
+  switch (type) {
+    case 'text':
+    case 'paragraph':
+      return text
+    case 'number':
+      return word !== '' && Number.isFinite(Number(word)) ? Number(word) : undefined
+    case 'checkbox':
+      return word === 'true' ? true : word === 'false' ? false : undefined
+    case 'select':
+      return options.find((option) => comparable(option) === word)
+    default:
+      return undefined
+  }
 }
 
 /** Whether a text is exactly one of the options, as people type it. */

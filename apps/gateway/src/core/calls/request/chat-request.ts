@@ -34,6 +34,8 @@ export interface RequestedAnswer {
   readonly pause: string
   readonly option?: string | undefined
   readonly fields?: Readonly<Record<string, unknown>> | undefined
+  /** Any JSON, in place of option and fields. */
+  readonly value?: unknown
   /** Whether the pause is given up. */
   readonly cancel?: boolean | undefined
 }

@@ -105,6 +105,11 @@ export const PauseAnswerInput = builder.inputType('PauseAnswerInput', {
       type: 'JSONObject',
       description: 'The values of the form by the names of its fields.',
     }),
+    value: t.field({
+      type: 'JSON',
+      description:
+        'Any JSON, which keeps its type: the answer to a pause without fields, in place of `option` and `fields`.',
+    }),
     cancel: t.boolean({
       description:
         'True gives the pause up and stops the run where its platform can. `query`, if it is not empty, is an ordinary message then.',

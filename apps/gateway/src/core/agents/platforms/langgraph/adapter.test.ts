@@ -5,7 +5,7 @@ import type { ChatEvent } from '#core/agents/events.ts'
 import type { PauseAnswer } from '#core/agents/pause.ts'
 import { agentFor, callOf, textSent } from '#core/agents/transcripts.test-support.ts'
 import { langgraph } from './adapter.ts'
-import { pauseOf } from './interrupts.ts'
+import { BREAKPOINT, pauseOf } from './interrupts.ts'
 
 type Call = Parameters<typeof langgraph.buildRequest>[0]
 const KEY = '0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'
@@ -65,7 +65,7 @@ describe('the run', () => {
 
 describe('an interrupt', () => {
   const answerTo = (value: unknown, given: Partial<PauseAnswer>, waiting: PauseAnswer['waiting'] = []) => {
-    const pause = pauseOf({ id: 'i1', value })
+    const pause = pauseOf({ id: 'i1', values: [value] })
     const answer: PauseAnswer = { fields: {}, text: '', ...given, pause, waiting }
     const { body } = sent(callTo({ answer }))
     expect(body).not.toHaveProperty('input')
@@ -110,7 +110,7 @@ describe('an interrupt', () => {
       },
     ],
   ])('with %s is a pause', (_name, value, pause) => {
-    expect(pauseOf({ id: 'i1', value })).toMatchObject(pause)
+    expect(pauseOf({ id: 'i1', values: [value] })).toMatchObject(pause)
   })
 
   test('is answered with a text, the value of an option, a form, or decisions', () => {
@@ -124,8 +124,40 @@ describe('an interrupt', () => {
     })
   })
 
+  test('is answered by a value of any type, which stays what it is', () => {
+    expect(answerTo('Approve?', { value: false })).toBe(false)
+    expect(answerTo('Approve?', { text: 'false' })).toBe('false')
+    expect(answerTo('Which?', { text: '[1,2]' })).toEqual([1, 2])
+    expect(answerTo({ question: 'Approve?', options: [true, false] }, { option: 'false' })).toBe(false)
+  })
+
+  test('in the older form of reviews is answered by one reply for each request', () => {
+    const request = (action: string, allow_respond: boolean) => ({
+      action_request: { action, args: {} },
+      config: { allow_accept: true, allow_ignore: action === 'send', allow_respond },
+    })
+    const one = [request('send', true)]
+    const two = [request('send', false), request('pay', true)]
+    expect(pauseOf({ id: 'i1', values: [two] })).toMatchObject({
+      question: 'send {}\n\npay {}',
+      options: [{ id: 'accept', title: 'accept' }],
+      takesText: false,
+    })
+    const accepted = { type: 'accept', args: null }
+    expect(answerTo(two, { option: 'accept' })).toEqual([accepted, accepted])
+    expect(answerTo(one, { text: 'To Bob.' })).toEqual([{ type: 'response', args: 'To Bob.' }])
+  })
+
+  test('at which a graph was made to wait goes on without an answer', () => {
+    const { body } = sent(
+      callTo({ answer: { fields: {}, text: '', option: 'continue', pause: BREAKPOINT, waiting: [] } }),
+    )
+    expect(body).toMatchObject({ input: null })
+    expect(body).not.toHaveProperty('command')
+  })
+
   test('is named by its id where others wait as well', () => {
-    const other = pauseOf({ id: 'i2', value: 'And?' })
+    const other = pauseOf({ id: 'i2', values: ['And?'] })
     expect(answerTo('Which?', { text: 'blue' }, [other])).toEqual({ i1: 'blue' })
   })
 })
@@ -303,9 +335,13 @@ describe('what is asked beside the run', () => {
     ['interrupted', [{ type: 'error', failure: { reason: 'agent_truncated', platformCode: 'interrupted' } }]],
     ['error', [{ type: 'error', failure: { reason: 'agent_error', platformCode: 'error' } }]],
     ['timeout', [{ type: 'error', failure: { reason: 'agent_timeout', platformCode: 'timeout' } }]],
-    ['running', []],
   ])('a run whose status is %s after the end of its bytes', (status, events) => {
-    expect(conclusion(status, [['messages', piece('Hello')]])).toEqual(events)
+    const update = { model: { messages: [{ type: 'ai', id: 'm1', content: 'Hello' }] } }
+    const frames = [
+      ['messages', piece('Hello')],
+      ['updates', update],
+    ] as const
+    expect(conclusion(status, frames)).toEqual(events)
   })
 
   test('an answer of which no piece was sent is taken from the state of the graph', () => {
@@ -317,7 +353,7 @@ describe('what is asked beside the run', () => {
   })
 
   test('a run that did nothing with an answer shows that nothing waited for one', () => {
-    const answer = { fields: {}, text: 'blue', pause: pauseOf({ id: 'i1', value: '?' }), waiting: [] }
+    const answer = { fields: {}, text: 'blue', pause: pauseOf({ id: 'i1', values: ['?'] }), waiting: [] }
     expect(conclusion('success', [], { answer })).toMatchObject([
       { type: 'error', failure: { reason: 'pause_over' } },
     ])
@@ -329,6 +365,23 @@ describe('what is asked beside the run', () => {
     expect(conclusion('success', frames)).toMatchObject([
       { type: 'error', failure: { reason: 'agent_requires_action' } },
     ])
+  })
+
+  test('a run that still works is asked about again', () => {
+    expect(conclusion('running', [['messages', piece('Hello')]])).toBe('working')
+  })
+
+  test('the run is known from the head of its reply, so that a stop reaches a run that waits', () => {
+    const call = callTo({})
+    const state = langgraph.start(call)
+    langgraph.begin?.((name) => (name === 'content-location' ? '/threads/t1/runs/r-1' : undefined), state)
+    expect(langgraph.stop?.(call, state)?.request.url).toContain('/runs/r-1/cancel')
+  })
+
+  test('a pause needs no further question about its run', () => {
+    const { call, state } = read([RUN, ['updates', { __interrupt__: [{ id: 'i1', value: 'Which?' }] }]])
+    expect(langgraph.conclude?.(call, state)).toBeUndefined()
+    expect(langgraph.finish(state)).toEqual([{ type: 'end', reason: 'stop' }])
   })
 
   test('nothing is asked of a run that has failed, or that has no id', () => {

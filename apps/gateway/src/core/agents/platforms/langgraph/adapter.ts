@@ -1,4 +1,4 @@
-import type { Adapter } from '#core/agents/adapter.ts'
+import type { Adapter, AgentCall, Conclusion, HelperCall } from '#core/agents/adapter.ts'
 import type { ChatEvent } from '#core/agents/events.ts'
 import {
   errorEvents,
@@ -12,23 +12,38 @@ import {
 import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { helperCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
+import { idOf } from '#core/agents/translate/platform-id.ts'
 import { messageIn } from '#core/agents/translate/refusals/error-words.ts'
 import { reasonOfRun } from '#core/agents/translate/refusals/whose-fault.ts'
 import { isEndMarker } from '#core/agents/translate/replies/end-marker.ts'
 import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
 import { endFailure, finishMeaning } from '#core/agents/translate/replies/finish-words.ts'
 import { userMessage } from '#core/agents/translate/user-message.ts'
-import { isObject, type JsonObject, objectOf, textOf } from '#core/base/values/json.ts'
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/base/values/json.ts'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 import { langgraphConversations } from './conversations.ts'
 import { ENTRY } from './entry.ts'
 import { refusal } from './failures.ts'
-import { type LangGraphState, missingText, OVER, pieceEvents, updateEvents, wantsTool } from './frames.ts'
-import { resumeOf } from './interrupts.ts'
-import { credentials, post, runUrl, threadOf } from './wire.ts'
+import {
+  interruptEvents,
+  isCut,
+  type LangGraphState,
+  missingText,
+  OVER,
+  pieceEvents,
+  stateEvents,
+  updateEvents,
+  wantsTool,
+} from './frames.ts'
+import { isAtBreakpoint, resumeOf } from './interrupts.ts'
+import { credentials, post, runUrl, threadOf, threadUrl } from './wire.ts'
 
 /** How long the gateway waits for the status of a run whose bytes have ended. */
 const STATUS_MS = 10_000
+
+const RUN_LOCATION = /\/runs\/([0-9a-zA-Z-]{1,128})$/
+
+const END: readonly ChatEvent[] = [{ type: 'end', reason: 'stop' }]
 
 /**
  * LangGraph's server, which keeps the messages of each thread. A conversation is a thread whose id the gateway chooses. The stream of a run
@@ -54,8 +69,11 @@ export const langgraph: Adapter<typeof ENTRY, LangGraphState> = {
       assistant_id:
         app === undefined ? (agent.options.assistantId ?? 'agent') : (app.options.assistantId ?? app.id),
       // The messages come last, since a variable must not take their place.
-      input: answer === undefined ? { ...variables, messages: [userMessage(query, files)] } : undefined,
-      command: answer === undefined ? undefined : { resume: resumeOf(answer) },
+      ...(answer === undefined
+        ? { input: { ...variables, messages: [userMessage(query, files)] } }
+        : isAtBreakpoint(answer)
+          ? { input: null }
+          : { command: { resume: resumeOf(answer) } }),
       stream_mode: ['messages-tuple', 'updates'],
       stream_subgraphs: true,
       stream_resumable: true,
@@ -78,7 +96,10 @@ export const langgraph: Adapter<typeof ENTRY, LangGraphState> = {
     hasWorked: false,
     hasFailed: false,
     hasFile: false,
-    last: undefined,
+    kept: undefined,
+    openNode: undefined,
+    hasPause: false,
+    status: undefined,
     usage: new Map(),
     tokens: { input: 0, output: 0 },
     openTools: new Set(),
@@ -93,7 +114,7 @@ export const langgraph: Adapter<typeof ENTRY, LangGraphState> = {
     const frame = objectOf(json)
     switch (name) {
       case 'metadata': {
-        const runId = textOf(frame.run_id)
+        const runId = idOf(frame.run_id)
         if (runId !== undefined) state.runId = runId
         return []
       }
@@ -120,20 +141,26 @@ export const langgraph: Adapter<typeof ENTRY, LangGraphState> = {
     return error === undefined ? unreadableBody(body) : failed(error, state)
   },
 
-  finish: () => [],
+  /** The server names the run before its first event, which a run that waits for another one has long after. */
+  begin(header, state) {
+    const runId = RUN_LOCATION.exec(header('content-location') ?? '')?.[1]
+    if (runId !== undefined) state.runId = runId
+  },
+
+  // What a run waits for decides, whatever else its end could mean.
+  finish: ({ hasPause, hasFailed }) => (hasPause && !hasFailed ? END : []),
 
   toFailure: refusal,
 
   conclude(call, state) {
-    const { runId, hasFailed } = state
-    if (runId === undefined || hasFailed) return undefined
+    const { runId, hasFailed, hasPause, status } = state
+    if (runId === undefined || hasFailed || hasPause) return undefined
+    if (status !== undefined) return { ...readThread(call, state), withinMs: STATUS_MS }
     return {
       ...helperCall(
         { method: 'GET', url: runUrl(call, runId), headers: credentials(call) },
         refusal,
-        (run) => ({
-          ok: endOf(textOf(run.status), state),
-        }),
+        (run) => ({ ok: endOf(textOf(run.status), state) }),
       ),
       withinMs: STATUS_MS,
     }
@@ -166,22 +193,39 @@ export const langgraph: Adapter<typeof ENTRY, LangGraphState> = {
   },
 }
 
-/** How a run has ended by its status; nothing for one that still works, whose stream was cut. */
-function endOf(status: string | undefined, state: LangGraphState): readonly ChatEvent[] {
+/** How a run has ended by its status. */
+function endOf(status: string | undefined, state: LangGraphState): Conclusion {
   switch (status) {
     case 'success':
       if (state.isAnswer && !state.hasWorked) return [OVER]
       if (wantsTool(state)) return errorEvents(failureOf('agent_requires_action', { code: 'tool_calls' }))
-      return [...missingText(state), ...modelEnd(state.finishWord)]
+      if (!isCut(state)) return [...missingText(state), ...modelEnd(state.finishWord)]
+      state.status = status
+      return 'again'
     case 'interrupted':
       return endFailure('stopped', status)
     case 'timeout':
       return errorEvents(failureOf('agent_timeout', { code: status }))
     case 'error':
       return endFailure('failed', status)
+    case 'pending':
+    case 'running':
+      return 'working'
     default:
       return []
   }
+}
+
+/** Reads what a stream has lost from the state of the thread, which has the whole answer of a run that has succeeded. */
+function readThread(call: AgentCall<typeof ENTRY>, state: LangGraphState): HelperCall<Conclusion> {
+  const request = { method: 'GET', url: `${threadUrl(call)}/state`, headers: credentials(call) } as const
+  return helperCall(request, refusal, ({ values, tasks, next }) => {
+    if (!isObject(values)) return undefined
+    const interrupts = listOf(tasks).flatMap((task) => listOf(objectOf(task).interrupts))
+    if (interrupts.length > 0 || listOf(next).length > 0)
+      return { ok: [...interruptEvents(interrupts, state), ...END] }
+    return { ok: [...stateEvents(listOf(values.messages), state), ...modelEnd(state.finishWord)] }
+  })
 }
 
 /** A model that was cut gives a cut answer. The tools that it calls are run by the graph. */

@@ -11,10 +11,10 @@ import { atPlace, reading, removal } from '#core/agents/translate/conversations/
 import { platformMessage } from '#core/agents/translate/conversations/platform-message.ts'
 import { failureOf, isPage } from '#core/agents/translate/failure.ts'
 import { textEvent } from '#core/agents/translate/text-event.ts'
-import { isObject, type JsonObject, objectOf, textOf } from '#core/base/values/json.ts'
+import { isObject, type JsonObject, objectOf } from '#core/base/values/json.ts'
 import type { ENTRY } from './entry.ts'
 import { refusal } from './failures.ts'
-import { contentOf, isOfModel } from './frames.ts'
+import { contentOf, isOfModel, isOfUser } from './frames.ts'
 import { credentials, threadOf } from './wire.ts'
 
 type Thread = PlatformConversation<typeof ENTRY>
@@ -59,11 +59,6 @@ function messagesOf(messages: readonly unknown[], { agent }: Thread): readonly P
     }
   }
   return said
-}
-
-function isOfUser({ type, role }: JsonObject): boolean {
-  const word = textOf(type) ?? textOf(role)
-  return word === 'human' || word === 'user' || word?.startsWith('HumanMessage') === true
 }
 
 function eventsOf(message: JsonObject): readonly ChatEvent[] {

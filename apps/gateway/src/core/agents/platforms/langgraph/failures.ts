@@ -7,10 +7,16 @@ import { reasonInWords } from '#core/agents/translate/refusals/whose-fault.ts'
 import { textOf } from '#core/base/values/json.ts'
 
 /** The server makes no run then. */
-const EARLY = new EarlyRefusals([{ status: 401 }, { status: 422, code: 'busy' }])
+const EARLY = new EarlyRefusals([
+  { status: 401 },
+  { status: 422, code: 'busy' },
+  { status: 400, code: 'over' },
+])
 
 /** Of a thread that has a run, in the text of the server; the same status has other reasons in its lists of mistakes. */
 const BUSY = /already running/i
+/** Of an answer to a thread that waits for none, as Aegra says it. */
+const OVER = /^cannot resume\b/i
 /** Of an assistant that does not exist, which the operator has named. */
 const NO_ASSISTANT = /\b(?:invalid assistant|(?:assistant|graph)\b.{0,200}\bnot found)\b/is
 
@@ -19,6 +25,9 @@ export function refusal(status: number, body: unknown, header: HeaderReader): Fa
   if (status === 409 || (status === 422 && BUSY.test(said))) {
     const turn = EARLY.turnOf({ status, code: 'busy' })
     return failureOf('conversation_busy', { status, code: 'busy', turn })
+  }
+  if (status === 400 && OVER.test(said)) {
+    return failureOf('pause_over', { status, code: 'over', turn: EARLY.turnOf({ status, code: 'over' }) })
   }
   if (NO_ASSISTANT.test(said)) return failureOf('agent_misconfigured', { status })
   const failure = readRefusal(status, body, header)

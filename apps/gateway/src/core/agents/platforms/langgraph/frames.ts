@@ -11,7 +11,7 @@ import { usageOf } from '#core/agents/translate/replies/token-counts.ts'
 import { textEvent } from '#core/agents/translate/text-event.ts'
 import { isObject, type JsonObject, listOf, objectOf, textOf, toJson } from '#core/base/values/json.ts'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
-import { pauseOf } from './interrupts.ts'
+import { BREAKPOINT, interruptsById, pauseOf } from './interrupts.ts'
 
 export interface LangGraphState extends ReplyState {
   readonly frames: FrameParser
@@ -29,8 +29,14 @@ export interface LangGraphState extends ReplyState {
   hasWorked: boolean
   hasFailed: boolean
   hasFile: boolean
-  /** The text of the last message in the graph's state that may be the answer. */
-  last: string | undefined
+  /** The last message that the graph keeps and that may be the answer: it decides, whatever models have said beside it. */
+  kept: { readonly id: string; readonly text: string } | undefined
+  /** The node of the graph that has sent the last piece, until what it has changed is known. */
+  openNode: string | undefined
+  /** Whether an interrupt has asked something. */
+  hasPause: boolean
+  /** The status with which the run has ended, once it is known and what is missing is read from the thread. */
+  status: string | undefined
   /** The tokens of each message, which is sent more than once. */
   readonly usage: Map<string, readonly [input: number, output: number]>
   /** Those of all messages together. */
@@ -53,7 +59,9 @@ export function pieceEvents(
   const [chunk, metadata] = listOf(frame).map(objectOf)
   if (chunk === undefined || !isOfModel(chunk)) return []
   state.hasWorked = true
-  const events = isAnswering(textOf(metadata?.langgraph_node), path, state) ? answerEvents(chunk, state) : []
+  const node = textOf(metadata?.langgraph_node)
+  const events = isAnswering(node, path, state) ? answerEvents(chunk, state) : []
+  if (events.length > 0) state.openNode = path[0]?.split(':', 1)[0] ?? node
   return [...events, ...usageEvents(chunk, state)]
 }
 
@@ -94,6 +102,8 @@ function answerEvents(chunk: JsonObject, state: LangGraphState): readonly ChatEv
   state.finishWord = word
   state.hasText = true
   if (message === undefined) return events
+  // A node that returns the text of its model as a message of its own says nothing new.
+  if (message.text === text) return events.filter(({ type }) => type !== 'text')
   if (state.replaced.size < REMEMBERED_MAX) state.replaced.add(message.id)
   return replaced(events)
 }
@@ -150,7 +160,9 @@ export function updateEvents(
   return Object.entries(frame).flatMap(([node, update]) => {
     if (node === '__interrupt__') return interruptEvents(listOf(update), state)
     // Other names of this form are what the server says of the update itself.
-    return node.startsWith('__') ? [] : nodeEvents(node, update, path, state)
+    if (node.startsWith('__')) return []
+    if (path.length === 0 && node === state.openNode) state.openNode = undefined
+    return nodeEvents(node, update, path, state)
   })
 }
 
@@ -181,17 +193,38 @@ function finalEvents(message: JsonObject, state: LangGraphState): readonly ChatE
     .join('')
   const id = textOf(message.id) ?? ''
   if (text === '') return []
-  state.last = text
+  state.kept = { id, text }
   learnAnswer(id, state)
   const { message: known } = state
   if (known === undefined || known.id !== id || known.text === text) return []
+  const rest = text.startsWith(known.text) ? text.slice(known.text.length) : undefined
   known.text = text
-  return [{ type: 'replace', text }]
+  return [rest === undefined ? { type: 'replace', text } : { type: 'text', text: rest }]
 }
 
-/** The answer of a run that has sent no piece of it. */
-export function missingText({ hasText, hasFile, last }: LangGraphState): readonly ChatEvent[] {
-  return hasText || hasFile || last === undefined ? [] : [{ type: 'text', text: last }]
+/** What the answer that the graph keeps adds to what has come: all of it if no piece of it was sent, or if others were. */
+export function missingText({ hasText, hasFile, kept, message }: LangGraphState): readonly ChatEvent[] {
+  if (kept === undefined || message?.text === kept.text) return []
+  if (hasText) return [{ type: 'replace', text: kept.text }]
+  return hasFile ? [] : [{ type: 'text', text: kept.text }]
+}
+
+/** Whether a stream that has ended well has lost something: what the answering node has changed, or everything. */
+export function isCut({ hasText, hasFile, kept, openNode }: LangGraphState): boolean {
+  return openNode !== undefined || (!hasText && !hasFile && kept === undefined)
+}
+
+/** Reads the answer that the state of a thread has after the last question. */
+export function stateEvents(messages: readonly unknown[], state: LangGraphState): readonly ChatEvent[] {
+  const said = messages.map(objectOf)
+  const answers = said.slice(said.findLastIndex(isOfUser) + 1).filter(isOfModel)
+  const changed = answers.flatMap((answer) => finalEvents(answer, state))
+  return [...changed, ...missingText(state)]
+}
+
+export function isOfUser({ type, role }: JsonObject): boolean {
+  const word = textOf(type) ?? textOf(role)
+  return word === 'human' || word === 'user' || word?.startsWith('HumanMessage') === true
 }
 
 function stepEvents(message: JsonObject, state: LangGraphState): readonly ChatEvent[] {
@@ -228,14 +261,21 @@ function toolResult(message: JsonObject, state: LangGraphState): readonly ChatEv
   ]
 }
 
-function interruptEvents(interrupts: readonly unknown[], state: LangGraphState): readonly ChatEvent[] {
-  return interrupts.flatMap((interrupt) => {
-    const { id, interrupt_id, value } = objectOf(interrupt)
-    if (isReported(`interrupt ${textOf(id) ?? textOf(interrupt_id) ?? toJson(value)}`, state)) return []
-    const pause = pauseOf(interrupt)
-    return pauseEvents(
+/** What the run waits for. An empty list is a breakpoint that the graph was made with. */
+export function interruptEvents(interrupts: readonly unknown[], state: LangGraphState): readonly ChatEvent[] {
+  const fresh = interruptsById(interrupts).filter(
+    ({ id, values }) => !isReported(`interrupt ${id ?? toJson(values)}`, state),
+  )
+  const pauses =
+    interrupts.length === 0 && !isReported('breakpoint', state) ? [BREAKPOINT] : fresh.map(pauseOf)
+  state.hasPause ||= pauses.length > 0
+  // What was said before the question, by a model whose text comes in one piece.
+  const said = state.hasText ? [] : missingText(state)
+  state.hasText ||= said.length > 0
+  const asked = pauses.flatMap((pause, index) =>
+    pauseEvents(
       pause,
-      detail({ question: pause.question, form: value }, (step) => ({
+      detail({ question: pause.question, form: fresh[index]?.values[0] }, (step) => ({
         type: 'interaction',
         data: {
           question: step.text('question'),
@@ -243,8 +283,9 @@ function interruptEvents(interrupts: readonly unknown[], state: LangGraphState):
           form: step.json('form'),
         },
       })),
-    )
-  })
+    ),
+  )
+  return pauses.length > 0 ? [...said, ...asked] : []
 }
 
 function isReported(step: string, { reported }: LangGraphState): boolean {

@@ -23,6 +23,12 @@ export function threadOf({
   return `${id.slice(0, 8)}-${id.slice(8, 12)}-8${id.slice(13, 16)}-8${id.slice(17, 20)}-${id.slice(20, 32)}`
 }
 
-export function runUrl(call: Call & Pick<AgentCall, 'platformConversationId'>, runId: string): string {
-  return `${call.agent.baseUrl}/threads/${threadOf(call)}/runs/${encodeURIComponent(runId)}`
+type ThreadCall = Call & Pick<AgentCall, 'platformConversationId'>
+
+export function threadUrl(call: ThreadCall): string {
+  return `${call.agent.baseUrl}/threads/${threadOf(call)}`
+}
+
+export function runUrl(call: ThreadCall, runId: string): string {
+  return `${threadUrl(call)}/runs/${encodeURIComponent(runId)}`
 }
