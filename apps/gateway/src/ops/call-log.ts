@@ -13,6 +13,10 @@ export function logCalls(log: CallLog): CallObserver {
     if (event.type === 'attempt_ended') logAttempt(log, event)
     if (event.type === 'fields_refused') logRefusedFields(log, event)
     if (event.type === 'files_unreachable') logUnreachableFiles(log, event)
+    if (event.type === 'reply_noted') {
+      const { call, deployment, note } = event
+      log.info({ call: call.callId, reqId: call.requestId, agent: call.agent, deployment }, note)
+    }
     if (event.type !== 'settled') return
     const { call, settled } = event
     if (call.kind === 'chat') {

@@ -361,6 +361,8 @@ export interface ReplyState {
   messageId?: string
   /** The id under which the platform keeps the answer, so that it can be read or rated. */
   answerId?: string
+  /** What an operator should know of a reply although it is a success. It is logged, and never reaches a client. */
+  note?: string
 }
 
 /** What is known of a reply of which no content has come. */

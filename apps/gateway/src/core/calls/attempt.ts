@@ -136,6 +136,11 @@ export class Attempt implements CallEnding {
     return this.#reply?.state.answerId
   }
 
+  /** What an operator should know of a reply although it is a success. */
+  get note(): string | undefined {
+    return this.#reply?.state.note
+  }
+
   get turnState(): TurnState {
     return this.#reply?.turn(this.#hasPassedOn) ?? 'none'
   }

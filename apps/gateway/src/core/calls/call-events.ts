@@ -127,6 +127,13 @@ export type CallEvent =
     }
   /** The agent has made files that nobody but the gateway can reach, since its entry does not say where they are. */
   | { readonly type: 'files_unreachable'; readonly call: CallRecord; readonly deployment: string }
+  /** A reply that was a success, of which an operator should know something. */
+  | {
+      readonly type: 'reply_noted'
+      readonly call: CallRecord
+      readonly deployment: string
+      readonly note: string
+    }
   /** The first part of the answer has arrived, so many milliseconds after the admission. */
   | { readonly type: 'first_text'; readonly call: CallRecord; readonly afterMs: number }
   /** The file of an upload is written to the storage. */

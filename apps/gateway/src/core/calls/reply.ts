@@ -258,6 +258,8 @@ export class Reply implements ChatEvents, RunningCall {
     const { files: all } = attempt.content
     if (all.lacksFilesUrl)
       this.#deps.observe({ type: 'files_unreachable', call: this.#call, deployment: attempt.deployment })
+    const { note, deployment } = attempt
+    if (note !== undefined) this.#deps.observe({ type: 'reply_noted', call: this.#call, deployment, note })
     const files = all.offered
     if (offered === undefined && files.length === 0) return batch
     return batch.flatMap((event) =>

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Agent, HelperCall } from '#core/agents/adapter.ts'
-import { agentFor, callOf, textSent, transcriptNamed } from '#core/agents/transcripts.test-support.ts'
+import { detailsIn } from '#core/agents/chat-events.test-support.ts'
+import type { Pause } from '#core/agents/pause.ts'
+import { agentFor, callOf, fold, textSent, transcriptNamed } from '#core/agents/transcripts.test-support.ts'
 import { a2a } from './adapter.ts'
 import type { A2aCard } from './card.ts'
 
@@ -204,17 +206,131 @@ describe('the reply', () => {
     ])
   })
 
-  test('in another conversation than was asked in shows that the agent has lost that one', () => {
+  test('in another conversation than was asked in goes on under the first id, unless the entry is strict', () => {
+    const strict = { ...agent, options: { ...agent.options, context: 'strict' } } as const
     for (const update of [
       task('WORKING', []),
       piece('Hello'),
       { message: { contextId: 'context-1', parts: [] } },
     ]) {
-      const state = stateOf({ platformConversationId: 'context-0' })
-      expect(a2a.translate(frame(update), state)).toMatchObject([
+      const refused = stateOf({ platformConversationId: 'context-0', agent: strict })
+      expect(a2a.translate(frame(update), refused)).toMatchObject([
         { type: 'error', failure: { reason: 'conversation_not_found' } },
       ])
+      const state = stateOf({ platformConversationId: 'context-0' })
+      expect(a2a.translate(frame(update), state)).not.toContainEqual(
+        expect.objectContaining({ type: 'error' }),
+      )
+      expect(state).toMatchObject({
+        platformConversationId: 'context-0',
+        note: expect.stringContaining('another context id'),
+      })
     }
+  })
+
+  test('keeps the thoughts, calls and results of ADK apart from the answer', () => {
+    const adk = (adk_type: string, data: object) => ({ data, metadata: { adk_type } })
+    const parts = [
+      { text: 'The user asks for the capital. ', metadata: { adk_thought: true } },
+      adk('function_call', { id: 'c1', name: 'look_up', args: { of: 'France' } }),
+      adk('function_response', { id: 'c1', name: 'look_up', response: { secret: 'x' } }),
+      { text: 'Paris.' },
+    ]
+    const said = task('COMPLETED', [], { artifacts: [{ artifactId: 'a', parts }] })
+    const events = a2a.translate(frame(said), stateOf())
+    expect(textsOf(events)).toEqual([
+      { type: 'reasoning', text: 'The user asks for the capital. ' },
+      { type: 'text', text: 'Paris.' },
+      { type: 'end', reason: 'stop' },
+    ])
+    expect(detailsIn(events)).toMatchObject([
+      { type: 'tool_call', id: 'c1', name: 'look_up', data: { arguments: '{"of":"France"}' } },
+      { type: 'tool_result', id: 'c1', name: 'look_up', data: { output: '{"secret":"x"}' } },
+    ])
+    const alone = task('COMPLETED', [], { artifacts: [{ artifactId: 'a', parts: parts.slice(0, 3) }] })
+    expect(textsOf(a2a.translate(frame(alone), stateOf())).map(({ type }) => type)).toEqual([
+      'reasoning',
+      'end',
+    ])
+  })
+
+  test.each([
+    [{ option: 'approve' }, { confirmed: true }],
+    [{ option: 'reject' }, { confirmed: false }],
+  ])('that waits for the confirmation of a tool is answered by %j as ADK reads it', (given, response) => {
+    const original = { name: 'delete_file', args: { path: '/a' } }
+    const args = {
+      originalFunctionCall: original,
+      toolConfirmation: { hint: 'Delete it?', confirmed: false },
+    }
+    const data = { id: 'adk-7', name: 'adk_request_confirmation', args }
+    const metadata = { adk_type: 'function_call', adk_is_long_running: true }
+    const status = { state: 'TASK_STATE_INPUT_REQUIRED', message: { parts: [{ data, metadata }] } }
+    const events = a2a.translate(frame(task('INPUT_REQUIRED', [], { status })), stateOf())
+    const pause = events.flatMap((event) => (event.type === 'pause' ? event.pause : []))[0]
+    expect(pause).toMatchObject({
+      question: 'Delete it?\n\ndelete_file {"path":"/a"}',
+      options: [{ id: 'approve' }, { id: 'reject' }],
+      takesText: false,
+    })
+    const answer = { ...given, fields: {}, text: '', pause: pause as Pause, waiting: [] }
+    expect(sent(callTo(CARDS.http, { answer })).body.message).toMatchObject({
+      taskId: 'task-1',
+      parts: [
+        {
+          data: { id: 'adk-7', name: 'adk_request_confirmation', response },
+          metadata: { adk_type: 'function_response' },
+        },
+      ],
+    })
+  })
+
+  test('that waits for the result of another tool of ADK takes any JSON', () => {
+    const data = { id: 'adk-8', name: 'ask_manager', args: { amount: 5 } }
+    const metadata = { adk_type: 'function_call', adk_is_long_running: true }
+    const status = { state: 'TASK_STATE_INPUT_REQUIRED', message: { parts: [{ data, metadata }] } }
+    const events = a2a.translate(frame(task('INPUT_REQUIRED', [], { status })), stateOf())
+    const pause = events.flatMap((event) => (event.type === 'pause' ? event.pause : []))[0] as Pause
+    expect(pause).toMatchObject({ question: 'ask_manager {"amount":5}', options: [], takesText: true })
+    const responseTo = (given: object) => {
+      const answer = { fields: {}, text: '', ...given, pause, waiting: [] }
+      return sent(callTo(CARDS.http, { answer })).body.message.parts[0].data.response
+    }
+    expect(responseTo({ text: 'fine' })).toEqual({ result: 'fine' })
+    expect(responseTo({ text: '{"status":"approved"}' })).toEqual({ status: 'approved' })
+    expect(responseTo({ value: false })).toEqual({ result: false })
+  })
+
+  test('has its interleaved artifacts one after the other where it is one text', () => {
+    const of = (artifactId: string, text: string) => ({
+      artifactUpdate: { taskId: 'task-1', append: true, artifact: { artifactId, parts: [{ text }] } },
+    })
+    const updates = [
+      of('a', 'Red '),
+      of('b', 'Blue '),
+      of('a', 'wine.'),
+      of('b', 'sky.'),
+      task('COMPLETED', [], { artifacts: [] }),
+    ]
+    const wholeOf = (stream: boolean) => {
+      const state = stateOf({ stream })
+      return fold(updates.flatMap((update) => a2a.translate(frame(update), state))).text
+    }
+    expect(wholeOf(false)).toBe('Red wine.\n\nBlue sky.')
+    expect(wholeOf(true)).toBe('Red \n\nBlue wine.sky.')
+  })
+
+  test('is read where each frame begins with a record separator', () => {
+    const { event, data } = frame(task('COMPLETED', ['Hello']))
+    expect(textsOf(a2a.translate({ event, data: `\u001e${data}` }, stateOf()))).toEqual([
+      { type: 'text', text: 'Hello' },
+      { type: 'end', reason: 'stop' },
+    ])
+  })
+
+  test('that fails inside the agent is not the fault of its caller, whatever the status', () => {
+    const body = { error: { code: -32603, message: 'Internal error' } }
+    expect(a2a.toFailure(400, body, headerless).reason).toBe('agent_error')
   })
 
   test('that waits for a sign-in fails, and one that asks nothing asks for further input', () => {
@@ -245,6 +361,24 @@ describe('what is asked beside a message', () => {
     call?.read(status, body, headerless)
   const bodyOf = (name: string) => JSON.parse(transcriptNamed(`a2a/${name}.txt`).bytes.toString())
 
+  test('the task of a reply without a stream, which is asked for at once, until it ends', () => {
+    const plain: A2aCard = { url: URL_OF_AGENT, dialect: 'http', streams: false }
+    expect(sent(callTo(plain)).body.configuration).toEqual({ returnImmediately: true })
+    expect(sent(callTo({ ...plain, dialect: 'rpc-0.3' })).body.params.configuration).toEqual({
+      blocking: false,
+    })
+    const state = stateOf()
+    a2a.translateBody(task('SUBMITTED', [], { artifacts: [] }), state)
+    const call = a2a.conclude?.(callTo(plain), state)
+    expect(read(call, 200, task('WORKING', []).task)).toEqual({ ok: 'working' })
+    expect(read(call, 200, task('COMPLETED', ['Done.']).task)).toEqual({
+      ok: [
+        { type: 'text', text: 'Done.' },
+        { type: 'end', reason: 'stop' },
+      ],
+    })
+  })
+
   test('the task of a stream that was cut, if it is not over and has an id', () => {
     const state = stateOf()
     expect(a2a.conclude?.(callTo(CARDS.rpc), state)).toBeUndefined()
@@ -255,7 +389,7 @@ describe('what is asked beside a message', () => {
       params: { id: 'task-1' },
     })
     expect(call?.withinMs).toBe(10_000)
-    expect(read(call, 200, { result: task('WORKING', ['Wait']).task })).toEqual({ ok: [] })
+    expect(read(call, 200, { result: task('WORKING', ['Wait', ' mo']).task })).toEqual({ ok: 'working' })
     expect(read(call, 200, { result: task('COMPLETED', ['Wait', ' more']).task })).toEqual({
       ok: [
         { type: 'text', text: ' more' },

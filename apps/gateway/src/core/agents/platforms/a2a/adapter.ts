@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import type { Adapter, HeaderReader } from '#core/agents/adapter.ts'
-import { section } from '#core/agents/entry-schema.ts'
+import type { Adapter, Conclusion, HeaderReader } from '#core/agents/adapter.ts'
+import { oneOf, section } from '#core/agents/entry-schema.ts'
 import type { ChatEvent, Failure } from '#core/agents/events.ts'
 import { bearer } from '#core/agents/translate/bearer.ts'
 import { errorEvents, failureOf, MALFORMED, unreadableBody } from '#core/agents/translate/failure.ts'
@@ -52,6 +52,11 @@ const ENTRY = {
         },
       ),
     ),
+    context: oneOf(['lenient', 'strict'], {
+      default: 'lenient',
+      description:
+        'What becomes of a conversation whose agent answers under another context id than it was asked in: it goes on under the first id, or the agent counts as having lost it (`strict`).',
+    }),
   }),
   app: section({}),
 }
@@ -112,7 +117,8 @@ export const a2a: Adapter<typeof ENTRY, A2aState, A2aCard> = {
     // Proxies in front of an agent add the marker.
     if (data === '' || isEndMarker(data)) return []
     const isWhole = !state.hasBegun
-    const json = state.frames.parse(data)
+    // VoltAgent begins each frame with a record separator.
+    const json = state.frames.parse(data.startsWith('\u001e') ? data.slice(1) : data)
     if (json === undefined) return event === 'error' ? failed({ message: data }, state, isWhole) : MALFORMED
     const frame = [json].flat().find(isObject) ?? {}
     return frameEvents(frame, state, true) ?? unknownFrame(json, event === 'error', state, isWhole)
@@ -130,18 +136,20 @@ export const a2a: Adapter<typeof ENTRY, A2aState, A2aCard> = {
 
   toFailure: (status, body, header, state) => a2aRefusal(status, body, header, state?.isAnswer === true),
 
-  /** A stream may end before it has named the last state of its task. The task itself names it; while it still works, the reply is cut. */
+  /** A stream may end before it has named the last state of its task, and a reply without a stream comes at once. The task itself names it. */
   conclude(call, state) {
     const { runId, isOver } = state
     if (isOver || runId === undefined) return undefined
     return {
-      ...helperCall(getRequest(call, cardOf(call), runId), a2a.toFailure, (body) => {
+      ...helperCall<Conclusion>(getRequest(call, cardOf(call), runId), a2a.toFailure, (body) => {
         const error = errorOf(body)
         const update = error === undefined ? updateOf(body) : undefined
         const isGone = error === undefined ? isStopped(update) : isUnknownTask(error)
         // Mastra breaks a stream off before its first frame where the task of an answer has ended, or is not known.
         if (state.isAnswer && !state.hasBegun && isGone)
           return { ok: errorEvents(failureOf('pause_over', { code: 'task_over' })) }
+        // Read only when it is over, so that what has come of it until then is not taken for said.
+        if (isWorking(update)) return { ok: 'working' }
         const events = update === undefined ? [] : updateEvents(update, state, false)
         return { ok: events.some(isEnd) ? events : [] }
       }),
@@ -200,6 +208,11 @@ function unknownFrame(
 
 function failed(error: JsonObject, { isAnswer }: A2aState, isWhole: boolean): readonly ChatEvent[] {
   return errorEvents(a2aFailure(error, { isAnswer, isWhole }))
+}
+
+function isWorking(update: Update | undefined): boolean {
+  const state = update?.kind === 'task' ? stateOf(update.task.status) : ''
+  return state === 'submitted' || state === 'working'
 }
 
 /** Whether a task has ended without an answer. */

@@ -83,12 +83,16 @@ test.each([
   }
 })
 
+test.each(['0.2.5', '0.2.6'])('a card of version %s is read as one of 0.3', (protocolVersion) => {
+  expect(read({ ...FORMER, protocolVersion })).toMatchObject({ ok: { dialect: 'rpc-0.3' } })
+})
+
 test.each<[string, object]>([
   ['nothing', {}],
   ['gRPC alone', { supportedInterfaces: [GRPC] }],
   ['0.3 by HTTP', { ...FORMER, preferredTransport: 'HTTP+JSON' }],
   ['a later version', { supportedInterfaces: [{ ...RPC, protocolVersion: '2.0' }] }],
-  ['an earlier version', { ...FORMER, protocolVersion: '0.2.5' }],
+  ['an earlier version', { ...FORMER, protocolVersion: '0.2.4' }],
   ['values of other types', { supportedInterfaces: 'all', url: 7, additionalInterfaces: { a: 1 } }],
   ['null', { supportedInterfaces: [null], additionalInterfaces: [null], url: null }],
 ])('a card with %s names no interface that the gateway speaks', (_name, card) => {

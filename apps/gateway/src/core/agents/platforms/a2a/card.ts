@@ -95,7 +95,8 @@ function dialectOf(binding: string, version: string): Dialect | undefined {
   if (binding === 'HTTP+JSON') return isFirst ? 'http' : undefined
   if (binding !== 'JSONRPC') return undefined
   if (isFirst) return 'rpc'
-  return /^0\.3(?:\.|$)/.test(version) ? 'rpc-0.3' : undefined
+  // In 0.2.5 and later everything that is used here is as in 0.3.
+  return /^0\.(?:3|2\.[5-9])(?:\.|$)/.test(version) ? 'rpc-0.3' : undefined
 }
 
 /** The interface with its absolute URL; nothing if that is not at one of the allowed origins. */

@@ -79,6 +79,8 @@ export function a2aFailure(error: JsonObject, { status, header, isAnswer, isWhol
   const reason =
     REASONS[word ?? ''] ??
     (word === undefined ? reasonInWords(error, status) : reasonOfRun(error)) ??
+    // Its status may be one of the caller's faults, such as 400.
+    (word === 'INTERNAL' ? 'agent_error' : undefined) ??
     reasonOfStatus(statusOfError(error.code, status) ?? 500)
   const failure = failureOf(reason, { ...facts, turn })
   return turn === 'none' && OF_CARD.has(word ?? '') ? { ...failure, outdatesCard: true } : failure

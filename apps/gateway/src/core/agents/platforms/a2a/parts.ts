@@ -1,23 +1,26 @@
 import type { AgentCall } from '#core/agents/adapter.ts'
 import { type MadeFile, madeFileType } from '#core/agents/made-file.ts'
-import { textOfAnswer } from '#core/agents/pause.ts'
+import { type PauseAnswer, textOfAnswer } from '#core/agents/pause.ts'
 import { filesByUrl } from '#core/agents/translate/files-by-url.ts'
 import { isObject, type JsonObject, listOf, objectOf, parseJson, textOf } from '#core/base/values/json.ts'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
+import { type AdkStep, adkAnswer, adkStepOf, isThought } from './adk-parts.ts'
 import type { Dialect } from './card.ts'
 
 /** A part of a message that is sent, in the words of version 1.0. */
 type SentPart =
   | { readonly text: string }
-  | { readonly data: unknown; readonly mediaType: string }
+  | { readonly data: unknown; readonly mediaType: string; readonly metadata?: JsonObject }
   | { readonly url: string; readonly filename: string }
   | { readonly raw: string; readonly filename: string; readonly mediaType: string }
 
 /** What an agent has said in parts: its text, its files and its data. */
 export interface ReadParts {
   readonly text: string
+  readonly thoughts: string
   readonly files: readonly MadeFile[]
   readonly data: readonly unknown[]
+  readonly steps: readonly AdkStep[]
 }
 
 /** The user's message as an agent takes it. */
@@ -33,8 +36,7 @@ export function messageOf(
 }
 
 function sentParts({ query, answer, files, variables }: AgentCall): readonly SentPart[] {
-  const asked: readonly SentPart[] =
-    answer === undefined ? [{ text: query }] : [answerPart(answer.fields, textOfAnswer(answer))]
+  const asked: readonly SentPart[] = answer === undefined ? [{ text: query }] : [answerPart(answer)]
   return [
     ...asked,
     ...(Object.keys(variables).length > 0 ? [{ data: variables, mediaType: 'application/json' }] : []),
@@ -43,8 +45,15 @@ function sentParts({ query, answer, files, variables }: AgentCall): readonly Sen
 }
 
 /** An answer with data goes as data: an agent that asks for it, as Mastra does, takes no text in its place. */
-function answerPart(fields: JsonObject, text: string): SentPart {
-  const data = Object.keys(fields).length > 0 ? fields : parseJson(text)
+function answerPart(answer: PauseAnswer): SentPart {
+  const { fields, option, value, pause } = answer
+  const text = textOfAnswer(answer)
+  const data = value ?? (Object.keys(fields).length > 0 ? fields : parseJson(text))
+  const { adk } = objectOf(pause.resume)
+  if (isObject(adk)) {
+    const result = adkAnswer(adk, option, data ?? text)
+    return { data: result, mediaType: 'application/json', metadata: { adk_type: 'function_response' } }
+  }
   return isObject(data) ? { data, mediaType: 'application/json' } : { text }
 }
 
@@ -59,7 +68,7 @@ function filePart(url: string, filename: string): SentPart {
 /** The same part in the words of 0.3. */
 function formerPart(part: SentPart): object {
   if ('text' in part) return { kind: 'text', text: part.text }
-  if ('data' in part) return { kind: 'data', data: part.data }
+  if ('data' in part) return { kind: 'data', ...omitUndefined({ data: part.data, metadata: part.metadata }) }
   const { filename: name } = part
   const file = 'url' in part ? { uri: part.url, name } : { bytes: part.raw, name, mimeType: part.mediaType }
   return { kind: 'file', file }
@@ -68,10 +77,19 @@ function formerPart(part: SentPart): object {
 /** Reads the parts of a message or an artifact, in the words of either version. */
 export function readParts(message: unknown): ReadParts {
   const parts = listOf(objectOf(message).parts).map(objectOf)
+  const said = parts.filter((part) => !isThought(part))
+  const steps = said.map(adkStepOf)
   return {
-    text: parts.map(({ text }) => textOf(text) ?? '').join(''),
-    files: parts.flatMap(fileIn),
-    data: parts.flatMap(({ data }) => (data === undefined || data === null ? [] : [data])),
+    text: said.map(({ text }) => textOf(text) ?? '').join(''),
+    thoughts: parts
+      .filter(isThought)
+      .map(({ text }) => textOf(text) ?? '')
+      .join(''),
+    files: said.flatMap(fileIn),
+    data: said.flatMap(({ data }, index) =>
+      data === undefined || data === null || steps[index] !== undefined ? [] : [data],
+    ),
+    steps: steps.filter((step) => step !== undefined),
   }
 }
 

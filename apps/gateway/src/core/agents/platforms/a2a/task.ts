@@ -6,7 +6,7 @@ import { detail } from '#core/agents/translate/detail-event.ts'
 import { errorEvents, failureOf, MALFORMED } from '#core/agents/translate/failure.ts'
 import { formOfSchema } from '#core/agents/translate/form-of-schema.ts'
 import { FrameParser } from '#core/agents/translate/frame-parser.ts'
-import { platformIdOf } from '#core/agents/translate/platform-id.ts'
+import { idOf, platformIdOf } from '#core/agents/translate/platform-id.ts'
 import { endFailure } from '#core/agents/translate/replies/finish-words.ts'
 import { pauseEvents } from '#core/agents/translate/replies/pause-events.ts'
 import { usageIn, usageOf } from '#core/agents/translate/replies/token-counts.ts'
@@ -20,6 +20,7 @@ import {
   toJson,
 } from '#core/base/values/json.ts'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
+import { adkQuestionOf, adkStepEvent } from './adk-parts.ts'
 import { taskFailure } from './failures.ts'
 import { readParts } from './parts.ts'
 import { stateOf, type Update } from './wire.ts'
@@ -43,6 +44,12 @@ export interface A2aState extends ReplyState {
   readonly isAnswer: boolean
   /** The conversation that the message named. */
   readonly askedIn: string | undefined
+  /** Whether an agent that answers in another conversation than it was asked in has lost that one. */
+  readonly isStrict: boolean
+  /** Whether the client gets the answer as one text, in which the pieces of each artifact can be put together. */
+  readonly isWhole: boolean
+  /** Whether pieces of an artifact came after those of another one that had begun later. */
+  isInterleaved: boolean
   /** What earlier replies of the same task have had, by the ids of artifacts. */
   readonly passed: Map<string, Passed>
   readonly artifacts: Map<string, ReadArtifact>
@@ -59,12 +66,18 @@ export interface A2aState extends ReplyState {
 export function newState({
   answer,
   platformConversationId,
-}: Pick<AgentCall, 'platformConversationId'> & Pick<Partial<AgentCall>, 'answer'>): A2aState {
+  stream,
+  agent,
+}: Pick<AgentCall, 'platformConversationId'> &
+  Pick<Partial<AgentCall>, 'answer' | 'stream' | 'agent'>): A2aState {
   return {
     frames: new FrameParser(),
     ...omitUndefined({ runId: textOf(answer?.pause.resume?.taskId) }),
     isAnswer: answer !== undefined,
     askedIn: platformConversationId,
+    isStrict: agent?.options.context === 'strict',
+    isWhole: stream === false,
+    isInterleaved: false,
     passed: readPassed(answer?.pause.resume),
     artifacts: new Map(),
     hasBegun: false,
@@ -115,18 +128,25 @@ export function updateEvents(update: Update, state: A2aState, isStream: boolean)
 }
 
 function learnIds({ taskId, contextId }: JsonObject, state: A2aState): void {
-  const runId = textOf(taskId)
-  const platformConversationId = textOf(contextId)
+  const runId = idOf(taskId)
+  // The first id stays, also where an agent makes a new one for each answer.
+  const platformConversationId = state.askedIn ?? idOf(contextId)
   if (runId !== undefined) state.runId = runId
   const answerId = platformIdOf(taskId)
   if (answerId !== undefined) state.answerId = answerId
   if (platformConversationId !== undefined) state.platformConversationId ??= platformConversationId
 }
 
-/** An agent that answers in another conversation than it was asked in no longer knows that one. */
-function lost({ contextId }: JsonObject, { askedIn }: A2aState): readonly ChatEvent[] | undefined {
-  const told = textOf(contextId)
+/** An agent that answers in another conversation than it was asked in no longer knows that one, if it keeps ids at all. */
+function lost({ contextId }: JsonObject, state: A2aState): readonly ChatEvent[] | undefined {
+  const { askedIn, isStrict } = state
+  const told = idOf(contextId)
   if (told === undefined || askedIn === undefined || told === askedIn) return undefined
+  if (!isStrict) {
+    state.note =
+      'the agent has answered under another context id than it was asked in, and the first one stays'
+    return undefined
+  }
   return errorEvents(failureOf('conversation_not_found', { code: 'other_context' }))
 }
 
@@ -140,23 +160,31 @@ function artifactEvents(artifact: JsonObject, isPiece: boolean, state: A2aState)
   const id = textOf(artifact.artifactId) ?? ''
   const known = state.artifacts.get(id)
   if (known === undefined && state.artifacts.size >= ARTIFACTS_MAX) return MALFORMED
-  const { text, files, data } = readParts(artifact)
+  const { text, thoughts, files, data, steps } = readParts(artifact)
   const before = isPiece ? known : undefined
   if (!isPiece) state.passed.delete(id)
   state.artifacts.set(id, {
     text: (before?.text ?? '') + text,
     files: (before?.files ?? 0) + files.length,
   })
-  const others = [...fileEvents(files, state), ...dataEvents(data, state), ...metadata(artifact)]
+  const others = [
+    ...fileEvents(files, state),
+    ...dataEvents(data, state),
+    ...steps.map(adkStepEvent),
+    ...metadata(artifact),
+  ]
   const had = known?.text ?? ''
-  if (isPiece) return [...textEvents(text, had === '', state), ...others]
-  return [...grownText(had, text, state), ...others]
+  const reasoning = thoughtEvents(thoughts)
+  if (!isPiece) return [...reasoning, ...grownText(had, text, state), ...others]
+  const isLatest = [...state.artifacts.keys()].at(-1) === id
+  state.isInterleaved ||= !isLatest && text !== '' && had !== ''
+  return [...reasoning, ...textEvents(text, had === '', state), ...others]
 }
 
 /** An artifact within the whole task, of which a part may have come already. */
 function wholeArtifact(artifact: JsonObject, state: A2aState): readonly ChatEvent[] {
   const id = textOf(artifact.artifactId) ?? ''
-  const { text: whole, files, data } = readParts(artifact)
+  const { text: whole, thoughts, files, data, steps } = readParts(artifact)
   const [passed, fileCount, tail] = state.passed.get(id) ?? [0, 0, '']
   const isSame = whole.slice(0, passed).endsWith(tail)
   const characters = isSame ? passed : 0
@@ -166,8 +194,11 @@ function wholeArtifact(artifact: JsonObject, state: A2aState): readonly ChatEven
   const text = whole.slice(characters)
   const newFiles = files.slice(Math.max(fileCount, known?.files ?? 0))
   state.artifacts.set(id, { text, files: files.length })
-  const others = [...fileEvents(newFiles, state), ...(known === undefined ? dataEvents(data, state) : [])]
-  return [...grownText(known?.text ?? '', text, state), ...others]
+  const isFresh = known === undefined
+  const reasoning = isFresh ? thoughtEvents(thoughts) : []
+  const steppedData = isFresh ? [...dataEvents(data, state), ...steps.map(adkStepEvent)] : []
+  const grown = grownText(known?.text ?? '', text, state)
+  return [...reasoning, ...grown, ...fileEvents(newFiles, state), ...steppedData]
 }
 
 /** What a text has more than the one before it, or the whole answer anew if it is another text. */
@@ -196,9 +227,19 @@ function textEvents(text: string, begins: boolean, state: A2aState): readonly Ch
   return [{ type: 'text', text: isNext ? `\n\n${text}` : text }]
 }
 
+function thoughtEvents(thoughts: string): readonly ChatEvent[] {
+  return thoughts === '' ? [] : [{ type: 'reasoning', text: thoughts }]
+}
+
 function partEvents(said: unknown, state: A2aState): readonly ChatEvent[] {
-  const { text, files, data } = readParts(said)
-  return [...textEvents(text, true, state), ...fileEvents(files, state), ...dataEvents(data, state)]
+  const { text, thoughts, files, data, steps } = readParts(said)
+  return [
+    ...thoughtEvents(thoughts),
+    ...textEvents(text, true, state),
+    ...fileEvents(files, state),
+    ...dataEvents(data, state),
+    ...steps.map(adkStepEvent),
+  ]
 }
 
 function fileEvents(files: ReturnType<typeof readParts>['files'], state: A2aState): readonly ChatEvent[] {
@@ -239,11 +280,11 @@ function statusEvents(holder: JsonObject, state: A2aState): readonly ChatEvent[]
     case 'cancelled':
       return endFailure('stopped', word)
     case 'input-required':
-      return [...counted, ...pause(said, state), ...end(state)]
+      return [...counted, ...pauses(said, state), ...end(state)]
     case 'auth-required':
       return errorEvents(failureOf('agent_requires_action', { code: word }))
     default:
-      return [...counted, progress(word, said)]
+      return [...counted, ...workEvents(word, said)]
   }
 }
 
@@ -251,6 +292,13 @@ function statusEvents(holder: JsonObject, state: A2aState): readonly ChatEvent[]
 function finalMessage(said: unknown, state: A2aState): readonly ChatEvent[] {
   if (state.hasText || state.hasFile) return isObject(said) ? [progress('completed', said)] : []
   return partEvents(said, state)
+}
+
+/** What is said while a task works is no answer: about its progress, or what the model thinks and calls. */
+function workEvents(word: string, said: unknown): readonly ChatEvent[] {
+  const { text, thoughts, steps } = readParts(said)
+  const others = [...thoughtEvents(thoughts), ...steps.map(adkStepEvent)]
+  return text === '' && others.length > 0 ? others : [...others, progress(word, said)]
 }
 
 function progress(status: string, said: unknown): ChatEvent {
@@ -283,6 +331,46 @@ function formOf(data: readonly unknown[]): readonly PauseField[] {
 /** What is asked where the agent says nothing. */
 const UNSAID = 'The agent waits for further input.'
 
+/** Each call that ADK waits for is a question of its own. */
+function pauses(said: unknown, state: A2aState): readonly ChatEvent[] {
+  const { text, thoughts, steps } = readParts(said)
+  const calls = steps.filter(({ isLongRunning }) => isLongRunning)
+  const others = steps.filter((step) => !calls.includes(step)).map(adkStepEvent)
+  if (calls.some(({ data }) => data.name === CREDENTIAL))
+    return errorEvents(failureOf('agent_requires_action', { code: CREDENTIAL }))
+  if (calls.length === 0) return [...thoughtEvents(thoughts), ...others, ...pause(said, state)]
+  const asked = calls.flatMap((step, index) => {
+    const { question, options, takesText, resume } = adkQuestionOf(step)
+    const whole = index === 0 && text.trim() !== '' ? `${text}\n\n${question}` : question
+    const waiting: Pause = {
+      question: whole,
+      options,
+      fields: [],
+      takesText,
+      resume: { ...resumeIn(state), ...resume },
+    }
+    return pauseEvents(
+      waiting,
+      detail({ question: whole }, (each) => ({
+        type: 'interaction',
+        data: { question: each.text('question'), options: options.map(({ title }) => title) },
+      })),
+    )
+  })
+  return [...thoughtEvents(thoughts), ...others, ...asked]
+}
+
+/** The tool by which ADK asks for a sign-in, which no client can give. */
+const CREDENTIAL = 'adk_request_credential'
+
+function resumeIn(state: A2aState): JsonObject {
+  return {
+    taskId: state.runId,
+    contextId: state.platformConversationId ?? state.askedIn,
+    passed: passedSoFar(state),
+  }
+}
+
 function pause(said: unknown, state: A2aState): readonly ChatEvent[] {
   const { text: asked, data } = readParts(said)
   const text = [asked, ...data.map(toolIn)].filter((each) => each.trim() !== '').join('\n\n')
@@ -292,11 +380,7 @@ function pause(said: unknown, state: A2aState): readonly ChatEvent[] {
     options: [],
     fields,
     takesText: fields.length === 0,
-    resume: {
-      taskId: state.runId,
-      contextId: state.platformConversationId ?? state.askedIn,
-      passed: passedSoFar(state),
-    },
+    resume: resumeIn(state),
   }
   return pauseEvents(
     pause,
@@ -335,7 +419,11 @@ function end(state: A2aState): readonly ChatEvent[] {
   state.isOver = true
   const { data, hasText, hasFile } = state
   const isAnswer = data !== '' && !hasText && !hasFile
-  return [...(isAnswer ? textEvents(data, true, state) : []), { type: 'end', reason: 'stop' }]
+  return [
+    ...(isAnswer ? textEvents(data, true, state) : []),
+    ...(state.isWhole && state.isInterleaved ? [{ type: 'replace', text: textOfAll(state) } as const] : []),
+    { type: 'end', reason: 'stop' },
+  ]
 }
 
 /**

@@ -23,8 +23,11 @@ function versionOf(dialect: Dialect): '1.0' | '0.3' {
 /** The request that sends a message, whose reply is a stream if the agent can send one. */
 export function messageRequest(caller: Caller, card: A2aCard, message: object): UpstreamRequest {
   const operation = card.streams ? 'stream' : 'send'
-  if (card.dialect !== 'http') return rpc(caller, card, operation, { message })
-  return http(caller, card, `message:${operation}`, { message })
+  // Without a stream the task is named at once and then asked for, so that it can be stopped while it works.
+  const atOnce = card.dialect === 'rpc-0.3' ? { blocking: false } : { returnImmediately: true }
+  const body = card.streams ? { message } : { message, configuration: atOnce }
+  if (card.dialect !== 'http') return rpc(caller, card, operation, body)
+  return http(caller, card, `message:${operation}`, body)
 }
 
 /** The request that reads a task, with its last messages if any are wanted. */
