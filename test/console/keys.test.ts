@@ -107,9 +107,13 @@ describe.runIf(HAS_BROWSER)('API keys in the console', () => {
     await page.getByLabel('Only these').check()
     await page.getByLabel('Dify').check()
     await page.getByLabel('Coze').check()
+    await page.getByLabel('Expires', { exact: true }).selectOption({ label: 'On a date' })
+    await page.getByLabel('Last day').fill('2030-01-31')
     await press(page, 'Save')
     await page.getByRole('heading', { level: 1, name: 'worker 2' }).waitFor()
     await page.getByText('Dify, Coze').waitFor()
+    const { body: changed } = await api.call('GET', `/api/v1/api-keys/${id}`, { token })
+    expect(changed.data.expires_at).toMatch(/^2030-0(?:1-30|1-31|2-01)T/)
     const facts = page.getByRole('region', { name: 'About this key' })
     // What it may do comes first, and what was last done to it.
     expect((await facts.getByRole('term').allTextContents()).slice(0, 3)).toEqual([
@@ -160,7 +164,7 @@ describe.runIf(HAS_BROWSER)('API keys in the console', () => {
     await row(page, 'playground dify').waitFor()
   })
 
-  test('a user without the role for it is told so, and sees but cannot change the key that it was given', async () => {
+  test('a user without the role for it cannot make or change keys, and sees and revokes the key that it was given', async () => {
     const { api, token } = console.system
     const user = await api.createUser(token, 'otto', { role: 'user' })
     const { id } = await api.createKey(token, { name: 'for otto', owner_id: user.id })
@@ -170,11 +174,14 @@ describe.runIf(HAS_BROWSER)('API keys in the console', () => {
     expect(await page.getByRole('link', { name: 'New key' }).count()).toBe(0)
     expect(await page.getByRole('dialog').count()).toBe(0)
     await row(page, 'for otto').getByRole('link').click()
-    await page.getByText('Only its maker or an administrator can change this key.').waitFor()
+    await page.getByText('Only its maker or an administrator can change it.').waitFor()
     expect(page.url()).toContain(id)
-    expect(await page.getByRole('button', { name: 'Revoke' }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Change' }).count()).toBe(0)
     // Only administrators read the audit log.
     expect(await page.getByText('Last change').count()).toBe(0)
     expect(await violations()).toEqual([])
+    await press(page, 'Revoke')
+    await dialog(page, 'Revoke').getByRole('button', { name: 'Revoke' }).click()
+    await page.getByText('Revoked on').waitFor()
   })
 })

@@ -96,7 +96,13 @@ const USES: Readonly<Record<string, (client: Trunkline) => Promise<unknown>>> = 
     ),
   getApiKey: (client) => client.apiKeys.get(ID),
   updateApiKey: (client) =>
-    client.apiKeys.update(ID, { name: 'a', description: 'b', allowed_agents: ['dify'], limits: LIMITS }),
+    client.apiKeys.update(ID, {
+      name: 'a',
+      description: 'b',
+      expires_at: new Date(),
+      allowed_agents: ['dify'],
+      limits: LIMITS,
+    }),
   revokeApiKey: (client) => client.apiKeys.revoke(ID),
   resetApiKeyUsage: (client) => client.apiKeys.resetUsage(ID, { period: 'day' }),
   getCurrentApiKey: (client) => client.apiKeys.current(),

@@ -42,7 +42,7 @@ export type CreateApiKeyInput = {
   allowedAgents?: Array<string> | null | undefined;
   /** What the key is for, at most 500 characters. */
   description: string;
-  /** When the key expires, such as `2027-01-31T00:00:00Z`: in the future, by default at most ten years ahead. */
+  /** When the key expires, such as `2027-01-31T00:00:00Z`: in the future, by default at most ten years ahead. A date alone is the end of that day in UTC. */
   expiresAt: string;
   /** The key's own rate limits; by default those of the gateway apply. */
   limits?: ApiKeyLimitsInput | null | undefined;

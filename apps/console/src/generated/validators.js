@@ -1,6 +1,6 @@
 "use strict";
 export const CreateApiKey = validate20;
-const schema31 = {"type":"object","required":["name","description","expires_at","permissions"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100},"description":{"type":"string","maxLength":500},"expires_at":{"type":"string","maxLength":64},"permissions":{"type":"array","items":{"enum":["chat","upload","admin"],"type":"string"},"minItems":1,"uniqueItems":true},"owner_id":{"type":"string","format":"uuid"},"allowed_agents":{"anyOf":[{"type":"array","items":{"type":"string"},"maxItems":50},{"type":"null"}]},"limits":{"anyOf":[{"type":"object","properties":{"chat_per_minute":{"anyOf":[{"type":"integer"},{"type":"null"}]},"upload_per_minute":{"anyOf":[{"type":"integer"},{"type":"null"}]}}},{"type":"null"}]}}};
+const schema31 = {"type":"object","required":["name","description","expires_at","permissions"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100},"description":{"type":"string","maxLength":500},"expires_at":{"type":"string","maxLength":64},"permissions":{"type":"array","items":{"enum":["chat","upload","admin"],"type":"string"},"minItems":1,"uniqueItems":true},"owner_id":{"type":"string","format":"uuid"},"allowed_agents":{"anyOf":[{"type":"array","items":{"type":"string"},"maxItems":50},{"type":"null"}]},"limits":{"anyOf":[{"type":"object","properties":{"chat_per_minute":{"anyOf":[{"type":"integer"},{"type":"null"}]},"upload_per_minute":{"anyOf":[{"type":"integer"},{"type":"null"}]}},"additionalProperties":false},{"type":"null"}]}},"additionalProperties":false};
 const func1 = (text) => [...text].length;
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -54,11 +54,9 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(data.name !== undefined){
-let data0 = data.name;
-if(typeof data0 === "string"){
-if(func1(data0) > 100){
-const err4 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
+for(const key0 in data){
+if(!(((((((key0 === "name") || (key0 === "description")) || (key0 === "expires_at")) || (key0 === "permissions")) || (key0 === "owner_id")) || (key0 === "allowed_agents")) || (key0 === "limits"))){
+const err4 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -67,8 +65,12 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(func1(data0) < 1){
-const err5 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data.name !== undefined){
+let data0 = data.name;
+if(typeof data0 === "string"){
+if(func1(data0) > 100){
+const err5 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -77,9 +79,8 @@ vErrors.push(err5);
 }
 errors++;
 }
-}
-else {
-const err6 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func1(data0) < 1){
+const err6 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -89,11 +90,8 @@ vErrors.push(err6);
 errors++;
 }
 }
-if(data.description !== undefined){
-let data1 = data.description;
-if(typeof data1 === "string"){
-if(func1(data1) > 500){
-const err7 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 500},message:"must NOT have more than 500 characters"};
+else {
+const err7 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -103,8 +101,11 @@ vErrors.push(err7);
 errors++;
 }
 }
-else {
-const err8 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.description !== undefined){
+let data1 = data.description;
+if(typeof data1 === "string"){
+if(func1(data1) > 500){
+const err8 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 500},message:"must NOT have more than 500 characters"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -114,11 +115,8 @@ vErrors.push(err8);
 errors++;
 }
 }
-if(data.expires_at !== undefined){
-let data2 = data.expires_at;
-if(typeof data2 === "string"){
-if(func1(data2) > 64){
-const err9 = {instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+else {
+const err9 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -128,8 +126,11 @@ vErrors.push(err9);
 errors++;
 }
 }
-else {
-const err10 = {instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.expires_at !== undefined){
+let data2 = data.expires_at;
+if(typeof data2 === "string"){
+if(func1(data2) > 64){
+const err10 = {instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -139,11 +140,8 @@ vErrors.push(err10);
 errors++;
 }
 }
-if(data.permissions !== undefined){
-let data3 = data.permissions;
-if(Array.isArray(data3)){
-if(data3.length < 1){
-const err11 = {instancePath:instancePath+"/permissions",schemaPath:"#/properties/permissions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+else {
+const err11 = {instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -152,11 +150,12 @@ vErrors.push(err11);
 }
 errors++;
 }
-const len0 = data3.length;
-for(let i0=0; i0<len0; i0++){
-let data4 = data3[i0];
-if(typeof data4 !== "string"){
-const err12 = {instancePath:instancePath+"/permissions/" + i0,schemaPath:"#/properties/permissions/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data.permissions !== undefined){
+let data3 = data.permissions;
+if(Array.isArray(data3)){
+if(data3.length < 1){
+const err12 = {instancePath:instancePath+"/permissions",schemaPath:"#/properties/permissions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -165,13 +164,26 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(!(((data4 === "chat") || (data4 === "upload")) || (data4 === "admin"))){
-const err13 = {instancePath:instancePath+"/permissions/" + i0,schemaPath:"#/properties/permissions/items/enum",keyword:"enum",params:{allowedValues: schema31.properties.permissions.items.enum},message:"must be equal to one of the allowed values"};
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+let data4 = data3[i0];
+if(typeof data4 !== "string"){
+const err13 = {instancePath:instancePath+"/permissions/" + i0,schemaPath:"#/properties/permissions/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err13];
 }
 else {
 vErrors.push(err13);
+}
+errors++;
+}
+if(!(((data4 === "chat") || (data4 === "upload")) || (data4 === "admin"))){
+const err14 = {instancePath:instancePath+"/permissions/" + i0,schemaPath:"#/properties/permissions/items/enum",keyword:"enum",params:{allowedValues: schema31.properties.permissions.items.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
 }
 errors++;
 }
@@ -187,12 +199,12 @@ continue;
 }
 if(typeof indices0[item0] == "number"){
 j0 = indices0[item0];
-const err14 = {instancePath:instancePath+"/permissions",schemaPath:"#/properties/permissions/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"};
+const err15 = {instancePath:instancePath+"/permissions",schemaPath:"#/properties/permissions/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"};
 if(vErrors === null){
-vErrors = [err14];
+vErrors = [err15];
 }
 else {
-vErrors.push(err14);
+vErrors.push(err15);
 }
 errors++;
 break;
@@ -202,19 +214,7 @@ indices0[item0] = i1;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/permissions",schemaPath:"#/properties/permissions/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-if(data.owner_id !== undefined){
-if(!(typeof data.owner_id === "string")){
-const err16 = {instancePath:instancePath+"/owner_id",schemaPath:"#/properties/owner_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err16 = {instancePath:instancePath+"/permissions",schemaPath:"#/properties/permissions/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -224,14 +224,9 @@ vErrors.push(err16);
 errors++;
 }
 }
-if(data.allowed_agents !== undefined){
-let data6 = data.allowed_agents;
-const _errs14 = errors;
-let valid4 = false;
-const _errs15 = errors;
-if(Array.isArray(data6)){
-if(data6.length > 50){
-const err17 = {instancePath:instancePath+"/allowed_agents",schemaPath:"#/properties/allowed_agents/anyOf/0/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"};
+if(data.owner_id !== undefined){
+if(!(typeof data.owner_id === "string")){
+const err17 = {instancePath:instancePath+"/owner_id",schemaPath:"#/properties/owner_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -240,10 +235,15 @@ vErrors.push(err17);
 }
 errors++;
 }
-const len1 = data6.length;
-for(let i2=0; i2<len1; i2++){
-if(typeof data6[i2] !== "string"){
-const err18 = {instancePath:instancePath+"/allowed_agents/" + i2,schemaPath:"#/properties/allowed_agents/anyOf/0/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data.allowed_agents !== undefined){
+let data6 = data.allowed_agents;
+const _errs15 = errors;
+let valid4 = false;
+const _errs16 = errors;
+if(Array.isArray(data6)){
+if(data6.length > 50){
+const err18 = {instancePath:instancePath+"/allowed_agents",schemaPath:"#/properties/allowed_agents/anyOf/0/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -252,10 +252,10 @@ vErrors.push(err18);
 }
 errors++;
 }
-}
-}
-else {
-const err19 = {instancePath:instancePath+"/allowed_agents",schemaPath:"#/properties/allowed_agents/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const len1 = data6.length;
+for(let i2=0; i2<len1; i2++){
+if(typeof data6[i2] !== "string"){
+const err19 = {instancePath:instancePath+"/allowed_agents/" + i2,schemaPath:"#/properties/allowed_agents/anyOf/0/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -264,11 +264,10 @@ vErrors.push(err19);
 }
 errors++;
 }
-var _valid0 = _errs15 === errors;
-valid4 = valid4 || _valid0;
-const _errs19 = errors;
-if(data6 !== null){
-const err20 = {instancePath:instancePath+"/allowed_agents",schemaPath:"#/properties/allowed_agents/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/allowed_agents",schemaPath:"#/properties/allowed_agents/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -277,10 +276,11 @@ vErrors.push(err20);
 }
 errors++;
 }
-var _valid0 = _errs19 === errors;
+var _valid0 = _errs16 === errors;
 valid4 = valid4 || _valid0;
-if(!valid4){
-const err21 = {instancePath:instancePath+"/allowed_agents",schemaPath:"#/properties/allowed_agents/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+const _errs20 = errors;
+if(data6 !== null){
+const err21 = {instancePath:instancePath+"/allowed_agents",schemaPath:"#/properties/allowed_agents/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -289,11 +289,23 @@ vErrors.push(err21);
 }
 errors++;
 }
+var _valid0 = _errs20 === errors;
+valid4 = valid4 || _valid0;
+if(!valid4){
+const err22 = {instancePath:instancePath+"/allowed_agents",schemaPath:"#/properties/allowed_agents/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err22];
+}
 else {
-errors = _errs14;
+vErrors.push(err22);
+}
+errors++;
+}
+else {
+errors = _errs15;
 if(vErrors !== null){
-if(_errs14){
-vErrors.length = _errs14;
+if(_errs15){
+vErrors.length = _errs15;
 }
 else {
 vErrors = null;
@@ -303,30 +315,13 @@ vErrors = null;
 }
 if(data.limits !== undefined){
 let data8 = data.limits;
-const _errs22 = errors;
-let valid7 = false;
 const _errs23 = errors;
+let valid7 = false;
+const _errs24 = errors;
 if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
-if(data8.chat_per_minute !== undefined){
-let data9 = data8.chat_per_minute;
-const _errs26 = errors;
-let valid9 = false;
-const _errs27 = errors;
-if(!((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9)))){
-const err22 = {instancePath:instancePath+"/limits/chat_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/chat_per_minute/anyOf/0/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
-}
-errors++;
-}
-var _valid2 = _errs27 === errors;
-valid9 = valid9 || _valid2;
-const _errs29 = errors;
-if(data9 !== null){
-const err23 = {instancePath:instancePath+"/limits/chat_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/chat_per_minute/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+for(const key1 in data8){
+if(!((key1 === "chat_per_minute") || (key1 === "upload_per_minute"))){
+const err23 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/anyOf/0/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -335,10 +330,14 @@ vErrors.push(err23);
 }
 errors++;
 }
-var _valid2 = _errs29 === errors;
-valid9 = valid9 || _valid2;
-if(!valid9){
-const err24 = {instancePath:instancePath+"/limits/chat_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/chat_per_minute/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+}
+if(data8.chat_per_minute !== undefined){
+let data9 = data8.chat_per_minute;
+const _errs28 = errors;
+let valid9 = false;
+const _errs29 = errors;
+if(!((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9)))){
+const err24 = {instancePath:instancePath+"/limits/chat_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/chat_per_minute/anyOf/0/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -347,11 +346,36 @@ vErrors.push(err24);
 }
 errors++;
 }
+var _valid2 = _errs29 === errors;
+valid9 = valid9 || _valid2;
+const _errs31 = errors;
+if(data9 !== null){
+const err25 = {instancePath:instancePath+"/limits/chat_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/chat_per_minute/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err25];
+}
 else {
-errors = _errs26;
+vErrors.push(err25);
+}
+errors++;
+}
+var _valid2 = _errs31 === errors;
+valid9 = valid9 || _valid2;
+if(!valid9){
+const err26 = {instancePath:instancePath+"/limits/chat_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/chat_per_minute/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+else {
+errors = _errs28;
 if(vErrors !== null){
-if(_errs26){
-vErrors.length = _errs26;
+if(_errs28){
+vErrors.length = _errs28;
 }
 else {
 vErrors = null;
@@ -361,36 +385,11 @@ vErrors = null;
 }
 if(data8.upload_per_minute !== undefined){
 let data10 = data8.upload_per_minute;
-const _errs32 = errors;
+const _errs34 = errors;
 let valid10 = false;
-const _errs33 = errors;
-if(!((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10)))){
-const err25 = {instancePath:instancePath+"/limits/upload_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/upload_per_minute/anyOf/0/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err25];
-}
-else {
-vErrors.push(err25);
-}
-errors++;
-}
-var _valid3 = _errs33 === errors;
-valid10 = valid10 || _valid3;
 const _errs35 = errors;
-if(data10 !== null){
-const err26 = {instancePath:instancePath+"/limits/upload_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/upload_per_minute/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err26];
-}
-else {
-vErrors.push(err26);
-}
-errors++;
-}
-var _valid3 = _errs35 === errors;
-valid10 = valid10 || _valid3;
-if(!valid10){
-const err27 = {instancePath:instancePath+"/limits/upload_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/upload_per_minute/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(!((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10)))){
+const err27 = {instancePath:instancePath+"/limits/upload_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/upload_per_minute/anyOf/0/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -399,11 +398,36 @@ vErrors.push(err27);
 }
 errors++;
 }
+var _valid3 = _errs35 === errors;
+valid10 = valid10 || _valid3;
+const _errs37 = errors;
+if(data10 !== null){
+const err28 = {instancePath:instancePath+"/limits/upload_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/upload_per_minute/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err28];
+}
 else {
-errors = _errs32;
+vErrors.push(err28);
+}
+errors++;
+}
+var _valid3 = _errs37 === errors;
+valid10 = valid10 || _valid3;
+if(!valid10){
+const err29 = {instancePath:instancePath+"/limits/upload_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/upload_per_minute/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+else {
+errors = _errs34;
 if(vErrors !== null){
-if(_errs32){
-vErrors.length = _errs32;
+if(_errs34){
+vErrors.length = _errs34;
 }
 else {
 vErrors = null;
@@ -413,42 +437,311 @@ vErrors = null;
 }
 }
 else {
-const err28 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err28];
-}
-else {
-vErrors.push(err28);
-}
-errors++;
-}
-var _valid1 = _errs23 === errors;
-valid7 = valid7 || _valid1;
-if(_valid1){
-var props0 = {};
-props0.chat_per_minute = true;
-props0.upload_per_minute = true;
-}
-const _errs37 = errors;
-if(data8 !== null){
-const err29 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err29];
-}
-else {
-vErrors.push(err29);
-}
-errors++;
-}
-var _valid1 = _errs37 === errors;
-valid7 = valid7 || _valid1;
-if(!valid7){
-const err30 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+const err30 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err30];
 }
 else {
 vErrors.push(err30);
+}
+errors++;
+}
+var _valid1 = _errs24 === errors;
+valid7 = valid7 || _valid1;
+const _errs39 = errors;
+if(data8 !== null){
+const err31 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+var _valid1 = _errs39 === errors;
+valid7 = valid7 || _valid1;
+if(!valid7){
+const err32 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+else {
+errors = _errs23;
+if(vErrors !== null){
+if(_errs23){
+vErrors.length = _errs23;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+}
+else {
+const err33 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+validate20.errors = vErrors;
+return errors === 0;
+}
+validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+export const UpdateApiKey = validate21;
+const schema32 = {"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":100},"description":{"type":"string","maxLength":500},"expires_at":{"type":"string","maxLength":64},"allowed_agents":{"anyOf":[{"type":"array","items":{"type":"string"},"maxItems":50},{"type":"null"}]},"limits":{"anyOf":[{"type":"object","properties":{"chat_per_minute":{"anyOf":[{"type":"integer"},{"type":"null"}]},"upload_per_minute":{"anyOf":[{"type":"integer"},{"type":"null"}]}},"additionalProperties":false},{"type":"null"}]}},"additionalProperties":false};
+
+function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate21.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!(((((key0 === "name") || (key0 === "description")) || (key0 === "expires_at")) || (key0 === "allowed_agents")) || (key0 === "limits"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+let data0 = data.name;
+if(typeof data0 === "string"){
+if(func1(data0) > 100){
+const err1 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(func1(data0) < 1){
+const err2 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.description !== undefined){
+let data1 = data.description;
+if(typeof data1 === "string"){
+if(func1(data1) > 500){
+const err4 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 500},message:"must NOT have more than 500 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.expires_at !== undefined){
+let data2 = data.expires_at;
+if(typeof data2 === "string"){
+if(func1(data2) > 64){
+const err6 = {instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.allowed_agents !== undefined){
+let data3 = data.allowed_agents;
+const _errs9 = errors;
+let valid1 = false;
+const _errs10 = errors;
+if(Array.isArray(data3)){
+if(data3.length > 50){
+const err8 = {instancePath:instancePath+"/allowed_agents",schemaPath:"#/properties/allowed_agents/anyOf/0/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+if(typeof data3[i0] !== "string"){
+const err9 = {instancePath:instancePath+"/allowed_agents/" + i0,schemaPath:"#/properties/allowed_agents/anyOf/0/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/allowed_agents",schemaPath:"#/properties/allowed_agents/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+var _valid0 = _errs10 === errors;
+valid1 = valid1 || _valid0;
+const _errs14 = errors;
+if(data3 !== null){
+const err11 = {instancePath:instancePath+"/allowed_agents",schemaPath:"#/properties/allowed_agents/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+var _valid0 = _errs14 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err12 = {instancePath:instancePath+"/allowed_agents",schemaPath:"#/properties/allowed_agents/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+else {
+errors = _errs9;
+if(vErrors !== null){
+if(_errs9){
+vErrors.length = _errs9;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.limits !== undefined){
+let data5 = data.limits;
+const _errs17 = errors;
+let valid4 = false;
+const _errs18 = errors;
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+for(const key1 in data5){
+if(!((key1 === "chat_per_minute") || (key1 === "upload_per_minute"))){
+const err13 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/anyOf/0/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data5.chat_per_minute !== undefined){
+let data6 = data5.chat_per_minute;
+const _errs22 = errors;
+let valid6 = false;
+const _errs23 = errors;
+if(!((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6)))){
+const err14 = {instancePath:instancePath+"/limits/chat_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/chat_per_minute/anyOf/0/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+var _valid2 = _errs23 === errors;
+valid6 = valid6 || _valid2;
+const _errs25 = errors;
+if(data6 !== null){
+const err15 = {instancePath:instancePath+"/limits/chat_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/chat_per_minute/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+var _valid2 = _errs25 === errors;
+valid6 = valid6 || _valid2;
+if(!valid6){
+const err16 = {instancePath:instancePath+"/limits/chat_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/chat_per_minute/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
 }
 errors++;
 }
@@ -464,304 +757,13 @@ vErrors = null;
 }
 }
 }
-}
-else {
-const err31 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err31];
-}
-else {
-vErrors.push(err31);
-}
-errors++;
-}
-validate20.errors = vErrors;
-return errors === 0;
-}
-validate20.evaluated = {"props":{"name":true,"description":true,"expires_at":true,"permissions":true,"owner_id":true,"allowed_agents":true,"limits":true},"dynamicProps":false,"dynamicItems":false};
-
-export const UpdateApiKey = validate21;
-const schema32 = {"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":100},"description":{"type":"string","maxLength":500},"allowed_agents":{"anyOf":[{"type":"array","items":{"type":"string"},"maxItems":50},{"type":"null"}]},"limits":{"anyOf":[{"type":"object","properties":{"chat_per_minute":{"anyOf":[{"type":"integer"},{"type":"null"}]},"upload_per_minute":{"anyOf":[{"type":"integer"},{"type":"null"}]}}},{"type":"null"}]}}};
-
-function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate21.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.name !== undefined){
-let data0 = data.name;
-if(typeof data0 === "string"){
-if(func1(data0) > 100){
-const err0 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(func1(data0) < 1){
-const err1 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-else {
-const err2 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data.description !== undefined){
-let data1 = data.description;
-if(typeof data1 === "string"){
-if(func1(data1) > 500){
-const err3 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 500},message:"must NOT have more than 500 characters"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-else {
-const err4 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data.allowed_agents !== undefined){
-let data2 = data.allowed_agents;
-const _errs6 = errors;
-let valid1 = false;
-const _errs7 = errors;
-if(Array.isArray(data2)){
-if(data2.length > 50){
-const err5 = {instancePath:instancePath+"/allowed_agents",schemaPath:"#/properties/allowed_agents/anyOf/0/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-const len0 = data2.length;
-for(let i0=0; i0<len0; i0++){
-if(typeof data2[i0] !== "string"){
-const err6 = {instancePath:instancePath+"/allowed_agents/" + i0,schemaPath:"#/properties/allowed_agents/anyOf/0/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-}
-else {
-const err7 = {instancePath:instancePath+"/allowed_agents",schemaPath:"#/properties/allowed_agents/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-var _valid0 = _errs7 === errors;
-valid1 = valid1 || _valid0;
-const _errs11 = errors;
-if(data2 !== null){
-const err8 = {instancePath:instancePath+"/allowed_agents",schemaPath:"#/properties/allowed_agents/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-var _valid0 = _errs11 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const err9 = {instancePath:instancePath+"/allowed_agents",schemaPath:"#/properties/allowed_agents/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-else {
-errors = _errs6;
-if(vErrors !== null){
-if(_errs6){
-vErrors.length = _errs6;
-}
-else {
-vErrors = null;
-}
-}
-}
-}
-if(data.limits !== undefined){
-let data4 = data.limits;
-const _errs14 = errors;
-let valid4 = false;
-const _errs15 = errors;
-if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
-if(data4.chat_per_minute !== undefined){
-let data5 = data4.chat_per_minute;
-const _errs18 = errors;
-let valid6 = false;
-const _errs19 = errors;
-if(!((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5)))){
-const err10 = {instancePath:instancePath+"/limits/chat_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/chat_per_minute/anyOf/0/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-var _valid2 = _errs19 === errors;
-valid6 = valid6 || _valid2;
-const _errs21 = errors;
-if(data5 !== null){
-const err11 = {instancePath:instancePath+"/limits/chat_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/chat_per_minute/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-var _valid2 = _errs21 === errors;
-valid6 = valid6 || _valid2;
-if(!valid6){
-const err12 = {instancePath:instancePath+"/limits/chat_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/chat_per_minute/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-else {
-errors = _errs18;
-if(vErrors !== null){
-if(_errs18){
-vErrors.length = _errs18;
-}
-else {
-vErrors = null;
-}
-}
-}
-}
-if(data4.upload_per_minute !== undefined){
-let data6 = data4.upload_per_minute;
-const _errs24 = errors;
+if(data5.upload_per_minute !== undefined){
+let data7 = data5.upload_per_minute;
+const _errs28 = errors;
 let valid7 = false;
-const _errs25 = errors;
-if(!((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6)))){
-const err13 = {instancePath:instancePath+"/limits/upload_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/upload_per_minute/anyOf/0/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-var _valid3 = _errs25 === errors;
-valid7 = valid7 || _valid3;
-const _errs27 = errors;
-if(data6 !== null){
-const err14 = {instancePath:instancePath+"/limits/upload_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/upload_per_minute/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-var _valid3 = _errs27 === errors;
-valid7 = valid7 || _valid3;
-if(!valid7){
-const err15 = {instancePath:instancePath+"/limits/upload_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/upload_per_minute/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-else {
-errors = _errs24;
-if(vErrors !== null){
-if(_errs24){
-vErrors.length = _errs24;
-}
-else {
-vErrors = null;
-}
-}
-}
-}
-}
-else {
-const err16 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-var _valid1 = _errs15 === errors;
-valid4 = valid4 || _valid1;
-if(_valid1){
-var props0 = {};
-props0.chat_per_minute = true;
-props0.upload_per_minute = true;
-}
 const _errs29 = errors;
-if(data4 !== null){
-const err17 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(!((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7)))){
+const err17 = {instancePath:instancePath+"/limits/upload_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/upload_per_minute/anyOf/0/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -770,10 +772,11 @@ vErrors.push(err17);
 }
 errors++;
 }
-var _valid1 = _errs29 === errors;
-valid4 = valid4 || _valid1;
-if(!valid4){
-const err18 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+var _valid3 = _errs29 === errors;
+valid7 = valid7 || _valid3;
+const _errs31 = errors;
+if(data7 !== null){
+const err18 = {instancePath:instancePath+"/limits/upload_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/upload_per_minute/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -782,11 +785,23 @@ vErrors.push(err18);
 }
 errors++;
 }
+var _valid3 = _errs31 === errors;
+valid7 = valid7 || _valid3;
+if(!valid7){
+const err19 = {instancePath:instancePath+"/limits/upload_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/upload_per_minute/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err19];
+}
 else {
-errors = _errs14;
+vErrors.push(err19);
+}
+errors++;
+}
+else {
+errors = _errs28;
 if(vErrors !== null){
-if(_errs14){
-vErrors.length = _errs14;
+if(_errs28){
+vErrors.length = _errs28;
 }
 else {
 vErrors = null;
@@ -796,22 +811,70 @@ vErrors = null;
 }
 }
 else {
-const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err20 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
-vErrors = [err19];
+vErrors = [err20];
 }
 else {
-vErrors.push(err19);
+vErrors.push(err20);
+}
+errors++;
+}
+var _valid1 = _errs18 === errors;
+valid4 = valid4 || _valid1;
+const _errs33 = errors;
+if(data5 !== null){
+const err21 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+var _valid1 = _errs33 === errors;
+valid4 = valid4 || _valid1;
+if(!valid4){
+const err22 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+else {
+errors = _errs17;
+if(vErrors !== null){
+if(_errs17){
+vErrors.length = _errs17;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+}
+else {
+const err23 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
 }
 errors++;
 }
 validate21.errors = vErrors;
 return errors === 0;
 }
-validate21.evaluated = {"props":{"name":true,"description":true,"allowed_agents":true,"limits":true},"dynamicProps":false,"dynamicItems":false};
+validate21.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const CreateUser = validate22;
-const schema33 = {"type":"object","required":["username","password"],"properties":{"username":{"type":"string","maxLength":256},"password":{"type":"string","minLength":8,"maxLength":256},"role":{"enum":["admin","premium","user"],"type":"string","default":"user"},"max_api_calls":{"type":"integer","minimum":0,"maximum":9007199254740991},"quota_period":{"enum":["none","day","month"],"type":"string"}}};
+const schema33 = {"type":"object","required":["username","password"],"properties":{"username":{"type":"string","maxLength":256},"password":{"type":"string","minLength":8,"maxLength":256},"role":{"enum":["admin","premium","user"],"type":"string","default":"user"},"max_api_calls":{"type":"integer","minimum":0,"maximum":9007199254740991},"quota_period":{"enum":["none","day","month"],"type":"string"}},"additionalProperties":false};
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -844,11 +907,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(data.username !== undefined){
-let data0 = data.username;
-if(typeof data0 === "string"){
-if(func1(data0) > 256){
-const err2 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+for(const key0 in data){
+if(!(((((key0 === "username") || (key0 === "password")) || (key0 === "role")) || (key0 === "max_api_calls")) || (key0 === "quota_period"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -858,8 +919,11 @@ vErrors.push(err2);
 errors++;
 }
 }
-else {
-const err3 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.username !== undefined){
+let data0 = data.username;
+if(typeof data0 === "string"){
+if(func1(data0) > 256){
+const err3 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -869,11 +933,8 @@ vErrors.push(err3);
 errors++;
 }
 }
-if(data.password !== undefined){
-let data1 = data.password;
-if(typeof data1 === "string"){
-if(func1(data1) > 256){
-const err4 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+else {
+const err4 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -882,8 +943,12 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(func1(data1) < 8){
-const err5 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"};
+}
+if(data.password !== undefined){
+let data1 = data.password;
+if(typeof data1 === "string"){
+if(func1(data1) > 256){
+const err5 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -892,9 +957,8 @@ vErrors.push(err5);
 }
 errors++;
 }
-}
-else {
-const err6 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func1(data1) < 8){
+const err6 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -904,10 +968,8 @@ vErrors.push(err6);
 errors++;
 }
 }
-if(data.role !== undefined){
-let data2 = data.role;
-if(typeof data2 !== "string"){
-const err7 = {instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err7 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -916,8 +978,11 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(!(((data2 === "admin") || (data2 === "premium")) || (data2 === "user"))){
-const err8 = {instancePath:instancePath+"/role",schemaPath:"#/properties/role/enum",keyword:"enum",params:{allowedValues: schema33.properties.role.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.role !== undefined){
+let data2 = data.role;
+if(typeof data2 !== "string"){
+const err8 = {instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -926,11 +991,8 @@ vErrors.push(err8);
 }
 errors++;
 }
-}
-if(data.max_api_calls !== undefined){
-let data3 = data.max_api_calls;
-if(!((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3)))){
-const err9 = {instancePath:instancePath+"/max_api_calls",schemaPath:"#/properties/max_api_calls/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(!(((data2 === "admin") || (data2 === "premium")) || (data2 === "user"))){
+const err9 = {instancePath:instancePath+"/role",schemaPath:"#/properties/role/enum",keyword:"enum",params:{allowedValues: schema33.properties.role.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -939,9 +1001,11 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(typeof data3 == "number"){
-if(data3 > 9007199254740991 || isNaN(data3)){
-const err10 = {instancePath:instancePath+"/max_api_calls",schemaPath:"#/properties/max_api_calls/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"};
+}
+if(data.max_api_calls !== undefined){
+let data3 = data.max_api_calls;
+if(!((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3)))){
+const err10 = {instancePath:instancePath+"/max_api_calls",schemaPath:"#/properties/max_api_calls/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -950,8 +1014,9 @@ vErrors.push(err10);
 }
 errors++;
 }
-if(data3 < 0 || isNaN(data3)){
-const err11 = {instancePath:instancePath+"/max_api_calls",schemaPath:"#/properties/max_api_calls/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(typeof data3 == "number"){
+if(data3 > 9007199254740991 || isNaN(data3)){
+const err11 = {instancePath:instancePath+"/max_api_calls",schemaPath:"#/properties/max_api_calls/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -960,12 +1025,8 @@ vErrors.push(err11);
 }
 errors++;
 }
-}
-}
-if(data.quota_period !== undefined){
-let data4 = data.quota_period;
-if(typeof data4 !== "string"){
-const err12 = {instancePath:instancePath+"/quota_period",schemaPath:"#/properties/quota_period/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data3 < 0 || isNaN(data3)){
+const err12 = {instancePath:instancePath+"/max_api_calls",schemaPath:"#/properties/max_api_calls/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -974,8 +1035,12 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(!(((data4 === "none") || (data4 === "day")) || (data4 === "month"))){
-const err13 = {instancePath:instancePath+"/quota_period",schemaPath:"#/properties/quota_period/enum",keyword:"enum",params:{allowedValues: schema33.properties.quota_period.enum},message:"must be equal to one of the allowed values"};
+}
+}
+if(data.quota_period !== undefined){
+let data4 = data.quota_period;
+if(typeof data4 !== "string"){
+const err13 = {instancePath:instancePath+"/quota_period",schemaPath:"#/properties/quota_period/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -984,10 +1049,8 @@ vErrors.push(err13);
 }
 errors++;
 }
-}
-}
-else {
-const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!(((data4 === "none") || (data4 === "day")) || (data4 === "month"))){
+const err14 = {instancePath:instancePath+"/quota_period",schemaPath:"#/properties/quota_period/enum",keyword:"enum",params:{allowedValues: schema33.properties.quota_period.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -996,13 +1059,25 @@ vErrors.push(err14);
 }
 errors++;
 }
+}
+}
+else {
+const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
 validate22.errors = vErrors;
 return errors === 0;
 }
-validate22.evaluated = {"props":{"username":true,"password":true,"role":true,"max_api_calls":true,"quota_period":true},"dynamicProps":false,"dynamicItems":false};
+validate22.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const UpdateUser = validate23;
-const schema34 = {"type":"object","properties":{"role":{"enum":["admin","premium","user"],"type":"string"},"status":{"enum":["active","suspended"],"type":"string"},"max_api_calls":{"type":"integer","minimum":0,"maximum":9007199254740991},"quota_period":{"enum":["none","day","month"],"type":"string"}}};
+const schema34 = {"type":"object","properties":{"role":{"enum":["admin","premium","user"],"type":"string"},"status":{"enum":["active","suspended"],"type":"string"},"max_api_calls":{"type":"integer","minimum":0,"maximum":9007199254740991},"quota_period":{"enum":["none","day","month"],"type":"string"}},"additionalProperties":false};
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1015,10 +1090,9 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.role !== undefined){
-let data0 = data.role;
-if(typeof data0 !== "string"){
-const err0 = {instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key0 in data){
+if(!((((key0 === "role") || (key0 === "status")) || (key0 === "max_api_calls")) || (key0 === "quota_period"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -1027,8 +1101,11 @@ vErrors.push(err0);
 }
 errors++;
 }
-if(!(((data0 === "admin") || (data0 === "premium")) || (data0 === "user"))){
-const err1 = {instancePath:instancePath+"/role",schemaPath:"#/properties/role/enum",keyword:"enum",params:{allowedValues: schema34.properties.role.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.role !== undefined){
+let data0 = data.role;
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -1037,11 +1114,8 @@ vErrors.push(err1);
 }
 errors++;
 }
-}
-if(data.status !== undefined){
-let data1 = data.status;
-if(typeof data1 !== "string"){
-const err2 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((data0 === "admin") || (data0 === "premium")) || (data0 === "user"))){
+const err2 = {instancePath:instancePath+"/role",schemaPath:"#/properties/role/enum",keyword:"enum",params:{allowedValues: schema34.properties.role.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -1050,8 +1124,11 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!((data1 === "active") || (data1 === "suspended"))){
-const err3 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema34.properties.status.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.status !== undefined){
+let data1 = data.status;
+if(typeof data1 !== "string"){
+const err3 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -1060,11 +1137,8 @@ vErrors.push(err3);
 }
 errors++;
 }
-}
-if(data.max_api_calls !== undefined){
-let data2 = data.max_api_calls;
-if(!((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2)))){
-const err4 = {instancePath:instancePath+"/max_api_calls",schemaPath:"#/properties/max_api_calls/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(!((data1 === "active") || (data1 === "suspended"))){
+const err4 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema34.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -1073,9 +1147,11 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(typeof data2 == "number"){
-if(data2 > 9007199254740991 || isNaN(data2)){
-const err5 = {instancePath:instancePath+"/max_api_calls",schemaPath:"#/properties/max_api_calls/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"};
+}
+if(data.max_api_calls !== undefined){
+let data2 = data.max_api_calls;
+if(!((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2)))){
+const err5 = {instancePath:instancePath+"/max_api_calls",schemaPath:"#/properties/max_api_calls/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -1084,8 +1160,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(data2 < 0 || isNaN(data2)){
-const err6 = {instancePath:instancePath+"/max_api_calls",schemaPath:"#/properties/max_api_calls/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(typeof data2 == "number"){
+if(data2 > 9007199254740991 || isNaN(data2)){
+const err6 = {instancePath:instancePath+"/max_api_calls",schemaPath:"#/properties/max_api_calls/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -1094,12 +1171,8 @@ vErrors.push(err6);
 }
 errors++;
 }
-}
-}
-if(data.quota_period !== undefined){
-let data3 = data.quota_period;
-if(typeof data3 !== "string"){
-const err7 = {instancePath:instancePath+"/quota_period",schemaPath:"#/properties/quota_period/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data2 < 0 || isNaN(data2)){
+const err7 = {instancePath:instancePath+"/max_api_calls",schemaPath:"#/properties/max_api_calls/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -1108,8 +1181,12 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(!(((data3 === "none") || (data3 === "day")) || (data3 === "month"))){
-const err8 = {instancePath:instancePath+"/quota_period",schemaPath:"#/properties/quota_period/enum",keyword:"enum",params:{allowedValues: schema34.properties.quota_period.enum},message:"must be equal to one of the allowed values"};
+}
+}
+if(data.quota_period !== undefined){
+let data3 = data.quota_period;
+if(typeof data3 !== "string"){
+const err8 = {instancePath:instancePath+"/quota_period",schemaPath:"#/properties/quota_period/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -1118,10 +1195,8 @@ vErrors.push(err8);
 }
 errors++;
 }
-}
-}
-else {
-const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!(((data3 === "none") || (data3 === "day")) || (data3 === "month"))){
+const err9 = {instancePath:instancePath+"/quota_period",schemaPath:"#/properties/quota_period/enum",keyword:"enum",params:{allowedValues: schema34.properties.quota_period.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -1130,13 +1205,25 @@ vErrors.push(err9);
 }
 errors++;
 }
+}
+}
+else {
+const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
 validate23.errors = vErrors;
 return errors === 0;
 }
-validate23.evaluated = {"props":{"role":true,"status":true,"max_api_calls":true,"quota_period":true},"dynamicProps":false,"dynamicItems":false};
+validate23.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const SetPassword = validate24;
-const schema35 = {"type":"object","required":["password"],"properties":{"password":{"type":"string","minLength":8,"maxLength":256}}};
+const schema35 = {"type":"object","required":["password"],"properties":{"password":{"type":"string","minLength":8,"maxLength":256}},"additionalProperties":false};
 
 function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1159,11 +1246,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-if(data.password !== undefined){
-let data0 = data.password;
-if(typeof data0 === "string"){
-if(func1(data0) > 256){
-const err1 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+for(const key0 in data){
+if(!(key0 === "password")){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -1172,8 +1257,12 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(func1(data0) < 8){
-const err2 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"};
+}
+if(data.password !== undefined){
+let data0 = data.password;
+if(typeof data0 === "string"){
+if(func1(data0) > 256){
+const err2 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -1182,9 +1271,8 @@ vErrors.push(err2);
 }
 errors++;
 }
-}
-else {
-const err3 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func1(data0) < 8){
+const err3 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -1194,9 +1282,8 @@ vErrors.push(err3);
 errors++;
 }
 }
-}
 else {
-const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err4 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -1205,13 +1292,25 @@ vErrors.push(err4);
 }
 errors++;
 }
+}
+}
+else {
+const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
 validate24.errors = vErrors;
 return errors === 0;
 }
-validate24.evaluated = {"props":{"password":true},"dynamicProps":false,"dynamicItems":false};
+validate24.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const ChangePassword = validate25;
-const schema36 = {"type":"object","required":["current_password","new_password"],"properties":{"current_password":{"type":"string","minLength":1,"maxLength":256},"new_password":{"type":"string","minLength":8,"maxLength":256}}};
+const schema36 = {"type":"object","required":["current_password","new_password"],"properties":{"current_password":{"type":"string","minLength":1,"maxLength":256},"new_password":{"type":"string","minLength":8,"maxLength":256}},"additionalProperties":false};
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1244,11 +1343,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(data.current_password !== undefined){
-let data0 = data.current_password;
-if(typeof data0 === "string"){
-if(func1(data0) > 256){
-const err2 = {instancePath:instancePath+"/current_password",schemaPath:"#/properties/current_password/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+for(const key0 in data){
+if(!((key0 === "current_password") || (key0 === "new_password"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -1257,8 +1354,12 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(func1(data0) < 1){
-const err3 = {instancePath:instancePath+"/current_password",schemaPath:"#/properties/current_password/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data.current_password !== undefined){
+let data0 = data.current_password;
+if(typeof data0 === "string"){
+if(func1(data0) > 256){
+const err3 = {instancePath:instancePath+"/current_password",schemaPath:"#/properties/current_password/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -1267,9 +1368,8 @@ vErrors.push(err3);
 }
 errors++;
 }
-}
-else {
-const err4 = {instancePath:instancePath+"/current_password",schemaPath:"#/properties/current_password/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func1(data0) < 1){
+const err4 = {instancePath:instancePath+"/current_password",schemaPath:"#/properties/current_password/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -1279,11 +1379,8 @@ vErrors.push(err4);
 errors++;
 }
 }
-if(data.new_password !== undefined){
-let data1 = data.new_password;
-if(typeof data1 === "string"){
-if(func1(data1) > 256){
-const err5 = {instancePath:instancePath+"/new_password",schemaPath:"#/properties/new_password/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+else {
+const err5 = {instancePath:instancePath+"/current_password",schemaPath:"#/properties/current_password/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -1292,8 +1389,12 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(func1(data1) < 8){
-const err6 = {instancePath:instancePath+"/new_password",schemaPath:"#/properties/new_password/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"};
+}
+if(data.new_password !== undefined){
+let data1 = data.new_password;
+if(typeof data1 === "string"){
+if(func1(data1) > 256){
+const err6 = {instancePath:instancePath+"/new_password",schemaPath:"#/properties/new_password/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -1302,9 +1403,8 @@ vErrors.push(err6);
 }
 errors++;
 }
-}
-else {
-const err7 = {instancePath:instancePath+"/new_password",schemaPath:"#/properties/new_password/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func1(data1) < 8){
+const err7 = {instancePath:instancePath+"/new_password",schemaPath:"#/properties/new_password/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -1314,9 +1414,8 @@ vErrors.push(err7);
 errors++;
 }
 }
-}
 else {
-const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err8 = {instancePath:instancePath+"/new_password",schemaPath:"#/properties/new_password/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -1325,7 +1424,19 @@ vErrors.push(err8);
 }
 errors++;
 }
+}
+}
+else {
+const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
 validate25.errors = vErrors;
 return errors === 0;
 }
-validate25.evaluated = {"props":{"current_password":true,"new_password":true},"dynamicProps":false,"dynamicItems":false};
+validate25.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};

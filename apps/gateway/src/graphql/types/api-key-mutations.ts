@@ -34,7 +34,7 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
       type: 'DateTime',
       required: true,
       description:
-        'When the key expires, such as `2027-01-31T00:00:00Z`: in the future, by default at most ten years ahead.',
+        'When the key expires, such as `2027-01-31T00:00:00Z`: in the future, by default at most ten years ahead. A date alone is the end of that day in UTC.',
     }),
     permissions: t.field({
       type: [Permission],
