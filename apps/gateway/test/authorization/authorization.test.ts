@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { ERRORS, Problem } from '#core/errors/errors.ts'
-import { authenticateBy } from '#http/guards/credentials.ts'
+import { knowCaller } from '#http/guards/credentials.ts'
 import { createLogger } from '#ops/logger.ts'
 import { createServer, mountRoutes } from '#server/create-server.ts'
 import {
@@ -145,7 +145,7 @@ async function serveWithoutHooks({ config, gateway }: Callers): Promise<FastifyI
       const credential = request.headers.authorization?.slice('Bearer '.length) ?? ''
       request.apiKey = credential
       if (credential === '') return
-      request.principal = await authenticateBy(gateway.services.authentication, request, credential)
+      await knowCaller(gateway.services, request)
     }
   })
   await mountRoutes(app, config, gateway)

@@ -449,7 +449,7 @@ export interface paths {
         };
         /**
          * Report usage
-         * Counts the calls that have ended, by the hour, day or month in which they were admitted, without gaps. Users see the calls of their own keys, administrators all calls, and an API key without the permission `admin` only its own calls.
+         * Counts the calls that have ended, by the hour, day or month in which they were admitted, without gaps. Users see the calls of their own keys, administrators all calls, and an API key without the permission `admin` only its own calls. A request that a trusted proxy has bound to an end user gets of these only those of that one.
          */
         get: operations["readUsage"];
         put?: never;
@@ -469,7 +469,7 @@ export interface paths {
         };
         /**
          * List calls
-         * Returns the calls of the ledger, newest first, including those that still run. Users see the calls of their own keys, administrators all calls, and an API key without the permission `admin` only its own calls. The fields with the platform's own words and with the process that served the call are shown only to administrators. The CSV format returns all calls at once, without pages.
+         * Returns the calls of the ledger, newest first, including those that still run. Users see the calls of their own keys, administrators all calls, and an API key without the permission `admin` only its own calls. A request that a trusted proxy has bound to an end user gets of these only those of that one. The fields with the platform's own words and with the process that served the call are shown only to administrators. The CSV format returns all calls at once, without pages.
          */
         get: operations["listCalls"];
         put?: never;
@@ -489,7 +489,7 @@ export interface paths {
         };
         /**
          * List refused requests
-         * Returns refused requests of the last day, newest first: the first ones of each reason, credential and hour. Users see the refusals of their own credentials, administrators all, and an API key without the permission `admin` only its own. The CSV format returns all of them at once, without pages.
+         * Returns refused requests of the last day, newest first: the first ones of each reason, credential and hour. Users see the refusals of their own credentials, administrators all, and an API key without the permission `admin` only its own. They are recorded without end users, so that a request that a trusted proxy has bound to one is refused. The CSV format returns all of them at once, without pages.
          */
         get: operations["listRefusals"];
         put?: never;
@@ -509,7 +509,7 @@ export interface paths {
         };
         /**
          * Count refused requests
-         * Counts refused requests of the last 30 days by the minute, hour or day, and by API key, owner, agent, reason and limit: in the order of time, and the most frequent first. More than 10,000 counts are refused. Users see the refusals of their own credentials, administrators all, and an API key without the permission `admin` only its own. Requests of unknown credentials are counted by reason alone.
+         * Counts refused requests of the last 30 days by the minute, hour or day, and by API key, owner, agent, reason and limit: in the order of time, and the most frequent first. More than 10,000 counts are refused. Users see the refusals of their own credentials, administrators all, and an API key without the permission `admin` only its own. They are recorded without end users, so that a request that a trusted proxy has bound to one is refused. Requests of unknown credentials are counted by reason alone.
          */
         get: operations["countRefusals"];
         put?: never;
@@ -529,7 +529,7 @@ export interface paths {
         };
         /**
          * List conversations
-         * Returns conversations, the most recently used first. An API key that may chat sees those of its owner with the agents that it may use, a user its own, and administrators all. Where the gateway is configured to trust a header that names the end user, a request with it sees those of that end user alone. The CSV format returns all of them at once, without pages.
+         * Returns conversations, the most recently used first. An API key that may chat sees those of its owner with the agents that it may use, a user its own, and administrators all. A request that a trusted proxy has bound to an end user sees those of that one alone. The CSV format returns all of them at once, without pages.
          */
         get: operations["listConversations"];
         put?: never;
@@ -549,7 +549,7 @@ export interface paths {
         };
         /**
          * Read a conversation
-         * Returns the record of a conversation. An API key that may chat sees those of its owner with the agents that it may use, a user its own, and administrators all. Where the gateway is configured to trust a header that names the end user, a request with it sees those of that end user alone.
+         * Returns the record of a conversation. An API key that may chat sees those of its owner with the agents that it may use, a user its own, and administrators all. A request that a trusted proxy has bound to an end user sees those of that one alone.
          */
         get: operations["getConversation"];
         put?: never;
@@ -697,7 +697,7 @@ export interface paths {
         };
         /**
          * Resume the stream of a call
-         * Returns the events of a kept call after the one that the client has, and goes on while the call runs. Only the API key that made the call may read it. It never starts another run: a stream whose process has died ends with one event whose reason is `interrupted`. Chats of GraphQL are resumed there.
+         * Returns the events of a kept call after the one that the client has, and goes on while the call runs. Only the API key that made the call may read it, for the same end user where a trusted proxy names end users. It never starts another run: a stream whose process has died ends with one event whose reason is `interrupted`. Chats of GraphQL are resumed there.
          */
         get: operations["resumeCall"];
         put?: never;
@@ -743,7 +743,7 @@ export interface paths {
         put?: never;
         /**
          * Stop a call
-         * Stops a running call at its platform, in whichever process it runs, and whether it is kept or not; an upload as well. Administrators stop all calls, users those of their own keys, an API key that may chat all calls of its owner, and one that may only upload its own. One that is limited to agents stops, beside its own calls, only those of these agents. Only the API key that made a kept call may name it by its `Idempotency-Key`. A call that has ended is left as it is, so that a repetition does no harm.
+         * Stops a running call at its platform, in whichever process it runs, and whether it is kept or not; an upload as well. Administrators stop all calls, users those of their own keys, an API key that may chat all calls of its owner, and one that may only upload its own. One that is limited to agents stops, beside its own calls, only those of these agents, and a request that a trusted proxy has bound to an end user only those of that one. Only the API key that made a kept call may name it by its `Idempotency-Key`. A call that has ended is left as it is, so that a repetition does no harm.
          */
         post: operations["stopCall"];
         delete?: never;
@@ -781,7 +781,7 @@ export interface paths {
         };
         /**
          * List your uploads
-         * Returns the caller's uploads, newest first. An API key without the permission `admin` gets those that were made with it.
+         * Returns the caller's uploads, newest first. An API key without the permission `admin` gets those that were made with it. A request that a trusted proxy has bound to an end user gets of these only those of that one.
          */
         get: operations["listUploads"];
         put?: never;
@@ -905,7 +905,7 @@ export interface paths {
         };
         /**
          * Read the metrics
-         * Returns the metrics of the process, or of all workers where there are several.
+         * Returns the metrics of the process, or of all workers where there are several. They are rendered at most once a second.
          */
         get: operations["metrics"];
         put?: never;
@@ -1542,6 +1542,8 @@ export interface components {
             fields?: {
                 [key: string]: unknown;
             };
+            /** Any JSON, which keeps its type: the answer to a pause without fields, in place of `option` and `fields`. */
+            value?: unknown;
             /** True gives the pause up and stops the run where its platform can. `query`, if it is not empty, is an ordinary message then. */
             cancel?: boolean;
         };
@@ -1572,7 +1574,7 @@ export interface components {
             conversation_id: string;
             /** The http(s) URLs of files for the agent: those of your uploads, or other public ones. May be empty. */
             files: string[];
-            /** The end user on whose behalf the caller asks. Conversations of different end users are kept apart. */
+            /** The end user on whose behalf the caller asks. Conversations of different end users are kept apart. It is not believed where a trusted proxy names the end users of requests. */
             user?: string;
             /** The input variables of the platform's application. */
             variables?: {
@@ -1764,7 +1766,7 @@ export interface components {
             } & {
                 [key: string]: unknown;
             }) | null;
-            /** The end user on whose behalf the caller asks. Conversations of different end users are kept apart. */
+            /** The end user on whose behalf the caller asks. Conversations of different end users are kept apart. It is not believed where a trusted proxy names the end users of requests. */
             user?: string | null;
             /** Only `conversation_id` has an effect. */
             metadata?: ({
@@ -2029,7 +2031,7 @@ export interface components {
             }) | null;
             /** Answers a pause; an addition of the gateway. */
             answer?: components["schemas"]["PauseAnswer"] | null;
-            /** The end user on whose behalf the caller asks. Conversations of different end users are kept apart. */
+            /** The end user on whose behalf the caller asks. Conversations of different end users are kept apart. It is not believed where a trusted proxy names the end users of requests. */
             user?: string | null;
             /** `trunkline.detail` adds the progress of the run: repeated `response.in_progress` events with a field `trunkline`. `message.output_text.logprobs` asks agents of the platform `openai` how likely the tokens were. Everything else is ignored. */
             include?: string[] | null;
@@ -4191,7 +4193,7 @@ export interface components {
              */
             created_by: string;
             /**
-             * The end user whom the file is of, as chats name it. With an erasure of this end user the file is deleted.
+             * The end user whom the file is of, as chats name it. With an erasure of this end user the file is deleted. It is not believed where a trusted proxy names the end users of requests.
              * @example ann
              */
             user?: string;
@@ -5559,7 +5561,7 @@ export interface operations {
                 agent?: string;
                 /** Only conversations with this app; empty for those without one. */
                 app?: string;
-                /** Only conversations of this end user; empty for those without one. Where a trusted proxy names the end user, it is always that one. */
+                /** Only conversations of this end user; empty for those without one. */
                 user?: string;
                 /** Only conversations that the client names by this id. */
                 conversation?: string;

@@ -36,7 +36,13 @@ beforeEach(async () => {
   installProblems(app)
   installJsonBody(app)
   createLargeBodyGuard({
-    authentication: { authenticate, requireKeyFormat: () => undefined, isSuspect: () => false },
+    authentication: {
+      authenticate,
+      requireKeyFormat: () => undefined,
+      isSuspect: () => false,
+      endUserHeader: undefined,
+      boundEndUser: async () => undefined,
+    },
     reads: {
       begin: async () => () => undefined,
       async beginLarge({ userId }) {

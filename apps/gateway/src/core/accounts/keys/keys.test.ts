@@ -123,7 +123,7 @@ describe('a new expiry', () => {
   const expire = (id: string) =>
     services.database.prisma.apiKey.update({ where: { id }, data: { expiresAt: new Date(0) } })
   const authenticated = ({ fullKey }: { fullKey: string }) =>
-    reasonOf(services.authentication.authenticate(fullKey, { address: '192.0.2.1', requestId: '' }))
+    reasonOf(services.authentication.authenticate(fullKey, { address: '192.0.2.1', requestId: '' }, () => ''))
   const operationsOf = async (targetId: string) => {
     const events = await services.database.prisma.auditEvent.findMany({
       where: { targetId },

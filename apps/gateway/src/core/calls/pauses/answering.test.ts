@@ -23,7 +23,7 @@ async function lookedUp(photos: readonly string[]): Promise<readonly string[]> {
   const found: string[] = []
   const files = {
     isIssued: (url: string) => url === ISSUED,
-    async find(_ownerId: string, url: string) {
+    async find(_owner: unknown, url: string) {
       found.push(url)
       return {} as Upload
     },
