@@ -10,7 +10,7 @@ export interface EndUser {
 }
 
 /** How many keys and days one statement looks up, so that it takes some 100 ms at most. */
-const LOOKUPS_AT_ONCE = 20_000
+const LOOKUPS_AT_ONCE = 5_000
 
 /**
  * The days (UTC) on which calls of this end user count, as texts for the database, the last one first. A day on which calls were
@@ -136,7 +136,8 @@ CROSS JOIN LATERAL (
     SELECT FROM rollups r
     WHERE r.span = 'day' AND r.grain = 'end_user' AND r.subject = k.subject AND r.bucket = d.day AND r.end_user = n.name
     ORDER BY ${keyOf('r')} LIMIT 1) AS rolled
-  WHERE n.name = $2 OR EXISTS (SELECT FROM calls c WHERE c.owner_id = $1::uuid AND ${idsOf('d.day')})
+  WHERE n.name = $2 OR (
+    SELECT c.id FROM calls c WHERE c.owner_id = $1::uuid AND ${idsOf('d.day')} ORDER BY c.owner_id, c.id LIMIT 1) IS NOT NULL
   LIMIT 1) AS named
 ORDER BY before`
 
