@@ -24,7 +24,7 @@ export type ChatInput = {
   conversationId?: string | null | undefined;
   /** Whether the reply has the progress that the platform reports. */
   detail?: boolean;
-  /** The end user on whose behalf you ask, by an id of your choice. Conversations of different end users are kept apart, and reports can be grouped by it. */
+  /** The end user on whose behalf you ask, by an id of your choice. Conversations of different end users are kept apart, and reports can be grouped by it. It is not believed where a trusted proxy names the end users of requests. */
   endUser?: string | null | undefined;
   /** The http(s) URLs of files for the agent: those of your uploads, or other public ones. */
   files?: Array<string> | null | undefined;
@@ -96,6 +96,8 @@ export type PauseAnswerInput = {
   option?: string | null | undefined;
   /** The id of the pause. */
   pause: string;
+  /** Any JSON, which keeps its type: the answer to a pause without fields, in place of `option` and `fields`. */
+  value?: unknown;
 };
 
 /** What an API key may be used for. */

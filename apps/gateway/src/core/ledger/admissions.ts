@@ -67,7 +67,7 @@ const BUSY_GATHER_MS = 2
  * How long a batch waits for a row before it looks who holds it. Other processes hold the rows of a user and a key while they admit
  * its calls.
  */
-const ROW_WAIT_MS = Number(process.env.XW ?? 200)
+const ROW_WAIT_MS = 200
 /** How long a batch is sent again if it is not found that a stranger holds one of its rows. */
 const UNCLEAR_WAIT_MS = 1_000
 /** While many rows are locked, each is waited for in turn for a part of this time, so that all have their turns before a deadline. */

@@ -15,21 +15,21 @@ export const CSV_FORMAT: Options = {
     // The library writes 1 and an empty cell.
     boolean: String,
     // The library's own escaping looks at the first character alone.
-    string: (text) => text.replace(FORMULA, "'$&").replace(INNER_FORMULA, "'$&"),
+    string: (text) => text.replace(FORMULA, "'$&").replace(INNER_FORMULA, "$1'$2"),
   },
 }
 
-/** With what formulas begin, also in forms that are normalized to these signs. */
-const SIGN = '[=+\\-@＝＋－＠﹦﹢﹣﹫]'
-/** What spreadsheets skip before a formula, or do not show. */
-const BLANK = '[\\s\\p{Cc}\\p{Cf}\\p{Z}\\p{Default_Ignorable_Code_Point}]'
-/** A cell with a formula. */
-const FORMULA = new RegExp(`^(?:${BLANK}|;)*(?=${SIGN})`, 'u')
+/**
+ * A cell with a formula, behind what spreadsheets skip before one or do not show. The signs stand also in forms that are normalized to
+ * them.
+ */
+const FORMULA = /^[\s\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point};]*(?=[=+\-@＝＋－＠﹦﹢﹣﹫])/u
 /**
  * A formula within a cell, at a place where a cell begins for spreadsheets that separate by semicolons, as they do in much of Europe.
  * For them a quotation mark behind a comma is an ordinary character, so that line breaks end a record also between quotation marks.
  */
-const INNER_FORMULA = new RegExp(`(?<=[;\\r\\n]${BLANK}*)${SIGN}`, 'gu')
+const INNER_FORMULA =
+  /(?<=[;\r\n])([[\s\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}]--[\r\n]]*)([=+\-@＝＋－＠﹦﹢﹣﹫])/gv
 
 /** Streams rows as CSV. Rows are read only as fast as the client reads, so memory stays bounded. */
 export function sendCsv(
