@@ -89,6 +89,8 @@ export const ON_SERVER_ALONE: readonly string[] = [
   'test/scale/dump-and-restore.test.ts',
   'test/scale/erasure.test.ts',
   'test/scale/full-database-disk.test.ts',
+  'test/scale/pgbouncer.test.ts',
+  'test/scale/unwritable-database.test.ts',
   'test/scale/kept-calls.test.ts',
   'test/scale/kept-transcripts.test.ts',
   'test/scale/reload.test.ts',

@@ -115,17 +115,16 @@ describe('one mistake, an end user with a control character', () => {
   }
   const completion = { model: 'models', messages: [{ role: 'user', content: 'q' }] }
 
-  test('is named by REST as the field of its body or its header', async () => {
+  // Where the end user comes from a header, one in the body is not believed.
+  test('is named by REST as its header', async () => {
     const ask = async (body: object, headers = {}) =>
       (await post('/api/v1/chat', apiKey, { ...chat, ...body }, { agent: 'models', ...headers })).detail
-    expect(await ask({ user: 'a\nb' })).toBe(`body.user: ${expected}`)
     expect(await ask({}, { 'x-person': 'a%0Ab' })).toBe(`headers.x-person: ${expected}`)
   })
 
   test('is named by the OpenAI face in `param`', async () => {
     const ask = async (body: object, headers = {}) =>
       (await post('/api/v1/chat/completions', apiKey, { ...completion, ...body }, headers)).error
-    expect(await ask({ user: 'a\nb' })).toMatchObject({ message: `body.user: ${expected}`, param: 'user' })
     expect(await ask({}, { 'x-person': 'a%0Ab' })).toMatchObject({
       message: `headers.x-person: ${expected}`,
       param: 'x-person',

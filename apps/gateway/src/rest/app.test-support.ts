@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance, type LightMyRequestResponse } from 'fastify'
 import { openUserServices, type UserServices } from '#core/accounts/auth/users.test-support.ts'
 import type { Principal } from '#core/requests/principal.ts'
-import { closeRequests } from '#http/request/closed-requests.ts'
+import { closeRequests } from '#http/guards/closed-requests.ts'
 import { installJsonBody } from '#http/request/json-body.ts'
 import { installValidation } from '#http/request/validation.ts'
 import { forbidStoring } from '#http/response/no-store.ts'

@@ -36,6 +36,8 @@ export interface Dialect {
   readonly refusals: Readonly<Partial<Record<ErrorKind, ErrorReason>>>
   /** The expected reason for a broken reply, where it differs from most platforms. */
   readonly breaks: Readonly<Record<string, ErrorReason>>
+  /** The faults of a connection after which the run goes on, so that the gateway asks the platform for the rest. */
+  readonly goesOn?: readonly string[]
   /** Matches the names of the recorded replies that belong to this dialect. */
   readonly transcripts: RegExp | undefined
   /** Another path at the emulator than the one the gateway asks for. */

@@ -4,7 +4,7 @@ import { openUserServices, type UserServices } from '#core/accounts/auth/users.t
 import type { Sql } from '#core/database/database.ts'
 import { Problem } from '#core/errors/errors.ts'
 import type { KeptCall, KeptCallRef } from '#core/reply-log/kept-call.ts'
-import type { Permission, Principal } from '#core/requests/principal.ts'
+import { type Permission, type Principal, requireKey } from '#core/requests/principal.ts'
 import { Prisma } from '#generated/prisma/client.ts'
 import { type CallStops, createCallStops } from './stop-calls.ts'
 
@@ -67,7 +67,7 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
   afterAll(() => services.database.close())
 
   async function findKept(caller: Principal, ref: KeptCallRef): Promise<KeptCall> {
-    const keyId = keyIdOf(caller)
+    const { keyId } = requireKey(caller)
     const hash = ref.kind === 'key' ? ref.hash : ''
     const [row] = await sql.query<{ call_id: string; owner_id: string }>(
       "SELECT call_id, owner_id FROM kept_calls WHERE key_id = $1 AND key_hash = decode($2, 'hex')",

@@ -8,8 +8,6 @@ const ERASURES_AT_ONCE = 4
  * Owners take turns at erasures, one of each at a time, and those that run take turns at their one connection, statement by statement.
  * So neither many erasures of an owner nor a long one keep that of another waiting for longer than a statement.
  */
-export type ErasureTurns = ReturnType<typeof createErasureTurns>
-
 export function createErasureTurns(connection: Sql, places?: WaitingPlaces) {
   const erasures = new OwnerTurns({
     atOnce: ERASURES_AT_ONCE,

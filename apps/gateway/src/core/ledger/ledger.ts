@@ -165,8 +165,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
             settleIf(
               late === undefined ? pending.mayBeCounted : late[0] === null && attachedTo(late) === undefined,
             ),
-          (error: unknown) =>
-            settleIf(pending.mayBeCounted || (!wasNeverSent(error) && !hadNoEffect(error))),
+          (error: unknown) => settleIf(pending.mayBeCounted || (!wasNeverSent(error) && !hadNoEffect(error))),
         )
         throw new Problem('unavailable', { limit: partOf(cause), retryAfterSeconds: 1, cause })
       }

@@ -1,7 +1,7 @@
 import swagger from '@fastify/swagger'
 import scalar, { type FastifyApiReferenceOptions } from '@scalar/fastify-api-reference'
 import type { FastifyInstance } from 'fastify'
-import { documentedSchema } from '#http/request/closed-requests.ts'
+import { documentedSchema } from '#http/guards/closed-requests.ts'
 import { type FixedBody, fixedBody, revalidate } from '#http/response/fixed-body.ts'
 import { completeDocument, type OpenApiDocument } from './document.ts'
 import { pagePolicy } from './page-policy.ts'

@@ -171,7 +171,8 @@ class Attaching implements KnownFiles {
     for (const [field, url] of urls) {
       if (seen.has(url)) continue
       seen.add(url)
-      if (files.isIssued(url)) uploads.set(url, await files.find({ ownerId, endUser: call.boundTo }, url, field))
+      if (files.isIssued(url))
+        uploads.set(url, await files.find({ ownerId, endUser: call.boundTo }, url, field))
     }
     return uploads
   }

@@ -22,6 +22,7 @@ const A2A = {
     'app-not-found': 'agent_misconfigured',
   },
   breaks: {},
+  goesOn: ['truncate', 'reset'],
   retryAfter: '7',
   givesSeveralAnswers: true,
   replacesText: true,

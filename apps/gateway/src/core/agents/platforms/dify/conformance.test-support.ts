@@ -18,6 +18,7 @@ const DIFY = {
   // A completed conversation never accepts messages again; a missing app has to be corrected by the operator.
   refusals: { busy: 'conversation_not_found', 'app-not-found': 'agent_misconfigured' },
   breaks: {},
+  goesOn: ['truncate', 'reset'],
   replacesText: true,
 } as const satisfies Partial<Dialect>
 
