@@ -20,6 +20,7 @@ let gateway: Gateway
 let app: FastifyInstance
 let admin: Principal
 let token: string
+/** It acts for its owner, so that a chat may name the end user in its body although a header is trusted. */
 let apiKey: string
 
 const NEW_KEY = {
@@ -44,7 +45,9 @@ beforeAll(async () => {
   await gateway.processTasks.firstStart.createFirstAdmin({ username: 'admin', password: 'correct horse' })
   const { id } = await database.prisma.user.findFirstOrThrow()
   admin = { userId: id, role: 'admin', via: { kind: 'token', tokenId: '', expiresAt: new Date() } }
-  const made = await keys.create(admin, { ...NEW_KEY, allowedAgents: ['models'], expiresAt: inAnHour() })
+  const permissions = ['admin']
+  const rest = { allowedAgents: ['models'], permissions, expiresAt: inAnHour() }
+  const made = await keys.create(admin, { ...NEW_KEY, ...rest })
   apiKey = made.fullKey
   const payload = { username: 'admin', password: 'correct horse' }
   const login = await app.inject({ method: 'POST', url: '/api/v1/login', payload })

@@ -395,6 +395,14 @@ describe('issues', () => {
     ])
   })
 
+  test('end users can only be required where a header names them', () => {
+    expect(issuesOf({ agents: { a: dify }, conversations: { endUserRequired: true } })).toEqual([
+      'conversations.endUserHeader: missing: conversations.endUserRequired is true',
+    ])
+    const named = { endUserRequired: true, endUserHeader: 'x-end-user' }
+    expect(parseConfig({ agents: { a: dify }, conversations: named }, {}).conversations).toMatchObject(named)
+  })
+
   test.each(['10.0.0.0/33', '10.0.0', 'fd00::/129', '10.0.0.0/', '10.0.0.0/8/8', 'proxy.local'])(
     '%s is rejected as the range of a trusted proxy, and of private addresses',
     (range) => {

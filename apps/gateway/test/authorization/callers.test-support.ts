@@ -129,6 +129,8 @@ export interface CallersOptions {
   readonly runtime?: Partial<Runtime>
   /** Whether the gateway trusts a header that names end users. The keys that make the objects of the callers then name Ann. */
   readonly bindsEndUsers?: boolean
+  /** Whether requests that are bound must name an end user. */
+  readonly requiresEndUsers?: boolean
 }
 
 export async function openCallers({
@@ -139,6 +141,7 @@ export async function openCallers({
   serverUrl,
   runtime = {},
   bindsEndUsers = false,
+  requiresEndUsers: endUserRequired = false,
 }: CallersOptions = {}): Promise<Callers> {
   const database = await openScratchDatabase(serverUrl)
   const platform = await startPlatform()
@@ -161,7 +164,7 @@ export async function openCallers({
         refusedDocuments: { points: refusedDocuments },
         ...(readPoints !== undefined && readLimits(readPoints)),
       },
-      ...(bindsEndUsers && { conversations: { endUserHeader: END_USER_HEADER } }),
+      ...(bindsEndUsers && { conversations: { endUserHeader: END_USER_HEADER, endUserRequired } }),
     },
     { DATA_DIR: dataDir },
   )

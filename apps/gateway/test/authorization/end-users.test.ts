@@ -240,7 +240,7 @@ describe('an Idempotency-Key', () => {
     expect(claim).toBeDefined()
   })
 
-  test('and its call: another key of the owner stops it for the same end user, and so do administrators', async () => {
+  test('stands for a call that another key of the owner stops for the same end user, and an administrator for anybody', async () => {
     const call = String((await chat({ endUser: ANN, ...kept('order-3') })).headers['x-call-id'])
     const second = all.secondKey.credential
     const by = (credential: string, endUser?: string) =>
@@ -324,4 +324,74 @@ test('a header that was sent twice is refused', async () => {
     400,
     `headers.${END_USER_HEADER}: was sent more than once.`,
   ])
+})
+
+describe('where every bound request must name an end user', () => {
+  let strict: Callers
+  let strictApp: FastifyInstance
+
+  beforeAll(async () => {
+    strict = await openCallers({ bindsEndUsers: true, requiresEndUsers: true })
+    strictApp = await createServer(strict.config, strict.gateway, createLogger('silent'))
+  })
+  afterAll(async () => {
+    await strictApp?.close()
+    await strict?.close()
+  })
+
+  const REQUIRED = `headers.${END_USER_HEADER}: is required; expected an end user.`
+  const send = (as: CallerName, init: InjectOptions) =>
+    strictApp.inject({
+      ...init,
+      headers: {
+        agent: ANSWERING_AGENT,
+        authorization: `Bearer ${strict.callers[as].credential}`,
+        ...init.headers,
+      },
+    })
+  const MESSAGES = { model: ANSWERING_AGENT, messages: [{ role: 'user', content: 'Hello' }] }
+  const REQUESTS: [string, InjectOptions][] = [
+    ['a chat', { method: 'POST', url: '/api/v1/chat', payload: CHAT }],
+    ['a chat completion', { method: 'POST', url: '/api/v1/chat/completions', payload: MESSAGES }],
+    ['a list', { url: '/api/v1/calls' }],
+    ['a reply', { url: '/api/v1/calls/key:order-1/reply' }],
+    [
+      'a field of GraphQL',
+      { method: 'POST', url: '/graphql', payload: { query: '{ calls(first: 1) { nodes { id } } }' } },
+    ],
+    [
+      'a chat over GraphQL',
+      {
+        method: 'POST',
+        url: '/graphql',
+        payload: {
+          query: `mutation { chat(input: { agentId: "${ANSWERING_AGENT}", query: "Hello" }) { callId } }`,
+        },
+      },
+    ],
+  ]
+
+  test.each(REQUESTS)('%s without the header is 400 that names it, every time', async (_what, init) => {
+    for (const _again of [1, 2]) {
+      const { body } = await send('chat key', init)
+      expect(body).toContain(REQUIRED)
+      expect(body).toContain('"invalid_request"')
+    }
+    const named = await send('chat key', { ...init, headers: { [END_USER_HEADER]: BOB } })
+    expect(named.body).not.toContain(REQUIRED)
+    expect((await send('admin key of a user', init)).body).not.toContain(REQUIRED)
+  })
+
+  test('an upload without the header is 400 before its body is read', async () => {
+    const refused = await send('upload key', { method: 'POST', url: '/api/v1/upload', payload: 'no form' })
+    expect([refused.statusCode, refused.json()]).toMatchObject([
+      400,
+      { reason: 'invalid_request', detail: REQUIRED, fields: [{ field: `headers.${END_USER_HEADER}` }] },
+    ])
+  })
+
+  test('people with access tokens need not send it', async () => {
+    for (const as of ['premium', 'admin'] as const)
+      expect((await send(as, { url: '/api/v1/calls' })).statusCode).toBe(200)
+  })
 })

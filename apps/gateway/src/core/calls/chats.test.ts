@@ -47,6 +47,7 @@ function startChats() {
     files: { isIssued: () => false },
     fileKeeper: {},
     pauses: {},
+    authentication: { endUserHeader: undefined },
     derivedIds: { conversationKey: () => 'conversation' },
   } as unknown as ChatDeps
   const service = createChatService(deps)

@@ -68,6 +68,17 @@ describe.each(Object.entries(MATRIX))('%s', (name, row) => {
     },
   )
 
+  test.each(FILTERS)(
+    'with the filter %j its scope keeps the end user to whom it is bound',
+    async (filter) => {
+      for (const endUser of ['ann', '']) {
+        const scope = await seen(name, filter)
+        const bound = typeof scope === 'string' ? scope : { ...scope, endUser }
+        expect(await seen(name, filter, endUser)).toEqual(bound)
+      }
+    },
+  )
+
   test("a key of one user together with another user's id is not found", async () => {
     expect(await seen(name, { userId: me, keyId: othersKey })).toBe('key_not_found')
   })
@@ -84,8 +95,10 @@ describe.each(Object.entries(MATRIX))('%s', (name, row) => {
   })
 })
 
-async function seen(name: string, filter: object): Promise<Scope | string> {
+async function seen(name: string, filter: object, endUser?: string): Promise<Scope | string> {
   const caller = CALLERS[name]
   if (caller === undefined) throw new Error(`there is no caller ${name}`)
-  return scopeOf(sql, caller, filter).catch((error: { reason: string }) => error.reason)
+  return scopeOf(sql, { ...caller, ...(endUser !== undefined && { endUser }) }, filter).catch(
+    (error: { reason: string }) => error.reason,
+  )
 }

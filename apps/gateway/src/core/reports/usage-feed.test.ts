@@ -38,12 +38,12 @@ afterAll(() => services.database.close())
 const feedOf = (more: { subscriptionsMax?: number; perCredentialMax?: number } = {}) =>
   createUsageFeed({ sql, runtime: services.runtime, onAnswer, tickMs: 1, ...more })
 
-async function record(key: TestKey, calls = 1): Promise<void> {
+async function record(key: TestKey, calls = 1, endUser = ''): Promise<void> {
   const instanceId = v7()
   const ledger = services.processOf(instanceId)
   for (let call = 0; call < calls; call += 1) {
     // By the clock of the database, which decides what today is; the services' own is moved by these tests.
-    const callId = await services.admitAt(key, instanceId, new Date())
+    const callId = await services.admitAt(key, instanceId, new Date(), { endUser })
     const tokens = { promptTokens: 1, completionTokens: 2, totalTokens: 1_500_000_000 }
     ledger.settle({ callId, outcome: 'done', durationMs: 10, ...tokens })
   }
@@ -110,6 +110,27 @@ test('each caller gets the totals of its report for today, at once and after eac
   await record(other)
   const changed = await Promise.all([0, 1, 3].map((index) => nextOf(subscriptions[index] as never)))
   expect(changed.map(({ totals }) => totals.calls)).toEqual([expect.any(Number), 3, 1])
+  feed.close()
+})
+
+test('a caller that is bound to an end user gets the totals of that one alone, whatever it would see unbound', async () => {
+  const owner = await services.join('premium')
+  const [key, other] = [await services.ownKey(owner), await services.ownKey(owner)]
+  await record(key, 2, 'ann')
+  await record(other, 1, 'ann')
+  await record(key, 4, 'bob')
+  await record(key)
+  const feed = feedOf()
+  const seen = async (caller: Principal, endUser?: string) =>
+    (await nextOf(feed.subscribe({ ...caller, endUser }))).totals.calls
+  expect([await seen(key.caller), await seen(owner)]).toEqual([7, 8])
+  expect([await seen(key.caller, 'ann'), await seen(owner, 'ann'), await seen(admin, 'ann')]).toEqual([
+    2, 3, 3,
+  ])
+  expect([await seen(key.caller, 'bob'), await seen(other.caller, 'bob')]).toEqual([4, 0])
+  expect([await seen(key.caller, ''), await seen(key.caller, 'an'), await seen(key.caller, 'annn')]).toEqual([
+    1, 0, 0,
+  ])
   feed.close()
 })
 
@@ -223,7 +244,11 @@ test('an outage of the database is survived, reported once, and does not prolong
 test('one credential cannot take all subscriptions', async () => {
   const feed = feedOf({ perCredentialMax: 1 })
   const only = feed.subscribe(admin)
-  expect(() => feed.subscribe(admin)).toThrow(expect.objectContaining({ reason: 'rate_limited' }))
+  // Not by naming another end user each time either.
+  for (const endUser of [undefined, 'ann', 'bob']) {
+    const again = () => feed.subscribe({ ...admin, endUser })
+    expect(again).toThrow(expect.objectContaining({ reason: 'rate_limited' }))
+  }
   const ofAnother = feed.subscribe(operator)
   await only.return?.()
   feed.subscribe(admin)
