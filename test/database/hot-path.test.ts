@@ -137,7 +137,7 @@ WITH turns_made AS (
   INSERT INTO listed_conversations (id, identity, owner_id, end_user, agent, app, conversation, created_at, last_activity_at)
   SELECT md5('listed' || n)::uuid, sha256(('listed' || n)::bytea), user_id, '', 'dify', '', 'chat-' || n, now(), now() FROM numbers
 ), generations_made AS (
-  INSERT INTO conversation_generations (identity, generation) SELECT sha256(('listed' || n)::bytea), 1 FROM numbers
+  INSERT INTO conversation_generations (identity, generation, deleted_at) SELECT sha256(('listed' || n)::bytea), 1, now() FROM numbers
 )
 INSERT INTO instances (id, started_at, lease_until, stopped_at)
 SELECT user_id, now(), now() - interval '1 day', now() - interval '1 day' FROM numbers CROSS JOIN quiet`

@@ -50,6 +50,9 @@ class FakePlatform implements Upstream, UpstreamReply {
   async help<Result>(_agent: unknown, call: HelperCall<Result>) {
     this.helped.push(call.request.url)
     if (this.helpMs > 0) await new Promise((resolve) => setTimeout(resolve, this.helpMs))
+    // It takes requests to stop, and keeps no replies that could be read later.
+    if (call.request.method === 'GET')
+      return { failure: { reason: 'agent_error' as const, platformStatus: 404 } }
     return { ok: undefined } as ReturnType<HelperCall<Result>['read']>
   }
 

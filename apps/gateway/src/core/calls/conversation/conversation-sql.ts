@@ -153,12 +153,18 @@ export const SWEEP_GENERATIONS = `
 DELETE FROM conversation_generations
 WHERE ctid = ANY (ARRAY(
   SELECT g.ctid FROM conversation_generations g
-  WHERE ((g.deleted_at < now() - $1 * interval '1 day'
-        AND NOT EXISTS (SELECT FROM listed_conversations l WHERE l.identity = g.identity))
-      OR (g.deleted_at IS NULL AND g.generation = 0))
+  WHERE g.deleted_at < now() - $1 * interval '1 day'
     AND (g.deleting_until IS NULL OR g.deleting_until < now() - interval '1 day')
+    -- As a scalar, because an anti-join may be planned with a scan of the whole list.
+    AND COALESCE((SELECT false FROM listed_conversations l WHERE l.identity = g.identity LIMIT 1), true)
+  ORDER BY g.deleted_at LIMIT $2
+  FOR UPDATE OF g SKIP LOCKED)
+|| ARRAY(
+  SELECT ctid FROM conversation_generations
+  WHERE deleted_at IS NULL AND generation = 0
+    AND (deleting_until IS NULL OR deleting_until < now() - interval '1 day')
   LIMIT $2
-  FOR UPDATE OF g SKIP LOCKED))
+  FOR UPDATE SKIP LOCKED))
 RETURNING identity`
 
 /** `$1` days, `$2` rows at most. They are listed as long as their mappings are kept. */

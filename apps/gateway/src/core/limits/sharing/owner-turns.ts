@@ -196,7 +196,7 @@ export class OwnerTurns {
         },
       }
       this.#join(owner, queue, waiting)
-      this.#isCrowded ||= this.#hasLeft(owner, weight)
+      if (queue.waiting[0] === waiting) this.#isCrowded ||= this.#hasLeft(owner, weight)
       signal?.addEventListener('abort', onGone, { once: true })
       if (waitMs !== undefined) timer = setTimeout(() => refuse(this.#tooLong(owner, weight)), waitMs)
     })
