@@ -14,6 +14,8 @@ const IN_FLIGHT_MAX = 20
 const READS_A_MINUTE = 5
 const UPLOADS_AT_ONCE = 4
 const PLENTY = { points: 1_000_000 }
+/** Longer than the metrics are old by which the tests see which uploads run. */
+const UPLOAD_WAIT_MS = 3_000
 
 let platform: ScriptedPlatform
 let gateway: TestGateway
@@ -30,7 +32,7 @@ beforeAll(async () => {
   })
   const agents = { vllm: { platform: 'openai', baseUrl: `${platform.origin}/v1`, model: 'm' } }
   const limits = { chat: PLENTY, upload: PLENTY, calls: PLENTY, reads: { points: READS_A_MINUTE } }
-  const config = { agents, limits, chat: { inFlightMax: IN_FLIGHT_MAX }, uploads: { waitMs: 1_000 } }
+  const config = { agents, limits, chat: { inFlightMax: IN_FLIGHT_MAX }, uploads: { waitMs: UPLOAD_WAIT_MS } }
   gateway = await startGateway({ config: JSON.stringify(config) })
   api = apiOf(gateway)
   token = await api.login()
@@ -87,6 +89,7 @@ describe('calls in progress', () => {
     const again = await chat(keys[0] ?? '')
     expect(again.status).toBe(200)
     leaving.abort()
+    for (const release of held.splice(0)) release()
   })
 })
 
