@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type RunningLangGraphAgent, startLangGraphAgent } from '../agents/langgraph/agent.ts'
 import { type Api, apiOf } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { follow } from '../support/graphql.ts'
 import { framesOf, readerOf } from '../support/stream.ts'
 
 // A process, because a client leaves by closing its socket, and LangGraph's own server must see the run end.
@@ -165,4 +166,56 @@ test('a kept call goes on when its client is gone, and its run ends when it is s
   expect(request?.body.on_disconnect).toBe('continue')
   expect((await api.call('POST', `/api/v1/calls/${callId}/stop`, { token: key })).status).toBeLessThan(300)
   await modelIs(query, 'left')
+})
+
+test('a thread that the server has lost is conversation_not_found, twice on every face, and never begins anew', async () => {
+  const openLost = async (): Promise<string> => {
+    const conversation = randomUUID()
+    const query = `Hello ${randomUUID()}`
+    expect(await ask('plain', query, { chat_id: conversation, conversation_id: conversation })).toMatchObject(
+      { status: 200 },
+    )
+    const { baseUrl, apiKey, seen } = langgraph.agent
+    const { path = '' } = seen.requests.find(({ body }) => JSON.stringify(body).includes(query)) ?? {}
+    const url = `${baseUrl}/threads/${/threads\/([^/]+)/.exec(path)?.[1]}`
+    expect((await fetch(url, { method: 'DELETE', headers: { 'x-api-key': apiKey } })).status).toBe(204)
+    return conversation
+  }
+  const conversation = await openLost()
+  const again = 'Hello again'
+  const reasonOn = {
+    rest: async (stream: boolean) =>
+      (await ask('plain', again, { stream, chat_id: conversation, conversation_id: conversation })).reason,
+    openai: async (stream: boolean) => {
+      const messages = [{ role: 'user', content: again }]
+      const { body } = await api.call('POST', '/api/v1/chat/completions', {
+        ...{ token: key, headers: { 'x-conversation-id': conversation } },
+        body: { model: 'plain', stream, messages },
+      })
+      return body.error.code
+    },
+    responses: async (stream: boolean) => {
+      const { body } = await api.call('POST', '/api/v1/responses', {
+        ...{ token: key, body: { model: 'plain', stream, input: again, conversation } },
+      })
+      return body.error.code
+    },
+    graphql: async () => {
+      const document = 'subscription ($input: ChatInput!) { chat(input: $input) { __typename } }'
+      const variables = { input: { agentId: 'plain', query: again, conversationId: conversation } }
+      const { results } = await follow(gateway, document, { as: key, variables })
+      return /conversation_not_found/.exec(JSON.stringify(results))?.[0] ?? results
+    },
+  }
+  for (const [face, reason] of Object.entries(reasonOn)) {
+    for (const stream of [false, true]) {
+      for (const _try of [1, 2])
+        expect([face, stream, await reason(stream)]).toEqual([face, stream, 'conversation_not_found'])
+    }
+  }
+  // A first call that the platform has not taken leaves the name free.
+  const fresh = randomUUID()
+  const named = { chat_id: fresh, conversation_id: fresh }
+  expect(await ask('refused', 'Hello', named)).toMatchObject({ status: 502 })
+  expect(await ask('plain', 'Hello', named)).toMatchObject({ status: 200 })
 })

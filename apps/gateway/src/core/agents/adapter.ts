@@ -37,6 +37,8 @@ export interface Adapter<
   context(agent: Agent<Own>): 'client' | 'platform' | 'gateway' | 'none'
   /** Whether a `data:` URL may stand wherever the platform takes the URL of a file. */
   readonly takesDataUrls: boolean
+  /** Whether a request says if the conversation may be made by it ({@link AgentCall.isNew}), which costs a look into the ledger. */
+  readonly makesConversations?: true
   /** Whether a reply that ends without any content may be all that the agent had to say. Absent where it never is. */
   mayBeEmpty?(state: State, reply: EmptyReply): boolean
 
@@ -324,6 +326,11 @@ export interface AgentCall<Own extends EntrySchemas = EntrySchemas, Card = unkno
   readonly appId: string
   /** Whether the client requested a stream. */
   readonly stream: boolean
+  /**
+   * Whether the conversation may be made by this call; false once a platform may have stored a turn of it. It is looked up for adapters
+   * that want it alone ({@link Adapter.makesConversations}).
+   */
+  readonly isNew?: boolean
   /** Whether the call goes on when its client is gone, so that only a stop may end its run. */
   readonly isKept?: boolean
   readonly query: string

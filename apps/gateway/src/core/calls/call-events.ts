@@ -70,6 +70,8 @@ export interface Settled {
   readonly answerId?: string | undefined
   /** Whether the run waits for its user, who can answer. */
   readonly paused?: boolean | undefined
+  /** Whether the platform may have stored the turn of a chat. */
+  readonly hasTurn?: boolean | undefined
   /** The bytes of an upload's file that were received. */
   readonly bytes?: number | undefined
 }

@@ -184,6 +184,7 @@ describe('a complete reply', () => {
     expect(ends).toEqual([
       {
         outcome: 'done',
+        hasTurn: true,
         model: 'm-1',
         usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 },
         firstTextMs: 20,

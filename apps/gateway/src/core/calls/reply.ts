@@ -302,9 +302,10 @@ export class Reply implements ChatEvents, RunningCall {
   ): void {
     this.#isOver = true
     const attempt = this.#attempt
-    this.#ending = { outcome, leftNoTurn: attempt.turnState === 'none' }
+    const leftNoTurn = attempt.turnState === 'none'
+    this.#ending = { outcome, leftNoTurn }
     const finished = markRejectionHandled(attempt.finish(outcome === 'done', failure))
-    const isOpenAgain = attempt.turnState === 'none' && failure?.reason !== 'pause_over'
+    const isOpenAgain = leftNoTurn && failure?.reason !== 'pause_over'
     const unclaimed = markRejectionHandled(
       paused === true ? undefined : this.#pause.endClaim(isOpenAgain ? 'open' : 'over'),
     )
@@ -326,6 +327,7 @@ export class Reply implements ChatEvents, RunningCall {
         cause,
         usage,
         model,
+        hasTurn: !leftNoTurn,
         paused,
         answerId: outcome === 'done' ? attempt.answerId : undefined,
         ...this.#whereItWent(),

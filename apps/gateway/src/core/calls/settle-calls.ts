@@ -29,6 +29,7 @@ function settlementOf({ call, settled }: Extract<CallEvent, { type: 'settled' }>
     platformStatus: failure?.platformStatus,
     platformCode: failure?.platformCode,
     platformLogId: failure?.platformLogId,
+    hasTurn: settled.hasTurn,
     paused: settled.paused,
     answerId: settled.answerId,
     isListed: call.isListed,

@@ -6,7 +6,7 @@ import type {
   Timeouts,
   UpstreamRequest,
 } from '#core/agents/adapter.ts'
-import type { ChatEvent } from '#core/agents/events.ts'
+import type { ChatEvent, Failure } from '#core/agents/events.ts'
 import { isPlatformId } from '#core/agents/translate/platform-id.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
@@ -64,6 +64,8 @@ export class TranslatedReply implements StoppableReply {
   /** The model that the configuration names. */
   readonly #requestedModel: string | undefined
   readonly #steps: ReplySteps | undefined
+  /** Stands unless the platform says, when it is asked, what it meant. */
+  #refused: Failure | undefined
 
   constructor(
     { upstream, runtime }: TranslatedReplyDeps,
@@ -171,10 +173,11 @@ export class TranslatedReply implements StoppableReply {
     if (part.kind === 'events') this.#translateEvents(part, batch)
     else {
       if (part.kind === 'body') this.#translateBody(part, batch)
-      const isOpen = part.kind === 'body' && part.status < 400 && this.#content.failure === undefined
-      if (isOpen && this.#steps?.isOpenAfterBody() === true) return batch
+      const mayBeOpen = part.kind === 'body' && this.#content.failure === undefined
+      if (mayBeOpen && this.#steps?.isOpenAfterBody() === true) return batch
       if (this.#steps !== undefined) this.#content.sift(this.#steps.concluding, batch)
       this.#content.sift(this.#agent.adapter.finish(this.state), batch)
+      if (this.#refused !== undefined) this.#content.failure ??= this.#refused
       this.#learnIds()
       this.#close(batch)
     }
@@ -218,7 +221,7 @@ export class TranslatedReply implements StoppableReply {
     const content = this.#content
     const isGone = this.#steps?.turn === 'none' && (status === 404 || status === 412)
     if (isGone) content.failure = { reason: 'pause_over', turn: 'none', platformStatus: status }
-    else if (status >= 400) content.failure = adapter.toFailure(status, body, header, this.state)
+    else if (status >= 400) this.#refused = adapter.toFailure(status, body, header, this.state)
     else {
       content.sift(adapter.translateBody(body, this.state), batch)
       this.sawTurn = batch.length > 0 || content.failure === undefined

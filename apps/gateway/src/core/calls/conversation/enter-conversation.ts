@@ -21,6 +21,7 @@ import type { Traced } from '#core/requests/request-trace.ts'
 import { type ContinuationDeps, continuedConversation } from './continuation.ts'
 import type { Conversations, Mapping } from './conversations.ts'
 import type { ConversationName } from './derived-ids.ts'
+import { earlierTurns } from './earlier-turns.ts'
 import { withTurns } from './messages-with-turns.ts'
 import { StoredAnswer } from './stored-answer.ts'
 
@@ -199,6 +200,22 @@ function plainTurn(agentCall: AgentCall): Entered {
 function derivedTurn(deps: EnterDeps, chat: AdmittedChat, baseCall: AgentCall): Entered | Promise<Entered> {
   const key = conversationKey(deps, chat)
   const agentCall = { ...baseCall, platformConversationId: key }
+  const enter = (call: AgentCall) => enterDerived(deps, chat, call, key)
+  if (chat.call.agent.adapter.makesConversations !== true) return enter(agentCall)
+  const { kind } = chat.call.conversation
+  if (kind !== 'named' || chat.answer !== undefined) return enter({ ...agentCall, isNew: kind === 'new' })
+  const name = nameOf(chat.call, chat.ownerId, chat.conversationId)
+  return earlierTurns(deps.sql, name, chat.callId).then((turns) =>
+    enter({ ...agentCall, isNew: turns !== 'some' }),
+  )
+}
+
+function enterDerived(
+  deps: EnterDeps,
+  chat: AdmittedChat,
+  agentCall: AgentCall,
+  key: string,
+): Entered | Promise<Entered> {
   return chat.call.isPlaced ? placedTurn(deps, chat, agentCall, key) : plainTurn(agentCall)
 }
 

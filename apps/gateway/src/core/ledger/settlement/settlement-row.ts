@@ -46,6 +46,8 @@ export interface Settlement extends Traced {
   readonly totalTokens?: number | undefined
   readonly firstChunkMs?: number | undefined
   readonly durationMs: number
+  /** Whether the platform may have stored the turn of a chat. */
+  readonly hasTurn?: boolean | undefined
   /** Whether the run waits for its user. */
   readonly paused?: boolean | undefined
   /** The id under which the platform keeps the answer. */
@@ -99,6 +101,7 @@ export function settlementRow(settlement: Settlement): object {
     total_tokens: storable(settlement.totalTokens),
     first_chunk_ms: storable(settlement.firstChunkMs),
     duration_ms: storable(settlement.durationMs),
+    has_turn: settlement.hasTurn,
     paused: settlement.paused,
     is_listed: settlement.isListed,
     conversation_name: settlement.conversationName,

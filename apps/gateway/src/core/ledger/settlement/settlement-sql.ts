@@ -12,7 +12,8 @@ WITH given AS MATERIALIZED (
   SELECT * FROM json_to_recordset($1::json) AS s(
     id uuid, outcome text, deployment text, attempts int2, attempt_list jsonb, trace_id text, queued_ms int, reason text, model text,
     platform_status int, platform_code text, platform_log_id text,
-    prompt_tokens int, completion_tokens int, total_tokens int, first_chunk_ms int, duration_ms int, paused boolean, is_listed boolean, conversation_name text, answer_id text)
+    prompt_tokens int, completion_tokens int, total_tokens int, first_chunk_ms int, duration_ms int, has_turn boolean, paused boolean, is_listed boolean,
+    conversation_name text, answer_id text)
 ), open AS MATERIALIZED (
   SELECT c.id, c.outcome IS NOT NULL AS was_interrupted
   FROM calls c
@@ -26,7 +27,8 @@ WITH given AS MATERIALIZED (
       reason = s.reason, model = s.model,
       platform_status = s.platform_status, platform_code = s.platform_code, platform_log_id = s.platform_log_id,
       prompt_tokens = s.prompt_tokens, completion_tokens = s.completion_tokens, total_tokens = s.total_tokens,
-      first_chunk_ms = s.first_chunk_ms, duration_ms = s.duration_ms, paused = coalesce(s.paused, false), answer_id = s.answer_id,
+      first_chunk_ms = s.first_chunk_ms, duration_ms = s.duration_ms, has_turn = s.has_turn, paused = coalesce(s.paused, false),
+      answer_id = s.answer_id,
       ended_at = clock_timestamp()
   FROM open o JOIN given s USING (id)
   WHERE c.id = o.id

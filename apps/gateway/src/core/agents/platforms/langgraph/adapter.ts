@@ -1,5 +1,5 @@
 import type { Adapter, AgentCall, Conclusion, HelperCall } from '#core/agents/adapter.ts'
-import type { ChatEvent } from '#core/agents/events.ts'
+import type { ChatEvent, Failure } from '#core/agents/events.ts'
 import {
   errorEvents,
   failureOf,
@@ -23,7 +23,7 @@ import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/base/
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 import { langgraphConversations } from './conversations.ts'
 import { ENTRY } from './entry.ts'
-import { refusal } from './failures.ts'
+import { mayLackThread, refusal } from './failures.ts'
 import {
   interruptEvents,
   isCut,
@@ -62,9 +62,10 @@ export const langgraph: Adapter<typeof ENTRY, LangGraphState> = {
   features: () => ({ stream: true, detail: true, files: true, conversation: true, usage: true, stop: true }),
   context: () => 'client',
   takesDataUrls: true,
+  makesConversations: true,
 
   buildRequest(call) {
-    const { agent, app, query, files, variables, answer, isKept } = call
+    const { agent, app, query, files, variables, answer, isKept, isNew = true } = call
     const run = {
       assistant_id:
         app === undefined ? (agent.options.assistantId ?? 'agent') : (app.options.assistantId ?? app.id),
@@ -77,7 +78,8 @@ export const langgraph: Adapter<typeof ENTRY, LangGraphState> = {
       stream_mode: ['messages-tuple', 'updates'],
       stream_subgraphs: true,
       stream_resumable: true,
-      if_not_exists: 'create',
+      // A thread that the server has lost must not begin anew in silence.
+      if_not_exists: isNew ? 'create' : undefined,
       multitask_strategy: 'reject',
       on_disconnect: isKept === true ? 'continue' : 'cancel',
       metadata: { end_user: call.endUser },
@@ -85,7 +87,8 @@ export const langgraph: Adapter<typeof ENTRY, LangGraphState> = {
     return post(call, `/threads/${threadOf(call)}/runs/stream`, omitUndefined(run))
   },
 
-  start: ({ agent, answer }) => ({
+  start: ({ agent, answer, isNew = true }) => ({
+    expectsThread: !isNew,
     frames: new FrameParser(),
     isAnswer: answer !== undefined,
     node: agent.options.node,
@@ -150,10 +153,15 @@ export const langgraph: Adapter<typeof ENTRY, LangGraphState> = {
   // What a run waits for decides, whatever else its end could mean.
   finish: ({ hasPause, hasFailed }) => (hasPause && !hasFailed ? END : []),
 
-  toFailure: refusal,
+  toFailure(status, body, header, state) {
+    const failure = refusal(status, body, header)
+    if (state?.expectsThread === true && mayLackThread(status, body, failure)) state.refused = failure
+    return failure
+  },
 
   conclude(call, state) {
     const { runId, hasFailed, hasPause, status } = state
+    if (state.refused !== undefined) return findThread(call, state, state.refused)
     if (runId === undefined || hasFailed || hasPause) return undefined
     if (status !== undefined) return { ...readThread(call, state), withinMs: STATUS_MS }
     return {
@@ -191,6 +199,23 @@ export const langgraph: Adapter<typeof ENTRY, LangGraphState> = {
       },
     }
   },
+}
+
+/** Asks whether the thread is there: a server may refuse a run in a thread that it does not have as it refuses one in a busy thread. */
+function findThread(
+  call: AgentCall<typeof ENTRY>,
+  state: LangGraphState,
+  refused: Failure,
+): HelperCall<Conclusion> {
+  return {
+    request: { method: 'GET', url: threadUrl(call), headers: credentials(call) },
+    withinMs: STATUS_MS,
+    read(status, body) {
+      delete state.refused
+      const isLost = status === 404 && !isPage(body)
+      return { ok: errorEvents(isLost ? { ...refused, reason: 'conversation_not_found' } : refused) }
+    },
+  }
 }
 
 /** How a run has ended by its status. */

@@ -35,6 +35,12 @@ export function refusal(status: number, body: unknown, header: HeaderReader): Fa
   return turn === undefined ? failure : { ...failure, turn }
 }
 
+/** Whether a run may have been refused because its thread does not exist, for which servers have words of their own or those of a busy thread. */
+export function mayLackThread(status: number, body: unknown, { reason }: Failure): boolean {
+  if (status === 422) return reason === 'conversation_busy'
+  return status === 404 && (reason !== 'agent_misconfigured' || /\bthread\b/i.test(messageIn(body) ?? ''))
+}
+
 const readRefusal = refusalReader((error, { status, header }) => {
   const reason = reasonInWords(error, status) ?? reasonOfStatus(status)
   const code = error.code ?? textOf(error.error)

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { ReplyState } from '#core/agents/adapter.ts'
-import type { ChatEvent } from '#core/agents/events.ts'
+import type { ChatEvent, Failure } from '#core/agents/events.ts'
 import { detail } from '#core/agents/translate/detail-event.ts'
 import { failureOf } from '#core/agents/translate/failure.ts'
 import type { FrameParser } from '#core/agents/translate/frame-parser.ts'
@@ -16,6 +16,10 @@ import { BREAKPOINT, interruptsById, pauseOf } from './interrupts.ts'
 export interface LangGraphState extends ReplyState {
   readonly frames: FrameParser
   readonly isAnswer: boolean
+  /** Whether the thread has a turn, as far as the gateway knows. */
+  readonly expectsThread: boolean
+  /** The refusal of which it is not known yet whether the server lacks the thread. */
+  refused?: Failure
   /** The node whose messages are the answer; undefined where those of all nodes are. */
   readonly node: string | undefined
   /** The message that is the answer so far, with its text. */
