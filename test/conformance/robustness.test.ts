@@ -26,7 +26,7 @@ import { completionOf } from '@trunkline/gateway/src/openai/reply.ts'
 import { createChunkEncoder } from '@trunkline/gateway/src/rest/chat/chunks.ts'
 import { chatReply } from '@trunkline/gateway/src/rest/chat/reply.ts'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { CONTRACT } from '../support/contract/contract.ts'
 import { replyCheck } from '../support/contract/schema-check.ts'
 import { mutated } from './mutations.ts'
@@ -51,6 +51,9 @@ test.for(BUILT_IN)(
   '$platform: whatever it sends, both interfaces return valid replies with one end and without secrets',
   { timeout: runs.timeoutMs },
   async (adapter) => {
+    // A task that works is asked about for a minute.
+    vi.useFakeTimers().setTimerTickMode('nextTimerAsync')
+    onTestFinished(() => void vi.useRealTimers())
     // With this option, operators allow prompts of nodes to reach clients.
     const options = everyOptionsOf(adapter).filter(({ nodeData }) => nodeData !== 'full')
     await fc.assert(

@@ -416,11 +416,13 @@ function langgraph({ text, reasoning, ending, usage }: Meaning, dice: Dice): Spe
     return { frames: [...frames, ...dice.of([[error], []])], run: run('interrupted') }
   }
   const whole = { id: 'm1', type: 'ai', content: content(text) }
+  // The state of the thread, where the stream ends without what the node has changed.
+  const values = { messages: [{ id: 'm0', type: 'human', content: 'Hello' }, whole] }
   const tokens = { input_tokens: COUNTS.prompt, output_tokens: COUNTS.completion, total_tokens: COUNTS.total }
   const counted = usage ? { usage_metadata: tokens } : {}
   const last = piece({ response_metadata: { stop_reason: wordOf(ending, dice) }, ...counted })
   const update = data({ agent: { messages: dice.of<unknown>([whole, [whole]]) } }, 'updates')
-  return { frames: [...frames, last, ...dice.of([[update], []])], run: run('success') }
+  return { frames: [...frames, last, ...dice.of([[update], []])], run: { ...run('success'), values } }
 }
 
 export const SPELLERS: Readonly<Record<string, Speller>> = {
