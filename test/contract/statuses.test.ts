@@ -5,7 +5,7 @@ import {
   type ScratchDatabase,
 } from '@trunkline/gateway/src/core/database/scratch-database.test-support.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { badCredentials, CREDENTIAL_REASONS } from '../support/contract/bad-credentials.ts'
+import { badCredentials, CREDENTIAL_REASONS, chatKey } from '../support/contract/bad-credentials.ts'
 import { OPERATIONS, type Operation } from '../support/contract/contract.ts'
 import {
   type ContractGateway,
@@ -39,10 +39,21 @@ const OWN_FAULT = 500
 const UNAVAILABLE = 503
 const AGENT_TIMEOUT = 504
 
+const BOUND = { 'x-end-user': 'ann' }
+/** Statuses that only requests have which are bound to an end user, or are not although they have to be. */
+const OF_BOUND_KEYS = [
+  ['readModel', 400, {}],
+  ['listRefusals', 403, BOUND],
+  ['countRefusals', 403, BOUND],
+] as const
+const isOfBoundKeys = (id: string, of: number) =>
+  OF_BOUND_KEYS.some(([operation, status]) => operation === id && status === of)
+
 test('every documented status and every documented reason has a provocation', () => {
   const missing = OPERATIONS.flatMap((operation) =>
     [...operation.responses]
       .filter(([status]) => status !== OWN_FAULT && status !== UNAVAILABLE)
+      .filter(([status]) => !isOfBoundKeys(operation.id, status))
       // A platform that says nothing is waited for 15 s.
       .filter(([status]) => status !== AGENT_TIMEOUT || !ASK_A_PLATFORM.has(operation.id))
       .flatMap(([status, { reasons }]) => {
@@ -71,7 +82,12 @@ describe('a running gateway', () => {
   afterAll(() => gateway?.remove())
 
   const cases = OPERATIONS.flatMap((operation) =>
-    PROVOCATIONS.filter((each) => each.of(operation) && (postgres !== '' || each.needsServer !== true)).map(
+    PROVOCATIONS.filter(
+      (each) =>
+        each.of(operation) &&
+        !isOfBoundKeys(operation.id, each.status) &&
+        (postgres !== '' || each.needsServer !== true),
+    ).map(
       (provocation) => [operation.id, provocation.status, provocation.what, operation, provocation] as const,
     ),
   )
@@ -105,6 +121,29 @@ describe('a credential that is not good', () => {
   test.each(cases)('%s returns %s', async (_id, reason, operation) => {
     const answer = await askAnything(server, operation, credentials[reason])
     expect([answer.status, reasonOf(answer.body)], answer.text).toEqual([401, reason])
+    expectDocumented(operation, answer)
+  })
+})
+
+describe('an API key that is bound to end users', () => {
+  let server: InProcess
+  let key: string
+  beforeAll(async () => {
+    const database = await openEmptyDatabase()
+    await database.migrate()
+    server = await serveOn(database, {
+      conversations: { endUserHeader: 'x-end-user', endUserRequired: true },
+    })
+    await server.prepare()
+    key = await chatKey(server)
+  })
+  afterAll(() => server?.close())
+
+  test.each(OF_BOUND_KEYS)('%s returns %i without an end user or for one', async (id, status, headers) => {
+    const operation = OPERATIONS.find((each) => each.id === id)
+    const answer = await sendOperation(server.url, id, { as: key, id: 'fastgpt', headers })
+    expect(answer.status, answer.text).toBe(status)
+    if (operation === undefined) throw new Error(`no operation ${id}`)
     expectDocumented(operation, answer)
   })
 })

@@ -7,19 +7,27 @@ import { gatewayOfThePast, type InProcess } from './in-process.ts'
 const ADMIN = { username: 'admin', password: 'correct horse' }
 const TOKEN_LIFETIME_SECONDS = 3600
 
+/** A key of the first administrator that may chat and nothing more. */
+export async function chatKey({ gateway: { services, processTasks } }: InProcess): Promise<string> {
+  const { fullKey } = await services.keys.create(await firstAdmin(processTasks), {
+    ...{ name: 'k', description: '', permissions: ['chat'], expiresAt: inOneYear() },
+  })
+  return fullKey
+}
+
+async function firstAdmin({ firstStart }: InProcess['gateway']['processTasks']): Promise<Principal> {
+  const user = await firstStart.createFirstAdmin(ADMIN)
+  if (user === undefined) throw new Error('there was a user before the first start')
+  return { userId: user.id, role: 'admin', via: { kind: 'token', tokenId: '', expiresAt: new Date() } }
+}
+
 /** A credential for each reason with which one is refused; undefined for none. */
 export async function badCredentials(
   { gateway: { services, processTasks } }: InProcess,
   database: Database,
 ): Promise<Readonly<Record<string, string | undefined>>> {
   const { prisma } = database
-  const user = await processTasks.firstStart.createFirstAdmin(ADMIN)
-  if (user === undefined) throw new Error('there was a user before the first start')
-  const admin: Principal = {
-    userId: user.id,
-    role: 'admin',
-    via: { kind: 'token', tokenId: '', expiresAt: new Date() },
-  }
+  const admin = await firstAdmin(processTasks)
   const key = { name: 'k', description: '', permissions: ['chat', 'upload', 'admin'], expiresAt: inOneYear() }
   const revoked = await services.keys.create(admin, key)
   await services.keys.revoke(admin, revoked.key.id)
