@@ -38,6 +38,8 @@ export interface TurnFault {
   readonly none: readonly TestedPlatform[]
   /** The reasons that the caller may get. */
   readonly reasons: readonly ErrorReason[]
+  /** The reasons of single platforms, which know more of the run when they are asked; null for a success. */
+  readonly otherwise?: Readonly<Partial<Record<TestedPlatform, ErrorReason | null>>>
   /** Whether a stream begins before the fault strikes. */
   readonly isMidStream?: true
   readonly timeouts?: Readonly<Record<string, number>>
@@ -141,7 +143,10 @@ export const TURN_FAULTS: readonly TurnFault[] = [
     stored: 1,
     none: NOBODY,
     reasons: ['agent_truncated'],
+    // Dify keeps the answer. The task of an A2A agent works on, so it is asked about until its time is over.
+    otherwise: { dify: null, a2a: 'agent_timeout' },
     isMidStream: true,
+    timeouts: { totalMs: 2_000 },
   },
   { id: 'error-first', word: 'sandbox:error-first', stored: 1, none: NOBODY, reasons: ['agent_error'] },
 ]
@@ -214,8 +219,8 @@ export async function startTurnFaults(): Promise<TurnFaults> {
 }
 
 /** Returns the status of the answer, which for a stream that has begun is 200. */
-export function statusOf({ isMidStream }: TurnFault, way: Way, reason: ErrorReason): number {
-  return way === 'stream' && isMidStream === true ? 200 : ERRORS[reason].status
+export function statusOf({ isMidStream }: TurnFault, way: Way, reason: ErrorReason | null): number {
+  return reason === null || (way === 'stream' && isMidStream === true) ? 200 : ERRORS[reason].status
 }
 
 function agentId({ id }: TurnFault, platform: TestedPlatform, way: Way): string {

@@ -92,7 +92,7 @@ describe('what the AI SDK reads', () => {
 
   test('is a failure by the rule for visitors, after the text so far', async () => {
     const { message, errors } = await messageIn(
-      streamOf('Hello sandbox:truncate').toUIMessageStreamResponse(),
+      streamOf('Hello sandbox:error-midstream').toUIMessageStreamResponse(),
     )
     expect(errors).toEqual(['Error: stream_failed: The stream failed.'])
     expect(partsOf(message, 'text').join('')).not.toBe('')
@@ -104,7 +104,7 @@ describe('what the AI SDK reads', () => {
     const response = streamOf('Hello').toTextStreamResponse()
     expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
     expect(await response.text()).toBe(await streamOf('Hello').text())
-    const failed = streamOf('Hello sandbox:truncate').toTextStreamResponse()
+    const failed = streamOf('Hello sandbox:error-midstream').toTextStreamResponse()
     await expect(failed.text()).rejects.toThrow('stream_failed')
   })
 })
@@ -218,7 +218,7 @@ describe.runIf(HAS_BROWSER)('the example page with useChat, in a browser', () =>
 
   test('shows a failure, and keeps the text so far', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => undefined)
-    await send('Hello sandbox:truncate')
+    await send('Hello sandbox:error-midstream')
     expect(await page.getByRole('alert').textContent()).toBe(
       'The answer could not be given. Please try again.',
     )

@@ -125,14 +125,14 @@ describe.runIf(HAS_BROWSER)('the example page whose answers survive a reload', (
 
   test('shows a failure, and shows it again after a reload', async () => {
     vi.stubEnv('TRUNKLINE_AGENT', 'dify')
-    await send('Hello sandbox:truncate')
+    await send('Hello sandbox:error-midstream')
     const failure = 'The answer could not be given. Please try again.'
     await page.getByRole('alert').getByText(failure).waitFor()
     const text = await answer().textContent()
     await page.reload()
     await page.getByRole('alert').getByText(failure).waitFor()
     expect(await answer().allTextContents()).toEqual([text])
-    expect(await key.calls(1)).toMatchObject([{ reason: 'agent_truncated' }])
+    expect(await key.calls(1)).toMatchObject([{ reason: 'agent_error' }])
   })
 
   test('reaches no call of the same API key that another program has made', async () => {
