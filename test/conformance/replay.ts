@@ -58,13 +58,16 @@ export async function startReplay(folders: URL): Promise<Replay> {
     const [query, name = '', pace = ''] = /replay:([\w./-]+):(\w+):\w+/.exec(body) ?? []
     if (query === undefined) {
       // Other requests of the gateway: how a reply has ended, or to stop a run.
+      const scope = scopeOf(request)
       const [, concluded = {}] =
-        [...conclusions].find(([about]) => (request.url + body).includes(about)) ?? []
+        [...conclusions].find(
+          ([about]) => about.startsWith(scope) && (request.url + body).includes(about.slice(scope.length)),
+        ) ?? []
       return response.end(JSON.stringify(concluded))
     }
     const transcript = transcriptNamed(name, folders)
     const { concluded } = transcript
-    for (const { about, body } of [concluded ?? []].flat()) conclusions.set(about, body)
+    for (const { about, body } of [concluded ?? []].flat()) conclusions.set(scopeOf(request) + about, body)
     if (pace === 'hold') response.once('close', closed(query).resolve)
     await play(transcript, pace as Pace, response)
   })
@@ -87,6 +90,11 @@ export async function startReplay(folders: URL): Promise<Replay> {
       await once(server, 'close')
     },
   }
+}
+
+/** Where a platform keeps the runs of a conversation under one address: that address, since other replies are played at the same time. */
+function scopeOf({ url = '' }: IncomingMessage): string {
+  return /^\/threads\/[^/]+/.exec(url)?.[0] ?? ''
 }
 
 type Signals = (name: string) => PromiseWithResolvers<void>

@@ -44,7 +44,7 @@ describe.skipIf(server === '')('a process that is too old for its database', () 
     expect(await gateway.query('SELECT build AS name FROM instances WHERE stopped_at IS NULL')).toEqual([
       known,
     ])
-    expect(await readiness()).toEqual({ status: 200, database: { ok: true } })
+    expect(await readiness()).toEqual({ status: 200, database: { ok: true, writable: true } })
   })
 
   test('is not ready from the next heartbeat on, says why once, and is ready again when it may be', async () => {

@@ -18,7 +18,8 @@ export function servePrimaryConfiguration(running: Config, sandboxAgents: Config
   }
 
   cluster.on('message', (worker, message: unknown) => {
-    if (isMessage<WorkerMessage, 'configuration?'>('configuration?', message)) void answer(worker, message)
+    if (isMessage<WorkerMessage, 'configuration?'>('configuration?', message))
+      answer(worker, message).catch(() => undefined)
     else if (isMessage<WorkerMessage, 'served'>('served', message)) {
       document = message.document
       for (const other of Object.values(cluster.workers ?? {}))

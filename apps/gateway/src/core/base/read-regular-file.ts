@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
 import * as fs from 'node:fs/promises'
 import { DeadlineError, withDeadline } from '#core/base/async/deadline.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 
 /** Why a file that is there cannot be read: in words, because the system has no code for it. */
 export class UnreadableFile extends Error {}
@@ -32,7 +33,7 @@ export async function readRegularFile(
   { withinMs = WITHIN_MS, open = fs.open }: ReadOptions = {},
 ): Promise<string> {
   if (stuck !== undefined) throw new UnreadableFile(`the file system of ${stuck} does not answer`)
-  const reading = readFrom(open(path, FLAGS))
+  const reading = markRejectionHandled(readFrom(markRejectionHandled(open(path, FLAGS))))
   try {
     return await withDeadline(withinMs, reading)
   } catch (error) {

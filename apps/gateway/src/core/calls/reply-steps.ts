@@ -3,6 +3,7 @@ import type { ChatEvent, Failure } from '#core/agents/events.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
 import type { UpstreamPart, UpstreamReply } from '#core/agents/upstream/upstream-reply.ts'
+import { inTime } from '#core/base/async/in-time.ts'
 import { sleep } from '#core/base/async/sleep.ts'
 import type { TurnState } from './call-events.ts'
 
@@ -124,7 +125,7 @@ export class ReplySteps {
         this.concluding = answer
         return
       } else if (!isWorking) return
-      await this.#unlessInterrupted(sleep(pauseMs))
+      await inTime(sleep(pauseMs), this.#interrupted.signal)
     }
   }
 
@@ -141,15 +142,5 @@ export class ReplySteps {
       if (!(error instanceof UpstreamError)) throw error
       return 'failed'
     }
-  }
-
-  #unlessInterrupted(work: Promise<void>): Promise<void> {
-    const { signal } = this.#interrupted
-    return new Promise((resolve, reject) => {
-      const interrupt = () => reject(signal.reason)
-      if (signal.aborted) interrupt()
-      signal.addEventListener('abort', interrupt, { once: true })
-      work.then(resolve, reject).finally(() => signal.removeEventListener('abort', interrupt))
-    })
   }
 }

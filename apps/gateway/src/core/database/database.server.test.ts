@@ -213,7 +213,7 @@ describe.runIf(serverUrl)('server', () => {
       const text = 'SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = $1'
       return (await admin.sql.query<{ n: number }>(text, [new URL(scratch.url).pathname.slice(1)]))[0]?.n
     }
-    await vi.waitFor(async () => expect(await counted()).toBe(15), 5_000)
+    await vi.waitFor(async () => expect(await counted()).toBe(16), 5_000)
     expect(database.connections?.max).toBe(16)
     await everything
     await listening?.close()

@@ -215,20 +215,27 @@ export interface LockedRows {
 }
 
 export function createLockedRows(sql: Sql): LockedRows {
-  let last: Promise<unknown> = Promise.resolve()
+  let last: Promise<unknown> | undefined
   let waiting = 0
   return {
     inTurn(work) {
       waiting += 1
-      const turn = last
-        .then(() => work(sql, waiting))
-        .finally(() => {
-          waiting -= 1
-        })
-      last = turn.catch(() => undefined)
-      return turn
+      const turn = markRejectionHandled(runAfter(last, () => work(sql, waiting)))
+      last = turn
+      return turn.finally(() => {
+        waiting -= 1
+      })
     },
   }
+}
+
+/** Runs the work when what came before has ended, in whatever way. */
+async function runAfter<Result>(
+  before: Promise<unknown> | undefined,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  await before?.catch(() => undefined)
+  return work()
 }
 
 function keyOf({ admission }: PendingAdmission): string {

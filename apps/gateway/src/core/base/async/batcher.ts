@@ -63,7 +63,7 @@ export function createBatcher<Item, Result>(
       const results = await run(batch.map(({ item }) => item))
       if (results.length !== batch.length) throw new Error('a batch returned another number of results')
       if (size < sizeMax) size = Math.min(sizeMax, size + Math.ceil(sizeMax * GROWTH))
-      for (const [index, result] of results.entries()) batch[index]?.resolve(result)
+      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result)
     } catch (error) {
       if (batch.length === 1 || isShared(error)) {
         for (const { reject } of batch) reject(error)

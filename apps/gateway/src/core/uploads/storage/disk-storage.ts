@@ -1,6 +1,8 @@
 import type { Dirent } from 'node:fs'
 import { access, constants, lstat, mkdir, open, opendir, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { inTime } from '#core/base/async/in-time.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 import { errorCode } from '#core/base/values/error-code.ts'
 import { withoutTrailing } from '#core/base/values/without-trailing.ts'
@@ -8,7 +10,6 @@ import { AMPLE_SPACE, type DiskSpace } from '#core/database/disk/disk-space.ts'
 import { makeDirectory } from '#core/database/disk/make-directory.ts'
 import { checkWithFile } from './check-with-file.ts'
 import { addressUnder, isToken, shardOf, urlUnder } from './file-address.ts'
-import { inTime } from './in-time.ts'
 import {
   type FileAddress,
   FileMissing,
@@ -80,7 +81,7 @@ export function createDiskStorage(options: DiskStorageOptions): DiskStorage {
       }
     },
     async read(address) {
-      const opening = open(pathOf(address))
+      const opening = markRejectionHandled(open(pathOf(address)))
       const file = await inTime(opening, AbortSignal.timeout(stalledMs)).catch((error: unknown) => {
         opening.then((late) => late.close()).catch(() => undefined)
         throw isMissing(error) ? new FileMissing(address) : diskError(folder, error)

@@ -4,6 +4,15 @@ import { addAbortListener } from 'node:events'
 export function inTime<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
     const listener = addAbortListener(signal, () => reject(signal.reason))
-    work.then(resolve, reject).finally(() => listener[Symbol.dispose]())
+    work.then(
+      (result) => {
+        listener[Symbol.dispose]()
+        resolve(result)
+      },
+      (error: unknown) => {
+        listener[Symbol.dispose]()
+        reject(error)
+      },
+    )
   })
 }
