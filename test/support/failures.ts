@@ -5,17 +5,20 @@ import { MODELS } from './models.ts'
 /** Commands to the sandbox after which no platform gives a whole reply. */
 const FAILURES = [
   ...Object.keys(ERROR_KINDS).map((kind) => `error=${kind}`),
-  ...['html', 'html-200', 'malformed', 'endless-line', 'truncate', 'reset', 'error-midstream'],
+  ...['html', 'html-200', 'malformed', 'endless-line', 'error-midstream'],
 ]
 /** Those after which the reply never ends. */
 const SILENCES = ['hang', 'pings=20', 'silence']
+/** The connection is lost. */
+const CUT = ['truncate', 'reset']
 /** Those of some platforms. An OpenAI-compatible server may answer with an empty text. */
 const FAILURES_OF: Readonly<Record<SandboxPlatform, readonly string[]>> = {
-  fastgpt: ['empty', 'node-failed'],
-  hiagent: ['empty'],
+  fastgpt: [...CUT, 'empty', 'node-failed'],
+  hiagent: [...CUT, 'empty'],
+  // It keeps an answer whose connection was lost.
   dify: ['empty'],
-  coze: ['empty', 'requires-action'],
-  openai: [],
+  coze: [...CUT, 'empty', 'requires-action'],
+  openai: CUT,
 }
 
 /** Starts a gateway that also has an impatient agent of each platform, for questions that are never answered. */

@@ -73,10 +73,14 @@ interface Passwords {
   readonly again: string
 }
 
+function bodyOf({ again: _, ...body }: Passwords) {
+  return body
+}
+
 /** Changing the password ends every access token of the user, this one included. */
 function PasswordForm() {
   const t = useTranslations('account')
-  const resolver = useContractResolver<Passwords>(ChangePassword, (values) => values)
+  const resolver = useContractResolver<Passwords>(ChangePassword, bodyOf)
   const form = useForm<Passwords>({
     defaultValues: { current_password: '', new_password: '', again: '' },
     resolver,
@@ -84,7 +88,7 @@ function PasswordForm() {
   const { register, handleSubmit, formState, setError } = form
   const { username } = useSession()
   const change = useMutation({
-    mutationFn: ({ again: _, ...body }: Passwords) => client.users.changePassword(body),
+    mutationFn: (values: Passwords) => client.users.changePassword(bodyOf(values)),
     onSuccess() {
       sessions.end('passwordChanged')
     },
