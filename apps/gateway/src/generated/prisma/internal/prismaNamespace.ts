@@ -2648,6 +2648,7 @@ export const CallScalarFieldEnum = {
   endedAt: 'endedAt',
   stopRequestedAt: 'stopRequestedAt',
   replays: 'replays',
+  hasTurn: 'hasTurn',
   paused: 'paused',
   answers: 'answers',
   answeredBy: 'answeredBy',

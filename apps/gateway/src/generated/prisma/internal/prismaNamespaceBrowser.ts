@@ -190,6 +190,7 @@ export const CallScalarFieldEnum = {
   endedAt: 'endedAt',
   stopRequestedAt: 'stopRequestedAt',
   replays: 'replays',
+  hasTurn: 'hasTurn',
   paused: 'paused',
   answers: 'answers',
   answeredBy: 'answeredBy',

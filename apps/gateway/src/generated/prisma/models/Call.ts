@@ -85,6 +85,7 @@ export type CallMinAggregateOutputType = {
   endedAt: Date | null
   stopRequestedAt: Date | null
   replays: number | null
+  hasTurn: boolean | null
   paused: boolean | null
   answers: string | null
   answeredBy: string | null
@@ -125,6 +126,7 @@ export type CallMaxAggregateOutputType = {
   endedAt: Date | null
   stopRequestedAt: Date | null
   replays: number | null
+  hasTurn: boolean | null
   paused: boolean | null
   answers: string | null
   answeredBy: string | null
@@ -166,6 +168,7 @@ export type CallCountAggregateOutputType = {
   endedAt: number
   stopRequestedAt: number
   replays: number
+  hasTurn: number
   paused: number
   answers: number
   answeredBy: number
@@ -232,6 +235,7 @@ export type CallMinAggregateInputType = {
   endedAt?: true
   stopRequestedAt?: true
   replays?: true
+  hasTurn?: true
   paused?: true
   answers?: true
   answeredBy?: true
@@ -272,6 +276,7 @@ export type CallMaxAggregateInputType = {
   endedAt?: true
   stopRequestedAt?: true
   replays?: true
+  hasTurn?: true
   paused?: true
   answers?: true
   answeredBy?: true
@@ -313,6 +318,7 @@ export type CallCountAggregateInputType = {
   endedAt?: true
   stopRequestedAt?: true
   replays?: true
+  hasTurn?: true
   paused?: true
   answers?: true
   answeredBy?: true
@@ -441,6 +447,7 @@ export type CallGroupByOutputType = {
   endedAt: Date | null
   stopRequestedAt: Date | null
   replays: number
+  hasTurn: boolean | null
   paused: boolean
   answers: string | null
   answeredBy: string | null
@@ -505,6 +512,7 @@ export type CallWhereInput = {
   endedAt?: Prisma.DateTimeNullableFilter<"Call"> | Date | string | null
   stopRequestedAt?: Prisma.DateTimeNullableFilter<"Call"> | Date | string | null
   replays?: Prisma.IntFilter<"Call"> | number
+  hasTurn?: Prisma.BoolNullableFilter<"Call"> | boolean | null
   paused?: Prisma.BoolFilter<"Call"> | boolean
   answers?: Prisma.UuidNullableFilter<"Call"> | string | null
   answeredBy?: Prisma.UuidNullableFilter<"Call"> | string | null
@@ -546,6 +554,7 @@ export type CallOrderByWithRelationInput = {
   endedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   stopRequestedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   replays?: Prisma.SortOrder
+  hasTurn?: Prisma.SortOrderInput | Prisma.SortOrder
   paused?: Prisma.SortOrder
   answers?: Prisma.SortOrderInput | Prisma.SortOrder
   answeredBy?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -590,6 +599,7 @@ export type CallWhereUniqueInput = Prisma.AtLeast<{
   endedAt?: Prisma.DateTimeNullableFilter<"Call"> | Date | string | null
   stopRequestedAt?: Prisma.DateTimeNullableFilter<"Call"> | Date | string | null
   replays?: Prisma.IntFilter<"Call"> | number
+  hasTurn?: Prisma.BoolNullableFilter<"Call"> | boolean | null
   paused?: Prisma.BoolFilter<"Call"> | boolean
   answers?: Prisma.UuidNullableFilter<"Call"> | string | null
   answeredBy?: Prisma.UuidNullableFilter<"Call"> | string | null
@@ -631,6 +641,7 @@ export type CallOrderByWithAggregationInput = {
   endedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   stopRequestedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   replays?: Prisma.SortOrder
+  hasTurn?: Prisma.SortOrderInput | Prisma.SortOrder
   paused?: Prisma.SortOrder
   answers?: Prisma.SortOrderInput | Prisma.SortOrder
   answeredBy?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -680,6 +691,7 @@ export type CallScalarWhereWithAggregatesInput = {
   endedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Call"> | Date | string | null
   stopRequestedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Call"> | Date | string | null
   replays?: Prisma.IntWithAggregatesFilter<"Call"> | number
+  hasTurn?: Prisma.BoolNullableWithAggregatesFilter<"Call"> | boolean | null
   paused?: Prisma.BoolWithAggregatesFilter<"Call"> | boolean
   answers?: Prisma.UuidNullableWithAggregatesFilter<"Call"> | string | null
   answeredBy?: Prisma.UuidNullableWithAggregatesFilter<"Call"> | string | null
@@ -721,6 +733,7 @@ export type CallCreateInput = {
   endedAt?: Date | string | null
   stopRequestedAt?: Date | string | null
   replays?: number
+  hasTurn?: boolean | null
   paused?: boolean
   answers?: string | null
   answeredBy?: string | null
@@ -762,6 +775,7 @@ export type CallUncheckedCreateInput = {
   endedAt?: Date | string | null
   stopRequestedAt?: Date | string | null
   replays?: number
+  hasTurn?: boolean | null
   paused?: boolean
   answers?: string | null
   answeredBy?: string | null
@@ -803,6 +817,7 @@ export type CallUpdateInput = {
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   stopRequestedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   replays?: Prisma.IntFieldUpdateOperationsInput | number
+  hasTurn?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   paused?: Prisma.BoolFieldUpdateOperationsInput | boolean
   answers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   answeredBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -844,6 +859,7 @@ export type CallUncheckedUpdateInput = {
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   stopRequestedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   replays?: Prisma.IntFieldUpdateOperationsInput | number
+  hasTurn?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   paused?: Prisma.BoolFieldUpdateOperationsInput | boolean
   answers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   answeredBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -885,6 +901,7 @@ export type CallCreateManyInput = {
   endedAt?: Date | string | null
   stopRequestedAt?: Date | string | null
   replays?: number
+  hasTurn?: boolean | null
   paused?: boolean
   answers?: string | null
   answeredBy?: string | null
@@ -926,6 +943,7 @@ export type CallUpdateManyMutationInput = {
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   stopRequestedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   replays?: Prisma.IntFieldUpdateOperationsInput | number
+  hasTurn?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   paused?: Prisma.BoolFieldUpdateOperationsInput | boolean
   answers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   answeredBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -967,6 +985,7 @@ export type CallUncheckedUpdateManyInput = {
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   stopRequestedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   replays?: Prisma.IntFieldUpdateOperationsInput | number
+  hasTurn?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   paused?: Prisma.BoolFieldUpdateOperationsInput | boolean
   answers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   answeredBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1008,6 +1027,7 @@ export type CallCountOrderByAggregateInput = {
   endedAt?: Prisma.SortOrder
   stopRequestedAt?: Prisma.SortOrder
   replays?: Prisma.SortOrder
+  hasTurn?: Prisma.SortOrder
   paused?: Prisma.SortOrder
   answers?: Prisma.SortOrder
   answeredBy?: Prisma.SortOrder
@@ -1060,6 +1080,7 @@ export type CallMaxOrderByAggregateInput = {
   endedAt?: Prisma.SortOrder
   stopRequestedAt?: Prisma.SortOrder
   replays?: Prisma.SortOrder
+  hasTurn?: Prisma.SortOrder
   paused?: Prisma.SortOrder
   answers?: Prisma.SortOrder
   answeredBy?: Prisma.SortOrder
@@ -1100,6 +1121,7 @@ export type CallMinOrderByAggregateInput = {
   endedAt?: Prisma.SortOrder
   stopRequestedAt?: Prisma.SortOrder
   replays?: Prisma.SortOrder
+  hasTurn?: Prisma.SortOrder
   paused?: Prisma.SortOrder
   answers?: Prisma.SortOrder
   answeredBy?: Prisma.SortOrder
@@ -1123,6 +1145,10 @@ export type CallSumOrderByAggregateInput = {
 
 export type NullableStringFieldUpdateOperationsInput = {
   set?: string | null
+}
+
+export type NullableBoolFieldUpdateOperationsInput = {
+  set?: boolean | null
 }
 
 export type BoolFieldUpdateOperationsInput = {
@@ -1163,6 +1189,7 @@ export type CallSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   endedAt?: boolean
   stopRequestedAt?: boolean
   replays?: boolean
+  hasTurn?: boolean
   paused?: boolean
   answers?: boolean
   answeredBy?: boolean
@@ -1204,6 +1231,7 @@ export type CallSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   endedAt?: boolean
   stopRequestedAt?: boolean
   replays?: boolean
+  hasTurn?: boolean
   paused?: boolean
   answers?: boolean
   answeredBy?: boolean
@@ -1245,6 +1273,7 @@ export type CallSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   endedAt?: boolean
   stopRequestedAt?: boolean
   replays?: boolean
+  hasTurn?: boolean
   paused?: boolean
   answers?: boolean
   answeredBy?: boolean
@@ -1286,6 +1315,7 @@ export type CallSelectScalar = {
   endedAt?: boolean
   stopRequestedAt?: boolean
   replays?: boolean
+  hasTurn?: boolean
   paused?: boolean
   answers?: boolean
   answeredBy?: boolean
@@ -1295,7 +1325,7 @@ export type CallSelectScalar = {
   ratedAt?: boolean
 }
 
-export type CallOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "requestId" | "keyId" | "ownerId" | "endUser" | "kind" | "face" | "agent" | "app" | "deployment" | "attempts" | "queuedMs" | "attemptList" | "traceId" | "model" | "conversation" | "instance" | "outcome" | "reason" | "platformStatus" | "platformCode" | "platformLogId" | "promptTokens" | "completionTokens" | "totalTokens" | "admittedAt" | "firstChunkMs" | "durationMs" | "endedAt" | "stopRequestedAt" | "replays" | "paused" | "answers" | "answeredBy" | "answerId" | "rating" | "ratingText" | "ratedAt", ExtArgs["result"]["call"]>
+export type CallOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "requestId" | "keyId" | "ownerId" | "endUser" | "kind" | "face" | "agent" | "app" | "deployment" | "attempts" | "queuedMs" | "attemptList" | "traceId" | "model" | "conversation" | "instance" | "outcome" | "reason" | "platformStatus" | "platformCode" | "platformLogId" | "promptTokens" | "completionTokens" | "totalTokens" | "admittedAt" | "firstChunkMs" | "durationMs" | "endedAt" | "stopRequestedAt" | "replays" | "hasTurn" | "paused" | "answers" | "answeredBy" | "answerId" | "rating" | "ratingText" | "ratedAt", ExtArgs["result"]["call"]>
 
 export type $CallPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Call"
@@ -1362,6 +1392,10 @@ export type $CallPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
      * How many later requests with the same `Idempotency-Key` were answered from this call.
      */
     replays: number
+    /**
+     * Whether the platform may have stored the turn. Null while the call is running, and where its process did not tell.
+     */
+    hasTurn: boolean | null
     /**
      * Whether the run waits for its user since this call.
      */
@@ -1841,6 +1875,7 @@ export interface CallFieldRefs {
   readonly endedAt: Prisma.FieldRef<"Call", 'DateTime'>
   readonly stopRequestedAt: Prisma.FieldRef<"Call", 'DateTime'>
   readonly replays: Prisma.FieldRef<"Call", 'Int'>
+  readonly hasTurn: Prisma.FieldRef<"Call", 'Boolean'>
   readonly paused: Prisma.FieldRef<"Call", 'Boolean'>
   readonly answers: Prisma.FieldRef<"Call", 'String'>
   readonly answeredBy: Prisma.FieldRef<"Call", 'String'>
