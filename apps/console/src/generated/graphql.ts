@@ -183,7 +183,8 @@ export type ErrorReason =
   | 'upload_not_found'
   | 'upload_space_used_up'
   | 'user_not_found'
-  | 'username_taken';
+  | 'username_taken'
+  | 'websocket_not_supported';
 
 export type GatewayProcessConcernKind =
   | 'DISK_FULL'

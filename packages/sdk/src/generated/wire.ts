@@ -2008,7 +2008,7 @@ export interface components {
         ResponseRequest: {
             /** The agent that answers, as `<agent>` or `<agent>/<app>`. */
             model: string;
-            /** A text, or a list of items: messages (with or without `type`), `function_call`, `function_call_output` and `item_reference`. Items of reasoning and of web searches are skipped; all others are 400. */
+            /** A text, or a list of items: messages (with or without `type`), calls and outputs of functions, custom tools and local shells, `compaction` and `item_reference`. Items of reasoning and of web searches are skipped; all others are 400. */
             input: unknown;
             /** A system message before the input. */
             instructions?: string | null;
@@ -2035,7 +2035,7 @@ export interface components {
             user?: string | null;
             /** `trunkline.detail` adds the progress of the run: repeated `response.in_progress` events with a field `trunkline`. `message.output_text.logprobs` asks agents of the platform `openai` how likely the tokens were. Everything else is ignored. */
             include?: string[] | null;
-            /** Functions, for agents of the platform `openai` alone. Tools of other kinds are left out, and named in the header `X-Dropped-Tools`. */
+            /** Functions and custom tools, for agents of the platform `openai` alone; a custom tool is given to the model as a function with the argument `input`. Tools of other kinds are left out, and named in the header `X-Dropped-Tools`. */
             tools?: {
                 [key: string]: unknown;
             }[] | null;
@@ -2147,7 +2147,7 @@ export interface components {
                  * What the item is.
                  * @enum {string}
                  */
-                type: "message" | "reasoning" | "function_call";
+                type: "message" | "reasoning" | "function_call" | "custom_tool_call";
                 /** The id of the item, the same in all events. */
                 id: string;
             } & {
@@ -6739,4 +6739,5 @@ export type ErrorReason =
   | "upload_not_found"
   | "upload_space_used_up"
   | "user_not_found"
-  | "username_taken";
+  | "username_taken"
+  | "websocket_not_supported";

@@ -100,6 +100,8 @@ export const ERRORS = {
 
   not_acceptable: { status: 406, retryable: false, text: 'No accepted media type can carry the result.' },
 
+  websocket_not_supported: { status: 426, retryable: false, text: 'This path is not served by WebSocket.' },
+
   username_taken: { status: 409, retryable: false, text: 'This username is taken.' },
   too_many_keys: { status: 409, retryable: false, text: 'This user has too many active API keys.' },
   last_admin: { status: 409, retryable: false, text: 'The last active administrator must stay one.' },

@@ -100,7 +100,7 @@ function fieldsAtFault(
 /** A request for an unknown path may come from a client of either face, so the body has both forms. */
 function bodyAnywhere(problem: Problem, request: FastifyRequest, fields: readonly FieldMistake[]): object {
   const body = errorBody(problem, request.id, fields)
-  const isUnknown = problem.reason === 'route_not_found' || problem.reason === 'method_not_allowed'
+  const isUnknown = WITHOUT_ROUTE.has(problem.reason)
   return isUnknown && otherApiHint(request.url) !== '' ? { ...body, ...openAiError(problem) } : body
 }
 
@@ -163,6 +163,13 @@ function isFastifyError(error: unknown): error is FastifyError {
     error instanceof Error && !(error instanceof Problem) && 'code' in error && typeof error.code === 'string'
   )
 }
+
+/** Of requests that no route has taken. */
+const WITHOUT_ROUTE: ReadonlySet<ErrorReason> = new Set([
+  'route_not_found',
+  'method_not_allowed',
+  'websocket_not_supported',
+])
 
 const REASON_OF_STATUS: ReadonlyMap<number, ErrorReason> = new Map([
   [404, 'route_not_found'],

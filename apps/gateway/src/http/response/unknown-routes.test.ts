@@ -42,6 +42,20 @@ describe('a known path with another method gets 405 and lists the methods of the
   })
 })
 
+test('a WebSocket for responses is refused at once, and any other upgrade is ignored', async () => {
+  const app = createApp()
+  app.post('/api/v1/responses', async () => 'response')
+  const get = (url: string, upgrade: string) =>
+    app.inject({ method: 'GET', url, headers: { connection: 'Upgrade', upgrade } })
+  for (const _try of [1, 2]) {
+    const refused = await get('/api/v1/responses', 'WebSocket')
+    expect([refused.statusCode, refused.json().reason]).toEqual([426, 'websocket_not_supported'])
+    expect(refused.json().error).toMatchObject({ code: 'websocket_not_supported' })
+  }
+  expect((await get('/api/v1/responses', 'h2c')).statusCode).toBe(405)
+  expect((await get('/api/v1/things', 'websocket')).body).toBe('things')
+})
+
 test.each<[Method, string]>([
   ['GET', '/nothing'],
   ['POST', '/api/v1/things/7/axb'],

@@ -32,10 +32,22 @@ export function watchRoutes(app: FastifyInstance): (request: FastifyRequest, rep
       const detail = `${method} ${shortened(path)} is not a route. ${otherApiHint(path)}`.trimEnd()
       return new Problem('route_not_found', { detail })
     }
+    if (method === 'GET' && path === RESPONSES && wantsWebSocket(request)) {
+      reply.header('upgrade', 'HTTP/1.1').header('connection', 'close, upgrade')
+      return new Problem('websocket_not_supported', { detail: 'send the request with POST.' })
+    }
     reply.header('allow', allowed.join(', '))
     const detail = `${shortened(path)} takes ${allowed.join(', ')}, not ${method}. ${otherResourceHint(path) ?? ''}`
     return new Problem('method_not_allowed', { detail: detail.trimEnd() })
   }
+}
+
+/** Clients of OpenAI's may ask for a WebSocket here first, and send POST requests once they know that there is none. */
+const RESPONSES = '/api/v1/responses'
+
+/** Any other upgrade is ignored, as HTTP/1.1 allows. */
+function wantsWebSocket({ headers }: FastifyRequest): boolean {
+  return headers.upgrade?.toLowerCase() === 'websocket'
 }
 
 function methodsAt(known: readonly KnownPath[], path: string): readonly string[] {

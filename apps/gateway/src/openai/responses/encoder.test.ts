@@ -39,6 +39,30 @@ function parsed(text: string): { events: Any[]; isDone: boolean } {
 
 const typesOf = (events: Any[]) => events.map(({ type }) => type.replace('response.', ''))
 
+test.each([
+  ['{"input":"*** Begin"}', '*** Begin'],
+  ['*** Begin', '*** Begin'],
+  ['{"input":5}', '{"input":5}'],
+])('a call of a custom tool has the text of its argument: %s', (written, input) => {
+  const body = { ...BODY, tools: [{ type: 'custom', name: 'apply_patch' }] }
+  const delta = [
+    { index: 0, id: 'c1', type: 'function', function: { name: 'apply_patch', arguments: written } },
+  ]
+  const { events } = streamOf([{ type: 'tool_calls', delta }, END], {
+    echo: echoOf(body, readRequest(body)),
+  })
+  const item = { type: 'custom_tool_call', call_id: 'c1', name: 'apply_patch', input, status: 'completed' }
+  expect(events.at(-1).response.output.at(-1)).toMatchObject(item)
+  expect(typesOf(events).slice(-5)).toEqual([
+    'output_item.added',
+    'custom_tool_call_input.delta',
+    'custom_tool_call_input.done',
+    'output_item.done',
+    'completed',
+  ])
+  expect(events.at(-3)).toMatchObject({ item_id: expect.stringMatching(/^ctc_/), input })
+})
+
 test('a text is one message with the full sequence of events, numbered, under constant ids', () => {
   const { events, isDone } = streamOf([{ type: 'text', text: 'Hel' }, { type: 'text', text: 'lo' }, END])
   expect(typesOf(events)).toEqual([

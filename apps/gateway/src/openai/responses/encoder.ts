@@ -1,5 +1,5 @@
 import type { ChatEvent, DetailEvent, FinishReason, TokenCounts } from '#core/agents/events.ts'
-import { type JsonObject, objectOf } from '#core/base/values/json.ts'
+import { type JsonObject, objectOf, parseJson } from '#core/base/values/json.ts'
 import { detailsOf } from '#core/calls/reading/detail-of.ts'
 import { ReplyText } from '#core/calls/reading/reply-text.ts'
 import { ToolCalls } from '#core/calls/reading/tool-calls.ts'
@@ -255,6 +255,7 @@ export class ResponseEncoder implements ChunkEncoder {
 
   #functionCall(call: JsonObject, number: number, status: ItemStatus): string {
     const { name = '', arguments: args = '' } = objectOf(call.function)
+    if (this.#options.echo.customs.has(name)) return this.#customCall(call, number, status)
     const id = `fc_${this.#chat.callId}_${number}`
     const index = this.#output.length
     const place = { item_id: id, output_index: index }
@@ -272,6 +273,23 @@ export class ResponseEncoder implements ChunkEncoder {
       this.#event('response.output_item.added', { output_index: index, item: added }) +
       this.#event('response.function_call_arguments.delta', { ...place, delta: args }) +
       this.#event('response.function_call_arguments.done', { ...place, name, arguments: args }) +
+      this.#event('response.output_item.done', { output_index: index, item })
+    )
+  }
+
+  #customCall(call: JsonObject, number: number, status: ItemStatus): string {
+    const { name, arguments: args } = objectOf(call.function)
+    const id = `ctc_${this.#chat.callId}_${number}`
+    const index = this.#output.length
+    const place = { item_id: id, output_index: index }
+    const input = customInput(args)
+    const item = { id, type: 'custom_tool_call', call_id: call.id ?? id, name, input, status }
+    this.#output.push(item)
+    const added = { ...item, input: '', status: 'in_progress' }
+    return (
+      this.#event('response.output_item.added', { output_index: index, item: added }) +
+      this.#event('response.custom_tool_call_input.delta', { ...place, delta: input }) +
+      this.#event('response.custom_tool_call_input.done', { ...place, input }) +
       this.#event('response.output_item.done', { output_index: index, item })
     )
   }
@@ -340,6 +358,13 @@ export class ResponseEncoder implements ChunkEncoder {
   #event(type: string, fields: object): string {
     return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: this.#sequence++, ...fields })}\n\n`
   }
+}
+
+/** The text that a model has written as the argument of a custom tool; all of it where it has kept to no form. */
+function customInput(args: unknown): string {
+  const text = String(args ?? '')
+  const { input } = objectOf(parseJson(text))
+  return typeof input === 'string' ? input : text
 }
 
 /** Ends the id of a message that only stands beside calls of functions. */

@@ -1,6 +1,6 @@
 import type { CallMessage } from '#core/agents/adapter.ts'
 import type { FieldPath } from '#core/base/values/field-path.ts'
-import { type JsonObject, objectOf } from '#core/base/values/json.ts'
+import { type JsonObject, listOf, objectOf, textOf as textIn } from '#core/base/values/json.ts'
 import type { EarlierCallName } from '#core/calls/request/chat-request.ts'
 import { inBody, RequestProblem } from '#http/request/field-place.ts'
 
@@ -22,6 +22,10 @@ export interface Input {
 const SKIPPED: ReadonlySet<unknown> = new Set(['reasoning', 'web_search_call'])
 /** Each of them is looked up. */
 const REFERENCES_MAX = 1_000
+const EXPECTED =
+  'expected message, a call of a function, custom tool or local shell, the output of one, compaction or item_reference.'
+const NOT_COMPACTED =
+  'the gateway does not compact histories; let the client do it, in Codex by a model_provider of your own whose name is not OpenAI.'
 const ROLES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system', 'developer'])
 const MESSAGE_ID = /^msg_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\.\d+)?$/
 const RESPONSE_ID = /^resp_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
@@ -43,6 +47,7 @@ export function readInput(input: unknown, instructions: string | null | undefine
   else if (Array.isArray(input))
     for (const [index, item] of input.entries()) reader.read(objectOf(item), ['input', index])
   else refuse(['input'], 'expected a string or a list of items.')
+  reader.end()
   return reader
 }
 
@@ -50,11 +55,14 @@ class InputReader implements Input {
   readonly messages: CallMessage[] = []
   readonly fields: FieldPath[] = []
   readonly #referenced = new Map<string, EarlierCallName>()
-  readonly #calls = new Set<unknown>()
+  /** The ids of the calls before, by every id by which an output may name them. */
+  readonly #calls = new Map<unknown, string>()
   /** How many messages at the beginning are the instructions before the last reference. */
   #instructions = 0
   /** The tool calls of the message that the last item belongs to. */
   #openCalls: JsonObject[] | undefined
+  /** The images and files of the outputs before, which follow the last of them. */
+  #shown: { readonly parts: JsonObject[]; readonly field: FieldPath } | undefined
 
   get referenced(): readonly EarlierCallName[] {
     return [...this.#referenced.values()]
@@ -66,19 +74,57 @@ class InputReader implements Input {
   }
 
   add(message: CallMessage, field: FieldPath): void {
+    if (message.role !== 'tool') this.end()
     this.#openCalls = undefined
     this.messages.push(message)
     this.fields.push(field)
   }
 
+  /** Chat completions take no images and files in the messages of tools, so a message of the user shows them after the last of these. */
+  end(): void {
+    const shown = this.#shown
+    if (shown === undefined) return
+    this.#shown = undefined
+    this.add({ role: 'user', content: shown.parts }, shown.field)
+  }
+
   read(item: JsonObject, field: FieldPath): void {
     const type = isGiven(item.type) ? item.type : untypedOf(item)
-    if (type === 'message') this.#message(item, field)
-    else if (type === 'function_call') this.#call(item, field)
-    else if (type === 'function_call_output') this.#output(item, field)
-    else if (type === 'item_reference') this.#reference(item, field)
-    else if (!SKIPPED.has(type)) {
-      refuse([...field, 'type'], 'expected message, function_call, function_call_output or item_reference.')
+    switch (type) {
+      case 'message':
+        this.#message(item, field)
+        break
+      case 'function_call':
+        this.#call(item, textOf(item.arguments, [...field, 'arguments']), field)
+        break
+      case 'custom_tool_call':
+        this.#call(item, customArguments(textOf(item.input, [...field, 'input'])), field)
+        break
+      case 'local_shell_call':
+        this.#call(
+          { name: 'local_shell', call_id: item.call_id ?? item.id },
+          JSON.stringify(item.action ?? {}),
+          field,
+        )
+        this.#calls.set(item.id, String(item.call_id ?? item.id))
+        break
+      case 'function_call_output':
+      case 'custom_tool_call_output':
+      case 'local_shell_call_output':
+        this.#output(item, field)
+        break
+      case 'item_reference':
+        this.#reference(item, field)
+        break
+      case 'compaction':
+      case 'compaction_summary': {
+        const summary = summaryOf(item)
+        if (summary !== '') this.add({ role: 'user', content: summary }, field)
+        break
+      }
+      default:
+        if (!SKIPPED.has(type))
+          refuse([...field, 'type'], type === 'compaction_trigger' ? NOT_COMPACTED : EXPECTED)
     }
   }
 
@@ -88,13 +134,14 @@ class InputReader implements Input {
     this.add({ role, content: contentOf(content, [...field, 'content']) }, field)
   }
 
-  #call({ call_id: id, name, arguments: text }: JsonObject, field: FieldPath): void {
+  #call({ call_id: callId, name }: JsonObject, text: string, field: FieldPath): void {
+    const id = textOf(callId, [...field, 'call_id'])
     const call = {
-      id: textOf(id, [...field, 'call_id']),
+      id,
       type: 'function',
-      function: { name: textOf(name, [...field, 'name']), arguments: textOf(text, [...field, 'arguments']) },
+      function: { name: textOf(name, [...field, 'name']), arguments: text },
     }
-    this.#calls.add(id)
+    this.#calls.set(id, id)
     if (this.#openCalls !== undefined) {
       this.#openCalls.push(call)
       return
@@ -104,15 +151,17 @@ class InputReader implements Input {
     this.#openCalls = calls
   }
 
-  #output({ call_id: id, output }: JsonObject, field: FieldPath): void {
-    if (!this.#calls.has(id)) {
+  #output({ id: ownId, call_id: id = ownId, output }: JsonObject, field: FieldPath): void {
+    const callId = this.#calls.get(id)
+    if (callId === undefined) {
       refuse(
         [...field, 'call_id'],
         'expected the call_id of a function_call before it; send the function_call too.',
       )
     }
-    const content = typeof output === 'string' ? output : textsOf(output, [...field, 'output'])
-    this.add({ role: 'tool', content, extra: { tool_call_id: id } }, field)
+    const { text, shown } = outputOf(output, [...field, 'output'])
+    this.add({ role: 'tool', content: text, extra: { tool_call_id: callId } }, field)
+    if (shown.length > 0) this.#shown = { parts: [...(this.#shown?.parts ?? []), ...shown], field }
   }
 
   #reference({ id }: JsonObject, field: FieldPath): void {
@@ -122,6 +171,7 @@ class InputReader implements Input {
     const callId = MESSAGE_ID.exec(text)?.[1]
     if (callId === undefined) refuse([...field, 'id'], 'expected the id of a message of an earlier response.')
     this.#openCalls = undefined
+    this.#shown = undefined
     if (this.#referenced.size >= REFERENCES_MAX)
       refuse(field, `expected references to at most ${REFERENCES_MAX} responses.`)
     this.#referenced.delete(callId)
@@ -152,7 +202,9 @@ function contentOf(content: unknown, field: FieldPath): unknown {
   return content.map((part, index) => partOf(objectOf(part), [...field, index]))
 }
 
-function partOf(part: JsonObject, field: FieldPath): JsonObject {
+function partOf(part: JsonObject, field: FieldPath, allowed?: ReadonlySet<unknown>): JsonObject {
+  if (allowed?.has(part.type) === false)
+    refuse([...field, 'type'], `expected ${[...allowed].join(', ').replace(/, (?=[a-z_]+$)/, ' or ')}.`)
   switch (part.type) {
     case 'input_text':
     case 'output_text':
@@ -191,17 +243,32 @@ function refuseFileId({ file_id: id }: JsonObject, field: FieldPath): void {
   }
 }
 
-/** The texts of an output in parts, joined. */
-function textsOf(output: unknown, field: FieldPath): string {
+/** An output as a text, and its images and files. One that has nothing else says that they follow. */
+function outputOf(output: unknown, field: FieldPath): { text: string; shown: readonly JsonObject[] } {
+  if (typeof output === 'string') return { text: output, shown: [] }
   if (!Array.isArray(output)) return refuse(field, 'expected a string or a list of parts.')
-  return output
-    .map((part, index) => {
-      const { type, text } = objectOf(part)
-      if (type !== 'input_text' && type !== 'output_text')
-        refuse([...field, index, 'type'], 'expected input_text.')
-      return textOf(text, [...field, index, 'text'])
-    })
+  const parts = output.map((part, index) => partOf(objectOf(part), [...field, index], OUTPUT_PARTS))
+  const texts = parts.flatMap(({ type, text }) => (type === 'text' ? [String(text)] : []))
+  const shown = parts.filter(({ type }) => type !== 'text')
+  const hasImage = shown.some(({ type }) => type === 'image_url')
+  if (texts.length === 0 && shown.length > 0) texts.push(hasImage ? '[image]' : '[file]')
+  return { text: texts.join('\n'), shown }
+}
+
+const OUTPUT_PARTS: ReadonlySet<unknown> = new Set(['input_text', 'output_text', 'input_image', 'input_file'])
+
+/** What another server has made of a history, where it says it in words. */
+function summaryOf({ text, summary, content }: JsonObject): string {
+  const given = [text, summary, content].find(isGiven)
+  if (typeof given === 'string') return given
+  return listOf(given)
+    .flatMap((part) => (typeof part === 'string' ? part : (textIn(objectOf(part).text) ?? [])))
     .join('\n')
+}
+
+/** The arguments of a function that stands for a custom tool, whose input is any text. */
+function customArguments(input: string): string {
+  return JSON.stringify({ input })
 }
 
 function textOf(value: unknown, field: FieldPath): string {

@@ -73,6 +73,102 @@ test('neighbouring calls of functions are one message, and their outputs message
   ])
 })
 
+test('images and files of outputs follow the last output as a message of the user', () => {
+  const call = (id: string) => ({ type: 'function_call', call_id: id, name: 'f', arguments: '{}' })
+  const image = { type: 'input_image', image_url: 'https://example.com/a.png' }
+  const file = { type: 'input_file', file_url: 'https://example.com/b.pdf' }
+  const outputs = [
+    { type: 'function_call_output', call_id: '1', output: [image] },
+    {
+      type: 'function_call_output',
+      call_id: '2',
+      output: [{ type: 'input_text', text: 'two' }, image, file],
+    },
+  ]
+  const shown = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } }
+  const messages = [
+    { role: 'tool', content: '[image]', extra: { tool_call_id: '1' } },
+    { role: 'tool', content: 'two', extra: { tool_call_id: '2' } },
+    {
+      role: 'user',
+      content: [shown, shown, { type: 'file', file: { file_url: 'https://example.com/b.pdf' } }],
+    },
+  ]
+  const calls = [call('1'), call('2')]
+  expect(messagesOf([...calls, ...outputs]).slice(1)).toEqual(messages)
+  const next = { role: 'user', content: 'next' }
+  const { input } = read({ input: [...calls, ...outputs, next] })
+  expect(input.messages.slice(1)).toEqual([...messages, next])
+  expect(input.fields).toHaveLength(input.messages.length)
+  // What a reference leads to has them already.
+  const reference = { type: 'item_reference', id: `msg_${ID}` }
+  expect(messagesOf([...calls, ...outputs, reference, next])).toEqual([next])
+})
+
+test('calls of custom tools and of a local shell are calls of functions, and a compaction is its text', () => {
+  const action = { type: 'exec', command: ['ls'] }
+  expect(
+    messagesOf([
+      { type: 'compaction', encrypted_content: 'x' },
+      { type: 'compaction_summary', summary: [{ type: 'summary_text', text: 'We spoke of Ada.' }] },
+      { type: 'custom_tool_call', id: 'ctc_1', call_id: '1', name: 'apply_patch', input: '*** Begin' },
+      { type: 'custom_tool_call_output', call_id: '1', output: 'Done' },
+      { type: 'local_shell_call', id: 'lsh_1', call_id: '2', action, status: 'completed' },
+      { type: 'local_shell_call_output', id: 'lsh_1', output: 'a.txt' },
+    ]),
+  ).toEqual([
+    { role: 'user', content: 'We spoke of Ada.' },
+    {
+      role: 'assistant',
+      content: null,
+      extra: {
+        tool_calls: [
+          {
+            id: '1',
+            type: 'function',
+            function: { name: 'apply_patch', arguments: '{"input":"*** Begin"}' },
+          },
+        ],
+      },
+    },
+    { role: 'tool', content: 'Done', extra: { tool_call_id: '1' } },
+    {
+      role: 'assistant',
+      content: null,
+      extra: {
+        tool_calls: [
+          { id: '2', type: 'function', function: { name: 'local_shell', arguments: JSON.stringify(action) } },
+        ],
+      },
+    },
+    { role: 'tool', content: 'a.txt', extra: { tool_call_id: '2' } },
+  ])
+})
+
+test('a custom tool is a function whose only argument is its text', () => {
+  const tool = {
+    type: 'custom',
+    name: 'apply_patch',
+    description: 'Patches files.',
+    format: { type: 'grammar', syntax: 'lark', definition: 'start: "x"' },
+  }
+  const { tools, parameters } = read({ tools: [tool], tool_choice: { type: 'custom', name: 'apply_patch' } })
+  expect(tools.honoured).toEqual([tool])
+  expect(parameters).toMatchObject({
+    tool_choice: { type: 'function', function: { name: 'apply_patch' } },
+    tools: [
+      {
+        type: 'function',
+        function: {
+          name: 'apply_patch',
+          description: 'Patches files.\n\nThe input has this grammar:\n\nstart: "x"',
+          parameters: { properties: { input: { type: 'string' } }, required: ['input'] },
+        },
+      },
+    ],
+  })
+})
+
 test('a reference to our last answer stands for everything before it', () => {
   const { input, continued } = read({
     input: [
@@ -194,9 +290,8 @@ test.each<[string, object]>([
     'file_search_call',
     'code_interpreter_call',
     'image_generation_call',
-    'local_shell_call',
     'mcp_call',
-    'custom_tool_call',
+    'compaction_trigger',
   ].map((type): [string, object] => ['input[1].type', { input: [{ role: 'user', content: 'u' }, { type }] }]),
   ['input[0].role', { input: [{ role: 'tool', content: 'x' }] }],
   ['input[0].content', { input: [{ role: 'user', content: 5 }] }],
@@ -206,6 +301,17 @@ test.each<[string, object]>([
     { input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'f' }] }] },
   ],
   ['input[0].call_id', { input: [{ type: 'function_call_output', call_id: 'c', output: 'x' }] }],
+  ['input[0].call_id', { input: [{ type: 'local_shell_call', action: {} }] }],
+  ['input[0].input', { input: [{ type: 'custom_tool_call', call_id: 'c', name: 'f', input: {} }] }],
+  [
+    'input[1].output[0].type',
+    {
+      input: [
+        { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'c', output: [{ type: 'refusal', refusal: 'x' }] },
+      ],
+    },
+  ],
   ['input[0].id', { input: [{ type: 'item_reference', id: 'msg_other' }] }],
   ['background', { background: true }],
   ['prompt', { prompt: { id: 'p' } }],

@@ -36,6 +36,8 @@ export function echoOf(body: ResponseRequest, { tools, parameters, format }: Rea
       text: { format, ...(isGiven(verbosity) && { verbosity }) },
       reasoning: isGiven(effort) ? { effort, summary: null } : null,
     },
+    /** The tools whose calls are told as those of custom tools. */
+    customs: tools.customs,
     instructions: isGiven(instructions) ? instructions : null,
     request: {
       previous_response_id: isGiven(previous) ? previous : null,

@@ -20,7 +20,7 @@ export const ResponseRequestSchema = Type.Object(
     }),
     input: Type.Unsafe<unknown>({
       description:
-        'A text, or a list of items: messages (with or without `type`), `function_call`, `function_call_output` and `item_reference`. Items of reasoning and of web searches are skipped; all others are 400.',
+        'A text, or a list of items: messages (with or without `type`), calls and outputs of functions, custom tools and local shells, `compaction` and `item_reference`. Items of reasoning and of web searches are skipped; all others are 400.',
     }),
     instructions: Type.Optional(nullable(Type.String(), 'A system message before the input.')),
     stream: flag('True returns the response as server-sent events; the default is false.'),
@@ -49,7 +49,7 @@ export const ResponseRequestSchema = Type.Object(
     tools: Type.Optional(
       nullable(
         Type.Array(Type.Object({}, Open)),
-        'Functions, for agents of the platform `openai` alone. Tools of other kinds are left out, and named in the header `X-Dropped-Tools`.',
+        'Functions and custom tools, for agents of the platform `openai` alone; a custom tool is given to the model as a function with the argument `input`. Tools of other kinds are left out, and named in the header `X-Dropped-Tools`.',
       ),
     ),
     tool_choice: anything('Which tool is called; it cannot be one that was left out.'),
@@ -85,10 +85,10 @@ export type ResponseRequest = Static<typeof ResponseRequestSchema>
 
 const Item = Type.Object(
   {
-    type: oneOf(['message', 'reasoning', 'function_call'], 'What the item is.'),
+    type: oneOf(['message', 'reasoning', 'function_call', 'custom_tool_call'], 'What the item is.'),
     id: Type.String({ description: 'The id of the item, the same in all events.' }),
   },
-  { ...Open, description: 'A message, a summary of reasoning, or a call of a function.' },
+  { ...Open, description: 'A message, a summary of reasoning, or a call of a function or custom tool.' },
 )
 const Nullable = (description: string) => Type.Unsafe<unknown>({ description })
 

@@ -4,8 +4,10 @@ import type { ResponseRequest } from './schemas.ts'
 
 /** The tools of a request. */
 export interface Tools {
-  /** As OpenAI's responses repeat them: functions alone. */
+  /** As OpenAI's responses repeat them: functions and custom tools alone. */
   readonly honoured: readonly JsonObject[]
+  /** The names of the custom tools. */
+  readonly customs: ReadonlySet<unknown>
   /** As chat completions take them; empty if there are none. */
   readonly parameters: Readonly<Record<string, unknown>>
   /** The kinds of the tools that were left out. */
@@ -26,28 +28,51 @@ export function readTools({
   for (const [index, { type, name }] of all.entries()) {
     if (typeof type !== 'string' || type === '')
       throw new RequestProblem(inBody('tools', index, 'type'), 'expected a kind of tool, such as function.')
-    if (type === 'function' && (typeof name !== 'string' || name === ''))
+    if (isCallable(type) && (typeof name !== 'string' || name === ''))
       throw new RequestProblem(inBody('tools', index, 'name'), 'expected the name of the function.')
   }
-  const functions = all.filter(({ type }) => type === 'function')
-  const dropped = all.flatMap(({ type }) => (type === 'function' ? [] : String(type)))
-  const names = new Set(functions.map(({ name }) => name))
-  requireChoice(choice, names)
-  if (functions.length === 0) return { honoured: [], parameters: {}, dropped }
+  const callable = all.filter(({ type }) => isCallable(type))
+  const dropped = all.flatMap(({ type }) => (isCallable(type) ? [] : String(type)))
+  const customs = new Set(callable.flatMap(({ type, name }) => (type === 'custom' ? [name] : [])))
+  requireChoice(choice, new Set(callable.map(({ name }) => name)))
+  if (callable.length === 0) return { honoured: [], customs, parameters: {}, dropped }
   return {
     dropped,
-    honoured: functions.map(({ name, description, parameters, strict }) => ({
-      type: 'function',
-      name,
-      description: description ?? null,
-      parameters: parameters ?? null,
-      strict: strict ?? null,
-    })),
+    customs,
+    honoured: callable.map((tool) => (tool.type === 'custom' ? withoutNulls(tool) : honouredFunction(tool))),
     parameters: {
-      tools: functions.map(({ type, ...definition }) => ({ type, function: withoutNulls(definition) })),
+      tools: callable.map(({ type, ...definition }) => ({
+        type: 'function',
+        function: withoutNulls(type === 'custom' ? customFunction(definition) : definition),
+      })),
       ...(choice !== undefined && choice !== null && { tool_choice: choiceOf(choice) }),
       ...(typeof parallel === 'boolean' && { parallel_tool_calls: parallel }),
     },
+  }
+}
+
+function isCallable(type: unknown): boolean {
+  return type === 'function' || type === 'custom'
+}
+
+function honouredFunction({ name, description, parameters, strict }: JsonObject): JsonObject {
+  return {
+    type: 'function',
+    name,
+    description: description ?? null,
+    parameters: parameters ?? null,
+    strict: strict ?? null,
+  }
+}
+
+/** Chat completions know functions alone, so a custom tool is one whose only argument is its text. */
+function customFunction({ name, description, format }: JsonObject): JsonObject {
+  const { definition } = objectOf(format)
+  const texts = [description, definition].filter((text) => typeof text === 'string' && text !== '')
+  return {
+    name,
+    description: texts.length === 0 ? null : texts.join('\n\nThe input has this grammar:\n\n'),
+    parameters: { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] },
   }
 }
 
@@ -66,9 +91,9 @@ function requireChoice(choice: unknown, names: ReadonlySet<unknown>): void {
     return
   }
   const { type, name, tools } = objectOf(choice)
-  if (type === 'function' && names.has(name)) return
+  if (isCallable(type) && names.has(name)) return
   const allowed = Array.isArray(tools) ? tools.map(objectOf) : []
-  const areKnown = allowed.every((tool) => tool.type === 'function' && names.has(tool.name))
+  const areKnown = allowed.every((tool) => isCallable(tool.type) && names.has(tool.name))
   if (type === 'allowed_tools' && allowed.length > 0 && areKnown) return
   refuse('auto, none, required or a function of the list tools')
 }
@@ -76,7 +101,7 @@ function requireChoice(choice: unknown, names: ReadonlySet<unknown>): void {
 function choiceOf(choice: unknown): unknown {
   if (typeof choice === 'string') return choice
   const { type, name, mode, tools } = objectOf(choice)
-  if (type === 'function') return { type, function: { name } }
+  if (isCallable(type)) return { type: 'function', function: { name } }
   const allowed = (tools as JsonObject[]).map((tool) => ({ type: 'function', function: { name: tool.name } }))
   return { type, allowed_tools: { mode: mode ?? 'auto', tools: allowed } }
 }
