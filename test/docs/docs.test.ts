@@ -22,6 +22,10 @@ const read = (page: string) => readFileSync(join(ROOT, page), 'utf8')
 describe.each(PAGES)('%s', (page) => {
   const text = read(page)
 
+  test('has no marks of a merge', () => {
+    expect(text).not.toMatch(/^(?:<<<<<<<|>>>>>>>) /m)
+  })
+
   test('links only to files and headings that exist', () => {
     const links = [...text.matchAll(/\]\((?!\w+:)([^)#]*)(?:#([^)]*))?\)/g)]
     const broken = links.filter(([, path = '', anchor]) => {

@@ -23,6 +23,7 @@ beforeAll(async () => {
       agents: {
         plain,
         planned: { ...plain, node: 'agent' },
+        approving: { ...plain, assistantId: 'approving' },
         apps: { ...plain, apps: { agent: {}, other: { assistantId: 'second' } } },
         missing: { ...plain, assistantId: 'nobody' },
         refused: { ...plain, apiKey: 'wrong' },
@@ -108,6 +109,32 @@ test('an assistant that does not exist and a wrong key are told as what they are
   const { body } = await api.call('GET', '/api/v1/agents', { token: key })
   const statuses = body.data.items.map(({ id, status }: { id: string; status: string }) => [id, status])
   expect(Object.fromEntries(statuses)).toMatchObject({ plain: 'available', refused: 'degraded' })
+})
+
+describe("an agent of LangChain's, whose tool must be approved", () => {
+  test.each([
+    ['approve', /It is sunny|You asked/],
+    ['reject', /./],
+  ])('goes on where it was told to: %s', async (option, text) => {
+    const conversation = randomUUID()
+    const named = { chat_id: conversation, conversation_id: conversation }
+    const asked = await ask('approving', 'What is the weather?', named)
+    expect(asked).toMatchObject({
+      status: 200,
+      body: { pause: { question: expect.stringMatching(/weather/) } },
+    })
+    const { id, options } = asked.body.pause
+    expect(options.map((each: { id: string }) => each.id)).toEqual(
+      expect.arrayContaining(['approve', 'reject']),
+    )
+    const answered = await ask('approving', '', { ...named, answer: { pause: id, option } })
+    expect(answered).toMatchObject({ status: 200, text: expect.stringMatching(text) })
+    expect(answered.body.pause).toBeUndefined()
+    // The history of the thread is whole, so that the next question is one again.
+    expect((await ask('approving', 'And now?', named)).body.pause).toMatchObject({
+      question: expect.stringMatching(/weather/),
+    })
+  })
 })
 
 describe('a graph that fails', () => {

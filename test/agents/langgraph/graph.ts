@@ -1,5 +1,4 @@
 import { AIMessage, type BaseMessage, RemoveMessage } from '@langchain/core/messages'
-import { tool } from '@langchain/core/tools'
 import {
   Annotation,
   END,
@@ -17,6 +16,7 @@ import { filePart } from './file-part.ts'
 import { type Answer, askFor } from './interrupts.ts'
 import { askModel } from './model-client.ts'
 import type { ModelPart } from './model-part.ts'
+import { weather } from './weather.ts'
 import { type Commands, readCommands } from './words.ts'
 
 /* The program that LangGraph runs: a model, and around it the nodes that play the commands. */
@@ -32,12 +32,6 @@ type Config = LangGraphRunnableConfig
 
 const REPLACEMENT = '抱歉，我不能回答。Sorry, I cannot answer that.'
 const FAILURE = 'The node failed: upstream connect error at 10.0.0.7'
-
-const weather = tool(({ city }) => `It is sunny in ${city}.`, {
-  name: 'weather',
-  description: 'The weather of a city',
-  schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
-})
 
 function commandsOf(state: State): Commands {
   return readCommands(textIn(questionIn(state)?.content))
