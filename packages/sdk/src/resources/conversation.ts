@@ -98,7 +98,7 @@ export class Conversation {
   }
 
   /**
-   * Answers the open pause by a text, an option or the fields of a form, and resolves with the whole reply. `cancel` gives the pause
+   * Answers the open pause by a text, an option, the fields of a form or any JSON as `value`, and resolves with the whole reply. `cancel` gives the pause
    * up, and the `query` beside it, if there is one, is an ordinary message. The answer names its pause, so that a second click, and
    * what comes too late, are refused with the reason `pause_over`.
    *

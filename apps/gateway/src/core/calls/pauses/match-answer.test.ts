@@ -119,6 +119,26 @@ describe('a text', () => {
 })
 
 describe('an answer by the id of its pause', () => {
+  test('may be any JSON where the pause has no fields, and keeps its type', () => {
+    const open: Pause = { ...choice, takesText: true }
+    for (const value of [false, 0, null, ['a'], { eur: 5 }, 'blue', '']) {
+      expect(said(open, '', { value })).toMatchObject({ value, fields: {}, text: '' })
+    }
+    // The option of this value has the type that the platform gave it.
+    expect(said(open, '', { value: 'approve' })).toMatchObject({ option: 'approve' })
+    expect(said({ ...open, options: [{ id: 'false', title: 'No' }] }, '', { value: false })).toMatchObject({
+      option: 'false',
+    })
+    for (const [pause, answer] of [
+      [choice, { value: 5 }],
+      [form, { value: { comment: 'ok' } }],
+      [open, { value: 5, option: 'approve' }],
+    ] as const) {
+      expect(refused(pause, '', answer)).toEqual(['answer_required', 'answer.value'])
+    }
+    expect(said(open, '', { value: 5, cancel: true })).toBe('cancel')
+  })
+
   test('names what is wrong', () => {
     expect(refused(choice, '', { option: 'nothing' })).toEqual(['answer_required', 'answer.option'])
     expect(refused(choice, '', {})).toEqual(['answer_required', 'answer.option'])
