@@ -56,7 +56,10 @@ export const GUARANTEES = [
     'TALK-02',
     'a conversation of the OpenAI interface keeps its turns, and no turn is sent to the platform twice',
   ),
-  must('TALK-03', 'without a conversation, the OpenAI interface sends the whole array of messages'),
+  must(
+    'TALK-03',
+    'without a conversation, and in one without a turn, the OpenAI interface sends all messages, then the last one',
+  ),
   must('TALK-04', 'a conversation continues when files are listed'),
   must('TALK-05', 'an empty id starts a conversation whose id the reply contains'),
   must('TALK-06', 'another end user, owner, agent or app has another conversation under the same id'),

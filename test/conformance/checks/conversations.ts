@@ -33,17 +33,29 @@ export const CONVERSATIONS = {
   },
 
   async 'TALK-03'(trial) {
-    const [system, early] = [fresh(), fresh()]
-    const before = [
-      { role: 'system', content: system },
-      { role: 'user', content: early },
-      { role: 'assistant', content: 'So be it.' },
-    ]
-    const { status } = await trial.ask({ face: 'openai', query: 'Hello', chat: '', before })
-    expect(status).toBe(200)
-    const [request, ...more] = trial.requestsWith(early)
-    expect(more).toEqual([])
-    expect(JSON.stringify(request?.body)).toMatch(new RegExp(`${system}.*${early}.*So be it.*Hello`))
+    const { context } = trial.dialect
+    for (const chat of ['', fresh()]) {
+      const [system, early] = [fresh(), fresh()]
+      const before = [
+        { role: 'system', content: system },
+        { role: 'user', content: early },
+        { role: 'assistant', content: 'So be it.' },
+      ]
+      const talk = { face: 'openai', chat, before } as const
+      const first = await trial.ask({ ...talk, query: 'Hello' })
+      expect([first.status, first.headers.get('x-history')]).toEqual([200, null])
+      const [request, ...more] = trial.requestsWith(early)
+      expect(more).toEqual([])
+      expect(JSON.stringify(request?.body)).toMatch(new RegExp(`${system}.*${early}.*So be it.*Hello`))
+      if (chat === '') continue
+      const isRemembered = context === 'client' || context === 'platform'
+      const second = await trial.ask({ ...talk, query: 'Hello again', stream: true })
+      expect([second.status, second.headers.get('x-history')]).toEqual([
+        200,
+        isRemembered ? 'last-message' : null,
+      ])
+      if (isRemembered) expect(trial.requestsWith(early)).toEqual([request])
+    }
   },
 
   async 'TALK-04'(trial) {

@@ -76,10 +76,10 @@ function modelOf(services: Services, request: FastifyRequest, id: string) {
 const completionSchema = {
   tags: ['openai'],
   operationId: 'createCompletion',
-  'x-response-headers': [...KEPT_CALL_HEADERS, 'X-Dropped-Tools'],
+  'x-response-headers': [...KEPT_CALL_HEADERS, 'X-Dropped-Tools', 'X-History'],
   summary: "Send a message to an agent through OpenAI's interface",
   description:
-    "Accepts and returns what OpenAI's chat completions do. If the request names a conversation (in the header `X-Conversation-Id` or in `metadata.conversation_id`), platforms that keep the context of a conversation get only the last user message; otherwise all messages are sent. A stream that fails ends with one OpenAiError and without `[DONE]`.",
+    "Accepts and returns what OpenAI's chat completions do. If the request names a conversation (in the header `X-Conversation-Id` or in `metadata.conversation_id`), platforms that keep the context of a conversation get only the last user message, and `X-History: last-message` says so; of a conversation that has no turn yet, and without one, all messages are sent. A stream that fails ends with one OpenAiError and without `[DONE]`.",
   security: [{ apiKey: [] }],
   headers: CHAT_HEADERS,
   body: ref(CompletionRequestSchema),

@@ -237,6 +237,7 @@ const EXPOSED_HEADERS = [
   'X-Call-Id',
   'X-Conversation-Id',
   'X-Dropped-Tools',
+  'X-History',
   'X-Should-Retry',
   'Idempotent-Replayed',
   'RateLimit',

@@ -31,7 +31,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message to an agent through OpenAI's interface
-         * Accepts and returns what OpenAI's chat completions do. If the request names a conversation (in the header `X-Conversation-Id` or in `metadata.conversation_id`), platforms that keep the context of a conversation get only the last user message; otherwise all messages are sent. A stream that fails ends with one OpenAiError and without `[DONE]`.
+         * Accepts and returns what OpenAI's chat completions do. If the request names a conversation (in the header `X-Conversation-Id` or in `metadata.conversation_id`), platforms that keep the context of a conversation get only the last user message, and `X-History: last-message` says so; of a conversation that has no turn yet, and without one, all messages are sent. A stream that fails ends with one OpenAiError and without `[DONE]`.
          */
         post: operations["createCompletion"];
         delete?: never;
@@ -51,7 +51,7 @@ export interface paths {
         put?: never;
         /**
          * Send input to an agent through OpenAI's Responses API
-         * Accepts and returns what OpenAI's Responses API does. A conversation goes on by the header `X-Conversation-Id`, by `conversation`, by `previous_response_id` or by a reference to an item of its latest response; platforms then get only the last user message. Without one, all of the input is sent.
+         * Accepts and returns what OpenAI's Responses API does. A conversation goes on by the header `X-Conversation-Id`, by `conversation`, by `previous_response_id` or by a reference to an item of its latest response; platforms then get only the last user message, and `X-History: last-message` says so. Of a conversation that has no turn yet, and without one, all of the input is sent.
          */
         post: operations["createResponse"];
         delete?: never;
@@ -4223,6 +4223,8 @@ export interface components {
         "Idempotent-Replayed": string;
         /** The kinds of tools of the request that were left out, percent-encoded, with a comma between them. */
         "X-Dropped-Tools": string;
+        /** `last-message` if only the last message of the user was sent on, because the agent remembers the conversation; absent otherwise. */
+        "X-History": string;
     };
     pathItems: never;
 }

@@ -88,6 +88,8 @@ export type CallEvent =
   | { readonly type: 'limited'; readonly call: CallOrigin; readonly verdict: LimitVerdict }
   /** The agent is configured to ignore the tools of the request, which are of these kinds. Only the caller learns it. */
   | { readonly type: 'tools_ignored'; readonly call: CallOrigin; readonly kinds: readonly string[] }
+  /** The agent remembers the conversation, so it gets only the last of the request's messages. Only the caller learns it. */
+  | { readonly type: 'history_left_out'; readonly call: CallOrigin }
   | { readonly type: 'admitted'; readonly call: CallRecord }
   /** A request is sent to the platform; attempts are counted from 1. */
   | {

@@ -21,11 +21,13 @@ import type { AttemptDeps } from './attempted-call.ts'
 import type { CallObserver } from './call-events.ts'
 import { CallSlot, type RouteOfDeps } from './call-slot.ts'
 import { continuedConversation } from './conversation/continuation.ts'
+import { earlierTurns } from './conversation/earlier-turns.ts'
 import {
   type AdmittedChat,
   conversationKey,
   type EnterDeps,
   enterConversation,
+  nameOf,
 } from './conversation/enter-conversation.ts'
 import { nameFromQuestion } from './conversation/name-from-question.ts'
 import { Answering } from './pauses/answering.ts'
@@ -157,6 +159,20 @@ export function createChatService(deps: ChatDeps): ChatService {
     }
   }
 
+  /** The call with all messages of its request, if its conversation has a name and no turn yet: clients may bring a history. */
+  async function withHistory(
+    request: ChatRequest,
+    call: UnroutedCall,
+    conversationId: string,
+  ): Promise<UnroutedCall> {
+    const caller = await callerOf(request)
+    const name = nameOf(call, caller.userId, conversationId)
+    if ((await earlierTurns(deps.sql, name)) !== 'none') return call
+    const { endUser, boundTo } = call
+    const whole = resolveCall(catalog.current(), { ...request, endUser }, files.isIssued, [], true)
+    return { ...whole, ...(boundTo !== undefined && { boundTo }) }
+  }
+
   /**
    * Admits a call, up to its reply, which is to be read. A kept call whose `Idempotency-Key` stands for an earlier one is attached
    * to that.
@@ -182,12 +198,16 @@ export function createChatService(deps: ChatDeps): ChatService {
           authentication.endUserHeader === undefined
             ? resolveCall(catalog.current(), request, files.isIssued)
             : await resolveBound(request)
+        if (isLastOfMany(call) && call.conversation.kind === 'named' && request.answer === undefined)
+          call = await withHistory(request, call, call.conversation.id)
       } catch (error) {
         throw await refusalOf(request, error)
       }
       const { requestId, face, ignoredTools: kinds } = call
       if (kinds.length > 0)
         observer?.({ type: 'tools_ignored', call: { requestId, kind: 'chat', face }, kinds })
+      if (isLastOfMany(call))
+        observer?.({ type: 'history_left_out', call: { requestId, kind: 'chat', face } })
       const keyHash = hashKey(call.credential)
       // A process that drains still answers from earlier calls, which need no place.
       const isKeptWhileDraining = request.kept !== undefined && places.isDraining
@@ -361,6 +381,10 @@ interface Started {
   readonly conversationId: string
   readonly runtime: Pick<Runtime, 'now'>
   readonly route: Route
+}
+
+function isLastOfMany({ asks }: UnroutedCall): boolean {
+  return asks.kind === 'question' && asks.isLastOfMany
 }
 
 function headOf(

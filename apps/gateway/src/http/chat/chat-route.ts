@@ -225,6 +225,7 @@ function showCall(reply: FastifyReply): CallObserver {
   return (event) => {
     if (event.type === 'limited') limitHeaders(reply, event.verdict)
     if (event.type === 'tools_ignored') showDroppedTools(reply, event.kinds)
+    if (event.type === 'history_left_out') reply.header('x-history', 'last-message')
   }
 }
 

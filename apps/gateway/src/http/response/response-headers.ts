@@ -41,6 +41,11 @@ export const RESPONSE_HEADERS = {
       'The kinds of tools of the request that were left out, percent-encoded, with a comma between them.',
     type: 'string',
   },
+  'X-History': {
+    description:
+      '`last-message` if only the last message of the user was sent on, because the agent remembers the conversation; absent otherwise.',
+    type: 'string',
+  },
 } as const
 
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS

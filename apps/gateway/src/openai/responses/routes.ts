@@ -29,10 +29,10 @@ export function responsesRoute(app: FastifyInstance, services: Services, options
 const responseSchema = {
   tags: ['openai'],
   operationId: 'createResponse',
-  'x-response-headers': [...KEPT_CALL_HEADERS, 'X-Dropped-Tools'],
+  'x-response-headers': [...KEPT_CALL_HEADERS, 'X-Dropped-Tools', 'X-History'],
   summary: "Send input to an agent through OpenAI's Responses API",
   description:
-    "Accepts and returns what OpenAI's Responses API does. A conversation goes on by the header `X-Conversation-Id`, by `conversation`, by `previous_response_id` or by a reference to an item of its latest response; platforms then get only the last user message. Without one, all of the input is sent.",
+    "Accepts and returns what OpenAI's Responses API does. A conversation goes on by the header `X-Conversation-Id`, by `conversation`, by `previous_response_id` or by a reference to an item of its latest response; platforms then get only the last user message, and `X-History: last-message` says so. Of a conversation that has no turn yet, and without one, all of the input is sent.",
   security: [{ apiKey: [] }],
   headers: CHAT_HEADERS,
   body: ref(ResponseRequestSchema),

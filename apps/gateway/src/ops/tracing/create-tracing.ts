@@ -61,7 +61,8 @@ export function createTracing(
       return new RequestSpans(deps, span, clock)
     },
     call(event) {
-      if (event.type === 'limited' || event.type === 'tools_ignored') return
+      if (event.type === 'limited' || event.type === 'tools_ignored' || event.type === 'history_left_out')
+        return
       const { trace } = event.call
       if (trace instanceof CallSpans && trace.request.isRecorded) trace.see(event)
     },

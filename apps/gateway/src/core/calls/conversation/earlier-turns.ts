@@ -11,13 +11,13 @@ export type EarlierTurns = 'none' | 'running' | 'some'
  * still runs is looked at again. It is a statement of its own and no part of the admission, which all callers share, because an owner
  * may have thousands of failed calls under one name.
  *
- * @param callId - the call that asks; only those before it count
+ * @param callId - the call that asks, once it was admitted; only those before it count
  */
-export async function earlierTurns(sql: Sql, name: ConversationName, callId: string): Promise<EarlierTurns> {
+export async function earlierTurns(sql: Sql, name: ConversationName, callId?: string): Promise<EarlierTurns> {
   const { ownerId, endUser, agent, app, conversation } = name
   for (const waitMs of LOOK_AGAIN_MS) {
     const [found] = await sql.query<{ readonly turns: EarlierTurns }>(FIND, [
-      ...[ownerId, endUser, agent, app, conversation, callId],
+      ...[ownerId, endUser, agent, app, conversation, callId ?? null],
     ])
     if (found?.turns !== 'running') return found?.turns ?? 'none'
     await sleep(waitMs)
@@ -42,7 +42,7 @@ WITH earlier AS NOT MATERIALIZED (
     ) AS name
     LEFT JOIN conversation_generations g ON g.identity = ${identityInSql('name')}
   ) AS l
-  JOIN calls c ON ${CALL_OF_CONVERSATION} AND c.id < $6::uuid
+  JOIN calls c ON ${CALL_OF_CONVERSATION} AND ($6::uuid IS NULL OR c.id < $6::uuid)
   ORDER BY c.id DESC LIMIT 1000
 )
 SELECT CASE

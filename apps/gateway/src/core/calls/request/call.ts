@@ -68,6 +68,8 @@ export interface Question {
   readonly hasOwnFiles: boolean
   /** Whether it was composed of all messages of the request. */
   readonly isWhole: boolean
+  /** Whether the request has messages that are no part of it, since the agent remembers the conversation. */
+  readonly isLastOfMany: boolean
   /** The text of the user's last message, where the request consists of messages. */
   readonly lastQuery?: string
 }
@@ -104,6 +106,7 @@ export const ID_CHARACTERS_MAX = 256
  *
  * @param isIssued - whether a URL of a file was issued by the gateway
  * @param allowed - the agents and apps that the caller's key is restricted to; error messages name no others
+ * @param isNew - set for a conversation that its caller names and that has no turn yet, whose messages all reach the agent
  * @throws Problem `unknown_agent`, `model_not_found`, `app_not_found`, `app_id_required`, `conversation_id_required` or
  * `invalid_request`
  */
@@ -112,6 +115,7 @@ export function resolveCall(
   request: ChatRequest,
   isIssued: (url: string) => boolean,
   allowed: readonly string[] = [],
+  isNew?: true,
 ): UnroutedCall {
   const { requestId, face, credential, address, stream, endUser, agent: name, conversation } = request
   const allowedAgents = () => selectAllowedAgents(agents, allowed)
@@ -120,7 +124,7 @@ export function resolveCall(
   const app = findApp(agent, name, allowedAgents)
   const urls = new RequestUrls(isIssued)
   const rules = fileRules(agent, urls)
-  const asks = resolveAsks(request, agent, rules)
+  const asks = resolveAsks(request, agent, rules, isNew)
   requireAppId(agent, app, name)
   const needsConversation = requireConversationId(agent, request)
   if (asks.kind === 'question') requireFiles(asks.files, urls)
@@ -238,11 +242,16 @@ function conversationOf(
 type AsksOf = Omit<Question, 'hasOwnFiles'> | Omit<Messages, 'hasOwnFiles'>
 
 /** What the agent gets: the message array only if the context of its conversations is in it. */
-function resolveAsks({ asks, conversation, answer }: ChatRequest, agent: Agent, rules: FileRules): AsksOf {
+function resolveAsks(
+  { asks, conversation, answer }: ChatRequest,
+  agent: Agent,
+  rules: FileRules,
+  isNamedAnew = false,
+): AsksOf {
   if (asks.kind === 'question') {
     if (answer === undefined) requireQuery(asks.query)
     const files = asks.files.map((file, index) => ({ field: ['files', index], file }))
-    return { ...asks, files, isWhole: false }
+    return { ...asks, files, isWhole: false, isLastOfMany: false }
   }
   const { messages, parameters, sentFields, keepsTurn } = asks
   requireMessages(messages)
@@ -258,13 +267,15 @@ function resolveAsks({ asks, conversation, answer }: ChatRequest, agent: Agent, 
     }
   }
   requireSupported(asks, agent)
-  const isNew = isBlank(conversation.conversationId) && (conversation.after ?? []).length === 0
+  const isUnnamed = isBlank(conversation.conversationId) && (conversation.after ?? []).length === 0
+  const isNew = isUnnamed || isNamedAnew
   const isWhole = (context === 'none' || isNew) && answer === undefined
   const last = lastUserPrompt(messages, rules)
   const { query, files } = isWhole ? wholePrompt(messages, rules) : last
   if (isBlank(query) && answer === undefined)
     refuseField(['messages'], 'expected a user message that is not blank.')
-  return { kind: 'question', query, files, variables: {}, isWhole, lastQuery: last.query }
+  const isLastOfMany = !isWhole && messages.length > 1
+  return { kind: 'question', query, files, variables: {}, isWhole, isLastOfMany, lastQuery: last.query }
 }
 
 function requireSupported({ unsupported, tools }: RequestedMessages, agent: Agent): void {
