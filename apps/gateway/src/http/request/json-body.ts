@@ -41,7 +41,7 @@ function parseJsonBody(request: FastifyRequest, body: Buffer): unknown {
  */
 export function parseJsonText(text: string): unknown {
   const value = parse(text)
-  if (isDeeperThan(value, DEPTH_MAX)) {
+  if (opensMoreThan(text, DEPTH_MAX) && isDeeperThan(value, DEPTH_MAX)) {
     fail('invalid_request', `body: is nested too deep; expected at most ${DEPTH_MAX} levels.`)
   }
   return value
@@ -82,6 +82,13 @@ function parse(text: string): unknown {
     const place = position === undefined ? '' : ` (at position ${position})`
     fail('invalid_json', { detail: `body: is not valid JSON${place}.`, cause })
   }
+}
+
+/** Whether the text has more brackets than that. One that has not is no deeper, and is not walked through. */
+function opensMoreThan(text: string, brackets: number): boolean {
+  let found = 0
+  for (const _bracket of text.matchAll(/[[{]/g)) if (++found > brackets) return true
+  return false
 }
 
 function isDeeperThan(value: unknown, depth: number): boolean {

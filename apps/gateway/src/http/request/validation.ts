@@ -137,6 +137,7 @@ export function judgeShape(request: FastifyRequest): JudgedShape {
     query: request.query,
     headers: request.headers,
   }
+  const copies = new WeakSet<object>()
   for (const [context, part] of Object.entries(PARTS)) {
     const form = schema?.[context as 'body'] as FormSchema | undefined
     if (form === undefined || (part === 'body' && request.routeOptions.config?.isBodyStream)) continue
@@ -148,7 +149,7 @@ export function judgeShape(request: FastifyRequest): JudgedShape {
         unknown: unknownIn(part),
         take: ({ path, text, isUnknown = false }) => {
           // No rule reads an unknown field, and a body may have thousands of them.
-          if (!isUnknown) sound[part] = without(sound[part], path)
+          if (!isUnknown) sound[part] = without(sound[part], path, copies)
           return mistakes.push({ place: { part, path }, text }) < MISTAKES_MAX
         },
       },
@@ -169,13 +170,19 @@ function unknownIn(part: FieldPlace['part']): 'parameter' | 'field' {
   return part === 'query' ? 'parameter' : 'field'
 }
 
-/** A copy of the value in which the value at this path is undefined. */
-function without(value: unknown, [name, ...rest]: FieldPath): unknown {
+/**
+ * The value with nothing at this path. What is changed is a copy, of which each object has one for all paths, since it may have
+ * thousands of fields.
+ */
+function without(value: unknown, [name, ...rest]: FieldPath, copies: WeakSet<object>): unknown {
   if (name === undefined) return undefined
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.with(Number(name), without(value[Number(name)], rest))
-  const fields = value as Readonly<Record<string, unknown>>
-  return { ...fields, [name]: without(fields[name], rest) }
+  const child = (value as Readonly<Record<string, unknown>>)[name]
+  const left = without(child, rest, copies)
+  if (left === child) return value
+  const copy: object = copies.has(value) ? value : Array.isArray(value) ? [...value] : { ...value }
+  copies.add(copy)
+  return Object.assign(copy, { [name]: left })
 }
 
 declare module 'fastify' {
