@@ -209,7 +209,7 @@ test('every environment variable that a page names is read by something', () => 
   const ofSources = sources.flatMap(
     ({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8').match(NAMES_IN_CAPITALS) ?? [],
   )
-  /** Examples read variables of their own: `process.env.TRUNKLINE_KEY`, `${FASTGPT_API_KEY}`. */
+  /** Examples read variables of their own: `process.env.TRUNKLINE_API_KEY`, `${FASTGPT_API_KEY}`. */
   const ofExamples = LINES_OF_BLOCKS.flatMap(({ text }) =>
     [...text.matchAll(/process\.env\.(\w+)|\$\{(\w+)\}/g)].flatMap(
       ([, ofProgram, ofFile]) => ofProgram ?? ofFile ?? [],

@@ -21,7 +21,7 @@ afterAll(() => gateway.remove())
 
 /** Returns the printed lines that a user pastes into a shell. */
 function linesToPaste(output: string): string[] {
-  return output.split('\n').filter((line) => /^ {2}(?:TOKEN=|KEY=|curl )/.test(line))
+  return output.split('\n').filter((line) => /^ {2}(?:TOKEN=|TRUNKLINE_API_KEY=|curl )/.test(line))
 }
 
 test('the first start prints the address of the console, administrator and password, and commands that stream a chat when pasted', async () => {
@@ -32,7 +32,7 @@ test('the first start prints the address of the console, administrator and passw
   expect(gateway.output).toMatch(/^Password: +\S{20} +\(shown only now\)$/m)
   const lines = linesToPaste(gateway.output)
   expect(lines).toHaveLength(4)
-  const { stdout } = await bash([...lines, 'echo "KEY=$KEY"'].join('\n'))
+  const { stdout } = await bash([...lines, 'echo "KEY=$TRUNKLINE_API_KEY"'].join('\n'))
   const [stream = '', made = ''] = stdout.split('KEY=')
   expect(stream).toMatch(/^data: \{.*\}\n\n/)
   expect(stream).toMatch(/data: \[DONE\]\n\n$/)
@@ -76,7 +76,7 @@ test('a second start keeps users and keys, and prints no password', async () => 
   expect(printed).toContain('Trunkline is ready:')
   expect(printed).not.toMatch(/^Password:/m)
   const chat = linesToPaste(printed).at(-1) ?? ''
-  const { stdout } = await bash(`KEY=${key}\n${chat}`)
+  const { stdout } = await bash(`TRUNKLINE_API_KEY=${key}\n${chat}`)
   expect(stdout).toMatch(/data: \[DONE\]\n\n$/)
   const users = JSON.parse((await gateway.trunkline('users', 'list', '--json')).output) as {
     username: string

@@ -29,7 +29,7 @@ beforeAll(async () => {
   const port = await freePort()
   const config = { ...(await documentedConfig()), PORT: port, LOG: false }
   await writeFile(join(home, '.claude-code-router/config.json'), JSON.stringify(config))
-  const env = { PATH: process.env.PATH ?? '', HOME: home, TRUNKLINE_KEY: system.key }
+  const env = { PATH: process.env.PATH ?? '', HOME: home, TRUNKLINE_API_KEY: system.key }
   router = spawn(process.execPath, [PROGRAM, 'start'], { cwd: home, env, stdio: 'ignore' })
   url = `http://127.0.0.1:${port}`
   await until('the router listens', () => fetch(url).catch(() => undefined))

@@ -44,7 +44,7 @@ describe.skipIf(!isInstalled)('Codex, with the configuration of docs/tools.md', 
     const settings = ['--skip-git-repo-check', '--json', '--sandbox', 'danger-full-access', '--model', model]
     const child = spawn(PROGRAM, ['exec', ...settings, ...args], {
       cwd: join(home, 'project'),
-      env: { PATH: process.env.PATH ?? '', HOME: home, CODEX_HOME: home, TRUNKLINE_KEY: apiKey },
+      env: { PATH: process.env.PATH ?? '', HOME: home, CODEX_HOME: home, TRUNKLINE_API_KEY: apiKey },
       stdio: ['ignore', 'pipe', 'ignore'],
     })
     const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'close')])

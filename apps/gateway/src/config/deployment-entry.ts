@@ -12,8 +12,9 @@ import {
 } from './setting-types.ts'
 
 /** Ids of agents and of deployments. */
-export const ID_PATTERN = '^[a-z][a-z0-9-]{0,31}$'
-export const ID_EXPECTED = 'a lower-case letter, then at most 31 lower-case letters, digits and hyphens'
+export const ID_PATTERN = '^[a-z][a-z0-9_-]{0,31}$'
+export const ID_EXPECTED =
+  'a lower-case letter, then at most 31 lower-case letters, digits, hyphens and underscores'
 
 /**
  * How a platform is reached. An entry has these properties, and a deployment may replace each of them: what stands here is

@@ -187,7 +187,7 @@ describe('a list of deployments', () => {
   })
 })
 
-const AN_ID = 'a lower-case letter, then at most 31 lower-case letters, digits and hyphens'
+const AN_ID = 'a lower-case letter, then at most 31 lower-case letters, digits, hyphens and underscores'
 const A_URL = 'an http(s) URL without credentials, query and fragment'
 const AGENTS_OWN = 'expected nothing here: it belongs to the agent, whose deployments behave alike'
 

@@ -292,11 +292,15 @@ describe('agents', () => {
     ])
   })
 
+  test('an agent id may have underscores', () => {
+    expect(issuesOf({ agents: { support_eu: dify } })).toEqual([])
+  })
+
   test('a registry rejects two adapters of the same name', () => {
     expect(() => createRegistry([...PLATFORMS.adapters, ...PLATFORMS.adapters])).toThrow('the same name')
   })
 
-  test.each(['Support', '1st', 'a_b', 'x'.repeat(33), '__proto__'])('the agent id %s is rejected', (id) => {
+  test.each(['Support', '1st', '_a', 'x'.repeat(33), '__proto__'])('the agent id %s is rejected', (id) => {
     const file: unknown = JSON.parse(`{"agents": {"${id}": ${JSON.stringify(dify)}}}`)
     expect(issuesOf(file)).toEqual([expect.stringMatching(/^agents\.\w+: expected an agent id/)])
   })

@@ -8,6 +8,9 @@ export interface SandboxAgents {
   close(): Promise<void>
 }
 
+const DESCRIPTION =
+  'An emulator on this machine, which answers like this platform. Words such as sandbox:interactive in a query make it do more.'
+
 /** Starts the emulators of the platforms, which serve as the agents of an installation without a configuration file. */
 export async function startSandboxAgents(): Promise<SandboxAgents> {
   // Imported dynamically, so that an installation with agents of its own does not load it; from its sources, because the
@@ -16,7 +19,10 @@ export async function startSandboxAgents(): Promise<SandboxAgents> {
   const sandbox = await startSandbox()
   const entries = Object.entries(sandbox.agents).map(([platform, { baseUrl, apiKey, options }]) => {
     // Their files are on this machine, as they are themselves.
-    return [platform, { platform, baseUrl, apiKey, filesUrl: new URL(baseUrl).origin, ...options }]
+    return [
+      platform,
+      { platform, baseUrl, apiKey, filesUrl: new URL(baseUrl).origin, description: DESCRIPTION, ...options },
+    ]
   })
   return { entries: Object.fromEntries(entries), close: () => sandbox.close() }
 }

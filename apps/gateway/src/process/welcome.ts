@@ -49,12 +49,12 @@ function firstChat(config: Config, admin: FirstAdmin | undefined): string[] {
     files: [],
   }
   const ask = (id: string, asked: object) =>
-    `  curl -N ${url}/api/v1/chat -H "authorization: Bearer $KEY" -H 'agent: ${id}' ${json} -d '${JSON.stringify({ ...body, ...asked })}'`
+    `  curl -N ${url}/api/v1/chat -H "authorization: Bearer $TRUNKLINE_API_KEY" -H 'agent: ${id}' ${json} -d '${JSON.stringify({ ...body, ...asked })}'`
   return [
     'Log in, create a key and stream a chat, by pasting:',
     '',
     `  TOKEN=$(curl -s ${url}/api/v1/login ${json} -d '${JSON.stringify({ username: admin?.username ?? config.adminUsername, password })}' | sed -E 's/.*"access_token":"([^"]+)".*/\\1/')`,
-    `  KEY=$(curl -s ${url}/api/v1/api-keys -H "authorization: Bearer $TOKEN" ${json} -d '${JSON.stringify({ name: 'first key', description: 'made by hand', expires_at: `${expires}T00:00:00Z`, permissions: ['chat'] })}' | sed -E 's/.*"full_key":"([^"]+)".*/\\1/')`,
+    `  TRUNKLINE_API_KEY=$(curl -s ${url}/api/v1/api-keys -H "authorization: Bearer $TOKEN" ${json} -d '${JSON.stringify({ name: 'first key', description: 'made by hand', expires_at: `${expires}T00:00:00Z`, permissions: ['chat'] })}' | sed -E 's/.*"full_key":"([^"]+)".*/\\1/')`,
     ask(agent.id, {}),
     '',
     ...(config.sandbox
