@@ -35,6 +35,8 @@ export interface Adapter<
    * `gateway`: in the gateway. `none`: nowhere, every call starts anew.
    */
   context(agent: Agent<Own>): 'client' | 'platform' | 'gateway' | 'none'
+  /** What an `app_id` is and where it is found, for callers that lack one. */
+  readonly appIdHint?: string
   /** Whether a `data:` URL may stand wherever the platform takes the URL of a file. */
   readonly takesDataUrls: boolean
   /** Whether a request says if the conversation may be made by it ({@link AgentCall.isNew}), which costs a look into the ledger. */

@@ -2,7 +2,7 @@ import type { KeyLimits } from '#core/accounts/keys/key-limits.ts'
 import { isAllowedApp } from '#core/agents/allowed-agents.ts'
 import { withDeadline } from '#core/base/async/deadline.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
-import { Problem } from '#core/errors/errors.ts'
+import { fail, Problem } from '#core/errors/errors.ts'
 import type { KeysSlot } from './admission.ts'
 import type { Conversations } from './conversation/conversations.ts'
 import { nameOf } from './conversation/enter-conversation.ts'
@@ -99,7 +99,8 @@ function confirmKey(
   { agent, ledgerApp }: UnroutedCall,
 ): void {
   if (invalid !== undefined) throw new Problem(invalid)
-  if (!permissions.includes('chat') && !permissions.includes('admin')) throw new Problem('permission_denied')
+  if (!permissions.includes('chat') && !permissions.includes('admin'))
+    fail('permission_denied', 'the API key needs the permission chat.')
   if (!isAllowedApp(allowedAgents, agent.id, ledgerApp)) throw new Problem('agent_denied')
 }
 

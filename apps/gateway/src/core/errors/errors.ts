@@ -11,6 +11,8 @@ export interface ErrorSpec {
   readonly retryable: boolean
   /** Sent to every client, so it must not reveal anything about the installation. */
   readonly text: string
+  /** What helps, which is the detail where nothing more is known. */
+  readonly next?: string
   /**
    * Whether the reason may be shown to the visitor of a page whose chat goes through the server of an integrator: only what the
    * visitor caused or can wait for. All others concern that server and its key alone. The SDK's `toResponse()` has a list of these.
@@ -26,7 +28,7 @@ export const ERRORS = {
   operation_too_large: { status: 400, retryable: false, text: 'The GraphQL operation asks for too much.' },
   invalid_host: { status: 400, retryable: false, text: 'The Host header is not valid.' },
   unknown_agent: { status: 400, retryable: false, text: 'The Agent header names no configured agent.' },
-  app_id_required: { status: 400, retryable: false, text: 'This agent needs a real value in app_id.' },
+  app_id_required: { status: 400, retryable: false, text: 'This agent needs the id of an app in app_id.' },
   conversation_id_required: {
     status: 400,
     retryable: false,
@@ -63,10 +65,30 @@ export const ERRORS = {
     isForVisitors: true,
   },
 
-  credential_missing: { status: 401, retryable: false, text: 'A credential is required.' },
-  credential_malformed: { status: 401, retryable: false, text: 'The credential is malformed.' },
-  api_key_required: { status: 401, retryable: false, text: 'This operation takes an API key.' },
-  access_token_required: { status: 401, retryable: false, text: 'This operation takes an access token.' },
+  credential_missing: {
+    status: 401,
+    retryable: false,
+    text: 'A credential is required.',
+    next: 'send `Authorization: Bearer` with an API key, which begins with tl_, or with an access token of POST /api/v1/login.',
+  },
+  credential_malformed: {
+    status: 401,
+    retryable: false,
+    text: 'The credential is malformed.',
+    next: 'an API key is tl_ and 49 letters and digits; an access token comes from POST /api/v1/login and has two dots.',
+  },
+  api_key_required: {
+    status: 401,
+    retryable: false,
+    text: 'This operation takes an API key.',
+    next: 'an API key begins with tl_; POST /api/v1/api-keys makes one with an access token.',
+  },
+  access_token_required: {
+    status: 401,
+    retryable: false,
+    text: 'This operation takes an access token.',
+    next: 'POST /api/v1/login returns one for a username and a password.',
+  },
   key_unknown: { status: 401, retryable: false, text: 'This API key does not exist.' },
   key_expired: { status: 401, retryable: false, text: 'This API key has expired.' },
   key_revoked: { status: 401, retryable: false, text: 'This API key was revoked.' },
@@ -305,7 +327,8 @@ export class Problem extends Error {
     this.cost = options.cost
     this.limit = options.limit ?? OWN_LIMIT[reason]
     this.reached = options.reached
-    this.#text = options.detail ?? ERRORS[reason].text
+    const { text, next = text }: ErrorSpec = ERRORS[reason]
+    this.#text = options.detail ?? next
     const { field, others = [] } = options
     this.mistakes = field === undefined ? [] : [{ field, text: this.#text }, ...others].slice(0, MISTAKES_MAX)
     this.detail = this.describe(joinPath)

@@ -175,7 +175,8 @@ export function createLedger(deps: LedgerDeps): Ledger {
         if (openPauseId == null) throw new Error('an admission met a pause that it does not name')
         return { keyId, ownerId, openPauseId }
       }
-      if (refusal !== null) throw new Problem(refusal, { detail: refusalDetail(refusal, maxApiCalls) })
+      if (refusal !== null)
+        throw new Problem(refusal, { detail: refusalDetail(refusal, admission, maxApiCalls) })
       const earlier = attachedTo(decision)
       if (earlier !== undefined) return { keyId, ownerId, attachedTo: earlier }
       return { keyId, ownerId, ...(generation && { generation }) }
@@ -215,6 +216,11 @@ interface LedgerBatch {
   readonly rowWaitMs?: number
 }
 
-function refusalDetail(refusal: ErrorReason, maxApiCalls: number): string | undefined {
+function refusalDetail(
+  refusal: ErrorReason,
+  { kind }: Pick<Admission, 'kind'>,
+  maxApiCalls: number,
+): string | undefined {
+  if (refusal === 'permission_denied') return `the API key needs the permission ${kind}.`
   return refusal === 'quota_exceeded' ? `max_api_calls of ${maxApiCalls} is reached.` : undefined
 }

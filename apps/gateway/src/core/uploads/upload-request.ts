@@ -50,7 +50,8 @@ export const UPLOAD_USER_CHARACTERS_MAX = 256
  */
 export function requireUploadKey(caller: Principal): KeyCredential {
   const key = requireKey(caller)
-  if (!key.permissions.includes('upload') && !key.permissions.includes('admin')) fail('permission_denied')
+  if (!key.permissions.includes('upload') && !key.permissions.includes('admin'))
+    fail('permission_denied', 'the API key needs the permission upload.')
   return key
 }
 

@@ -195,7 +195,8 @@ test.each(['openai/dify', 'hiagent/gpt-4o', 'dify/', 'dify/a/b'])(
 test('the error for a model without its app shows how to name one', () => {
   expect(refusal(modelCall('fastgpt'))).toEqual({
     reason: 'app_id_required',
-    detail: 'appId: agent fastgpt needs an app, as in fastgpt/<app id>.',
+    detail:
+      'appId: agent fastgpt needs an app, as in fastgpt/<app id>, which is the appId in the address of the page of an app in FastGPT.',
   })
   expect(refusal(modelCall('models'))?.detail).toBe('appId: expected one of models/small, models/large.')
   expect(refusal(modelCall('models/tiny'))?.detail).toBe(
@@ -250,7 +251,7 @@ test('errors name nothing that the key may not use', () => {
   )
   expect(refusal({ agent: 'models' }, allowed)?.detail).toBe('appId: expected one of large.')
   expect(refusal({ agent: 'models', appId: 'x' }, allowed)?.detail).toBe('appId: agent models has large.')
-  expect(refusal({ agent: 'models' }, ['dify'])?.detail).toBe('appId: agent models needs a real value.')
+  expect(refusal({ agent: 'models' }, ['dify'])?.detail).toBe('appId: agent models needs an app id.')
   expect(refusal({ agent: 'models', appId: 'x' }, ['dify'])?.detail).toBe(
     'appId: agent models has no such app.',
   )

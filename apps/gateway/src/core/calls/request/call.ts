@@ -203,8 +203,12 @@ function requireAppId(agent: Agent, app: AgentApp | undefined, { appId, model }:
   if (app !== undefined || !isBlank(appId) || !agent.adapter.requires(agent).includes('app_id')) return
   fail('app_id_required', {
     field: ['appId'],
-    detail: `agent ${agent.id} needs ${model === undefined ? 'a real value' : `an app, as in ${agent.id}/<app id>`}.`,
+    detail: `agent ${agent.id} needs ${model === undefined ? 'an app id' : `an app, as in ${agent.id}/<app id>`}${hintOf(agent)}.`,
   })
+}
+
+function hintOf({ adapter }: Agent): string {
+  return adapter.appIdHint === undefined ? '' : `, ${adapter.appIdHint}`
 }
 
 /** Returns whether the agent needs a `conversation_id`. On faces with messages a call without one gets a new conversation. */
@@ -348,7 +352,8 @@ function findApp(
   const apps = allowedAgents().find((each) => each.agent === agent)?.apps ?? []
   const known = apps.map(({ id }) => (model === undefined ? id : `${agent.id}/${id}`)).join(', ')
   if (isBlank(appId)) {
-    const expected = known === '' ? `agent ${agent.id} needs a real value` : `expected one of ${known}`
+    const expected =
+      known === '' ? `agent ${agent.id} needs an app id${hintOf(agent)}` : `expected one of ${known}`
     return fail('app_id_required', { field: ['appId'], detail: `${expected}.` })
   }
   return fail('app_not_found', {

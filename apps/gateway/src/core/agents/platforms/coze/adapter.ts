@@ -76,6 +76,7 @@ export const coze: Adapter<typeof ENTRY, CozeState> = {
   displayName: 'Coze',
   entry: ENTRY,
   entryRequires: ['apiKey'],
+  appIdHint: 'which is the number of a bot in the address of its page in Coze',
   requires: (agent) =>
     agent.options.botId === undefined && defaultApp(agent) === undefined ? ['app_id'] : [],
   takesAppIds: true,

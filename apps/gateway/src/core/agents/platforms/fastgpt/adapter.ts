@@ -93,6 +93,7 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
   displayName: 'FastGPT',
   entry: ENTRY,
   entryRequires: ['apiKey'],
+  appIdHint: 'which is the appId in the address of the page of an app in FastGPT',
   requires: (agent) => (defaultApp(agent) === undefined ? ['app_id'] : []),
   takesAppIds: true,
   features: () => ({ stream: true, detail: true, files: true, conversation: true, usage: true, stop: true }),
