@@ -4,7 +4,7 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
-/** The own rate limits of an API key, each at most the limit of the gateway. Null removes a limit; one that is absent keeps its value. */
+/** The own rate limits of an API key. Only administrators may set one above that of the gateway, up to `limits.maxPerKey` of the configuration. Null removes a limit; one that is absent keeps its value. */
 export type ApiKeyLimitsInput = {
   /** The chats that the key may start in a minute. */
   chatPerMinute?: number | null | undefined;

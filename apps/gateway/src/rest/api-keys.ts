@@ -225,7 +225,7 @@ const LimitsInput = Type.Union(
   ],
   {
     description:
-      "The key's own rate limits, each at most the limit of the gateway. Null removes them, so that the limits of the gateway apply. Where the gateway counts in windows of another length than a minute, the values are scaled to that length, to at least 1.",
+      "The key's own rate limits. Only administrators may set one above the gateway's, up to `limits.maxPerKey` of the configuration. Null removes them, so that the limits of the gateway apply. Where the gateway counts in windows of another length than a minute, the values are scaled to that length, to at least 1.",
   },
 )
 

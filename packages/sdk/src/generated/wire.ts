@@ -2899,7 +2899,7 @@ export interface components {
             owner_id?: string;
             /** The agents that the key may call, each as `agent` or, for one app alone, `agent/app`. Null allows all agents. */
             allowed_agents?: string[] | null;
-            /** The key's own rate limits, each at most the limit of the gateway. Null removes them, so that the limits of the gateway apply. Where the gateway counts in windows of another length than a minute, the values are scaled to that length, to at least 1. */
+            /** The key's own rate limits. Only administrators may set one above the gateway's, up to `limits.maxPerKey` of the configuration. Null removes them, so that the limits of the gateway apply. Where the gateway counts in windows of another length than a minute, the values are scaled to that length, to at least 1. */
             limits?: {
                 /** The chats that the key may start in a minute; null removes this limit. */
                 chat_per_minute?: number | null;
@@ -2924,7 +2924,7 @@ export interface components {
             expires_at?: string;
             /** The agents that the key may call, each as `agent` or, for one app alone, `agent/app`. Null allows all agents. */
             allowed_agents?: string[] | null;
-            /** The key's own rate limits, each at most the limit of the gateway. Null removes them, so that the limits of the gateway apply. Where the gateway counts in windows of another length than a minute, the values are scaled to that length, to at least 1. */
+            /** The key's own rate limits. Only administrators may set one above the gateway's, up to `limits.maxPerKey` of the configuration. Null removes them, so that the limits of the gateway apply. Where the gateway counts in windows of another length than a minute, the values are scaled to that length, to at least 1. */
             limits?: {
                 /** The chats that the key may start in a minute; null removes this limit. */
                 chat_per_minute?: number | null;

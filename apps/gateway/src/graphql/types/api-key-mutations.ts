@@ -15,7 +15,7 @@ const ApiKeyCounter = enumOf('ApiKeyCounter', RESET_PERIODS, {
 
 const ApiKeyLimitsInput = builder.inputType('ApiKeyLimitsInput', {
   description:
-    'The own rate limits of an API key, each at most the limit of the gateway. Null removes a limit; one that is absent keeps its value.',
+    'The own rate limits of an API key. Only administrators may set one above that of the gateway, up to `limits.maxPerKey` of the configuration. Null removes a limit; one that is absent keeps its value.',
   fields: (t) => ({
     chatPerMinute: t.int({ description: API_KEY_DESCRIPTIONS.chatPerMinute }),
     uploadPerMinute: t.int({ description: API_KEY_DESCRIPTIONS.uploadPerMinute }),
