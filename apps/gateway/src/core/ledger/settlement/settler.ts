@@ -147,7 +147,11 @@ export class Settler {
       if (this.waiting === 0) resolve()
       else this.#whenWritten = resolve
     })
-    await Promise.race([allWritten, sleep(timeoutMs)])
+    // This timer keeps the process alive, in which nothing else may be left that does.
+    const { promise: isLate, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, timeoutMs)
+    await Promise.race([allWritten, isLate])
+    clearTimeout(timer)
     this.#isClosed = true
     const lost = this.#unwritten.all()
     for (const { settlement } of lost) this.#waits.end(settlement.callId)
