@@ -3,8 +3,8 @@ import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from '#config/load.ts'
+import { atMost } from '#core/base/async/at-most.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
-import { sleep } from '#core/base/async/sleep.ts'
 import type { CommandServer } from '#ops/command-socket.ts'
 import type { OpenResponses } from '#server/open-responses.ts'
 import type { Gateway } from '../composition/gateway.ts'
@@ -60,7 +60,7 @@ export async function stopServing(parts: StopServing): Promise<number> {
   await Promise.all([gateway.drain(leftMs()), commands?.close(leftMs())])
   // Its hooks end the streams that outlive their operations. Other requests, such as exports, get the rest of the time.
   const closed = markRejectionHandled(app.close())
-  await Promise.race([responses.ended(), sleep(leftMs())])
+  await atMost(leftMs(), responses.ended())
   const cut = setTimeout(() => app.server.closeAllConnections(), FLUSH_MS)
   await closed
   clearTimeout(cut)

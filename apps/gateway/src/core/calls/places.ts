@@ -1,6 +1,6 @@
 import type { KeyInUse, KeyWatch } from '#core/accounts/keys/key-watch.ts'
+import { atMost } from '#core/base/async/at-most.ts'
 import { InFlight } from '#core/base/async/in-flight.ts'
-import { sleep } from '#core/base/async/sleep.ts'
 import { fail, Problem } from '#core/errors/errors.ts'
 import { OwnerShares } from '#core/limits/sharing/owner-shares.ts'
 import type { OwnersPlace } from './admission.ts'
@@ -72,7 +72,7 @@ export class Places {
       this.#whenEmpty = resolve
       this.#checkEmpty()
     })
-    await Promise.race([empty, sleep(timeoutMs)])
+    await atMost(timeoutMs, empty)
     // The process must end in time, also if a platform answers none of the stop requests that others wait for.
     this.#stops.sendAllAtOnce()
     for (const place of this.#taken.all()) place.end('drained')

@@ -1,7 +1,7 @@
 import type { AgentCatalog } from '#core/agents/catalog.ts'
+import { atMost } from '#core/base/async/at-most.ts'
 import { InFlight } from '#core/base/async/in-flight.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
-import { sleep } from '#core/base/async/sleep.ts'
 import type { CallObserver } from '#core/calls/call-events.ts'
 import { AMPLE_SPACE, type DiskSpace } from '#core/database/disk/disk-space.ts'
 import { Problem } from '#core/errors/errors.ts'
@@ -102,7 +102,7 @@ export function createUploadReceiver(deps: UploadReceiverDeps): UploadReceiver &
       isDraining = true
       turns.close('draining')
       const all = markRejectionHandled(Promise.all(running.all().map(({ ended }) => ended)))
-      await Promise.race([all, sleep(timeoutMs)])
+      await atMost(timeoutMs, all)
       for (const { received } of running.all()) received.end('drained')
       await all
     },

@@ -1,3 +1,4 @@
+import { atMost } from '#core/base/async/at-most.ts'
 import { type Batcher, createBatcher } from '#core/base/async/batcher.ts'
 import { InFlight } from '#core/base/async/in-flight.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
@@ -147,11 +148,7 @@ export class Settler {
       if (this.waiting === 0) resolve()
       else this.#whenWritten = resolve
     })
-    // This timer keeps the process alive, in which nothing else may be left that does.
-    const { promise: isLate, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, timeoutMs)
-    await Promise.race([allWritten, isLate])
-    clearTimeout(timer)
+    await atMost(timeoutMs, allWritten)
     this.#isClosed = true
     const lost = this.#unwritten.all()
     for (const { settlement } of lost) this.#waits.end(settlement.callId)
