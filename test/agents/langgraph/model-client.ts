@@ -22,7 +22,14 @@ export async function askModel(config: LangGraphRunnableConfig, wanted: Wanted):
     answers,
     variables: { ...variablesIn(asRecord(configurable)), ...asRecord(context) },
   }
-  const model = new ChatOpenAI({
+  const model = modelWith(metadata)
+  const asked = messages.map(messageForModel)
+  return tools.length === 0 ? model.invoke(asked, config) : model.bindTools(tools).invoke(asked, config)
+}
+
+/** The model, which gets this with each of its calls. */
+export function modelWith(metadata: ModelMetadata): ChatOpenAI {
+  return new ChatOpenAI({
     model: 'sandbox',
     apiKey: 'none',
     configuration: { baseURL: process.env.SANDBOX_MODEL ?? '' },
@@ -30,8 +37,6 @@ export async function askModel(config: LangGraphRunnableConfig, wanted: Wanted):
     maxRetries: 0,
     modelKwargs: { metadata },
   })
-  const asked = messages.map(messageForModel)
-  return tools.length === 0 ? model.invoke(asked, config) : model.bindTools(tools).invoke(asked, config)
 }
 
 /** What LangGraph itself puts beside the variables of the client. */

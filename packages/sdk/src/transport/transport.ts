@@ -62,7 +62,7 @@ export class Transport {
 
   constructor(options: Resolved<ChatClientOptions>) {
     this.#options = options
-    // Linear time: it is the text of whoever writes the program.
+    // Linear time: nobody but the author of the program chooses this text.
     this.#root = options.baseURL.replace(/(\/api\/v1)?\/*$/, '')
   }
 

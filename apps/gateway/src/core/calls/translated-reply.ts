@@ -176,8 +176,8 @@ export class TranslatedReply implements StoppableReply {
       const mayBeOpen = part.kind === 'body' && this.#content.failure === undefined
       if (mayBeOpen && this.#steps?.isOpenAfterBody() === true) return batch
       if (this.#steps !== undefined) this.#content.sift(this.#steps.concluding, batch)
-      this.#content.sift(this.#agent.adapter.finish(this.state), batch)
       if (this.#refused !== undefined) this.#content.failure ??= this.#refused
+      this.#content.sift(this.#agent.adapter.finish(this.state), batch)
       this.#learnIds()
       this.#close(batch)
     }

@@ -36,7 +36,7 @@ export function echoOf(body: ResponseRequest, { tools, parameters, format }: Rea
       text: { format, ...(isGiven(verbosity) && { verbosity }) },
       reasoning: isGiven(effort) ? { effort, summary: null } : null,
     },
-    /** The tools whose calls are told as those of custom tools. */
+    /** The names of custom tools, which the model calls as functions. */
     customs: tools.customs,
     instructions: isGiven(instructions) ? instructions : null,
     request: {

@@ -7,8 +7,8 @@ import type { ConversationName } from './derived-ids.ts'
 export type EarlierTurns = 'none' | 'running' | 'some'
 
 /**
- * Tells whether a conversation that its client names is new. A call that has ended is settled a moment after its client knows, so one that
- * still runs is looked at again. It is a statement of its own and no part of the admission, which all callers share, because an owner
+ * Tells whether a conversation that its client names is new. The ledger learns of the end of a call a moment after its client does, so
+ * where a call seems to run, this looks again. It is a statement of its own and no part of the admission, which all callers share, because an owner
  * may have thousands of failed calls under one name.
  *
  * @param callId - the call that asks, once it was admitted; only those before it count
