@@ -54,10 +54,10 @@ export type PauseAnswerInput = {
   /** The values of the form by the names of its fields. */
   fields?: Record<string, unknown> | null | undefined;
   /** The id of the option that was chosen. */
-  option?: string | null | undefined;
+  optionId?: string | null | undefined;
   /** The id of the pause. */
-  pause: string;
-  /** Any JSON, which keeps its type: the answer to a pause without fields, in place of `option` and `fields`. */
+  pauseId: string | number;
+  /** Any JSON, which keeps its type: the answer to a pause without fields, in place of `optionId` and `fields`. */
   value?: unknown;
 };
 

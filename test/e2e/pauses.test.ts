@@ -133,10 +133,10 @@ async function send(agent: Agent, face: Face, mode: Mode, message: Message): Pro
           headers,
           body: JSON.stringify({
             query: `mutation ($input: ChatInput!) { chat(input: $input) { callId conversationId text
-              pause { id question options { id title } fields { name type required } expiresAt } } }`,
+              pause { id: pauseId question options { id: optionId title } fields { name type required } expiresAt } } }`,
             variables: {
               input: {
-                ...{ agentId: agent, query, conversationId: conversation || null, answer: answer ?? null },
+                ...{ agentId: agent, query, conversationId: conversation || null, answer: inGraphql(answer) },
                 ...(agent === 'hiagent' && conversation === '' && { conversationId: `c-${randomUUID()}` }),
                 ...(user !== undefined && { endUser: user }),
                 ...(mode === 'kept' && { idempotencyKey: message.idempotencyKey ?? randomUUID() }),
@@ -146,6 +146,13 @@ async function send(agent: Agent, face: Face, mode: Mode, message: Message): Pro
         }),
       )
   }
+}
+
+/** An answer by the names that the input of GraphQL has for its ids. */
+function inGraphql(answer: { readonly pause?: string; readonly option?: string } | undefined) {
+  if (answer === undefined) return null
+  const { pause, option, ...others } = answer
+  return { ...others, pauseId: pause, ...(option !== undefined && { optionId: option }) }
 }
 
 async function readChunks(response: Response): Promise<Told> {
@@ -344,7 +351,7 @@ describe('an answer by the id of its pause', () => {
       for (const _try of [1, 2]) {
         expect(refusalOf(await say({ option: 'nothing' }, {}, face))).toMatchObject({
           ...{ status: 400, reason: 'answer_required' },
-          field: expect.stringMatching(/answer\.option$/),
+          field: expect.stringMatching(/answer\.option(?:Id)?$/),
         })
         expect(refusalOf(await say({}, { answer: undefined, query: 'maybe' } as object, face))).toMatchObject(
           {

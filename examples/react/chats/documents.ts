@@ -65,7 +65,7 @@ export const RenameConversation = graphql(`
 export const DeleteConversation = graphql(`
   mutation DeleteConversation($input: DeleteConversationInput!) {
     deleteConversation(input: $input) {
-      conversationId
+      id
     }
   }
 `)

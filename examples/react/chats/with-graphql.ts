@@ -54,11 +54,11 @@ export function chatsWithGraphql(apiKey: string, agentId: string): Chats {
             if (item?.__typename === 'ChatFinished') resolve(started)
           })
       }),
-    async rename(conversationId, name) {
-      dataOf(await client.mutation(RenameConversation, { input: { conversationId, name } }))
+    async rename(id, name) {
+      dataOf(await client.mutation(RenameConversation, { input: { id, name } }))
     },
-    async remove(conversationId) {
-      dataOf(await client.mutation(DeleteConversation, { input: { conversationId } }))
+    async remove(id) {
+      dataOf(await client.mutation(DeleteConversation, { input: { id } }))
     },
     async rate(callId, rating) {
       const input = { callId, rating: rating === null ? null : rating === 'up' ? 'UP' : 'DOWN' } as const

@@ -18,7 +18,7 @@ type Documents = {
     "\n  query Messages($id: ID!, $before: String) {\n    conversation(id: $id) {\n      id\n      messages(last: 20, before: $before) {\n        nodes {\n          messageId\n          role\n          text\n          callId\n          rating\n        }\n        pageInfo {\n          hasPreviousPage\n          startCursor\n        }\n      }\n    }\n  }\n": typeof types.MessagesDocument,
     "\n  subscription Ask($input: ChatInput!) {\n    chat(input: $input) {\n      __typename\n      ... on ChatStarted {\n        callId\n        conversationId\n      }\n      ... on ChatText {\n        text\n      }\n      ... on ChatTextReplaced {\n        text\n      }\n    }\n  }\n": typeof types.AskDocument,
     "\n  mutation RenameConversation($input: RenameConversationInput!) {\n    renameConversation(input: $input) {\n      conversation {\n        id\n        name\n      }\n    }\n  }\n": typeof types.RenameConversationDocument,
-    "\n  mutation DeleteConversation($input: DeleteConversationInput!) {\n    deleteConversation(input: $input) {\n      conversationId\n    }\n  }\n": typeof types.DeleteConversationDocument,
+    "\n  mutation DeleteConversation($input: DeleteConversationInput!) {\n    deleteConversation(input: $input) {\n      id\n    }\n  }\n": typeof types.DeleteConversationDocument,
     "\n  mutation RateCall($input: RateCallInput!) {\n    rateCall(input: $input) {\n      callId\n      rating\n    }\n  }\n": typeof types.RateCallDocument,
     "\n  mutation Login($input: LoginInput!) {\n    login(input: $input) {\n      accessToken\n    }\n  }\n": typeof types.LoginDocument,
     "\n  query ApiKeys($after: String) {\n    apiKeys(first: 10, after: $after) {\n      totalCount\n      nodes {\n        id\n        name\n        keyPrefix\n        isActive\n      }\n      pageInfo {\n        hasNextPage\n        endCursor\n      }\n    }\n  }\n": typeof types.ApiKeysDocument,
@@ -34,7 +34,7 @@ const documents: Documents = {
     "\n  query Messages($id: ID!, $before: String) {\n    conversation(id: $id) {\n      id\n      messages(last: 20, before: $before) {\n        nodes {\n          messageId\n          role\n          text\n          callId\n          rating\n        }\n        pageInfo {\n          hasPreviousPage\n          startCursor\n        }\n      }\n    }\n  }\n": types.MessagesDocument,
     "\n  subscription Ask($input: ChatInput!) {\n    chat(input: $input) {\n      __typename\n      ... on ChatStarted {\n        callId\n        conversationId\n      }\n      ... on ChatText {\n        text\n      }\n      ... on ChatTextReplaced {\n        text\n      }\n    }\n  }\n": types.AskDocument,
     "\n  mutation RenameConversation($input: RenameConversationInput!) {\n    renameConversation(input: $input) {\n      conversation {\n        id\n        name\n      }\n    }\n  }\n": types.RenameConversationDocument,
-    "\n  mutation DeleteConversation($input: DeleteConversationInput!) {\n    deleteConversation(input: $input) {\n      conversationId\n    }\n  }\n": types.DeleteConversationDocument,
+    "\n  mutation DeleteConversation($input: DeleteConversationInput!) {\n    deleteConversation(input: $input) {\n      id\n    }\n  }\n": types.DeleteConversationDocument,
     "\n  mutation RateCall($input: RateCallInput!) {\n    rateCall(input: $input) {\n      callId\n      rating\n    }\n  }\n": types.RateCallDocument,
     "\n  mutation Login($input: LoginInput!) {\n    login(input: $input) {\n      accessToken\n    }\n  }\n": types.LoginDocument,
     "\n  query ApiKeys($after: String) {\n    apiKeys(first: 10, after: $after) {\n      totalCount\n      nodes {\n        id\n        name\n        keyPrefix\n        isActive\n      }\n      pageInfo {\n        hasNextPage\n        endCursor\n      }\n    }\n  }\n": types.ApiKeysDocument,
@@ -79,7 +79,7 @@ export function graphql(source: "\n  mutation RenameConversation($input: RenameC
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
-export function graphql(source: "\n  mutation DeleteConversation($input: DeleteConversationInput!) {\n    deleteConversation(input: $input) {\n      conversationId\n    }\n  }\n"): (typeof documents)["\n  mutation DeleteConversation($input: DeleteConversationInput!) {\n    deleteConversation(input: $input) {\n      conversationId\n    }\n  }\n"];
+export function graphql(source: "\n  mutation DeleteConversation($input: DeleteConversationInput!) {\n    deleteConversation(input: $input) {\n      id\n    }\n  }\n"): (typeof documents)["\n  mutation DeleteConversation($input: DeleteConversationInput!) {\n    deleteConversation(input: $input) {\n      id\n    }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */

@@ -29,7 +29,7 @@ const AtPlatform = enumOf('ConversationAtPlatform', ['deleted', 'unsupported'] a
 const RenameConversationInput = builder.inputType('RenameConversationInput', {
   description: 'The conversation to rename, and its name.',
   fields: (t) => ({
-    conversationId: t.id({ required: true, description: CONVERSATION_DESCRIPTIONS.id }),
+    id: t.id({ required: true, description: CONVERSATION_DESCRIPTIONS.id }),
     name: t.string({ description: CONVERSATION_DESCRIPTIONS.newName }),
   }),
 })
@@ -49,7 +49,7 @@ const RenameConversationPayload = builder
 
 const DeleteConversationInput = builder.inputType('DeleteConversationInput', {
   description: 'The conversation to delete.',
-  fields: (t) => ({ conversationId: t.id({ required: true, description: CONVERSATION_DESCRIPTIONS.id }) }),
+  fields: (t) => ({ id: t.id({ required: true, description: CONVERSATION_DESCRIPTIONS.id }) }),
 })
 
 const DeleteConversationPayload = builder
@@ -57,7 +57,7 @@ const DeleteConversationPayload = builder
   .implement({
     description: 'What `deleteConversation` has done.',
     fields: (t) => ({
-      conversationId: t.exposeID('id', { description: 'The id that the conversation had.' }),
+      id: t.exposeID('id', { description: 'The id that the conversation had.' }),
       atPlatform: t.expose('atPlatform', {
         type: AtPlatform,
         description: CONVERSATION_DESCRIPTIONS.atPlatform,
@@ -100,13 +100,8 @@ builder.mutationFields((t) => ({
         description: 'The conversation and its name.',
       }),
     },
-    resolve: (_root, { input: { conversationId, name } }, context) =>
-      context.services.conversations.rename(
-        callerOf(context),
-        conversationId,
-        name ?? null,
-        showLimit(context.reply),
-      ),
+    resolve: (_root, { input: { id, name } }, context) =>
+      context.services.conversations.rename(callerOf(context), id, name ?? null, showLimit(context.reply)),
   }),
   deleteConversation: t.field({
     type: DeleteConversationPayload,
@@ -119,8 +114,8 @@ builder.mutationFields((t) => ({
         description: 'The conversation to delete.',
       }),
     },
-    resolve: (_root, { input: { conversationId } }, context) =>
-      context.services.conversations.remove(callerOf(context), conversationId, showLimit(context.reply)),
+    resolve: (_root, { input: { id } }, context) =>
+      context.services.conversations.remove(callerOf(context), id, showLimit(context.reply)),
   }),
   rateCall: t.field({
     type: RateCallPayload,

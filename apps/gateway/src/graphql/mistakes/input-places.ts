@@ -21,7 +21,7 @@ function placeOfInput(
   known: readonly GraphQLArgument[],
   args: Readonly<Record<string, unknown>>,
 ): FieldPath {
-  const [name, ...rest] = field
+  const [name, ...rest] = field[0] === 'answer' ? ofAnswer(field) : field
   if (name === 'limit') return args.last == null ? ['first'] : ['last']
   if (name === 'cursor') return args.before == null ? ['after'] : ['before']
   for (const [own = ''] of [field, inputNamesOf(field)]) {
@@ -41,6 +41,12 @@ const ID_NAMES: Readonly<Record<string, string>> = {
   app: 'appId',
   conversation: 'conversationId',
   userId: 'ownerId',
+}
+
+const ANSWER_NAMES: Readonly<Record<string, string>> = { pause: 'pauseId', option: 'optionId' }
+
+function ofAnswer([answer = '', name, ...rest]: FieldPath): FieldPath {
+  return name === undefined ? [answer] : [answer, ANSWER_NAMES[name] ?? name, ...rest]
 }
 
 /** A field of core by the name of the input that may hold it. */

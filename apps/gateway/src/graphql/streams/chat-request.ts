@@ -23,8 +23,8 @@ export interface ChatFields {
 }
 
 interface AnswerFields {
-  readonly pause: string
-  readonly option?: string | null | undefined
+  readonly pauseId: string
+  readonly optionId?: string | null | undefined
   readonly fields?: Readonly<Record<string, unknown>> | null | undefined
   readonly value?: unknown
   readonly cancel?: boolean | null | undefined
@@ -53,10 +53,10 @@ export function chatRequestOf(
   }
 }
 
-function answerOf({ pause, option, fields, value, cancel }: AnswerFields): RequestedAnswer {
+function answerOf({ pauseId, optionId, fields, value, cancel }: AnswerFields): RequestedAnswer {
   return {
-    pause,
-    option: option ?? undefined,
+    pause: pauseId,
+    option: optionId ?? undefined,
     fields: fields ?? undefined,
     value: value ?? undefined,
     cancel: cancel ?? undefined,

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest'
 import { schema } from '../schema.ts'
 
 /** What operators read in lists: each has an id that no other object of its type has, and none is requested by it. */
-const ONLY_LISTED = ['AuditEvent', 'GatewayProcess', 'Pause', 'Refusal']
+const ONLY_LISTED = ['AuditEvent', 'GatewayProcess', 'Refusal']
 
-/** Its ids are those of the platform, and mean something only within their pause: docs/pauses.md tells caches so. */
-const WITHIN_ANOTHER = ['PauseOption']
+/** What a mutation returns of an object that is gone, by its id. */
+const OF_WHAT_IS_GONE = ['DeleteConversationPayload']
 
 /** Caches identify an object by its type and this field, so that two objects with one id would be one record. */
 test('every type with an id is a node or one of those that are only listed, whose ids are unique in their type', () => {
@@ -25,5 +25,5 @@ test('every type with an id is a node or one of those that are only listed, whos
     'User',
   ])
   const others = withId.filter((type) => !nodes.includes(type)).map(({ name }) => name)
-  expect(others.toSorted()).toEqual([...ONLY_LISTED, ...WITHIN_ANOTHER, 'Node'].toSorted())
+  expect(others.toSorted()).toEqual([...ONLY_LISTED, ...OF_WHAT_IS_GONE, 'Node'].toSorted())
 })

@@ -34,8 +34,8 @@ const PauseFieldType = enumOf('PauseFieldType', Object.values(FIELD_TYPES), {
 const PauseOption = builder.objectRef<Option>('PauseOption').implement({
   description: 'An answer to choose.',
   fields: (t) => ({
-    // Not an `ID`, since clients keep objects by those, and an option is only itself within its pause.
-    id: t.exposeString('id', { description: 'What an answer sends as `option`.' }),
+    // Not `id`, by which clients would keep it: an option is only itself within its pause.
+    optionId: t.exposeString('id', { description: 'What an answer sends as `optionId`.' }),
     title: t.exposeString('title', { description: 'What to show.' }),
   }),
 })
@@ -72,7 +72,7 @@ export const Pause = builder.objectRef<OfferedPause>('Pause').implement({
   description:
     'The run waits for the user. The next chat in the same conversation is the answer, by its `query` or by `answer`.',
   fields: (t) => ({
-    id: t.exposeString('id', {
+    pauseId: t.exposeID('id', {
       description: 'What an answer names. It is the id of the call that has paused.',
     }),
     question: t.exposeString('question', { description: 'What the user is asked; may be empty.' }),
@@ -99,8 +99,8 @@ export const PauseAnswerInput = builder.inputType('PauseAnswerInput', {
   description:
     'The answer to a pause. It names its pause, so that a second click answers nothing else. `query` may be empty beside it.',
   fields: (t) => ({
-    pause: t.string({ required: true, description: 'The id of the pause.' }),
-    option: t.string({ description: 'The id of the option that was chosen.' }),
+    pauseId: t.id({ required: true, description: 'The id of the pause.' }),
+    optionId: t.string({ description: 'The id of the option that was chosen.' }),
     fields: t.field({
       type: 'JSONObject',
       description: 'The values of the form by the names of its fields.',
@@ -108,7 +108,7 @@ export const PauseAnswerInput = builder.inputType('PauseAnswerInput', {
     value: t.field({
       type: 'JSON',
       description:
-        'Any JSON, which keeps its type: the answer to a pause without fields, in place of `option` and `fields`.',
+        'Any JSON, which keeps its type: the answer to a pause without fields, in place of `optionId` and `fields`.',
     }),
     cancel: t.boolean({
       description:
