@@ -141,6 +141,7 @@ const USES: Readonly<Record<string, (client: Trunkline) => Promise<unknown>>> = 
     await drain(client.usage.calls({ ...LEDGER, limit: 1 }))
     await client.usage.callsCsv(LEDGER)
   },
+  getCall: (client) => client.calls.get(ID),
   listRefusals: async (client) => {
     await drain(client.refusals.list({ ...REFUSED, limit: 1, request_id: 'r' }))
     await client.refusals.csv({ ...REFUSED, request_id: 'r' })

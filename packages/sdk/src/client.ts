@@ -37,7 +37,7 @@ export class Trunkline {
   readonly apiKeys: ApiKeys
   /** Who changed what. */
   readonly audit: Audit
-  /** Kept calls: resuming them and reading their replies; and stopping calls of every kind. */
+  /** Calls: their records, stopping them, and of kept ones resuming them and reading their replies. */
   readonly calls: Calls
   /** Chats with an agent. */
   readonly chat: ServerChat
@@ -76,7 +76,7 @@ export class Trunkline {
     this.apiKeys = new ApiKeys(transport)
     this.audit = new Audit(transport)
     this.chat = new ServerChat(transport, resolved)
-    this.calls = new Calls(this.chat)
+    this.calls = new Calls(this.chat, transport)
     this.conversations = new Conversations(transport)
     this.endUsers = new EndUsers(transport)
     this.processes = new Processes(transport)

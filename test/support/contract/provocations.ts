@@ -70,6 +70,7 @@ export const GOOD: Readonly<
 
   readUsage: (gateway) => ({ as: gateway.token }),
   listCalls: (gateway) => ({ as: gateway.token }),
+  getCall: async (gateway) => ({ ...(await ratedCallRequest(gateway)), body: undefined }),
 
   listRefusals: (gateway) => ({ as: gateway.token }),
   countRefusals: (gateway) => ({ as: gateway.token }),
@@ -230,8 +231,19 @@ const OWN: readonly Provocation[] = [
   ),
   ...['readUsage', 'listCalls', 'listRefusals', 'countRefusals'].map((id) =>
     only(id, 404, 'user_not_found', 'an unknown user', (_good, gateway) => ({
-      as: gateway.userToken,
+      as: gateway.token,
       query: 'user_id=00000000-0000-7000-8000-000000000000',
+    })),
+  ),
+  ...(
+    [
+      ['listConversations', 'owner'],
+      ['listApiKeys', 'owner_id'],
+    ] as const
+  ).map(([id, name]) =>
+    only(id, 404, 'user_not_found', 'an unknown owner', (_good, gateway) => ({
+      as: gateway.token,
+      query: `${name}=00000000-0000-7000-8000-000000000000`,
     })),
   ),
   ...['updateApiKey', 'resetApiKeyUsage'].map((id) =>

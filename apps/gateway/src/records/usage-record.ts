@@ -1,3 +1,5 @@
+import type { Rating } from '#core/agents/adapter.ts'
+import type { CallFace, CallKind, CallOutcome } from '#core/ledger/call-kinds.ts'
 import type { CallInstance } from '#core/reports/call-instances.ts'
 import type { Report, ReportGroup } from '#core/reports/reports.ts'
 import type { UsageMetrics } from '#core/reports/usage-accumulator.ts'
@@ -61,14 +63,14 @@ export function callRecord(call: Call, instance: CallInstance | undefined) {
     key_id: call.keyId,
     owner_id: call.ownerId,
     end_user: call.endUser,
-    kind: call.kind,
-    face: call.face,
+    kind: call.kind as CallKind,
+    face: call.face as CallFace,
     agent: call.agent,
     app: call.app,
     deployment: call.deployment,
     model: call.model,
     conversation: call.conversation,
-    outcome: call.outcome,
+    outcome: call.outcome as CallOutcome | null,
     reason: call.reason,
     attempts: call.attempts,
     platform_status: call.platformStatus,
@@ -91,7 +93,7 @@ export function callRecord(call: Call, instance: CallInstance | undefined) {
     paused: call.paused,
     answers: call.answers,
     answered_by: call.answeredBy,
-    rating: call.rating,
+    rating: call.rating as Rating | null,
     rating_text: call.ratingText,
   }
 }

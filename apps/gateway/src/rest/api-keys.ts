@@ -352,7 +352,7 @@ const listSchema = {
   }),
   response: {
     200: envelope(page(ref(ApiKeySchema))),
-    ...problems('invalid_request', ...MANAGER_PROBLEMS),
+    ...problems('invalid_request', ...MANAGER_PROBLEMS, 'user_not_found'),
   },
 }
 

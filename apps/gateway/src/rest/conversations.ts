@@ -207,7 +207,10 @@ const listSchema = {
     owner: Type.Optional(Type.String({ maxLength: 64, description: CONVERSATION_DESCRIPTIONS.ofOwner })),
     ...Format,
   }),
-  response: { 200: csvOr(envelope(page(ref(ConversationSchema)))), ...problems(...PROBLEMS) },
+  response: {
+    200: csvOr(envelope(page(ref(ConversationSchema)))),
+    ...problems(...PROBLEMS, 'user_not_found'),
+  },
 }
 
 const getSchema = {

@@ -15,6 +15,7 @@ import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
 import { END_USER_DESCRIPTIONS } from '#http/descriptions/end-user-descriptions.ts'
 import { USAGE_DESCRIPTIONS } from '#http/descriptions/usage-descriptions.ts'
 import { ANY_PROBLEMS, anyCredential, callerOf } from '#http/guards/credentials.ts'
+import { smallRead } from '#http/guards/small-read.ts'
 import { abortedWith } from '#http/request/aborted-with.ts'
 import { judgePage } from '#http/request/judge-page.ts'
 import type { SoundRequest } from '#http/request/validation.ts'
@@ -40,7 +41,7 @@ import { CallSchema, UsageReportSchema } from './usage-schemas.ts'
 
 export function usageRoutes(
   app: FastifyInstance,
-  services: Pick<Services, 'usage' | 'calls' | 'authentication' | 'keys' | 'users'> & {
+  services: Pick<Services, 'usage' | 'calls' | 'authentication' | 'keys' | 'users' | 'reads'> & {
     agents: Pick<Services['agents'], 'findMany'>
     audit: Pick<Services['audit'], 'exported'>
   },
@@ -95,6 +96,14 @@ export function usageRoutes(
     )
     const instances = await calls.findInstances(caller, instancesIn(page.items))
     return success(pageRecord(page, callRecorder(instances)))
+  })
+
+  const getting = { schema: callSchema, onRequest, ...smallRead(services) }
+  routes.get('/api/v1/calls/:call_id', getting, async (request) => {
+    const caller = callerOf(request)
+    const call = await calls.find(caller, request.params.call_id)
+    const instances = await calls.findInstances(caller, instancesIn([call]))
+    return success(callRecorder(instances)(call))
   })
 }
 
@@ -186,6 +195,11 @@ const common = {
   security: [{ accessToken: [] }, { apiKey: [] }],
 }
 
+const WHOSE =
+  'Users see the calls of their own keys, administrators all calls, and an API key without the permission `admin` only its own calls.'
+const FOR_ADMINS =
+  "The fields with the platform's own words and with the process that served the call are shown only to administrators."
+
 const REASONS = [...ANY_PROBLEMS, 'invalid_request', 'key_not_found', 'user_not_found'] as const
 
 const OF_CSV =
@@ -196,7 +210,7 @@ const usageSchema = {
   operationId: 'readUsage',
   'x-response-headers': LIMIT_HEADERS,
   summary: 'Report usage',
-  description: `Counts the calls that have ended, by the hour, day or month in which they were admitted, without gaps. Users see the calls of their own keys, administrators all calls, and an API key without the permission \`admin\` only its own calls. ${END_USER_DESCRIPTIONS.bound}`,
+  description: `Counts the calls that have ended, by the hour, day or month in which they were admitted, without gaps. ${WHOSE} ${END_USER_DESCRIPTIONS.bound}`,
   querystring: listQuery({
     ...Filters,
     ...range(USAGE_DESCRIPTIONS),
@@ -242,7 +256,7 @@ const callsSchema = {
   operationId: 'listCalls',
   'x-response-headers': LIMIT_HEADERS,
   summary: 'List calls',
-  description: `Returns the calls of the ledger, newest first, including those that still run. Users see the calls of their own keys, administrators all calls, and an API key without the permission \`admin\` only its own calls. ${END_USER_DESCRIPTIONS.bound} The fields with the platform's own words and with the process that served the call are shown only to administrators. The CSV format returns all calls at once, without pages.`,
+  description: `Returns the calls of the ledger, newest first, including those that still run. ${WHOSE} ${END_USER_DESCRIPTIONS.bound} ${FOR_ADMINS} The CSV format returns all calls at once, without pages.`,
   querystring: listQuery({
     ...PageQuery,
     ...Filters,
@@ -273,4 +287,17 @@ const callsSchema = {
     ),
   }),
   response: { 200: csvOr(envelope(page(ref(CallSchema)))), ...problems(...REASONS) },
+}
+
+const callSchema = {
+  ...common,
+  operationId: 'getCall',
+  'x-response-headers': LIMIT_HEADERS,
+  summary: 'Read a call',
+  description: `Returns the record of a call, also while it runs. ${WHOSE} ${END_USER_DESCRIPTIONS.bound} ${FOR_ADMINS}`,
+  params: Type.Object({ call_id: Type.String({ description: 'The id of the call.' }) }),
+  response: {
+    200: envelope(ref(CallSchema)),
+    ...problems(...ANY_PROBLEMS, 'invalid_request', 'call_not_found'),
+  },
 }

@@ -222,9 +222,11 @@ const FULL =
 
 /** Clients of kept calls go on to read and stop them while the process drains, and are answered from earlier ones. */
 function isAboutKeptCall({ method, url, headers }: FastifyRequest): boolean {
-  // What is put there is a rating, which any process takes.
-  return headers[IDEMPOTENCY_KEY] !== undefined || (url.startsWith('/api/v1/calls/') && method !== 'PUT')
+  // What is put there is a rating, which any process takes, as it reads the record of a call.
+  return headers[IDEMPOTENCY_KEY] !== undefined || (OF_KEPT_CALL.test(url) && method !== 'PUT')
 }
+
+const OF_KEPT_CALL = /^\/api\/v1\/calls\/[^/?]+\/\w/
 
 /** The paths that are refused while the gateway drains. */
 const IS_CALL = /^\/(?:api\/|graphql)/

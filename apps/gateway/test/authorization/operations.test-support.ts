@@ -31,6 +31,7 @@ interface Operation {
 const theirKey = ({ all, caller }: RequestContext) => all.newKey(caller.ownerId)
 const theirUpload = ({ all, caller }: RequestContext) => all.newUpload(caller.ownerId)
 const theirKeptCall = ({ all }: RequestContext) => all.newKeptCall()
+const theirCall = async ({ all }: RequestContext) => (await all.newConversation()).callId
 const theirConversation = async ({ all }: RequestContext) => (await all.newConversation()).id
 const otherUser = ({ all }: RequestContext) => all.otherUserId
 const logout = { method: 'login.logout', takesFreshCredential: true }
@@ -102,6 +103,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   deleteUpload: { method: 'uploads.remove', id: theirUpload },
   readUsage: { method: 'usage.report', query: `?agent=${FAILING_AGENT}` },
   listCalls: { method: 'calls.list', query: `?agent=${FAILING_AGENT}` },
+  getCall: { method: 'calls.find', id: theirCall },
   listConversations: { method: 'conversations.list' },
   getConversation: { method: 'conversations.find', id: theirConversation },
   listMessages: { method: 'conversations.messages', id: theirConversation },
@@ -113,7 +115,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   deleteConversation: { method: 'conversations.remove', id: theirConversation },
   rateCall: {
     method: 'conversations.rate',
-    id: async ({ all }) => (await all.newConversation()).callId,
+    id: theirCall,
     body: () => ({ rating: 'up' }),
   },
   eraseEndUser: {

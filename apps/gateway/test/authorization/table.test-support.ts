@@ -71,6 +71,9 @@ const CALL_SHOWN: ByPrincipal = {
   neighbour: 'nothing',
 }
 
+/** The same of a call that is asked for by its id. */
+const CALL_FOUND = refusing(CALL_SHOWN, 'call_not_found')
+
 /** How many of the four calls, or refusals, each caller sees. */
 const COUNT_SEEN: ByPrincipal = {
   user: '1',
@@ -270,7 +273,7 @@ export const TABLE: {
       const ids = keys.map(({ id }) => id)
       return named(all.keyNames, [...all.keyNames.keys()], ids)
     }),
-    count: forCaller(KEYS_COUNTED, SHARED, async (caller, { services, all }) => {
+    count: forCaller(refusing(KEYS_COUNTED, 'user_not_found'), SHARED, async (caller, { services, all }) => {
       const ownerId = all.callers.premium.ownerId
       return (await services.keys.count(caller, { ownerId })) > 0 ? 'allowed' : 'nothing'
     }),
@@ -587,10 +590,9 @@ export const TABLE: {
     findMany: forCaller(CALL_SHOWN, 'nothing', async (caller, { services, all }) =>
       shown(all, await services.calls.findMany(caller, [all.callId, 'no id'])),
     ),
-    find: forCaller(CALL_SHOWN, 'nothing', async (caller, { services, all }) => {
-      const call = await services.calls.find(caller, all.callId)
-      return shown(all, call === null ? [] : [call])
-    }),
+    find: forCaller(CALL_FOUND, 'call_not_found', async (caller, { services, all }) =>
+      shown(all, [await services.calls.find(caller, all.callId)]),
+    ),
   },
   conversations: {
     check: forCaller(
@@ -769,4 +771,10 @@ function named(
   const known = keyIds.filter((id) => seen.includes(id)).map((id) => names.get(id) ?? id)
   if (known.length === keyIds.length) return 'all'
   return known.length === 0 ? 'nothing' : known.sort().join(', ')
+}
+
+/** The same cells for a method that refuses a caller to whom it would show nothing. */
+function refusing(cells: ByPrincipal, reason: string): ByPrincipal {
+  const refused = Object.entries(cells).map(([name, seen]) => [name, seen === 'nothing' ? reason : seen])
+  return Object.fromEntries(refused) as ByPrincipal
 }

@@ -94,7 +94,7 @@ const CHATTERS: ByPrincipal = { ...KEYS, 'upload key': 'permission_denied' }
 
 const CONVERSATION = async ({ all }: MatrixCall) => `conversation(id: "${(await all.newConversation()).id}")`
 const RENAME_CONVERSATION = async ({ all }: MatrixCall) =>
-  `renameConversation(input: { conversationId: "${(await all.newConversation()).id}", name: "a name" })`
+  `renameConversation(input: { id: "${(await all.newConversation()).id}", name: "a name" })`
 
 const KEPT_CHAT = { face: 'graphql', form: (chat: ChatHead) => keptItems(chat, { detail: false }) } as const
 
@@ -156,7 +156,7 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
   ),
   'Query.apiKey': row(KEY_READERS, SHARED, async (call) => `apiKey(id: "${await newKey(call)}")`),
   'Query.apiKeys': row(
-    { ...MANAGERS, neighbour: 'nothing' },
+    { ...MANAGERS, neighbour: 'user_not_found' },
     SHARED,
     ({ caller }) =>
       `apiKeys(state: ACTIVE, expiresBefore: null, ownerId: "${caller.ownerId}", ${ORDERED_PAGE})`,
@@ -271,7 +271,7 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
   'Mutation.deleteConversation': row(
     CONVERSATION_READERS,
     'conversation_not_found',
-    async ({ all }) => `deleteConversation(input: { conversationId: "${(await all.newConversation()).id}" })`,
+    async ({ all }) => `deleteConversation(input: { id: "${(await all.newConversation()).id}" })`,
   ),
   'Mutation.rateCall': row(
     { ...CALL_STOPPERS, 'upload key': 'permission_denied' },

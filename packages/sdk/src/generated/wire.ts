@@ -480,6 +480,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/calls/{call_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a call
+         * Returns the record of a call, also while it runs. Users see the calls of their own keys, administrators all calls, and an API key without the permission `admin` only its own calls. A request that a trusted proxy has bound to an end user gets of these only those of that one. The fields with the platform's own words and with the process that served the call are shown only to administrators.
+         */
+        get: operations["getCall"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/refusals": {
         parameters: {
             query?: never;
@@ -5426,6 +5446,42 @@ export interface operations {
                         };
                     };
                     "text/csv": string;
+                };
+            };
+        };
+    };
+    getCall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** The id of the call. */
+                call_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        /** One admitted call, as the ledger records it. */
+                        data: components["schemas"]["Call"];
+                    };
                 };
             };
         };

@@ -1,6 +1,7 @@
 import { type ApiPromise, apiPromise } from '../api-promise.ts'
 import { type Reply, replyOf } from '../chat/reply.ts'
 import type { ServerChatStream, ServerChatStreamSpec } from '../chat/server-chat-stream.ts'
+import type { Call } from '../generated/wire.ts'
 import type {
   CallReference,
   EndedCall,
@@ -10,17 +11,35 @@ import type {
   StoppedCall,
 } from '../kept/kept-types.ts'
 import type { CallOptions } from '../options.ts'
+import type { GatewayTransport } from '../transport/gateway-transport.ts'
 import type { ServerChat } from './server-chat.ts'
 
 /**
- * Kept calls, which outlive their connection; reached as `client.calls`. The API key that made a call can read it. Calls of every
- * kind can be stopped.
+ * Calls; reached as `client.calls`. Calls of every kind have a record and can be stopped. Kept ones outlive their connection: the API
+ * key that made one can read its reply.
  */
 export class Calls {
   readonly #chats: ServerChat
+  readonly #transport: GatewayTransport
 
-  constructor(chats: ServerChat) {
+  constructor(chats: ServerChat, transport: GatewayTransport) {
     this.#chats = chats
+    this.#transport = transport
+  }
+
+  /**
+   * Returns the record of a call, also while it runs: whose it is, how it ended, and what it took.
+   *
+   * @example
+   * ```ts
+   * const { callId = '' } = await client.chat.create({ agent: 'dify', query: 'Hello' })
+   * const { outcome, duration_ms, total_tokens } = await client.calls.get(callId)
+   * console.log(outcome, duration_ms, total_tokens)
+   * ```
+   */
+  get(id: string, options?: CallOptions): ApiPromise<Call> {
+    const request = { path: '/calls/{call_id}', params: { call_id: id } } as const
+    return this.#transport.data({ method: 'GET', ...request, credential: 'token' }, options)
   }
 
   /**

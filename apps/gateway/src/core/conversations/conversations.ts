@@ -1,4 +1,5 @@
 import { validate } from 'uuid'
+import { requireKnownOwner } from '#core/accounts/users/known-owner.ts'
 import { whoIs } from '#core/audit/actor.ts'
 import { type Audit, eventJson } from '#core/audit/audit.ts'
 import type { Sql } from '#core/database/database.ts'
@@ -6,7 +7,7 @@ import { validIds } from '#core/database/valid-ids.ts'
 import { fail, refuseField } from '#core/errors/errors.ts'
 import { identityInSql } from '#core/ledger/listed-conversations-sql.ts'
 import { type Limits, type OnLimit, requirePoint } from '#core/limits/limits.ts'
-import type { Reads } from '#core/limits/sharing/reads.ts'
+import type { Reads, Slices } from '#core/limits/sharing/reads.ts'
 import type { TakeWrite } from '#core/limits/writes.ts'
 import { allRows } from '#core/lists/all-rows.ts'
 import {
@@ -42,6 +43,8 @@ export interface ConversationsDeps extends AtPlatformDeps {
   readonly limits: Pick<Limits, 'calls'>
   readonly takeWrite: TakeWrite
   readonly audit: Pick<Audit, 'append'>
+  /** @throws Problem `invalid_request` for an agent that is not configured and was never called */
+  requireKnownAgent(agent: string | undefined, slices: Slices | undefined): Promise<void>
 }
 
 /** A conversation that was renamed. */
@@ -76,8 +79,20 @@ export function createConversations(deps: ConversationsDeps) {
       owner: caller.userId,
     }
   }
-  const list = (caller: Principal, query: ConversationQuery, filter: ConversationFilter) =>
-    readOrdered(ordered, query, listing(caller, filter), (ids) => readConversations(sql, ids))
+  /** The conversations that a filter selects, whose agent and owner must be known. */
+  const select = async (caller: Principal, filter: ConversationFilter, signal: AbortSignal | undefined) => {
+    const selected = listing(caller, filter)
+    await requireKnownOwner(sql, caller, filter.ownerId)
+    if (filter.agent !== undefined) {
+      const turn = { owner: caller.userId, signal }
+      await reads.inTurn(turn, (slices) => deps.requireKnownAgent(filter.agent, slices))
+    }
+    return selected
+  }
+  const list = async (caller: Principal, query: ConversationQuery, filter: ConversationFilter) =>
+    readOrdered(ordered, query, await select(caller, filter, query.signal), (ids) =>
+      readConversations(sql, ids),
+    )
 
   async function findMany(caller: Principal, ids: readonly string[]): Promise<Conversation[]> {
     const visible = visibleInSql(caller)
@@ -129,7 +144,7 @@ export function createConversations(deps: ConversationsDeps) {
   }
 
   return {
-    /** @throws Problem `invalid_request`, `permission_denied`; `unavailable`, `rate_limited` where it has to wait too long */
+    /** @throws Problem `invalid_request`, `permission_denied`, `user_not_found`; `unavailable`, `rate_limited` where it has to wait too long */
     async list(
       caller: Principal,
       query: ConversationQuery,
@@ -139,7 +154,7 @@ export function createConversations(deps: ConversationsDeps) {
     },
     /** How many conversations {@link Conversations.list} has on all pages. */
     async count(caller: Principal, filter: ConversationFilter = {}, signal?: AbortSignal): Promise<number> {
-      return countListed(ordered, listing(caller, filter), signal)
+      return countListed(ordered, await select(caller, filter, signal), signal)
     },
     /** All that {@link Conversations.list} has on all pages. The whole export takes one point of the limit for reports. */
     async export(

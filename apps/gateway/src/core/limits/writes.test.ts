@@ -32,7 +32,12 @@ function freshServices() {
   const catalog = { knownIds: () => new Set<string>() }
   const bounds = { maxLifetimeDays: 3_650, activePerUserMax: 1_000, createdPerDayMax: 1_000 }
   return {
-    keys: createKeys({ ...deps, takeWrite, rules: { catalog, limits: rules, ...bounds } }),
+    keys: createKeys({
+      ...deps,
+      sql: services.database.sql,
+      takeWrite,
+      rules: { catalog, limits: rules, ...bounds },
+    }),
     users: createUsers({ ...deps, limits, takeWrite, config: { maxApiCalls: 1 } }),
   }
 }

@@ -251,7 +251,7 @@ describe(kind, () => {
       requirePlace: () => undefined,
     })
     const keysWith = (slices: Slices | undefined) =>
-      createKeys({ ...services, prisma: database.prisma, runtime, rules, reads: readsWith(slices) })
+      createKeys({ ...services, ...database, runtime, rules, reads: readsWith(slices) })
     const [whole, sliced] = [keysWith(undefined), keysWith({ run: (statement) => statement(3) })]
     for (const order of ORDERS) {
       for (const filter of [{ search: 'a' }, { state: 'active' as const }, { search: 'no such name' }]) {

@@ -1,6 +1,7 @@
 import { validate } from 'uuid'
 import { readPagesOfLists } from '#core/database/pages-of-lists.ts'
 import { validIds } from '#core/database/valid-ids.ts'
+import { fail } from '#core/errors/errors.ts'
 import type { Limits, OnLimit } from '#core/limits/limits.ts'
 import { allInSql } from '#core/lists/all-in-sql.ts'
 import { idsBetween, inRangesOfIds, type RowsById } from '#core/lists/rows-by-id.ts'
@@ -97,10 +98,10 @@ export function createCalls({ prisma, sql, reads, limits, requireKnownAgent }: C
         }),
       )
     },
-    /** Returns null for a call that does not exist and for one that the caller may not see. */
-    async find(caller: Principal, id: string, query?: CallQuery): Promise<Call | null> {
-      const [call] = await findMany(caller, [id], query)
-      return call ?? null
+    /** @throws Problem `call_not_found` for a call that does not exist and for one that the caller may not see */
+    async find(caller: Principal, id: string): Promise<Call> {
+      const [call] = await findMany(caller, [id])
+      return call ?? fail('call_not_found')
     },
     /** The calls with these ids that the caller may see, in one statement and in no particular order. */
     findMany,

@@ -11,12 +11,17 @@ const asCaller = async () => ({}) as Principal
 /** Reads give these rows, one after the other, and the last one from then on; without rows they hang. */
 function readerOf(...rows: (Call | null)[]) {
   const waits = new SettlementWaits()
-  const findCall = vi.fn((): Promise<Call | null> => {
+  const findCall = vi.fn((..._asked: unknown[]): Promise<Call | null> => {
     const row = rows.length > 1 ? rows.shift() : rows[0]
     return row === undefined ? new Promise(() => undefined) : Promise.resolve(row)
   })
   const chatCalls = createChatCalls({
-    calls: { find: findCall },
+    calls: {
+      findMany: async (caller, [id = ''], query) => {
+        const call = await findCall(caller, id, query)
+        return call === null ? [] : [call]
+      },
+    },
     ledger: { awaitSettlement: (id) => waits.begin(id) },
   })
   return { waits, findCall, ...chatCalls }

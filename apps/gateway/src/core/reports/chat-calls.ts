@@ -14,17 +14,21 @@ export type ChatCalls = ReturnType<typeof createChatCalls>
 export type CallerLookUp = () => Promise<Principal>
 
 export interface ChatCallsDeps {
-  readonly calls: Pick<Calls, 'find'>
+  readonly calls: Pick<Calls, 'findMany'>
   readonly ledger: Pick<Ledger, 'awaitSettlement'>
 }
 
 const FOUND_WITHIN_MS = 2_000
 
 export function createChatCalls({ calls, ledger }: ChatCallsDeps) {
+  const find = async (caller: Principal, id: string, query?: CallQuery): Promise<Call | null> => {
+    const [call] = await calls.findMany(caller, [id], query)
+    return call ?? null
+  }
   return {
     /** The call of a reply that begins; null if it was not found in time. */
     findRunning: (lookUp: CallerLookUp, id: string, query?: CallQuery): Promise<Call | null> =>
-      inTime(async (found) => found(await calls.find(await lookUp(), id, query))),
+      inTime(async (found) => found(await find(await lookUp(), id, query))),
     /**
      * The call of a reply that has ended in this process. Its settlement is written in the background; this waits for it. If it
      * is not written in time, returns the call as it was read before, still running; null if it was not found in time.
@@ -36,11 +40,11 @@ export function createChatCalls({ calls, ledger }: ChatCallsDeps) {
       try {
         return await inTime(async (found) => {
           const caller = await lookUp()
-          const call = await calls.find(caller, id, columns)
+          const call = await find(caller, id, columns)
           found(call)
           if (call === null || call.outcome !== null) return
           await settlement.written
-          found(await calls.find(caller, id, columns))
+          found(await find(caller, id, columns))
         })
       } finally {
         settlement.leave()

@@ -1,5 +1,6 @@
 import { validate } from 'uuid'
 import { KEY_OWNERS } from '#core/accounts/keys/key-owners.ts'
+import { requireKnownOwner } from '#core/accounts/users/known-owner.ts'
 import type { Sql } from '#core/database/database.ts'
 import { validIds } from '#core/database/valid-ids.ts'
 import { fail } from '#core/errors/errors.ts'
@@ -28,7 +29,9 @@ export interface ScopeFilter {
  */
 export async function scopeOf(sql: Sql, caller: Principal, { keyId, userId }: ScopeFilter): Promise<Scope> {
   const own = ownScopeOf(caller)
-  const narrowed = userId === undefined ? own : ofUser(own, userId)
+  await requireKnownOwner(sql, caller, userId)
+  const narrowed: Scope =
+    userId === undefined || own.kind !== 'all' ? own : { ...own, kind: 'owner', ownerId: userId }
   return keyId === undefined ? narrowed : ofKey(sql, narrowed, keyId)
 }
 
@@ -67,12 +70,6 @@ function ownerIn(scope: OwnerScope): ScopeColumns {
     case 'key':
       return { key_id: scope.keyId }
   }
-}
-
-function ofUser(scope: Scope, userId: string): Scope {
-  if (!validate(userId)) return fail('user_not_found')
-  if (scope.kind === 'all') return { ...scope, kind: 'owner', ownerId: userId }
-  return scope.ownerId === userId ? scope : fail('user_not_found')
 }
 
 /** The ids, out of these, of the keys whose calls the caller may read. */

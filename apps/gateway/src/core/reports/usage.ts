@@ -130,6 +130,7 @@ export function createUsage({
       },
     },
     calls: createCalls({ ...deps, limits }),
+    requireKnownAgent,
     upkeep: {
       /** Ends the subscriptions to updates with `draining` and refuses new ones. */
       endUpdates: (): void => feed.close(),

@@ -228,7 +228,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     takeWrite,
     config: config.users,
   })
-  const { usage, calls, upkeep } = createUsage({
+  const { usage, calls, upkeep, requireKnownAgent } = createUsage({
     database: { kind, ...lanes.reports },
     upkeep: lanes.upkeep,
     runtime,
@@ -254,7 +254,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     takeWrite,
   })
   const rules = { catalog, limits: config.limits, ...config.apiKeys }
-  const keys = createKeys({ prisma, runtime, rules, reads: searches, takeWrite })
+  const keys = createKeys({ prisma, sql, runtime, rules, reads: searches, takeWrite })
   const conversations = createConversations({
     prisma,
     sql,
@@ -262,6 +262,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     limits,
     takeWrite,
     audit,
+    requireKnownAgent,
     catalog,
     upstream,
     stored: deps.conversations,

@@ -98,6 +98,7 @@ export async function openUserServices(serverUrl?: string): Promise<UserServices
     limits: { chat: perMinute(60), upload: perMinute(10) },
   }
   const keys = createKeys({
+    sql,
     prisma,
     runtime,
     reads: searches,

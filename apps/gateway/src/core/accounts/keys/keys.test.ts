@@ -356,6 +356,7 @@ test('limits per minute are checked and shown per minute, whatever the windows o
     limits,
   }
   const windowed = createKeys({
+    sql: services.database.sql,
     ...services,
     prisma: database.prisma,
     runtime,
@@ -455,8 +456,15 @@ test('a list of one owner contains only keys that the caller may see', async () 
   ]
   expect(await seen(admin, owner.userId)).toEqual([[id], 1])
   expect(await seen(owner, owner.userId)).toEqual([[id], 1])
-  expect(await seen(premium, owner.userId)).toEqual([[], 0])
-  expect(await seen(admin, 'no id')).toEqual([[], 0])
+  for (const [caller, ownerId] of [
+    [premium, owner.userId],
+    [premium, v7()],
+    [admin, v7()],
+    [admin, 'no id'],
+  ] as const) {
+    expect(await reasonOf(keys.list(caller, { take: 10 }, { ownerId }))).toBe('user_not_found')
+    expect(await reasonOf(keys.count(caller, { ownerId }))).toBe('user_not_found')
+  }
 })
 
 test('a key leads only those to its owner who may see that user', async () => {

@@ -1,8 +1,10 @@
 import pLimit from 'p-limit'
 import { validate } from 'uuid'
+import { requireKnownOwner } from '#core/accounts/users/known-owner.ts'
 import { recorded, sayWho, whoIs } from '#core/audit/actor.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 import { type Columns, columnsOf } from '#core/database/columns-of.ts'
+import type { Sql } from '#core/database/database.ts'
 import { databaseTime } from '#core/database/database-clock.ts'
 import { validIds } from '#core/database/valid-ids.ts'
 import { fail, refuseField } from '#core/errors/errors.ts'
@@ -56,6 +58,7 @@ export type ResetPeriod = (typeof RESET_PERIODS)[number]
 
 export interface KeysDeps {
   readonly prisma: PrismaClient
+  readonly sql: Sql
   readonly runtime: Runtime
   readonly rules: KeyRules
   readonly reads: Reads
@@ -79,7 +82,7 @@ export interface KeyRateLimits {
  */
 export type Keys = ReturnType<typeof createKeys>
 
-export function createKeys({ prisma, runtime, rules, reads, takeWrite }: KeysDeps) {
+export function createKeys({ prisma, sql, runtime, rules, reads, takeWrite }: KeysDeps) {
   const ordered = {
     prisma,
     reads,
@@ -248,19 +251,28 @@ export function createKeys({ prisma, runtime, rules, reads, takeWrite }: KeysDep
     /**
      * Newest first, unless the query orders otherwise.
      *
-     * @throws Problem `invalid_request`; `unavailable`, `rate_limited` where a search or an order has to wait too long
+     * @throws Problem `invalid_request`, `user_not_found`; `unavailable`, `rate_limited` where a search or an order has to wait too long
      */
-    list,
+    async list(caller: Principal, query: KeyListQuery, filter: KeyFilter = {}) {
+      const found = await list(caller, query, filter)
+      // Only where nothing was found, because a former administrator still sees the keys that it made for others.
+      if (found.length === 0 && query.cursor === undefined)
+        await requireKnownOwner(sql, caller, filter.ownerId)
+      return found
+    },
     /** How many keys {@link Keys.list} has on all pages. */
     async count(caller: Principal, filter: KeyFilter = {}, signal?: AbortSignal): Promise<number> {
       requireManager(caller)
       const { ownerId } = filter
       const filtered = filterInSql(caller, filter, runtime.now())
-      if (ownerId !== undefined && !validate(ownerId)) return 0
-      if (filtered !== undefined) return countListed(ordered, listing(caller, filtered, ownerId), signal)
-      return prisma.apiKey.count({
-        where: { AND: [visibleTo(caller), ownerId === undefined ? {} : { ownerId }] },
-      })
+      if (ownerId !== undefined && !validate(ownerId)) return fail('user_not_found')
+      const where = { AND: [visibleTo(caller), ownerId === undefined ? {} : { ownerId }] }
+      const counted =
+        filtered === undefined
+          ? await prisma.apiKey.count({ where })
+          : await countListed(ordered, listing(caller, filtered, ownerId), signal)
+      if (counted === 0) await requireKnownOwner(sql, caller, ownerId)
+      return counted
     },
     /** The same page of the keys of several owners, by owner; at most two statements. */
     async listOfOwners(

@@ -66,7 +66,9 @@ describe(kind, () => {
       createdPerDayMax: 1_000,
     }
     // Two processes, because one of them queues its creations.
-    const processes = [1, 2].map(() => createKeys({ ...services, prisma, reads: services.searches, rules }))
+    const processes = [1, 2].map(() =>
+      createKeys({ ...services, ...services.database, prisma, reads: services.searches, rules }),
+    )
     const [owner, other] = [await services.join('premium'), await services.join('premium')]
     const expiresAt = new Date(Date.now() + 86_400_000).toISOString()
     const input = { name: 'a key', description: '', permissions: ['chat' as const], expiresAt }
@@ -115,7 +117,9 @@ describe(kind, () => {
     const limits = { chat: { points: 60, windowSeconds: 60 }, upload: { points: 10, windowSeconds: 60 } }
     const bounds = { maxLifetimeDays: 3_650, activePerUserMax: 1_000, createdPerDayMax: 5 }
     const rules = { catalog: { knownIds: () => new Set<string>() }, limits, ...bounds }
-    const processes = [1, 2].map(() => createKeys({ ...services, prisma, reads: services.searches, rules }))
+    const processes = [1, 2].map(() =>
+      createKeys({ ...services, ...services.database, prisma, reads: services.searches, rules }),
+    )
     const owner = await services.join('premium')
     const expiresAt = new Date(Date.now() + 86_400_000).toISOString()
     const input = { name: 'a key', description: '', permissions: ['chat' as const], expiresAt }
