@@ -84,7 +84,7 @@ WITH input AS MATERIALIZED (
     LEFT JOIN locked_users u ON u.id = i.owner_id
     GROUP BY i.owner_id, now.clock) AS each_owner
 ), judged AS MATERIALIZED (
-  SELECT i.*, m.at, m.day, m.month, u.max_api_calls, p.period_start, ${USED} AS used,
+  SELECT i.*, m.at, m.day, m.month, u.max_api_calls, u.quota_period, p.period_start, ${USED} AS used,
     i.id IN (SELECT id FROM repeated) AS is_repeat,
     CASE
       WHEN k.id IS NULL THEN 'key_unknown'${REFUSAL}${GENERATION_REFUSAL}${PAUSE_REFUSAL}
@@ -130,7 +130,7 @@ export const COUNTED = `, counted_users AS (
  *   So other calls pay for pauses with the look at an index.
  * - Rows are named by arrays and by lateral selects of one row, which leave the planner no choice but an index, also where it plans
  *   while the tables are almost empty (`CALL_SETTINGS`).
- * - All answers are returned as one JSON value, `[refusal, key, owner, max_api_calls, null, pause, generation]` for each call, because separate
+ * - All answers are returned as one JSON value, `[refusal, key, owner, max_api_calls, null, pause, generation, quota_period]` for each call, because separate
  *   rows cost the client several times as much.
  */
 export const ADMIT = `${judged(ADMISSION_COLUMNS)}, ranked AS MATERIALIZED (
@@ -146,7 +146,7 @@ SELECT coalesce(json_agg(json_build_array(
       WHEN r.is_repeat OR r.id IN (SELECT id FROM written) THEN NULL
       ELSE coalesce(r.refusal, 'quota_exceeded')
     END,
-    r.key_id, r.owner_id, r.max_api_calls, NULL, ${PAUSE_ANSWER}, r.generation) ORDER BY r.n), '[]') AS answers
+    r.key_id, r.owner_id, r.max_api_calls, NULL, ${PAUSE_ANSWER}, r.generation, r.quota_period) ORDER BY r.n), '[]') AS answers
 FROM ranked r`
 
 /**
@@ -193,7 +193,7 @@ WITH locked AS MATERIALIZED (
 SELECT json_build_array(coalesce(
   (SELECT json_build_array(
       CASE WHEN is_repeat OR id IN (SELECT id FROM written) THEN NULL ELSE coalesce(refusal, 'quota_exceeded') END,
-      key_id, owner_id, max_api_calls, NULL, ${PAUSE_ANSWER}, generation)
+      key_id, owner_id, max_api_calls, NULL, ${PAUSE_ANSWER}, generation, quota_period)
    FROM judged r),
   '["key_unknown", null, null, null]')) AS answers`
 

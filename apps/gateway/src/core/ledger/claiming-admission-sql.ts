@@ -55,7 +55,7 @@ SELECT coalesce(json_agg(json_build_array(
         CASE WHEN r.claims IN (SELECT claims FROM within_quota) THEN 'pause_over' END, 'quota_exceeded')
       WHEN e.fingerprint <> decode(r.fingerprint, 'hex') THEN 'idempotency_mismatch'
     END,
-    r.key_id, r.owner_id, r.max_api_calls, e.call_id, ${PAUSE_ANSWER}, r.generation) ORDER BY r.n), '[]') AS answers
+    r.key_id, r.owner_id, r.max_api_calls, e.call_id, ${PAUSE_ANSWER}, r.generation, r.quota_period) ORDER BY r.n), '[]') AS answers
 FROM ranked r
 LEFT JOIN claimed c ON r.is_valid AND c.key_id = r.key_id AND c.hash = r.claim
 LEFT JOIN LATERAL (

@@ -189,7 +189,7 @@ describe(kind, () => {
     const results = await admitAll([keptCall(key, { kept }), ...others])
     expect(results).toEqual(['quota_exceeded', 'quota_exceeded', 'quota_exceeded'])
     await expect(ledger.admit(keptCall(key, { kept }))).rejects.toMatchObject({
-      detail: 'max_api_calls of 1 is reached.',
+      detail: 'max_api_calls of 1 is reached; an administrator can raise it.',
     })
     expect(await countsOf(key)).toEqual({ ...NONE, rows: 1, counted: 1, user: 1 })
     await database.prisma.user.update({ where: { id: key.ownerId }, data: { maxApiCalls: 2 } })

@@ -114,11 +114,17 @@ describe(kind, () => {
       ])
     })
 
-    test('the error for an exceeded quota names the limit', async () => {
+    test('the error for an exceeded quota names the limit, and when it begins anew', async () => {
       const key = await keyOf(await userOf({ maxApiCalls: 0 }))
       await expect(admit(admissionOf(key))).rejects.toMatchObject({
         status: 429,
-        detail: 'max_api_calls of 0 is reached.',
+        detail: 'max_api_calls of 0 is reached; an administrator can raise it.',
+      })
+      const ofMonth = await keyOf(await userOf({ maxApiCalls: 0, quotaPeriod: 'month' }))
+      await expect(admit(admissionOf(ofMonth))).rejects.toMatchObject({
+        detail: expect.stringMatching(
+          /^max_api_calls of 0 a month is reached; the next month begins at \d{4}-\d\d-01T00:00:00\.000Z\.$/,
+        ),
       })
     })
 

@@ -1,3 +1,4 @@
+import { periodEnd } from '#core/accounts/users/quota-period.ts'
 import { withDeadline } from '#core/base/async/deadline.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import type { Runtime } from '#core/base/runtime.ts'
@@ -170,13 +171,13 @@ export function createLedger(deps: LedgerDeps): Ledger {
         throw new Problem('unavailable', { limit: partOf(cause), retryAfterSeconds: 1, cause })
       }
       if (decision === undefined) throw new Error('an admission was left out of its batch')
-      const [refusal, keyId, ownerId, maxApiCalls, , openPauseId, generation] = decision
+      const [refusal, keyId, ownerId, , , openPauseId, generation] = decision
       if (refusal === 'pause_open') {
         if (openPauseId == null) throw new Error('an admission met a pause that it does not name')
         return { keyId, ownerId, openPauseId }
       }
       if (refusal !== null)
-        throw new Problem(refusal, { detail: refusalDetail(refusal, admission, maxApiCalls) })
+        throw new Problem(refusal, { detail: refusalDetail(refusal, admission, decision, runtime.now()) })
       const earlier = attachedTo(decision)
       if (earlier !== undefined) return { keyId, ownerId, attachedTo: earlier }
       return { keyId, ownerId, ...(generation && { generation }) }
@@ -219,8 +220,13 @@ interface LedgerBatch {
 function refusalDetail(
   refusal: ErrorReason,
   { kind }: Pick<Admission, 'kind'>,
-  maxApiCalls: number,
+  [, , , maxApiCalls, , , , quotaPeriod]: AdmissionAnswer,
+  now: Date,
 ): string | undefined {
   if (refusal === 'permission_denied') return `the API key needs the permission ${kind}.`
-  return refusal === 'quota_exceeded' ? `max_api_calls of ${maxApiCalls} is reached.` : undefined
+  if (refusal !== 'quota_exceeded') return undefined
+  const end = periodEnd(quotaPeriod ?? 'none', now)?.toISOString()
+  const next =
+    end === undefined ? 'an administrator can raise it' : `the next ${quotaPeriod} begins at ${end}`
+  return `max_api_calls of ${maxApiCalls}${end === undefined ? '' : ` a ${quotaPeriod}`} is reached; ${next}.`
 }

@@ -234,8 +234,28 @@ export async function requirePoint(limiter: Limiter, key: string, onLimit?: OnLi
   if (!verdict.allowed) throw exceeded(verdict)
 }
 
-/** The refusal of what exceeds a limit. */
-export function exceeded({ limit, whole, resetSeconds }: LimitVerdict, detail?: string): Problem {
+/** What each of the limits counts, for the message of a refusal. */
+const COUNTED: { readonly [Name in LimitName]?: string } = {
+  chat: 'chats with this API key',
+  upload: 'uploads with this API key',
+  agents: 'lists of agents',
+  reports: 'reports',
+  calls: 'pages of records',
+  reads: 'reads',
+  writes: 'changes by this user',
+  admin_writes: 'changes by this administrator',
+  login: 'wrong passwords for this user',
+  login_address: 'failed logins from this address',
+  successful_logins: 'logins of this user from this address',
+  refused_keys: 'refused API keys from this address',
+}
+
+/** The refusal of what exceeds a limit. It says which one, how many it allows and when it allows more. */
+export function exceeded({ limit, whole, resetSeconds }: LimitVerdict): Problem {
+  const { points, windowSeconds, of } = whole
+  const whose = of === 'key' ? "The API key's own limit" : 'The limit'
+  const most = `at most ${points} ${COUNTED[limit] ?? 'requests'} in ${windowSeconds} seconds`
+  const detail = `${whose} \`${limit}\` is reached: ${most}. Try again in ${resetSeconds} seconds.`
   return new Problem('rate_limited', { detail, limit, reached: whole, retryAfterSeconds: resetSeconds })
 }
 

@@ -7,22 +7,23 @@ import { graphqlErrorOf, nameRequest } from '../errors.ts'
 
 /** The problem of an address that has sent too many documents that were refused. */
 export function closedProblem(retryAfterSeconds: number): Problem {
-  return new Problem('rate_limited', { detail: CLOSED, limit: 'refused_documents', retryAfterSeconds })
+  return closed(CLOSED, retryAfterSeconds)
 }
 
 /** The problem of a caller that has sent too many documents that were refused. */
 export function closedToCallerProblem(retryAfterSeconds: number): Problem {
-  return new Problem('rate_limited', {
-    detail: CLOSED_TO_CALLER,
-    limit: 'refused_documents',
-    retryAfterSeconds,
-  })
+  return closed(CLOSED_TO_CALLER, retryAfterSeconds)
+}
+
+function closed(cause: string, retryAfterSeconds: number): Problem {
+  const detail = `The limit \`refused_documents\` is reached: ${cause} Try again in ${retryAfterSeconds} seconds.`
+  return new Problem('rate_limited', { detail, limit: 'refused_documents', retryAfterSeconds })
 }
 
 const CLOSED =
-  'Too many documents from this address were refused. Documents with a valid credential are still answered, and those that only log in.'
+  'too many documents from this address were refused. Documents with a valid credential are still answered, and those that only log in.'
 const CLOSED_TO_CALLER =
-  'Too many documents of this credential were refused. Those that are no larger than without a credential are still answered.'
+  'too many documents of this credential were refused. Those that are no larger than without a credential are still answered.'
 
 /** The sender of a request that has no valid credential. */
 export function unknownSender({ ip, headers }: Pick<FastifyRequest, 'ip' | 'headers'>): DocumentSender {

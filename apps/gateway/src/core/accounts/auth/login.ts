@@ -13,7 +13,7 @@ import type { Sql } from '#core/database/database.ts'
 import { AMPLE_SPACE, type DiskSpace } from '#core/database/disk/disk-space.ts'
 import { isUnavailable } from '#core/errors/connection-error.ts'
 import { fail } from '#core/errors/errors.ts'
-import { exceeded, type Limiter, type Limits } from '#core/limits/limits.ts'
+import { type Limits, requirePoint } from '#core/limits/limits.ts'
 import { networkOf } from '#core/limits/network-of.ts'
 import { allOf, ifGiven } from '#core/requests/input/all-of.ts'
 import { requireText } from '#core/requests/input/input-rules.ts'
@@ -105,9 +105,9 @@ export function createLogin({
    */
   async function countAttempt(network: string, name: string): Promise<() => Promise<unknown>> {
     const { login: perName, loginAddress: perAddress } = limits
-    await take(perAddress, network)
+    await requirePoint(perAddress, network)
     try {
-      await take(perName, `${network} ${name}`)
+      await requirePoint(perName, `${network} ${name}`)
     } catch (error) {
       await perAddress.giveBack(network)
       throw error
@@ -142,7 +142,7 @@ export function createLogin({
       checkLogin(input)
       const accepted = await runQueued(() => attempt(input, from))
       // Each login leaves a token and an event of the audit log.
-      await take(limits.successfulLogins, `${networkOf(from.address)} ${accepted.id}`, 'logins')
+      await requirePoint(limits.successfulLogins, `${networkOf(from.address)} ${accepted.id}`)
       // The token carries the epoch of the row whose password was checked: if the password has changed meanwhile, the token
       // is already revoked.
       const { tokenId, ...token } = await tokens.issue(accepted)
@@ -183,9 +183,4 @@ export function checkLogin({ username, password }: Partial<LoginInput>): void {
     // The cost of hashing grows with the length of the text, so the length is checked first.
     password: () => ifGiven(password, (text) => requireText(['password'], text, PASSWORD_CHARACTERS_MAX)),
   })
-}
-
-async function take(limiter: Limiter, key: string, what = 'failed logins'): Promise<void> {
-  const verdict = await limiter.take(key)
-  if (!verdict.allowed) throw exceeded(verdict, `Too many ${what}.`)
 }

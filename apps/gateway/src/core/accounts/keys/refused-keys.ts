@@ -15,8 +15,7 @@ export async function refuseKey(
 ): Promise<never> {
   const verdict = await limits.refusedKeys.take(networkOf(address))
   if (verdict.allowed) throw problem
-  const detail = `At most ${verdict.points} refused keys in ${verdict.windowSeconds} s from one address.`
-  throw exceeded(verdict, detail).refusing(problem.refused)
+  throw exceeded(verdict).refusing(problem.refused)
 }
 
 /** Whether the network of this address has sent as many rejected keys as it may. It asks no store. */

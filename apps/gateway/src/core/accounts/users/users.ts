@@ -6,7 +6,7 @@ import { type Columns, columnsOf } from '#core/database/columns-of.ts'
 import { databaseTime } from '#core/database/database-clock.ts'
 import { validIds } from '#core/database/valid-ids.ts'
 import { fail, refuseField } from '#core/errors/errors.ts'
-import { exceeded, type Limits, type OnLimit, requirePoint } from '#core/limits/limits.ts'
+import { type Limits, type OnLimit, requirePoint } from '#core/limits/limits.ts'
 import type { Reads } from '#core/limits/sharing/reads.ts'
 import type { TakeWrite } from '#core/limits/writes.ts'
 import {
@@ -110,8 +110,7 @@ export function createUsers({ prisma, runtime, limits, passwords, reads, takeWri
    */
   async function requireCurrentPassword(id: string, passwordHash: string, current: string): Promise<void> {
     const limitKey = `password ${id}`
-    const verdict = await limits.login.take(limitKey)
-    if (!verdict.allowed) throw exceeded(verdict, 'Too many wrong passwords.')
+    await requirePoint(limits.login, limitKey)
     if (!(await passwords.verify(passwordHash, current))) refuseCurrentPassword()
     await limits.login.giveBack(limitKey)
   }
