@@ -31,7 +31,7 @@ export const GUARANTEES = [
     'a replaced text is the replacement alone; a stream has the text sent so far and the replacement',
   ),
   must('REPLY-10', 'a completed reply without text is agent_empty_reply, except for openai agents'),
-  must('REPLY-11', 'listed files reach the platform through both interfaces'),
+  must('REPLY-11', 'listed files reach the platform through both interfaces, also without a text'),
   must('REPLY-12', 'variables reach the platform'),
 
   must('FILES-01', 'an uploaded file reaches the platform whole, through both interfaces'),

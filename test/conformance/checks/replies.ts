@@ -116,9 +116,11 @@ export const REPLIES = {
   async 'REPLY-11'(trial) {
     const files = ['https://files.example.com/report.pdf', 'https://files.example.com/photo.png']
     for (const face of ['rest', 'openai'] as const) {
-      const { text } = await trial.ask({ face, query: HELLO, files })
-      expect(text).toContain('I received 2 files')
-      for (const name of ['report.pdf', 'photo.png']) expect(text).toContain(name)
+      for (const query of [HELLO, '']) {
+        const { text } = await trial.ask({ face, query, files })
+        expect(text).toContain('I received 2 files')
+        for (const name of ['report.pdf', 'photo.png']) expect(text).toContain(name)
+      }
     }
   },
 

@@ -186,7 +186,7 @@ function readMessages({ messages }: JsonRecord, refuse: Refuse): Question & { ea
     .filter(({ role }) => role === 'user')
     .map(({ content }) => readContent(content))
   const last = questions.at(-1)
-  if (!last?.query) throw refuse(known.questionIsEmpty)
+  if (!last?.query && !last?.files.length) throw refuse(known.questionIsEmpty)
   return { ...last, earlier: questions.slice(0, -1).map(({ query }) => query) }
 }
 

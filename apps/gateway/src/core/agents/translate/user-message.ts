@@ -13,5 +13,6 @@ export function userMessage(query: string, files: readonly AgentFile[]): CallMes
       ? { type: 'image_url', image_url: { url } }
       : { type: 'file', file: { filename: name, file_data: url } },
   )
-  return { role: 'user', content: [{ type: 'text', text: query }, ...parts] }
+  const text = query.trim() === '' ? [] : [{ type: 'text', text: query }]
+  return { role: 'user', content: [...text, ...parts] }
 }

@@ -213,7 +213,8 @@ test('if a header names the agent, the model names what follows its slash', () =
 
 test('a blank query, an empty message array and an unknown role are rejected without a schema', () => {
   for (const query of ['', ' \n\u3000']) {
-    expect(refusal({ query })?.detail).toBe('query: expected a string that is not blank.')
+    expect(refusal({ query })?.detail).toBe('query: expected a string that is not blank, or files.')
+    expect(refusal({ query, files: ['https://example.com/a.png'] })).toBeUndefined()
   }
   for (const agent of ['openai', 'dify']) {
     expect(refusal(modelCall(agent, { messages: [] }))?.detail).toBe(

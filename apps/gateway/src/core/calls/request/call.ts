@@ -180,12 +180,12 @@ export function checkCall(
 }
 
 function rulesOfQuestion(
-  { query, files, variables }: RequestedQuestion,
+  { files, variables, ...asked }: RequestedQuestion,
   answer: ChatRequest['answer'],
   urls: RequestUrls,
 ) {
   return {
-    query: () => (answer === undefined ? requireQuery(query) : undefined),
+    query: () => (answer === undefined ? requireQuery({ ...asked, files }) : undefined),
     files() {
       requireItems(['files'], files, FILES_MAX)
       eachOf(files, (file, index) => requireFile({ field: ['files', index], file }, urls))
@@ -223,8 +223,9 @@ function requireConversationId(agent: Agent, { asks, conversation }: ChatRequest
   return true
 }
 
-function requireQuery(query: string): void {
-  if (isBlank(query)) refuseField(['query'], 'expected a string that is not blank.')
+function requireQuery({ query, files }: Pick<RequestedQuestion, 'query' | 'files'>): void {
+  if (isBlank(query) && files.length === 0)
+    refuseField(['query'], 'expected a string that is not blank, or files.')
 }
 
 function hasOwnFiles(asks: AsksOf, urls: RequestUrls): boolean {
@@ -253,7 +254,7 @@ function resolveAsks(
   isNamedAnew = false,
 ): AsksOf {
   if (asks.kind === 'question') {
-    if (answer === undefined) requireQuery(asks.query)
+    if (answer === undefined) requireQuery(asks)
     const files = asks.files.map((file, index) => ({ field: ['files', index], file }))
     return { ...asks, files, isWhole: false, isLastOfMany: false }
   }
@@ -276,8 +277,8 @@ function resolveAsks(
   const isWhole = (context === 'none' || isNew) && answer === undefined
   const last = lastUserPrompt(messages, rules)
   const { query, files } = isWhole ? wholePrompt(messages, rules) : last
-  if (isBlank(query) && answer === undefined)
-    refuseField(['messages'], 'expected a user message that is not blank.')
+  if (isBlank(query) && files.length === 0 && answer === undefined)
+    refuseField(['messages'], 'expected a user message that is not blank, or files in it.')
   const isLastOfMany = !isWhole && messages.length > 1
   return { kind: 'question', query, files, variables: {}, isWhole, isLastOfMany, lastQuery: last.query }
 }

@@ -36,7 +36,8 @@ export function messageOf(
 }
 
 function sentParts({ query, answer, files, variables }: AgentCall): readonly SentPart[] {
-  const asked: readonly SentPart[] = answer === undefined ? [{ text: query }] : [answerPart(answer)]
+  const question = query.trim() === '' && files.length > 0 ? [] : [{ text: query }]
+  const asked: readonly SentPart[] = answer === undefined ? question : [answerPart(answer)]
   return [
     ...asked,
     ...(Object.keys(variables).length > 0 ? [{ data: variables, mediaType: 'application/json' }] : []),

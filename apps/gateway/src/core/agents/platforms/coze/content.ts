@@ -1,12 +1,15 @@
 import type { AgentCall, AgentFile } from '#core/agents/adapter.ts'
+import { textOfQuestion } from '#core/agents/translate/text-of-question.ts'
 import { type JsonObject, parseJson } from '#core/base/values/json.ts'
 
 /** The content of a question with its files. */
-export function contentOf({ query, files }: AgentCall): object {
+export function contentOf(call: AgentCall): object {
+  const { files } = call
+  const text = textOfQuestion(call)
   // Coze rejects an `object_string` that contains only a text.
-  if (files.length === 0) return { content_type: 'text', content: query }
+  if (files.length === 0) return { content_type: 'text', content: text }
   const parts = files.map(filePart)
-  return { content_type: 'object_string', content: JSON.stringify([{ type: 'text', text: query }, ...parts]) }
+  return { content_type: 'object_string', content: JSON.stringify([{ type: 'text', text }, ...parts]) }
 }
 
 function filePart(file: AgentFile): object {

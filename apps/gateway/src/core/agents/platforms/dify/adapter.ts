@@ -22,6 +22,7 @@ import { EMPTY_PAUSE, pauseEvents } from '#core/agents/translate/replies/pause-e
 import { SaidText } from '#core/agents/translate/replies/said-text.ts'
 import { usageOf } from '#core/agents/translate/replies/token-counts.ts'
 import { textEvent } from '#core/agents/translate/text-event.ts'
+import { textOfQuestion } from '#core/agents/translate/text-of-question.ts'
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/base/values/json.ts'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 import { difyConversations } from './conversations.ts'
@@ -118,8 +119,9 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
   takesDataUrls: false,
 
   buildRequest(call) {
-    const { agent, query, variables, files, answer } = call
+    const { agent, variables, files, answer } = call
     if (answer !== undefined) return listen(call, answer)
+    const query = textOfQuestion(call)
     const { mode } = agent.options
     const isChat = mode === 'chat'
     const body = {

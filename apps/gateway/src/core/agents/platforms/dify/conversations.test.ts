@@ -16,7 +16,7 @@ const calls = dify.conversations?.(agent)
 const NO_HEADER = () => undefined
 
 test('the messages are asked for by turns, and read with their files, ratings and the next cursor', () => {
-  const call = calls?.history?.(conversation, { limit: 5 })
+  const call = calls?.history?.(conversation, { limit: 3 })
   if (call === undefined) throw new Error('there is no such call')
   expect(call.request).toEqual({
     method: 'GET',

@@ -34,7 +34,7 @@ function history(
   conversation: PlatformConversation,
   { limit, before }: { readonly limit: number; readonly before?: string },
 ): HelperCall<PlatformHistory> {
-  const turns = Math.min(Math.max(Math.floor(limit / 2), 1), TURNS_MAX)
+  const turns = Math.min(Math.max(Math.ceil(limit / 2), 1), TURNS_MAX)
   const query = new URLSearchParams({
     conversation_id: conversation.platformConversationId,
     user: conversation.endUser,

@@ -254,7 +254,7 @@ function contentOf({ query: asked, answer, files }: AgentCall): unknown {
     // FastGPT derives the file type from the name.
     kind === 'image' ? { type: 'image_url', image_url: { url } } : { type: 'file_url', name, url },
   )
-  return [{ type: 'text', text: query }, ...parts]
+  return query.trim() === '' ? parts : [{ type: 'text', text: query }, ...parts]
 }
 
 function answer(frame: unknown, isFirst: boolean, state: FastGptState): readonly ChatEvent[] {

@@ -15,6 +15,7 @@ import { pauseEvents } from '#core/agents/translate/replies/pause-events.ts'
 import { usageOf } from '#core/agents/translate/replies/token-counts.ts'
 import { stringValues } from '#core/agents/translate/string-values.ts'
 import { textEvent } from '#core/agents/translate/text-event.ts'
+import { textOfQuestion } from '#core/agents/translate/text-of-question.ts'
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/base/values/json.ts'
 import { hiagentConversations } from './conversations.ts'
 import { bodyFailure, hiagentRefusal } from './failures.ts'
@@ -45,10 +46,10 @@ export const hiagent: Adapter<typeof NO_OPTIONS, HiAgentState> = {
   takesDataUrls: false,
 
   buildRequest(call) {
-    const { platformConversationId, query, answer, files } = call
+    const { platformConversationId, answer, files } = call
     return post(call, 'chat_query_v2', {
       AppConversationID: platformConversationId,
-      Query: answer === undefined ? query : textOfAnswer(answer),
+      Query: answer === undefined ? textOfQuestion(call) : textOfAnswer(answer),
       ResponseMode: 'streaming',
       QueryExtends: files.length === 0 ? undefined : { Files: filesByUrl(files).map(fileInfo) },
     })

@@ -29,7 +29,7 @@ function history(
   conversation: PlatformConversation,
   { limit, before }: { readonly limit: number; readonly before?: string },
 ): HelperCall<PlatformHistory> {
-  const turns = Math.max(Math.floor(limit / 2), 1)
+  const turns = Math.max(Math.ceil(limit / 2), 1)
   // One more shows whether there are more.
   const asked = before === undefined ? Math.min(turns + 1, TURNS_MAX) : TURNS_MAX
   const request = ask(conversation, 'get_conversation_messages', { Limit: asked })
