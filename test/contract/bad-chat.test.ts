@@ -231,12 +231,14 @@ describe('the order of the checks', () => {
     expect(await refused({ query: 1 }, { headers: { agent: 'nobody' } })).toBe('invalid_request')
   })
 
-  test('agent, ids, app, requirements of the agent and files follow in this order', async () => {
+  test('an agent, an app and what the agent requires are refused by their own reasons where nothing else is wrong', async () => {
+    expect(await refused({ app_id: '' }, { headers: { agent: 'nobody' } })).toBe('unknown_agent')
+    expect(await refused({ app_id: 'three' }, { headers: { agent: 'apps' } })).toBe('app_not_found')
+    expect(await refused({ app_id: '' }, {})).toBe('app_id_required')
     const files = ['none']
-    expect(await refused({ app_id: '\n', files }, { headers: { agent: 'nobody' } })).toBe('unknown_agent')
-    expect(await refused({ app_id: 'three', files }, { headers: { agent: 'apps' } })).toBe('app_not_found')
-    expect(await refused({ app_id: '', files }, {})).toBe('app_id_required')
     expect(await refused({ files }, {})).toBe('invalid_request')
+    // None of their reasons says what is wrong with a request that has several.
+    expect(await refused({ app_id: 'three', files }, { headers: { agent: 'apps' } })).toBe('invalid_request')
   })
 
   test('requests that are rejected earlier do not count against the rate limit', async () => {

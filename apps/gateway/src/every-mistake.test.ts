@@ -137,16 +137,18 @@ describe('REST names every mistake of a form, in the order of its schema', () =>
     ])
   })
 
-  test('a chat whose types are right keeps the reason of its first mistake', async () => {
+  test('a chat with mistakes of several reasons is an invalid request', async () => {
     const chat = { app_id: '', chat_id: 'a\nb', stream: true, detail: false, query: 'q', conversation_id: '' }
     const headers = { authorization: `Bearer ${apiKey}`, agent: 'nobody' }
     const body = { ...chat, files: ['ftp://a'] }
     expect(await fieldsOf('POST', '/api/v1/chat', body, headers)).toEqual([
-      'headers.agent',
       'body.chat_id',
       'body.files[0]',
+      'headers.agent',
     ])
-    expect((await send('POST', '/api/v1/chat', body, headers)).reason).toBe('unknown_agent')
+    expect((await send('POST', '/api/v1/chat', body, headers)).reason).toBe('invalid_request')
+    const alone = { ...body, chat_id: '', files: [] }
+    expect((await send('POST', '/api/v1/chat', alone, headers)).reason).toBe('unknown_agent')
   })
 
   test('for the parameters of a report and of a list', async () => {

@@ -7,6 +7,7 @@ import type { BoundsBySender } from '#core/limits/document-bounds.ts'
 import { lookUpSuspects } from '#http/guards/credentials.ts'
 import type { GuardLargeBodies } from '#http/guards/large-bodies.ts'
 import { abortedWith } from '#http/request/aborted-with.ts'
+import { RequestProblem } from '#http/request/field-place.ts'
 import { problemHeaders, toProblem } from '#http/response/problem.ts'
 import { useAdmission, useRefusalCount } from './admission/admission-plugin.ts'
 import { createDocumentAdmission } from './admission/admit-document.ts'
@@ -94,7 +95,7 @@ export async function graphqlRoutes(
     ],
   })
   app.setErrorHandler((error, request, reply) =>
-    sendGraphqlProblem(withCost(toProblem(error), request), request, reply),
+    sendGraphqlProblem(withCost(ofParameter(toProblem(error)), request), request, reply),
   )
   const closedDoor = createClosedDoor(services.refusedDocuments)
   const takesAnyDocument = settings.documents !== 'trusted'
@@ -135,6 +136,13 @@ function acceptOf({ headers }: FastifyRequest): Record<string, string> {
 const BODY_EXPECTED = 'expected a JSON object with query.'
 const RESULT_EXPECTED =
   'accept: expected application/graphql-response+json or application/json, and text/event-stream for a subscription.'
+
+/** What is wrong in the body is wrong in a parameter, which has no other name in GraphQL. */
+function ofParameter(problem: Problem): Problem {
+  if (!(problem instanceof RequestProblem) || problem.place.part !== 'body') return problem
+  const { place, text, reason } = problem
+  return new Problem(reason, { field: place.path.length === 0 ? ['body'] : place.path, detail: text })
+}
 
 /** How large a body may be; its size is not known, since no more of it is read. */
 function withCost(problem: Problem, { routeOptions: { bodyLimit } }: FastifyRequest): Problem {

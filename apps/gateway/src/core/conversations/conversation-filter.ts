@@ -76,8 +76,13 @@ function ownedBy(ownerId: string): Prisma.Sql {
 }
 
 function searchInSql(search: Search): Prisma.Sql {
-  const places = ['name', 'conversation', 'end_user'].map((column) => search.isIn(`lower(${column})`))
+  const places = ['name', 'conversation', 'end_user'].map((column) => search.isIn(inAnyForm(column)))
   return Prisma.sql`(${Prisma.join(places, ' OR ')})`
+}
+
+/** The form of `caseKey`, as far as the locale of the database has it, for texts beside which that form is not stored. */
+function inAnyForm(column: string): string {
+  return `replace(lower(normalize(${column}, NFKC)), 'ς', 'σ')`
 }
 
 /** Whether the caller may see any conversation at all. */

@@ -101,36 +101,59 @@ export async function readHistory(
   }
 }
 
-/** Begins the cursors of platforms, so that they are no ids of messages. */
-const CURSOR = 'at:'
-/** So many pages are searched for a message. */
-const SEARCHED_PAGES = 10
+/** Begins a page of the platform, by the platform's cursor. */
+const AT = 'at:'
+/** Begins a cursor that also names the message of that page before which the next page ends. */
+const WITHIN = 'in:'
+/** So many pages of the platform are read for one of ours. */
+const PAGES_MAX = 10
 
-/** The page before a cursor of the platform, or before a message, which is searched for; `before` of the result is either. */
+/** Where a page ends: before a message, which is searched for from a page of the platform on. */
+interface PageEnd {
+  readonly cursor: string | undefined
+  readonly message: string | undefined
+}
+
+function pageEnd(before: string | undefined): PageEnd {
+  if (before === undefined) return { cursor: undefined, message: undefined }
+  if (before.startsWith(AT)) return { cursor: before.slice(AT.length), message: undefined }
+  if (!before.startsWith(WITHIN)) return { cursor: undefined, message: before }
+  const [cursor = '', message = ''] = before.slice(WITHIN.length).split(':').map(decoded)
+  return { cursor: cursor || undefined, message }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return refuseBefore()
+  }
+}
+
+/** Exactly as many messages as are asked for, if there are as many: platforms that count turns give more or fewer. */
 async function readBefore(
   { limit, before }: HistoryPage,
   ask: (limit: number, cursor: string | undefined) => Promise<PlatformHistory>,
 ): Promise<PlatformHistory> {
-  const at = async (cursor: string | undefined): Promise<PlatformHistory> => {
-    const { items, before: next } = await ask(limit, cursor)
-    return { items, ...(next !== undefined && { before: CURSOR + next }) }
-  }
-  if (before === undefined || before.startsWith(CURSOR)) return at(before?.slice(CURSOR.length))
-  let cursor: string | undefined
-  for (let pages = 0; pages < SEARCHED_PAGES; pages += 1) {
-    const page = await ask(HISTORY_ITEMS_MAX, cursor)
-    const place = page.items.findIndex(({ id }) => id === before)
-    if (place === 0) return page.before === undefined ? { items: [] } : at(page.before)
-    if (place > 0) {
-      const older = page.items.slice(0, place)
-      const hasMore = older.length > limit || page.before !== undefined
-      const items = older.slice(-limit)
-      return { items, ...(hasMore && items[0] !== undefined && { before: items[0].id }) }
+  let { cursor, message } = pageEnd(before)
+  let items: readonly PlatformMessage[] = []
+  for (let pages = 0; pages < PAGES_MAX; pages += 1) {
+    const page = await ask(message === undefined ? limit - items.length : HISTORY_ITEMS_MAX, cursor)
+    const end = message === undefined ? page.items.length : page.items.findIndex(({ id }) => id === message)
+    if (end >= 0) {
+      message = undefined
+      items = [...page.items.slice(0, end), ...items]
+      const shown = items.slice(-limit)
+      if (shown[0] !== undefined && items.length > limit) {
+        const place = [cursor ?? '', shown[0].id].map(encodeURIComponent).join(':')
+        return { items: shown, before: WITHIN + place }
+      }
     }
-    if (page.before === undefined) break
     cursor = page.before
+    if (cursor === undefined || items.length === limit) break
   }
-  return refuseBefore()
+  if (message !== undefined) return refuseBefore()
+  return { items, ...(cursor !== undefined && { before: AT + cursor }) }
 }
 
 interface Answer {

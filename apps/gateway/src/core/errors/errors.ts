@@ -346,11 +346,15 @@ export class Problem extends Error {
     return new Problem(reason, options).refusing(this.#refused)
   }
 
-  /** The same problem with mistakes in further fields; of those in the same field the first is kept. */
-  with(mistakes: readonly Mistake[]): Problem {
-    const { reason, field, retryAfterSeconds, limit, reached, cause } = this
+  /**
+   * The same problem with the mistakes of others; of those in the same field the first is kept. Where the reasons differ, none of
+   * them describes the request, so that it becomes `invalid_request`.
+   */
+  with(problems: readonly Pick<Problem, 'reason' | 'mistakes'>[]): Problem {
+    const { field, retryAfterSeconds, limit, reached, cause } = this
+    const reason = problems.every((other) => other.reason === this.reason) ? this.reason : 'invalid_request'
     const byField = new Map<string, Mistake>()
-    for (const mistake of [...this.mistakes, ...mistakes]) {
+    for (const mistake of [...this.mistakes, ...problems.flatMap(({ mistakes }) => mistakes)]) {
       const name = joinPath(mistake.field)
       if (!byField.has(name)) byField.set(name, mistake)
     }

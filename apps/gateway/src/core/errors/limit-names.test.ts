@@ -47,7 +47,7 @@ test('the limit and the requester stay when a face names the fields of a problem
   const problem = new Problem('rate_limited', { field: ['a'], limit: 'chat' }).refusing({ ownerId: 'owner' })
   const others = [
     problem.at(['b']),
-    problem.with([{ field: ['c'], text: 'is wrong.' }]),
+    problem.with([new Problem('invalid_request', { field: ['c'], detail: 'is wrong.' })]),
     problem.replaced({ field: ['d'], text: 'is wrong.' }, []),
   ]
   for (const other of others) expect([other.limit, other.refused]).toEqual(['chat', { ownerId: 'owner' }])

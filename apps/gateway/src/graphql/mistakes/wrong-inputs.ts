@@ -25,10 +25,8 @@ export async function wrongInputs(
   literals: readonly GraphQLError[],
   context: GraphqlContext,
 ): Promise<GraphQLError | undefined> {
-  const shape: Mistake[] = [
-    ...literals.flatMap((error) => problemBehind(error)?.mistakes ?? []),
-    ...findVariableMistakes(called),
-  ]
+  const inDocument = literals.flatMap((error) => problemBehind(error)?.mistakes ?? [])
+  const shape: Mistake[] = [...inDocument, ...findVariableMistakes(called)]
   if (shape.length === 0) return undefined
   const judged = shape.length < MISTAKES_MAX ? await judgedMistakes(called, context) : []
   const others = judged.filter(({ field }) => !shape.some((known) => isWithin(field, known.field)))
@@ -37,8 +35,10 @@ export async function wrongInputs(
   )
   const [first, ...rest] = all
   if (first === undefined) return undefined
-  const reason = literals.length > 0 ? 'document_invalid' : 'invalid_request'
-  const problem = new Problem(reason, { field: first.field, detail: first.text }).with(rest)
+  const reason = all.length === inDocument.length ? 'document_invalid' : 'invalid_request'
+  const problem = new Problem(reason, { field: first.field, detail: first.text }).with([
+    { reason, mistakes: rest },
+  ])
   return graphqlErrorOf(problem, { at: { nodes: literals.flatMap(({ nodes }) => nodes ?? []) } })
 }
 

@@ -43,8 +43,8 @@ function locating({ name, args: known }: GraphQLField<unknown, GraphqlContext>, 
       // The services have judged their own inputs; of a page that is refused before, they know nothing.
       const isOfPage = problem !== error || PAGE_ARGUMENTS.has(problem.field[0])
       const isRoot = info.path.prev === undefined
-      const others = isOfPage && isRoot ? judgedInputs(name, args, context)?.mistakes : undefined
-      throw graphqlErrorOf(inOrder(others === undefined ? problem : problem.with(others), known, args))
+      const others = isOfPage && isRoot ? judgedInputs(name, args, context) : undefined
+      throw graphqlErrorOf(inOrder(others === undefined ? problem : problem.with([others]), known, args))
     }
     try {
       checkPage(args)

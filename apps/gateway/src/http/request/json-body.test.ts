@@ -75,3 +75,22 @@ test('a field that the caller made up is named, and cut', async () => {
   const response = await app.inject({ method: 'POST', url: '/strict', payload: { [name]: 'hunter2' } })
   expect(response.json().detail).toBe(`body.${'n'.repeat(64)}…: is not a known field.`)
 })
+
+test('a value that is nested too deep is refused by the name of its field', async () => {
+  const app = await createApp()
+  const levels = (count: number, value: unknown = 1): unknown =>
+    count === 0 ? value : { a: levels(count - 1, value) }
+  for (const [payload, detail] of [
+    [
+      { query: 'q', variables: levels(64) },
+      'body.variables: is nested too deep; expected at most 64 levels.',
+    ],
+    [[levels(64)], 'body: is nested too deep; expected at most 64 levels.'],
+  ] as const) {
+    const response = await app.inject({ method: 'POST', url: '/json', payload: payload as object })
+    expect(response.json()).toMatchObject({ code: 400, reason: 'invalid_request', detail })
+    expect(response.json().fields).toEqual([{ field: detail.split(':')[0], message: expect.any(String) }])
+  }
+  const good = { variables: levels(63) }
+  expect((await app.inject({ method: 'POST', url: '/json', payload: good })).json()).toEqual({ body: good })
+})

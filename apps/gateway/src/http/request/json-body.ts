@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { fail } from '#core/errors/errors.ts'
+import { callerName } from '#core/requests/input/caller-name.ts'
+import { inBody, RequestProblem } from './field-place.ts'
 
 /** No request needs deeper values, and they would overflow the stack of recursive functions. */
 const DEPTH_MAX = 64
@@ -41,9 +43,7 @@ function parseJsonBody(request: FastifyRequest, body: Buffer): unknown {
  */
 export function parseJsonText(text: string): unknown {
   const value = parse(text)
-  if (opensMoreThan(text, DEPTH_MAX) && isDeeperThan(value, DEPTH_MAX)) {
-    fail('invalid_request', `body: is nested too deep; expected at most ${DEPTH_MAX} levels.`)
-  }
+  if (opensMoreThan(text, DEPTH_MAX)) requireShallow(value)
   return value
 }
 
@@ -89,6 +89,15 @@ function opensMoreThan(text: string, brackets: number): boolean {
   let found = 0
   for (const _bracket of text.matchAll(/[[{]/g)) if (++found > brackets) return true
   return false
+}
+
+function requireShallow(body: unknown): void {
+  if (typeof body !== 'object' || body === null) return
+  for (const [name, value] of Object.entries(body)) {
+    if (!isDeeperThan(value, DEPTH_MAX - 1)) continue
+    const place = Array.isArray(body) ? inBody() : inBody(callerName(name))
+    throw new RequestProblem(place, `is nested too deep; expected at most ${DEPTH_MAX} levels.`)
+  }
 }
 
 function isDeeperThan(value: unknown, depth: number): boolean {

@@ -139,6 +139,21 @@ describe('an answer by the id of its pause', () => {
     expect(said(open, '', { value: 5, cancel: true })).toBe('cancel')
   })
 
+  test('names every field that is wrong', () => {
+    const fields = { nothing: 1, count: 'many', colour: 'green' }
+    try {
+      said(form, '', { option: 'no such', fields })
+      expect.unreachable()
+    } catch (error) {
+      const { reason, mistakes } = error as Problem
+      expect([reason, ...mistakes.map(({ field }) => field.join('.'))]).toEqual([
+        ...['answer_required', 'answer.option', 'answer.fields.nothing', 'answer.fields.comment'],
+        ...['answer.fields.count', 'answer.fields.colour'],
+      ])
+    }
+    expect(urls).toEqual([])
+  })
+
   test('names what is wrong', () => {
     expect(refused(choice, '', { option: 'nothing' })).toEqual(['answer_required', 'answer.option'])
     expect(refused(choice, '', {})).toEqual(['answer_required', 'answer.option'])

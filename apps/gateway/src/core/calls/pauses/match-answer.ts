@@ -2,7 +2,8 @@ import type { OfferedPause, Pause, PauseAnswer, PauseField } from '#core/agents/
 import type { FieldPath } from '#core/base/values/field-path.ts'
 import { isObject, type JsonObject, parseJson } from '#core/base/values/json.ts'
 import type { RequestedAnswer } from '#core/calls/request/chat-request.ts'
-import { fail } from '#core/errors/errors.ts'
+import { fail, type Mistake, Problem } from '#core/errors/errors.ts'
+import { callerName } from '#core/requests/input/caller-name.ts'
 
 /** What a call says to a pause: the answer, or that the pause is given up. */
 export type Said = Omit<PauseAnswer, 'waiting'> | 'cancel'
@@ -57,7 +58,7 @@ function fromText(pause: Pause, query: string, { queryField }: Asked): Said {
   const word = comparable(query)
   const option = pause.options.find(({ id, title }) => comparable(id) === word || comparable(title) === word)
   if (option !== undefined) {
-    requireFields(pause, {}, queryField)
+    refuseAll(missingFields(pause, {}, () => queryField))
     return { option: option.id, fields: withDefaults(pause, {}), text: query, pause }
   }
   if (pause.takesText) return { fields: {}, text: query, pause }
@@ -84,31 +85,33 @@ function fromObject(
 ): Said {
   const at = (...path: FieldPath): FieldPath => (isOwnField ? [...place, ...path] : place)
   const option = chosen === undefined ? onlyOption(pause) : pause.options.find(({ id }) => id === chosen)
-  if (chosen !== undefined && option === undefined) return refuse(at('option'), pause)
+  const mistakes: Mistake[] = []
+  if (chosen !== undefined && option === undefined)
+    mistakes.push({ field: at('option'), text: possible(pause) })
   const names = new Set(pause.fields.map(({ name }) => name))
   for (const name of Object.keys(given)) {
-    if (!names.has(name)) return refuse(at('fields', name), pause)
+    if (!names.has(name)) mistakes.push({ field: at('fields', callerName(name)), text: possible(pause) })
   }
   const fields: Record<string, unknown> = { ...given }
   const text = onlyTextField(pause)
   if (isOwnField && text !== undefined && fields[text.name] === undefined && query.trim() !== '')
     fields[text.name] = query
-  const isText = option === undefined && Object.keys(fields).length === 0 && query.trim() !== '' && isOwnField
-  if (isText && pause.takesText) return { fields: {}, text: query, pause }
-  if (option === undefined && pause.options.length > 0) return refuse(at('option'), pause)
-  requireFields(pause, fields, at('fields'), isOwnField)
+  const isText =
+    chosen === undefined && option === undefined && Object.keys(fields).length === 0 && query.trim() !== ''
+  if (isText && isOwnField && pause.takesText) return { fields: {}, text: query, pause }
+  if (chosen === undefined && option === undefined && pause.options.length > 0)
+    mistakes.push({ field: at('option'), text: possible(pause) })
+  mistakes.push(...missingFields(pause, fields, (name) => at('fields', name)))
   for (const field of pause.fields) {
     const value = fields[field.name]
     if (value === undefined || value === null) continue
-    const problem = mistakeOf(field, value)
-    const where = at('fields', field.name)
-    if (problem !== undefined) return fail('answer_required', { field: where, detail: problem })
-    for (const url of field.type === 'file'
-      ? [value]
-      : field.type === 'file-list'
-        ? (value as unknown[])
-        : [])
-      requireFile(url, where)
+    const text = mistakeOf(field, value)
+    if (text !== undefined) mistakes.push({ field: at('fields', field.name), text })
+  }
+  refuseAll(mistakes)
+  for (const { name, type } of pause.fields) {
+    if (type !== 'file' && type !== 'file-list') continue
+    for (const url of [fields[name] ?? []].flat()) requireFile(url, at('fields', name))
   }
   if (option === undefined && Object.keys(fields).length === 0 && pause.fields.length === 0)
     return refuse(isOwnField ? ['query'] : place, pause)
@@ -147,14 +150,18 @@ function answerInJson(
   }
 }
 
-function requireFields(pause: Pause, given: JsonObject, at: FieldPath, namesField = false): void {
-  for (const { name, required, default: preset } of pause.fields) {
-    if (!required || preset !== undefined || !isBlank(given[name])) continue
-    fail('answer_required', {
-      field: namesField ? [...at, name] : at,
-      detail: `${name} is required; ${possible(pause)}`,
-    })
-  }
+function missingFields(pause: Pause, given: JsonObject, at: (name: string) => FieldPath): readonly Mistake[] {
+  return pause.fields
+    .filter(({ name, required, default: preset }) => required && preset === undefined && isBlank(given[name]))
+    .map(({ name }) => ({ field: at(name), text: `${name} is required; ${possible(pause)}` }))
+}
+
+/** @throws Problem `answer_required` with all mistakes; those of an answer in the query are all in that one field */
+function refuseAll([first, ...others]: readonly Mistake[]): void {
+  if (first === undefined) return
+  throw new Problem('answer_required', { field: first.field, detail: first.text }).with([
+    { reason: 'answer_required', mistakes: others },
+  ])
 }
 
 function withDefaults({ fields }: Pause, given: JsonObject): JsonObject {

@@ -61,5 +61,5 @@ export function refusalBy(rule: () => void): Problem | undefined {
 function throwTogether([first, ...others]: readonly Problem[]): void {
   if (first === undefined) return
   if (others.length === 0) throw first
-  throw first.with(others.flatMap(({ mistakes }) => mistakes))
+  throw first.with(others)
 }
