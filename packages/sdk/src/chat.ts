@@ -28,5 +28,12 @@ export type {
   ReplyFile,
   TokenUsage,
 } from './generated/wire.ts'
-export type { CallOptions, ChatClientOptions, ChatStreamOptions } from './options.ts'
+export type {
+  CallOptions,
+  ChatClientOptions,
+  ChatStreamOptions,
+  Fetch,
+  FetchInit,
+  FetchResponse,
+} from './options.ts'
 export type { Chat } from './resources/chat.ts'

@@ -66,6 +66,9 @@ export type {
   ChatClientOptions,
   ChatStreamOptions,
   ClientOptions,
+  Fetch,
+  FetchInit,
+  FetchResponse,
   LogFields,
   Logger,
 } from './options.ts'

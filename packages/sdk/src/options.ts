@@ -37,6 +37,36 @@ export interface Logger {
   warn?(message: string, fields: LogFields): void
 }
 
+/**
+ * What the SDK passes to `fetch` beside the URL. There is more in it, such as the body, whose types differ between the
+ * implementations of fetch: a wrapper that reads it takes `init` as the `RequestInit` of its own.
+ */
+export interface FetchInit {
+  /** The method of the request. */
+  readonly method: string
+  /** Its headers, by their names in lower case. */
+  readonly headers: Record<string, string>
+  /** Ends the request, also while its response is read. */
+  readonly signal: AbortSignal
+}
+
+/** What the SDK reads of a response. */
+export interface FetchResponse {
+  /** Whether the status is a success. */
+  readonly ok: boolean
+  /** The HTTP status. */
+  readonly status: number
+  /** Its headers. */
+  readonly headers: { get(name: string): string | null }
+  /** The body as a stream; where there is none, replies can be read only whole. */
+  readonly body?: unknown
+  /** Reads the whole body as text. */
+  text(): Promise<string>
+}
+
+/** A `fetch`, by what the SDK needs of it: those of browsers, Node, Bun, Deno, undici and Expo fit. */
+export type Fetch = (url: string, init: FetchInit) => Promise<FetchResponse>
+
 /** The options of a client that only chats. */
 export interface ChatClientOptions {
   /**
@@ -64,8 +94,8 @@ export interface ChatClientOptions {
   readonly idleTimeoutMs?: number | undefined
   /** How often a failed request is repeated at most; the default is 2. */
   readonly maxRetries?: number | undefined
-  /** Replaces the global `fetch`. */
-  readonly fetch?: typeof fetch | undefined
+  /** Replaces the global `fetch`, which in React Native has no streams: `fetch` of `expo/fetch` has them. */
+  readonly fetch?: Fetch | undefined
   /** Headers of every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined
 }

@@ -13,8 +13,8 @@ const TEST_MODULES = join(import.meta.dirname, '../node_modules')
 
 /** What would be `any` where a compiler cannot read the types is assigned to a type that it does not have. */
 const PROGRAM = `
-import { Trunkline } from '@trunkline/sdk'
-import { readChatStream } from '@trunkline/sdk/chat'
+import { type ClientOptions, Trunkline } from '@trunkline/sdk'
+import { ChatClient, readChatStream } from '@trunkline/sdk/chat'
 import { withGraphQL } from '@trunkline/sdk/graphql'
 
 export async function read(client: Trunkline): Promise<void> {
@@ -24,6 +24,34 @@ export async function read(client: Trunkline): Promise<void> {
   for await (const chunk of readChatStream(new Response())) chunk satisfies number
   // @ts-expect-error
   for await (const item of withGraphQL(client).subscribe<{ n: string }>('')) item satisfies number
+  // @ts-expect-error What is internal is no part of the package.
+  client.transport
+  // @ts-expect-error
+  client.chat.keptCall
+}
+
+/** The forms of \`fetch\` of other runtimes, as their own types declare them. */
+interface BunFetch {
+  (input: string | URL | Request, init?: RequestInit & { readonly verbose?: boolean }): Promise<Response>
+  preconnect(url: string | URL): void
+}
+interface ExpoResponse extends Pick<Response, 'headers' | 'ok' | 'status' | 'text' | 'json'> {
+  readonly body: ReadableStream<Uint8Array> | null
+  toJSON(): object
+}
+interface ExpoInit extends Pick<RequestInit, 'body' | 'credentials' | 'headers' | 'method' | 'signal'> {
+  readonly window?: unknown
+}
+type ExpoFetch = (url: string, init?: ExpoInit) => Promise<ExpoResponse>
+/** The types of React Native know no body of a response. */
+type NativeFetch = (input: RequestInfo, init?: RequestInit) => Promise<Omit<Response, 'body'>>
+
+export function clients(bun: BunFetch, expo: ExpoFetch, native: NativeFetch): void {
+  for (const each of [fetch, bun, expo, native]) new Trunkline({ fetch: each } satisfies ClientOptions)
+  new ChatClient({ fetch: bun })
+  new ChatClient({ fetch: (url, init) => fetch(new Request(url, init)) })
+  // @ts-expect-error
+  new ChatClient({ fetch: async () => 'a text' })
 }
 `
 
