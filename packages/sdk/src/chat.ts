@@ -25,6 +25,7 @@ export type {
   ErrorReason,
   Pause,
   PauseAnswer,
+  PauseField,
   ReplyFile,
   TokenUsage,
 } from './generated/wire.ts'
@@ -35,5 +36,7 @@ export type {
   Fetch,
   FetchInit,
   FetchResponse,
+  RequestMethod,
 } from './options.ts'
 export type { Chat } from './resources/chat.ts'
+export type { ChatFileType, FinishReason, PauseFieldType } from './unions.ts'

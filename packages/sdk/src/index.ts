@@ -42,6 +42,7 @@ export type {
   LoginResponse,
   Pause,
   PauseAnswer,
+  PauseField,
   Refusal,
   RefusalCount,
   ReplyFile,
@@ -49,6 +50,7 @@ export type {
   UpdateApiKey,
   UpdateUser,
   Upload,
+  UsageGroupValues,
   UsageReport,
   User,
 } from './generated/wire.ts'
@@ -71,6 +73,7 @@ export type {
   FetchResponse,
   LogFields,
   Logger,
+  RequestMethod,
 } from './options.ts'
 export type { Agents } from './resources/agents.ts'
 export type { ApiKeyChange, ApiKeyFilter, ApiKeys, NewApiKey } from './resources/api-keys.ts'
@@ -92,16 +95,10 @@ export type { Processes, ProcessFilter } from './resources/processes.ts'
 export type { RefusalCountQuery, RefusalFilter, Refusals } from './resources/refusals.ts'
 export type { ServerChat } from './resources/server-chat.ts'
 export type { DeletedUpload, UploadFilter, Uploads } from './resources/uploads.ts'
-export type {
-  CallFilter,
-  OutcomeFilter,
-  Usage,
-  UsageCsvQuery,
-  UsageProperty,
-  UsageQuery,
-} from './resources/usage.ts'
+export type { CallFilter, Usage, UsageCsvQuery, UsageQuery } from './resources/usage.ts'
 export type { UserFilter, Users } from './resources/users.ts'
 export * from './status-errors.ts'
+export type * from './unions.ts'
 export { FileError } from './uploads/file-error.ts'
 export type { UploadParams, UploadProgress } from './uploads/upload-request.ts'
 export type { UploadSource } from './uploads/upload-source.ts'

@@ -6,10 +6,13 @@ export interface AccessToken {
   readonly expires_in?: number
 }
 
+/** The methods of requests to the gateway. */
+export type RequestMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
 /** What a line of the log says, for programs. */
 export interface LogFields {
   /** The method of the request. */
-  readonly method: string
+  readonly method: RequestMethod
   /** The path and the query, below the address of the gateway. */
   readonly path: string
   /** How often the request was repeated before, from 0 on. */
@@ -43,7 +46,7 @@ export interface Logger {
  */
 export interface FetchInit {
   /** The method of the request. */
-  readonly method: string
+  readonly method: RequestMethod
   /** Its headers, by their names in lower case. */
   readonly headers: Record<string, string>
   /** Ends the request, also while its response is read. */

@@ -13,8 +13,8 @@ const TEST_MODULES = join(import.meta.dirname, '../node_modules')
 
 /** What would be `any` where a compiler cannot read the types is assigned to a type that it does not have. */
 const PROGRAM = `
-import { type ClientOptions, Trunkline } from '@trunkline/sdk'
-import { ChatClient, readChatStream } from '@trunkline/sdk/chat'
+import { type CallOutcome, type ClientOptions, Trunkline, type UsageGroupValues } from '@trunkline/sdk'
+import { ChatClient, type PauseField, readChatStream } from '@trunkline/sdk/chat'
 import { withGraphQL } from '@trunkline/sdk/graphql'
 
 export async function read(client: Trunkline): Promise<void> {
@@ -28,6 +28,33 @@ export async function read(client: Trunkline): Promise<void> {
   client.transport
   // @ts-expect-error
   client.chat.keptCall
+}
+
+/** A field has what belongs to its type. */
+export function choices(field: PauseField): readonly string[] {
+  if (field.type === 'select') return field.options
+  if (field.type === 'file-list') return field.default ?? []
+  // @ts-expect-error
+  field.options
+  if (field.type === 'checkbox') field.default satisfies boolean | undefined
+  return field.type === 'text' ? [field.default ?? ''] : []
+}
+
+export async function words(client: Trunkline): Promise<void> {
+  const outcomes: Record<CallOutcome, number> = {
+    done: 1, client_gone: 0, upstream_error: 0, timeout: 0, drained: 0, interrupted: 0, rejected: 0,
+  }
+  const [call] = (await client.usage.calls({ outcome: ['failed', 'running'] })).items
+  if (call?.outcome) outcomes[call.outcome] += 1
+  const nameOf = ({ agent = '', model = '' }: UsageGroupValues) => agent + model
+  const { groups, previous } = await client.usage.query({ group_by: ['agent', 'model'], previous: true })
+  for (const { group } of [...groups, ...(previous?.groups ?? [])]) nameOf(group) satisfies string
+  // @ts-expect-error
+  groups[0]?.group.colour
+  // @ts-expect-error
+  await client.usage.query({ group_by: 'colour' })
+  // @ts-expect-error
+  await client.usage.calls({ outcome: 'lost' })
 }
 
 /** The forms of \`fetch\` of other runtimes, as their own types declare them. */

@@ -3,7 +3,7 @@ import { checkOptions } from '../check-options.ts'
 import { isBrowser, type Resolved } from '../client-options.ts'
 import { AbortError, InvalidResponseError, TimeoutError, TrunklineError } from '../errors.ts'
 import { VERSION } from '../generated/version.ts'
-import type { CallOptions, ChatClientOptions, ChatStreamOptions, Fetch } from '../options.ts'
+import type { CallOptions, ChatClientOptions, ChatStreamOptions, Fetch, RequestMethod } from '../options.ts'
 import { connectionError } from './connection-error.ts'
 import type { CredentialKind } from './credentials.ts'
 import { setLongTimeout } from './long-timeout.ts'
@@ -17,7 +17,7 @@ import { withHeaders } from './with-headers.ts'
 
 /** A request, as a resource describes it. */
 export interface RequestSpec {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly method: RequestMethod
   /** With `{name}` for each of the parameters, where there are any. */
   readonly path: string
   readonly params?: Readonly<Record<string, unknown>>
