@@ -46,6 +46,7 @@ export type {
   Refusal,
   RefusalCount,
   ReplyFile,
+  ResetUsageRequest,
   TokenUsage,
   UpdateApiKey,
   UpdateUser,

@@ -60,11 +60,11 @@ export interface FetchResponse {
   /** The HTTP status. */
   readonly status: number
   /** Its headers. */
-  readonly headers: { get(name: string): string | null }
+  readonly headers: Pick<Headers, 'get'>
   /** The body as a stream; where there is none, replies can be read only whole. */
   readonly body?: unknown
   /** Reads the whole body as text. */
-  text(): Promise<string>
+  readonly text: () => Promise<string>
 }
 
 /** A `fetch`, by what the SDK needs of it: those of browsers, Node, Bun, Deno, undici and Expo fit. */
