@@ -31,8 +31,8 @@ export function KeptChat() {
   const { messages, sendMessage, status, stop, error } = useChat<Message>({
     transport,
     messages: initialMessages,
-    // The id of a question names its answer, so nobody may guess it.
-    generateId: () => crypto.randomUUID(),
+    // The id of a question names its answer, so nobody may guess it. Pages without TLS have no `randomUUID`.
+    generateId: () => crypto.getRandomValues(new Uint32Array(4)).join('-'),
     // Asks for an answer that is missing: when the page is loaded, and when it is shown again after its connection was lost.
     resume: true,
     // An answer that the visitor leaves or that breaks off is asked for again by the next page.

@@ -1,4 +1,4 @@
-import type { Pause, PauseAnswer } from '@trunkline/sdk'
+import type { Pause, PauseAnswer, PauseField } from '@trunkline/sdk'
 import { type FormEvent, useId } from 'react'
 
 interface PauseFormProps {
@@ -46,35 +46,33 @@ export function PauseForm({ pause, onAnswer }: PauseFormProps) {
   )
 }
 
-type PauseField = Pause['fields'][number]
-
-function Field({
-  field: { name, label = name, type, required, options = [], default: preset },
-}: {
-  field: PauseField
-}) {
+function Field({ field }: { field: PauseField }) {
+  const { name, label = name, required } = field
   const id = useId()
-  const value = typeof preset === 'string' || typeof preset === 'number' ? preset : undefined
-  const common = { id, name, required, defaultValue: value }
+  const common = { id, name, required }
   return (
     <p>
       <label htmlFor={id}>{label}</label>{' '}
-      {type === 'select' ? (
-        <select {...common}>
-          {options.map((option) => (
+      {field.type === 'select' ? (
+        <select {...common} defaultValue={field.default}>
+          {field.options.map((option) => (
             <option key={option}>{option}</option>
           ))}
         </select>
-      ) : type === 'paragraph' || type === 'file-list' ? (
-        <textarea {...common} placeholder={type === 'file-list' ? 'One https:// a line' : undefined} />
-      ) : type === 'checkbox' ? (
-        <input id={id} name={name} type="checkbox" defaultChecked={preset === true} />
+      ) : field.type === 'paragraph' ? (
+        <textarea {...common} defaultValue={field.default} />
+      ) : field.type === 'file-list' ? (
+        <textarea {...common} defaultValue={field.default?.join('\n')} placeholder="One https:// a line" />
+      ) : field.type === 'checkbox' ? (
+        <input id={id} name={name} type="checkbox" defaultChecked={field.default} />
       ) : (
-        <input {...common} type={type === 'number' ? 'number' : type === 'file' ? 'url' : 'text'} />
+        <input {...common} defaultValue={field.default} type={INPUT_TYPES[field.type]} />
       )}
     </p>
   )
 }
+
+const INPUT_TYPES = { text: 'text', number: 'number', file: 'url' }
 
 /** The value as the gateway takes it; undefined for a field that was left empty. */
 function entered({ name, type }: PauseField, data: FormData): unknown {

@@ -1,4 +1,5 @@
 import type { ChatEvent } from '@trunkline/gateway/src/core/agents/events.ts'
+import { offeredPause } from '@trunkline/gateway/src/core/agents/pause.ts'
 import { PLATFORMS } from '@trunkline/gateway/src/core/agents/registry.ts'
 import {
   adapterOf,
@@ -14,11 +15,17 @@ import { describe, expect, test } from 'vitest'
 import { CONTRACT } from '../support/contract/contract.ts'
 import { replyCheck } from '../support/contract/schema-check.ts'
 
-const check = replyCheck(CONTRACT, ['components', 'schemas', 'DetailEvent'])
+const checkDetail = replyCheck(CONTRACT, ['components', 'schemas', 'DetailEvent'])
+const checkPause = replyCheck(CONTRACT, ['components', 'schemas', 'Pause'])
 
-/** What is wrong with the details of the events, as clients receive them. */
+/** What is wrong with the details and the pauses of the events, as clients receive them. */
 function problemsOf(events: readonly ChatEvent[]): readonly string[] {
-  return events.flatMap(detailsOf).flatMap((detail) => check(JSON.parse(JSON.stringify(detail))) ?? [])
+  const received = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+  const pauses = events.flatMap((event) => (event.type === 'pause' ? [offeredPause('id', event.pause)] : []))
+  return [
+    ...events.flatMap(detailsOf).flatMap((detail) => checkDetail(received(detail)) ?? []),
+    ...pauses.flatMap((pause) => checkPause(received(pause)) ?? []),
+  ]
 }
 
 /** Stands for a value that is nested too deep for `JSON.stringify`. */
@@ -70,7 +77,7 @@ describe.each(PLATFORMS.names)('%s', (platform) => {
   const transcripts = transcriptsOf(platform)
   const calls = everyOptionsOf(adapter).map((options) => callOf(agentOf(platform, { options })))
 
-  test('the details of every transcript are valid by the contract', () => {
+  test('the details and pauses of every transcript are valid by the contract', () => {
     for (const call of calls) {
       for (const transcript of transcripts) {
         expect(problemsOf(read(adapter, call, transcript)), transcript.name).toEqual([])

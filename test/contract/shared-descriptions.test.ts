@@ -53,6 +53,7 @@ const OWN_WORDS = new Set([
   'Upload.id',
   'UsagePoint.failedCalls',
   'UsageReport.groups',
+  'UsageReport.previous',
   'UsageTotals.failedCalls',
   'User.id',
   'User.quotaPeriod',

@@ -9,6 +9,7 @@ import {
 import { readChatStream } from '@trunkline/sdk/chat'
 import OpenAI from 'openai'
 import { Stream } from 'openai/core/streaming'
+import { fetch as undiciFetch } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 import { until } from '../support/until.ts'
@@ -35,6 +36,14 @@ function message(query: string, agent: string = 'openai') {
 }
 
 const withoutIdAndTime = (reply: ChatReply) => ({ ...reply, id: '', created: 0 })
+
+test("the fetch of the package undici fits, whose types are not those of the runtime's own", async () => {
+  const { full_key: apiKey } = await system.api.createKey(system.token, { permissions: ['chat', 'upload'] })
+  const other = client.withOptions({ fetch: undiciFetch, apiKey })
+  expect(await other.chat.stream(message('sandbox:echo Hello')).text()).toContain('Hello')
+  const { id } = await other.uploads.create(new TextEncoder().encode('text'), { created_by: 'ada' })
+  expect(id).not.toBe('')
+})
 
 describe.each(PLATFORMS)('%s', (agent) => {
   test.each([false, true])(

@@ -133,8 +133,8 @@ const USES: Readonly<Record<string, (client: Trunkline) => Promise<unknown>>> = 
     client.users.update(ID, { role: 'user', status: 'active', max_api_calls: 1, quota_period: 'day' }),
   setPassword: (client) => client.users.setPassword(ID, { password: 'a long passphrase' }),
   readUsage: async (client) => {
-    await client.usage.query(REPORT)
-    const compared = { compare_from: '2026-10-01', compare_to: new Date() }
+    const compared = { previous: true, compare_from: '2026-10-01', compare_to: new Date() }
+    await client.usage.query({ ...REPORT, ...compared })
     await client.usage.csv({ ...REPORT, ...compared, rows: 'totals', labels: true })
   },
   listCalls: async (client) => {

@@ -1,4 +1,5 @@
-import openapiTS, { astToString } from 'openapi-typescript'
+import openapiTS, { astToString, type SchemaObject } from 'openapi-typescript'
+import ts from 'typescript'
 
 /** What this file reads of `openapi.json`; openapi-typescript checks the rest. */
 interface Contract {
@@ -20,7 +21,7 @@ const HEADER = '// Generated from openapi.json by `pnpm contract`. Do not edit.'
 export async function wireTypes(openapi: string): Promise<string> {
   const contract = JSON.parse(openapi) as Contract
   // A field with a default may be absent from a request.
-  const options = { defaultNonNullable: false }
+  const options = { defaultNonNullable: false, transform: openUnion }
   const source = JSON.stringify(withoutErrors(contract), describe(contract))
   const types = inTsdoc(astToString(await openapiTS(source, options)))
   const names = Object.entries(contract.components.schemas).map(
@@ -30,6 +31,23 @@ export async function wireTypes(openapi: string): Promise<string> {
   const reasons = reasonsOf(contract).map((reason) => `  | "${reason}"`)
   const union = `/** The stable words with which the gateway names its errors. */\nexport type ErrorReason =\n${reasons.join('\n')};`
   return `${[HEADER, types.trimEnd(), ...names, union].join('\n')}\n`
+}
+
+/** The reasons of errors and what the contract calls an extensible enum are known words, or any that a newer gateway has. */
+function openUnion(
+  schema: SchemaObject & { 'x-extensible-enum'?: string[] },
+  { path = '' }: { path?: string },
+) {
+  const { factory, SyntaxKind } = ts
+  const isReason = /[/_]reason(\/anyOf\/0)?$/.test(path) && schema.type === 'string' && !('enum' in schema)
+  const words = schema['x-extensible-enum']?.map((word) =>
+    factory.createLiteralTypeNode(factory.createStringLiteral(word)),
+  )
+  const known = isReason ? [factory.createTypeReferenceNode('ErrorReason')] : words
+  if (known === undefined) return undefined
+  const text = factory.createKeywordTypeNode(SyntaxKind.StringKeyword)
+  const other = factory.createIntersectionTypeNode([text, factory.createTypeLiteralNode([])])
+  return factory.createUnionTypeNode([...known, factory.createParenthesizedType(other)])
 }
 
 /** Every error has the same body, so their types for each operation would be two thirds of the file and say nothing. */
@@ -59,7 +77,10 @@ function reasonsOf({ info, paths }: Contract): readonly string[] {
 /** A replacer for JSON: a property that is a component has the description of the component, unless it has its own. */
 function describe({ components }: Contract): (key: string, value: unknown) => unknown {
   return (_key, value) => {
-    if (typeof value !== 'object' || value === null || !('$ref' in value)) return value
+    if (typeof value !== 'object' || value === null) return value
+    // Its words are those of the union.
+    if ('x-extensible-enum' in value) return { ...value, examples: undefined }
+    if (!('$ref' in value)) return value
     const name = /^#\/components\/schemas\/(\w+)$/.exec(String(value.$ref))?.[1]
     const description = name === undefined ? undefined : components.schemas[name]?.description
     return { ...(description !== undefined && { description }), ...value }
@@ -70,6 +91,7 @@ function describe({ components }: Contract): (key: string, value: unknown) => un
 function inTsdoc(types: string): string {
   return types
     .replaceAll(/^( *\*)( Format: \S+)\n *\* @description /gm, '$1$2\n$1\n$1 ')
+    .replaceAll(' (enum property replaced by openapi-typescript)', '')
     .replaceAll('@description ', '')
 }
 

@@ -25,8 +25,18 @@ export type {
   ErrorReason,
   Pause,
   PauseAnswer,
+  PauseField,
   ReplyFile,
   TokenUsage,
 } from './generated/wire.ts'
-export type { CallOptions, ChatClientOptions, ChatStreamOptions } from './options.ts'
+export type {
+  CallOptions,
+  ChatClientOptions,
+  ChatStreamOptions,
+  Fetch,
+  FetchInit,
+  FetchResponse,
+  RequestMethod,
+} from './options.ts'
 export type { Chat } from './resources/chat.ts'
+export type { ChatFileType, FinishReason, PauseFieldType } from './unions.ts'

@@ -13,7 +13,7 @@ export function checkOptions(options: object): void {
         throw new TrunklineError(`${given} must be named ${name}.`)
     }
     // NaN fails every comparison.
-    if (/s$/.test(name) && !((Reflect.get(options, name) ?? 0) >= 0))
+    if (/s$/.test(name) && !((Object(options)[name] ?? 0) >= 0))
       throw new TrunklineError(`${name} must be a number from 0 on.`)
   }
 }

@@ -83,7 +83,7 @@ export interface GraphqlClient {
  * console.log(agents.map(({ id }) => id))
  * ```
  */
-export function withGraphQL(client: Pick<Trunkline, 'transport'>): GraphqlClient {
+export function withGraphQL(client: Trunkline): GraphqlClient {
   const { transport } = client
 
   async function query(given: AnyDocument, variables?: object, options?: CallOptions): Promise<unknown> {

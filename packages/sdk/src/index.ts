@@ -42,13 +42,16 @@ export type {
   LoginResponse,
   Pause,
   PauseAnswer,
+  PauseField,
   Refusal,
   RefusalCount,
   ReplyFile,
+  ResetUsageRequest,
   TokenUsage,
   UpdateApiKey,
   UpdateUser,
   Upload,
+  UsageGroupValues,
   UsageReport,
   User,
 } from './generated/wire.ts'
@@ -66,8 +69,12 @@ export type {
   ChatClientOptions,
   ChatStreamOptions,
   ClientOptions,
+  Fetch,
+  FetchInit,
+  FetchResponse,
   LogFields,
   Logger,
+  RequestMethod,
 } from './options.ts'
 export type { Agents } from './resources/agents.ts'
 export type { ApiKeyChange, ApiKeyFilter, ApiKeys, NewApiKey } from './resources/api-keys.ts'
@@ -89,16 +96,10 @@ export type { Processes, ProcessFilter } from './resources/processes.ts'
 export type { RefusalCountQuery, RefusalFilter, Refusals } from './resources/refusals.ts'
 export type { ServerChat } from './resources/server-chat.ts'
 export type { DeletedUpload, UploadFilter, Uploads } from './resources/uploads.ts'
-export type {
-  CallFilter,
-  OutcomeFilter,
-  Usage,
-  UsageCsvQuery,
-  UsageProperty,
-  UsageQuery,
-} from './resources/usage.ts'
+export type { CallFilter, Usage, UsageCsvQuery, UsageQuery } from './resources/usage.ts'
 export type { UserFilter, Users } from './resources/users.ts'
 export * from './status-errors.ts'
+export type * from './unions.ts'
 export { FileError } from './uploads/file-error.ts'
 export type { UploadParams, UploadProgress } from './uploads/upload-request.ts'
 export type { UploadSource } from './uploads/upload-source.ts'

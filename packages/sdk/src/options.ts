@@ -6,10 +6,13 @@ export interface AccessToken {
   readonly expires_in?: number
 }
 
+/** The methods of requests to the gateway. */
+export type RequestMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
 /** What a line of the log says, for programs. */
 export interface LogFields {
   /** The method of the request. */
-  readonly method: string
+  readonly method: RequestMethod
   /** The path and the query, below the address of the gateway. */
   readonly path: string
   /** How often the request was repeated before, from 0 on. */
@@ -36,6 +39,36 @@ export interface Logger {
   /** Receives a line for each retry. */
   warn?(message: string, fields: LogFields): void
 }
+
+/**
+ * What the SDK passes to `fetch` beside the URL. There is more in it, such as the body, whose types differ between the
+ * implementations of fetch: a wrapper that reads it takes `init` as the `RequestInit` of its own.
+ */
+export interface FetchInit {
+  /** The method of the request. */
+  readonly method: RequestMethod
+  /** Its headers, by their names in lower case. */
+  readonly headers: Record<string, string>
+  /** Ends the request, also while its response is read. */
+  readonly signal: AbortSignal
+}
+
+/** What the SDK reads of a response. */
+export interface FetchResponse {
+  /** Whether the status is a success. */
+  readonly ok: boolean
+  /** The HTTP status. */
+  readonly status: number
+  /** Its headers. */
+  readonly headers: Pick<Headers, 'get'>
+  /** The body as a stream; where there is none, replies can be read only whole. */
+  readonly body?: unknown
+  /** Reads the whole body as text. */
+  readonly text: () => Promise<string>
+}
+
+/** A `fetch`, by what the SDK needs of it: those of browsers, Node, Bun, Deno, undici and Expo fit. */
+export type Fetch = (url: string, init: FetchInit) => Promise<FetchResponse>
 
 /** The options of a client that only chats. */
 export interface ChatClientOptions {
@@ -64,8 +97,8 @@ export interface ChatClientOptions {
   readonly idleTimeoutMs?: number | undefined
   /** How often a failed request is repeated at most; the default is 2. */
   readonly maxRetries?: number | undefined
-  /** Replaces the global `fetch`. */
-  readonly fetch?: typeof fetch | undefined
+  /** Replaces the global `fetch`, which in React Native has no streams: `fetch` of `expo/fetch` has them. */
+  readonly fetch?: Fetch | undefined
   /** Headers of every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined
 }

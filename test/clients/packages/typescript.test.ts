@@ -13,8 +13,8 @@ const TEST_MODULES = join(import.meta.dirname, '../node_modules')
 
 /** What would be `any` where a compiler cannot read the types is assigned to a type that it does not have. */
 const PROGRAM = `
-import { Trunkline } from '@trunkline/sdk'
-import { readChatStream } from '@trunkline/sdk/chat'
+import { type CallOutcome, type ClientOptions, Trunkline, type UsageGroupValues } from '@trunkline/sdk'
+import { ChatClient, type PauseField, readChatStream } from '@trunkline/sdk/chat'
 import { withGraphQL } from '@trunkline/sdk/graphql'
 
 export async function read(client: Trunkline): Promise<void> {
@@ -24,6 +24,61 @@ export async function read(client: Trunkline): Promise<void> {
   for await (const chunk of readChatStream(new Response())) chunk satisfies number
   // @ts-expect-error
   for await (const item of withGraphQL(client).subscribe<{ n: string }>('')) item satisfies number
+  // @ts-expect-error What is internal is no part of the package.
+  client.transport
+  // @ts-expect-error
+  client.chat.keptCall
+}
+
+/** A field has what belongs to its type. */
+export function choices(field: PauseField): readonly string[] {
+  if (field.type === 'select') return field.options
+  if (field.type === 'file-list') return field.default ?? []
+  // @ts-expect-error
+  field.options
+  if (field.type === 'checkbox') field.default satisfies boolean | undefined
+  return field.type === 'text' ? [field.default ?? ''] : []
+}
+
+export async function words(client: Trunkline): Promise<void> {
+  const outcomes: Record<CallOutcome, number> = {
+    done: 1, client_gone: 0, upstream_error: 0, timeout: 0, drained: 0, interrupted: 0, rejected: 0,
+  }
+  const [call] = (await client.usage.calls({ outcome: ['failed', 'running'] })).items
+  if (call?.outcome) outcomes[call.outcome] += 1
+  const nameOf = ({ agent = '', model = '' }: UsageGroupValues) => agent + model
+  const { groups, previous } = await client.usage.query({ group_by: ['agent', 'model'], previous: true })
+  for (const { group } of [...groups, ...(previous?.groups ?? [])]) nameOf(group) satisfies string
+  // @ts-expect-error
+  groups[0]?.group.colour
+  // @ts-expect-error
+  await client.usage.query({ group_by: 'colour' })
+  // @ts-expect-error
+  await client.usage.calls({ outcome: 'lost' })
+}
+
+/** The forms of \`fetch\` of other runtimes, as their own types declare them. */
+interface BunFetch {
+  (input: string | URL | Request, init?: RequestInit & { readonly verbose?: boolean }): Promise<Response>
+  preconnect(url: string | URL): void
+}
+interface ExpoResponse extends Pick<Response, 'headers' | 'ok' | 'status' | 'text' | 'json'> {
+  readonly body: ReadableStream<Uint8Array> | null
+  toJSON(): object
+}
+interface ExpoInit extends Pick<RequestInit, 'body' | 'credentials' | 'headers' | 'method' | 'signal'> {
+  readonly window?: unknown
+}
+type ExpoFetch = (url: string, init?: ExpoInit) => Promise<ExpoResponse>
+/** The types of React Native know no body of a response. */
+type NativeFetch = (input: RequestInfo, init?: RequestInit) => Promise<Omit<Response, 'body'>>
+
+export function clients(bun: BunFetch, expo: ExpoFetch, native: NativeFetch): void {
+  for (const each of [fetch, bun, expo, native]) new Trunkline({ fetch: each } satisfies ClientOptions)
+  new ChatClient({ fetch: bun })
+  new ChatClient({ fetch: (url, init) => fetch(new Request(url, init)) })
+  // @ts-expect-error
+  new ChatClient({ fetch: async () => 'a text' })
 }
 `
 

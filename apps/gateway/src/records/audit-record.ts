@@ -1,7 +1,9 @@
 import Type, { type Static } from 'typebox'
+import { ACTORS } from '#core/audit/actor.ts'
+import { AUDIT_RESULTS } from '#core/reports/audit-log/audit-query.ts'
 import { type AuditEvent, stateOf } from '#core/reports/audit-log/audit-rows.ts'
 import { AUDIT_DESCRIPTIONS } from '#http/descriptions/audit-descriptions.ts'
-import { nullable, timestamp, Uuid } from '#http/response/schemas.ts'
+import { nullable, openOneOf, timestamp, Uuid } from '#http/response/schemas.ts'
 
 const State = Type.Record(Type.String(), Type.Unknown())
 
@@ -11,9 +13,8 @@ export const AuditEventSchema = Type.Object(
     format: Type.Integer({ description: AUDIT_DESCRIPTIONS.format }),
     at: timestamp(AUDIT_DESCRIPTIONS.at),
     operation: Type.String({ description: AUDIT_DESCRIPTIONS.operation }),
-    // No enums, since a newer version of the gateway on the same database may have other words.
-    result: Type.String({ description: AUDIT_DESCRIPTIONS.result, examples: ['done', 'refused', 'failed'] }),
-    actor: Type.String({ description: AUDIT_DESCRIPTIONS.actor }),
+    result: openOneOf(AUDIT_RESULTS, AUDIT_DESCRIPTIONS.result),
+    actor: openOneOf(ACTORS, AUDIT_DESCRIPTIONS.actor),
     user_id: nullable(Uuid, AUDIT_DESCRIPTIONS.userId),
     key_id: nullable(Uuid, AUDIT_DESCRIPTIONS.keyId),
     token_id: nullable(Uuid, AUDIT_DESCRIPTIONS.tokenId),

@@ -3,7 +3,7 @@ import { CALL_FACES } from '#core/ledger/call-kinds.ts'
 import type { RefusalCount } from '#core/reports/refusals/refusal-counts.ts'
 import type { Refusal } from '#core/reports/refusals/refusals.ts'
 import { REFUSAL_DESCRIPTIONS } from '#http/descriptions/refusal-descriptions.ts'
-import { nullable, timestamp, Uuid, uuid } from '#http/response/schemas.ts'
+import { nullable, openOneOf, timestamp, Uuid, uuid } from '#http/response/schemas.ts'
 
 const EXAMPLE = {
   key_id: '019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a11',
@@ -20,8 +20,7 @@ export const RefusalSchema = Type.Object(
     at: timestamp(REFUSAL_DESCRIPTIONS.at),
     key_id: nullable(Uuid, REFUSAL_DESCRIPTIONS.keyId),
     owner_id: uuid(REFUSAL_DESCRIPTIONS.ownerId),
-    // No enum, since a newer version of the gateway on the same database may have another interface.
-    face: Type.String({ description: REFUSAL_DESCRIPTIONS.face, examples: [...CALL_FACES] }),
+    face: openOneOf(CALL_FACES, REFUSAL_DESCRIPTIONS.face),
     route: Type.String({ description: REFUSAL_DESCRIPTIONS.route }),
     agent: Type.String({ description: REFUSAL_DESCRIPTIONS.agent }),
     reason: Type.String({ description: REFUSAL_DESCRIPTIONS.reason }),
@@ -30,7 +29,7 @@ export const RefusalSchema = Type.Object(
     field: nullable(Type.String(), REFUSAL_DESCRIPTIONS.field),
     limit_points: nullable(Type.Integer(), REFUSAL_DESCRIPTIONS.limitPoints),
     limit_window_seconds: nullable(Type.Integer(), REFUSAL_DESCRIPTIONS.limitWindowSeconds),
-    limit_of: nullable(Type.String(), REFUSAL_DESCRIPTIONS.limitOf),
+    limit_of: nullable(openOneOf(['key', 'gateway']), REFUSAL_DESCRIPTIONS.limitOf),
   },
   {
     $id: 'Refusal',

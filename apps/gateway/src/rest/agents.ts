@@ -62,7 +62,7 @@ function agentSchema(platforms: readonly string[]) {
       status: oneOf(AGENT_STATUSES, AGENT_DESCRIPTIONS.status),
       status_since: nullable(Timestamp, AGENT_DESCRIPTIONS.statusSince),
       status_reason: nullable(Type.String(), AGENT_DESCRIPTIONS.statusReason),
-      requires: Type.Array(Type.String(), {
+      requires: Type.Array(oneOf(['app_id', 'conversation_id']), {
         description: 'The fields of a chat request that must not be empty for this agent.',
       }),
       features: Type.Object(

@@ -3,7 +3,7 @@ import type { History } from '#core/conversations/conversation-history.ts'
 import type { Conversation } from '#core/conversations/conversation-rows.ts'
 import { OUTCOMES } from '#core/ledger/call-kinds.ts'
 import { CONVERSATION_DESCRIPTIONS } from '#http/descriptions/conversation-descriptions.ts'
-import { nullable, oneOf, Timestamp, timestamp, Uuid, uuid } from '#http/response/schemas.ts'
+import { nullable, oneOf, openOneOf, Timestamp, timestamp, Uuid, uuid } from '#http/response/schemas.ts'
 
 export const ConversationSchema = Type.Object(
   {
@@ -17,8 +17,7 @@ export const ConversationSchema = Type.Object(
     created_at: timestamp(CONVERSATION_DESCRIPTIONS.createdAt),
     last_activity_at: timestamp(CONVERSATION_DESCRIPTIONS.lastActivityAt),
     turns: Type.Integer({ description: CONVERSATION_DESCRIPTIONS.turns }),
-    // No enum, since a newer version of the gateway on the same database may know other outcomes.
-    last_outcome: nullable(Type.String({ examples: [...OUTCOMES] }), CONVERSATION_DESCRIPTIONS.lastOutcome),
+    last_outcome: nullable(openOneOf(OUTCOMES), CONVERSATION_DESCRIPTIONS.lastOutcome),
     paused: Type.Boolean({ description: CONVERSATION_DESCRIPTIONS.paused }),
   },
   {

@@ -9,7 +9,7 @@ export const Format = {
   format: Type.Optional(oneOf(['json', 'csv'], 'The format of the response; the default is `json`.')),
 }
 
-const OF_CSV_ALONE: ReadonlySet<string> = new Set(['rows', 'labels', 'compare_from', 'compare_to'])
+const OF_CSV_ALONE: ReadonlySet<string> = new Set(['rows', 'labels'])
 const OF_PAGES: ReadonlySet<string> = new Set(['limit', 'cursor'])
 
 /**

@@ -8,21 +8,31 @@ import { callRecord, groupRecord, reportRecord } from '#records/usage-record.ts'
 import { CallSchema } from './usage-schemas.ts'
 
 /**
- * The JSON of a report, group by group. A large report has 10 MB; to serialise it in one go would block the event loop,
- * and with it every running call.
+ * The JSON of a report, and of the one with which it is compared, group by group. A large report has 10 MB; to serialise it in one
+ * go would block the event loop, and with it every running call.
  */
-export async function* reportPieces(report: Report): AsyncGenerator<string> {
-  const { groups } = report
+export async function* reportPieces(report: Report, compared?: Report): AsyncGenerator<string> {
+  const [head = '', tail = ''] = JSON.stringify(success(null)).split('null')
+  yield head
+  yield* openObject(report)
+  if (compared !== undefined) {
+    yield ',"previous":'
+    yield* openObject(compared)
+    yield '}'
+  }
+  yield `}${tail}`
+}
+
+/** The object of a report without its end, so that more can follow. */
+async function* openObject(report: Report): AsyncGenerator<string> {
   const yieldToEventLoop = createEventLoopYield()
-  const [before, after] = JSON.stringify(success(reportRecord({ ...report, groups: [] }))).split(
-    '"groups":[]',
-  )
-  yield `${before}"groups":[`
-  for (const [index, one] of groups.entries()) {
+  // The groups are the last property.
+  yield JSON.stringify(reportRecord({ ...report, groups: [] })).replace(/\]\}$/, '')
+  for (const [index, one] of report.groups.entries()) {
     yield `${index === 0 ? '' : ','}${JSON.stringify(groupRecord(one))}`
     await yieldToEventLoop()
   }
-  yield `]${after}`
+  yield ']'
 }
 
 export const CALL_FIELDS = Object.keys(CallSchema.properties)

@@ -1,8 +1,10 @@
 import Type from 'typebox'
 import { CALL_FACES, OUTCOMES } from '#core/ledger/call-kinds.ts'
+import { GRANULARITIES } from '#core/reports/range/calendar.ts'
+import { GROUPS } from '#core/reports/report-rows.ts'
 import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
 import { USAGE_DESCRIPTIONS } from '#http/descriptions/usage-descriptions.ts'
-import { nullable, oneOf, Timestamp, timestamp, Uuid, uuid } from '#http/response/schemas.ts'
+import { nullable, oneOf, openOneOf, ref, Timestamp, timestamp, Uuid, uuid } from '#http/response/schemas.ts'
 
 function quantiles(description: string) {
   return nullable(
@@ -46,19 +48,36 @@ const METRICS_EXAMPLE = {
   duration_ms: { p50: 900, p95: 1200, p99: 1200 },
 }
 
+/** What a group is of: a property is there where the report is grouped by it. */
+export const UsageGroupValuesSchema = Type.Object(
+  {
+    key: Type.Optional(Type.String({ description: 'The id of the API key.' })),
+    agent: Type.Optional(Type.String({ description: CALL_DESCRIPTIONS.agent })),
+    app: Type.Optional(Type.String({ description: CALL_DESCRIPTIONS.app })),
+    model: Type.Optional(Type.String({ description: 'The model; empty where the platform named none.' })),
+    user: Type.Optional(Type.String({ description: CALL_DESCRIPTIONS.ownerId })),
+    end_user: Type.Optional(Type.String({ description: CALL_DESCRIPTIONS.endUser })),
+    outcome: Type.Optional(openOneOf(OUTCOMES, 'How the calls ended.')),
+    conversation: Type.Optional(Type.String({ description: 'The id of the conversation at the gateway.' })),
+  } satisfies Record<(typeof GROUPS)[number], unknown>,
+  {
+    $id: 'UsageGroupValues',
+    description: 'The value of each property of `group_by`; empty without `group_by`.',
+    examples: [{ agent: 'fastgpt', outcome: 'done' }],
+  },
+)
+
 export const UsageReportSchema = Type.Object(
   {
     from: timestamp(USAGE_DESCRIPTIONS.from),
     to: timestamp(USAGE_DESCRIPTIONS.to),
     timezone: Type.String({ description: USAGE_DESCRIPTIONS.timezone }),
-    granularity: oneOf(['hour', 'day', 'month'], USAGE_DESCRIPTIONS.granularity),
-    group_by: Type.Array(Type.String(), { description: USAGE_DESCRIPTIONS.groupBy }),
+    granularity: oneOf(GRANULARITIES, USAGE_DESCRIPTIONS.granularity),
+    group_by: Type.Array(oneOf(GROUPS), { description: USAGE_DESCRIPTIONS.groupBy }),
     totals: Type.Object(metrics, { description: USAGE_DESCRIPTIONS.totals }),
     groups: Type.Array(
       Type.Object({
-        group: Type.Record(Type.String(), Type.String(), {
-          description: 'The value of each property of `group_by`; empty without `group_by`.',
-        }),
+        group: ref(UsageGroupValuesSchema),
         totals: Type.Object(metrics, { description: USAGE_DESCRIPTIONS.groupTotals }),
         points: Type.Array(Type.Object({ start: timestamp(USAGE_DESCRIPTIONS.start), ...metrics }), {
           description: `The numbers of the group. ${USAGE_DESCRIPTIONS.points}`,
@@ -68,6 +87,14 @@ export const UsageReportSchema = Type.Object(
         description:
           'One item for each group, that with the most calls first. Without `group_by` there is one.',
       },
+    ),
+    previous: Type.Optional(
+      Type.Unsafe<unknown>({
+        // Beside a `$ref` alone, the description would be lost.
+        allOf: [{ $ref: 'UsageReport#' }],
+        description:
+          'The same report for the period before, or for that of `compare_from`; only if one of `previous` and `compare_from` was given. It has no `previous` itself.',
+      }),
     ),
   },
   {

@@ -242,6 +242,39 @@ test('the CSV has totals, names and the clocks of the zone where they are asked 
   expect(point).toMatchObject({ start: '2026-01-30T16:00:00.000Z', time: '2026-01-31', calls: '0' })
 })
 
+test('a report has the period before it where that is wanted, and takes one point with it', async () => {
+  const day = (after: number) => new Date(Date.now() + after * 86_400_000).toISOString().slice(0, 10)
+  const range = `from=${day(1)}&to=${day(2)}`
+  const { fullKey } = await setup.keyOf(admin, { permissions: ['admin'] })
+  let points = 30
+  const ask = async (query: string) => {
+    const response = await setup.call(
+      fullKey,
+      'GET',
+      `/api/v1/usage?key_id=${key.id}&group_by=outcome&${query}`,
+    )
+    points -= 1
+    expect(response.headers.ratelimit).toMatch(`r=${points};`)
+    return response
+  }
+  const dataOf = async (query: string) => (await ask(query)).json().data
+  expect(await dataOf(range)).not.toHaveProperty('previous')
+  const { previous, ...report } = await dataOf(`${range}&previous=true`)
+  expect(report).toEqual(await dataOf(`${range}&previous=false`))
+  expect(report).toMatchObject({ totals: { calls: 0 }, groups: [] })
+  // It is the report that a query for the period before gives.
+  expect(previous).toEqual(await dataOf(`from=${day(0)}&to=${day(1)}`))
+  expect(previous).toMatchObject({ totals: { calls: 4 }, groups: [{ group: { outcome: 'done' } }, {}] })
+  const other = await dataOf(`${range}&previous=true&compare_from=2020-01-01&compare_to=2020-01-03`)
+  expect(other.previous).toEqual(await dataOf('from=2020-01-01&to=2020-01-03'))
+
+  const [head = '', done = ''] = (await ask(`${range}&previous=true&format=csv&rows=totals`)).body.split(
+    '\r\n',
+  )
+  const cell = (name: string) => done.split(',')[head.split(',').indexOf(name)]
+  expect([cell('calls'), cell('before_calls')]).toEqual(['0', '3'])
+})
+
 test('the CSV of a report that is compared has the numbers of the other period beside its own', async () => {
   const today = new Date().toISOString().slice(0, 10)
   const ask = (query: string) =>

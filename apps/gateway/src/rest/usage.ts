@@ -37,7 +37,7 @@ import { callRecorder, instancesIn } from '#records/usage-record.ts'
 import { csvOr, Format, range, requireFormat } from './csv-lists.ts'
 import { CSV_ROWS, namesIn, reportHeader, reportRows } from './usage-csv.ts'
 import { CALL_FIELDS, callRows, reportPieces } from './usage-pieces.ts'
-import { CallSchema, UsageReportSchema } from './usage-schemas.ts'
+import { CallSchema, UsageGroupValuesSchema, UsageReportSchema } from './usage-schemas.ts'
 
 export function usageRoutes(
   app: FastifyInstance,
@@ -49,6 +49,7 @@ export function usageRoutes(
   const { usage, calls } = services
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
   const onRequest = anyCredential(services)
+  app.addSchema(UsageGroupValuesSchema)
   app.addSchema(UsageReportSchema)
   app.addSchema(CallSchema)
 
@@ -60,13 +61,13 @@ export function usageRoutes(
   const reporting = { schema: usageSchema, onRequest, config: { judge: judgeReport } }
   routes.get('/api/v1/usage', reporting, async (request, reply) => {
     requireFormat(request)
-    const { format, rows = 'points', labels = false } = request.query
+    const { format, rows = 'points', labels = false, previous = false } = request.query
     const caller = callerOf(request)
     const signal = abortedWith(reply)
     const report = await usage.report(caller, reportInput(request.query), showLimit(reply), signal)
+    const isCompared = previous || report.compared !== undefined
+    const compared = isCompared ? await usage.reportBefore(caller, report, signal) : undefined
     if (format === 'csv') {
-      const compared =
-        report.compared === undefined ? undefined : await usage.reportBefore(caller, report, signal)
       const options = { rows, labels, compared }
       const all = compared === undefined ? report : withMissingGroups(report, compared)
       const names = labels ? await namesIn(services, caller, all) : {}
@@ -74,7 +75,7 @@ export function usageRoutes(
       return sendCsv(reply, 'usage', reportHeader(all, options), reportRows(all, options, names))
     }
     reply.type('application/json; charset=utf-8')
-    return reply.send(Readable.from(reportPieces(report)))
+    return reply.send(Readable.from(reportPieces(report, compared)))
   })
 
   const listing = { schema: callsSchema, onRequest, config: { judge: judgeCalls } }
@@ -117,6 +118,7 @@ function reportInput({
   format: _format,
   rows: _rows,
   labels: _labels,
+  previous: _previous,
   ...filter
 }: ReportParameters): ReportInput {
   return {
@@ -202,8 +204,8 @@ const FOR_ADMINS =
 
 const REASONS = [...ANY_PROBLEMS, 'invalid_request', 'key_not_found', 'user_not_found'] as const
 
-const OF_CSV =
-  'The CSV then has the columns of that period as well, with names that begin with `before_`, and counts as two reports.'
+const COMPARED =
+  'The report then has that period as `previous`, and the CSV its columns, with names that begin with `before_`; both periods count as one report.'
 
 const usageSchema = {
   ...common,
@@ -241,12 +243,18 @@ const usageSchema = {
           'Whether the CSV also has what people read: the column `time` as the clocks of the time zone show it, and the names of agents, keys and users beside their ids; false by default.',
       }),
     ),
+    previous: Type.Optional(
+      Type.Boolean({
+        description: `Whether to compare the report with the period before, which is as long and ends where the report begins; false by default. ${COMPARED}`,
+      }),
+    ),
     compare_from: Type.Optional(
-      Type.String({ maxLength: 40, description: `${USAGE_DESCRIPTIONS.compareFrom} ${OF_CSV}` }),
+      Type.String({
+        maxLength: 40,
+        description: `${USAGE_DESCRIPTIONS.compareFrom} It takes the place of the period before. ${COMPARED}`,
+      }),
     ),
-    compare_to: Type.Optional(
-      Type.String({ maxLength: 40, description: `${USAGE_DESCRIPTIONS.compareTo} ${OF_CSV}` }),
-    ),
+    compare_to: Type.Optional(Type.String({ maxLength: 40, description: USAGE_DESCRIPTIONS.compareTo })),
   }),
   response: { 200: csvOr(envelope(ref(UsageReportSchema))), ...problems(...REASONS) },
 }

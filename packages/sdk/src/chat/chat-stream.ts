@@ -183,8 +183,7 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
     event: Event,
     listener: (value: ChatStreamEvents[Event]) => void,
   ): this {
-    this.#listeners[event] ??= []
-    this.#listeners[event]?.push(listener)
+    this.#listeners[event] = [...(this.#listeners[event] ?? []), listener]
     void this.#flow()
     return this
   }
@@ -216,7 +215,6 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
       }
       if (this.#listeners.end) this.#emit('end', await this.#reply())
       failure = undefined
-      return undefined
     } catch (error) {
       failure = error
       this.#emit('error', error)
@@ -287,5 +285,4 @@ async function* textsOf(chunks: AsyncIterable<ChatChunk>): AsyncGenerator<string
     const text = textOf(chunk)
     if (text) yield text
   }
-  return undefined
 }

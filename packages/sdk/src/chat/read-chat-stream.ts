@@ -9,7 +9,7 @@ import {
   TrunklineError,
 } from '../errors.ts'
 import type { ChatChunk } from '../generated/wire.ts'
-import { type BytePiece, type ByteSource, bytesOf, openSource } from '../transport/byte-source.ts'
+import { type BytePiece, type ByteSource, bytesOf, openBody } from '../transport/byte-source.ts'
 import { connectionError } from '../transport/connection-error.ts'
 import { setLongTimeout } from '../transport/long-timeout.ts'
 import { abortWith } from '../transport/on-abort.ts'
@@ -68,7 +68,8 @@ export function readChatStream(
 
 /** Written as an iterator and not as an async generator, which would cost more for each chunk than parsing it does. */
 export class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefined> {
-  readonly #source: ChatStreamSource
+  readonly #response: Response | undefined
+  readonly #body: Exclude<ChatStreamSource, Response> | null | undefined
   /** What every error says of the response. */
   readonly #fields: ErrorFields
   readonly #options: ReadChatStreamOptions
@@ -86,8 +87,10 @@ export class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefi
   #reading: Promise<IteratorResult<ChatChunk, undefined>> | undefined
 
   constructor(source: ChatStreamSource, options: ChatStreamReaderOptions) {
-    this.#source = source
-    this.#fields = isResponse(source) ? responseFields(source) : {}
+    // By its form, because a response may come from another implementation of fetch, and have no body there.
+    this.#response = 'ok' in Object(source) ? (source as Response) : undefined
+    this.#body = this.#response ? this.#response.body : (source as Exclude<ChatStreamSource, Response>)
+    this.#fields = this.#response ? responseFields(this.#response) : {}
     this.#options = options
     this.#events = eventParser(options)
   }
@@ -111,7 +114,7 @@ export class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefi
 
   return(): Promise<IteratorReturnResult<undefined>> {
     try {
-      if (this.#state === 'new') this.#openBody()
+      if (this.#state === 'new') this.#bytes = openBody(this.#body, this.#fields)
     } catch {
       // There is nothing to end.
     }
@@ -172,27 +175,17 @@ export class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefi
   }
 
   async #open(): Promise<void> {
-    const response = isResponse(this.#source) ? this.#source : undefined
+    const response = this.#response
     this.#state = 'open'
     checkOptions(this.#options)
     if (response?.ok === false) throw await readStatusError(response)
-    this.#openBody()
+    this.#bytes = openBody(this.#body, this.#fields)
     const type = response?.headers.get('content-type') ?? 'text/plain'
     const kind = EVENT_STREAM_TYPE.exec(type)?.[1]
     if (!kind) throw this.#invalid()
     // Such a stream may also be cut before its first field.
     this.#events.hasSeenField = kind !== 'plain'
     this.#endListening = abortWith(this.#options.signal, this)
-  }
-
-  #openBody(): void {
-    const body = isResponse(this.#source) ? this.#source.body : this.#source
-    if (body === null) return
-    try {
-      this.#bytes = openSource(body)
-    } catch (cause) {
-      throw new TrunklineError('The response is not a stream, or something else reads it.', { cause })
-    }
   }
 
   /** Returns undefined for an event that is cut by the end of the stream. */
@@ -217,7 +210,9 @@ export class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefi
     if (event?.startsWith('thread.')) return { done: false, value: { event, data: chunk } as never }
     const error = chunk?.error
     if (event === 'error' || error) throw this.#streamFailed(error ?? chunk)
-    this.#hasFinishReason ||= hasFinishReason(chunk)
+    this.#hasFinishReason ||= [chunk?.choices]
+      .flat()
+      .some((choice) => textIn(choice, 'finish_reason') !== undefined)
     return { done: false, value: chunk as ChatChunk }
   }
 
@@ -261,15 +256,5 @@ export class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefi
 
 const ENDED: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
-/** By its form, because a response may come from another implementation of fetch. */
-function isResponse(source: ChatStreamSource): source is Response {
-  const object = Object(source)
-  return 'headers' in object && 'body' in object
-}
-
 /** Text that is not declared as an event stream is read as one, because frameworks declare so what they do not know. */
 const EVENT_STREAM_TYPE = /^\s*text\/(event-stream|plain)\s*(;|$)/i
-
-function hasFinishReason(chunk: Partial<ChatChunk> | null): boolean {
-  return [chunk?.choices].flat().some((choice) => textIn(choice, 'finish_reason') !== undefined)
-}

@@ -1,8 +1,11 @@
 import { describe, expect, test, vi } from 'vitest'
+import { ChatClient } from '../chat-client.ts'
+import { withGraphQL } from '../graphql.ts'
 import {
   BadRequestError,
   ConflictError,
   type Conversation,
+  type Fetch,
   InvalidResponseError,
   readChatStream,
   StreamFailedError,
@@ -296,10 +299,47 @@ test.each([
   await expect(reader.next()).resolves.toEqual({ done: true, value: undefined })
 })
 
+describe.each([
+  ['no body', {}],
+  ['a body that is null', { body: null }],
+  ['a body that cannot be read', { body: {} }],
+])('a runtime whose responses have %s', (_, more) => {
+  /** As React Native answers, whose responses can be read only whole. */
+  const fetchOf = (response: Response): Fetch => {
+    const { ok, status, headers } = response
+    return async () => ({ ok, status, headers, text: () => response.text(), ...more })
+  }
+  const optionsOf = (response: Response) => {
+    return { baseURL: 'http://gateway.test', apiKey: 'tl_any', fetch: fetchOf(response) }
+  }
+
+  test('is told what it lacks by each kind of stream', async () => {
+    const options = optionsOf(new Response(WHOLE, { headers: HEAD }))
+    const client = new Trunkline(options)
+    for (const reading of [
+      client.chat.stream({ query: 'Hi' }).text(),
+      client.chat.stream({ query: 'Hi', keep: true }).text(),
+      client.chat.conversation().stream('Hi').text(),
+      new ChatClient(options).chat.stream({ query: 'Hi' }).text(),
+      withGraphQL(client).subscribe('subscription { chat { text } }').next(),
+    ]) {
+      const error: unknown = await reading.catch((failure: unknown) => failure)
+      expect(error).toBeInstanceOf(InvalidResponseError)
+      expect(error).toMatchObject({ status: 200, requestId: 'r1' })
+      expect(error).toHaveProperty('message', expect.stringMatching(/has no stream.*expo\/fetch/))
+    }
+  })
+
+  test('chats without streams', async () => {
+    expect((await new Trunkline(optionsOf(json())).chat.create({ query: 'Hi' })).text).toBe('Hello')
+    expect((await new ChatClient(optionsOf(json())).chat.create({ query: 'Hi' })).text).toBe('Hello')
+  })
+})
+
 test('a body that something else has read is no source either', async () => {
   const response = new Response(WHOLE, { headers: HEAD })
   await response.text()
-  await expect(readChatStream(response).next()).rejects.toThrow('something else reads it')
+  await expect(readChatStream(response).next()).rejects.toThrow('another reader')
 })
 
 test.each([

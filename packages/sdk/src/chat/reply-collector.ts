@@ -76,7 +76,7 @@ export function replyCollector(wantsDetail: boolean | undefined): ReplyCollector
         object: 'chat.completion',
         created,
         model,
-        ...(usage !== undefined && { usage }),
+        ...(usage && { usage }),
         choices: [{ index: 0, message: { role: 'assistant', content: text() }, finish_reason }],
         ...(pause && { pause }),
         ...(files && { files }),

@@ -976,7 +976,7 @@ export interface components {
              * A stable word that identifies the error. Programs should compare this field.
              * @example invalid_request
              */
-            reason: string;
+            reason: ErrorReason | (string & {});
             /**
              * The id of the request, also sent in the header `X-Request-Id`.
              * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
@@ -1024,7 +1024,7 @@ export interface components {
          */
         NodeStartedDetail: {
             /**
-             * The kind of the step, the same for all platforms. (enum property replaced by openapi-typescript)
+             * The kind of the step, the same for all platforms.
              * @enum {string}
              */
             type: "node_started";
@@ -1058,7 +1058,7 @@ export interface components {
          */
         NodeFinishedDetail: {
             /**
-             * The kind of the step, the same for all platforms. (enum property replaced by openapi-typescript)
+             * The kind of the step, the same for all platforms.
              * @enum {string}
              */
             type: "node_finished";
@@ -1093,7 +1093,7 @@ export interface components {
          */
         ToolCallDetail: {
             /**
-             * The kind of the step, the same for all platforms. (enum property replaced by openapi-typescript)
+             * The kind of the step, the same for all platforms.
              * @enum {string}
              */
             type: "tool_call";
@@ -1130,7 +1130,7 @@ export interface components {
          */
         ToolResultDetail: {
             /**
-             * The kind of the step, the same for all platforms. (enum property replaced by openapi-typescript)
+             * The kind of the step, the same for all platforms.
              * @enum {string}
              */
             type: "tool_result";
@@ -1165,7 +1165,7 @@ export interface components {
          */
         ThoughtDetail: {
             /**
-             * The kind of the step, the same for all platforms. (enum property replaced by openapi-typescript)
+             * The kind of the step, the same for all platforms.
              * @enum {string}
              */
             type: "thought";
@@ -1198,7 +1198,7 @@ export interface components {
          */
         ReasoningDetail: {
             /**
-             * The kind of the step, the same for all platforms. (enum property replaced by openapi-typescript)
+             * The kind of the step, the same for all platforms.
              * @enum {string}
              */
             type: "reasoning";
@@ -1236,7 +1236,7 @@ export interface components {
          */
         SourcesDetail: {
             /**
-             * The kind of the step, the same for all platforms. (enum property replaced by openapi-typescript)
+             * The kind of the step, the same for all platforms.
              * @enum {string}
              */
             type: "sources";
@@ -1280,7 +1280,7 @@ export interface components {
          */
         VariablesDetail: {
             /**
-             * The kind of the step, the same for all platforms. (enum property replaced by openapi-typescript)
+             * The kind of the step, the same for all platforms.
              * @enum {string}
              */
             type: "variables";
@@ -1320,7 +1320,7 @@ export interface components {
          */
         InteractionDetail: {
             /**
-             * The kind of the step, the same for all platforms. (enum property replaced by openapi-typescript)
+             * The kind of the step, the same for all platforms.
              * @enum {string}
              */
             type: "interaction";
@@ -1357,7 +1357,7 @@ export interface components {
          */
         ReplacedDetail: {
             /**
-             * The kind of the step, the same for all platforms. (enum property replaced by openapi-typescript)
+             * The kind of the step, the same for all platforms.
              * @enum {string}
              */
             type: "replaced";
@@ -1392,7 +1392,7 @@ export interface components {
          */
         FileDetail: {
             /**
-             * The kind of the step, the same for all platforms. (enum property replaced by openapi-typescript)
+             * The kind of the step, the same for all platforms.
              * @enum {string}
              */
             type: "file";
@@ -1431,7 +1431,7 @@ export interface components {
          */
         OtherDetail: {
             /**
-             * The kind of the step, the same for all platforms. (enum property replaced by openapi-typescript)
+             * The kind of the step, the same for all platforms.
              * @enum {string}
              */
             type: "other";
@@ -1485,6 +1485,182 @@ export interface components {
             media_type?: string;
         };
         /**
+         * A field of a form whose value is a line of text.
+         * @example {
+         *       "name": "comment",
+         *       "type": "text",
+         *       "required": false
+         *     }
+         */
+        PauseTextField: {
+            /** The name under which an answer has the value. */
+            name: string;
+            /** What to show beside the field. */
+            label?: string;
+            /**
+             * What the value is.
+             * @enum {string}
+             */
+            type: "text";
+            /** Whether the answer needs a value. */
+            required: boolean;
+            /** The value where the answer has none. */
+            default?: string;
+        };
+        /**
+         * A field of a form whose value is a text of several lines.
+         * @example {
+         *       "name": "comment",
+         *       "type": "paragraph",
+         *       "required": false
+         *     }
+         */
+        PauseParagraphField: {
+            /** The name under which an answer has the value. */
+            name: string;
+            /** What to show beside the field. */
+            label?: string;
+            /**
+             * What the value is.
+             * @enum {string}
+             */
+            type: "paragraph";
+            /** Whether the answer needs a value. */
+            required: boolean;
+            /** The value where the answer has none. */
+            default?: string;
+        };
+        /**
+         * A field of a form whose value is a number.
+         * @example {
+         *       "name": "comment",
+         *       "type": "number",
+         *       "required": false
+         *     }
+         */
+        PauseNumberField: {
+            /** The name under which an answer has the value. */
+            name: string;
+            /** What to show beside the field. */
+            label?: string;
+            /**
+             * What the value is.
+             * @enum {string}
+             */
+            type: "number";
+            /** Whether the answer needs a value. */
+            required: boolean;
+            /** The value where the answer has none. */
+            default?: number;
+        };
+        /**
+         * A field of a form whose value is one of `options`.
+         * @example {
+         *       "name": "comment",
+         *       "type": "select",
+         *       "required": false,
+         *       "options": [
+         *         "a",
+         *         "b"
+         *       ]
+         *     }
+         */
+        PauseSelectField: {
+            /** The name under which an answer has the value. */
+            name: string;
+            /** What to show beside the field. */
+            label?: string;
+            /**
+             * What the value is.
+             * @enum {string}
+             */
+            type: "select";
+            /** Whether the answer needs a value. */
+            required: boolean;
+            /** The values to choose from. */
+            options: string[];
+            /** The value where the answer has none. */
+            default?: string;
+        };
+        /**
+         * A field of a form whose value is true or false.
+         * @example {
+         *       "name": "comment",
+         *       "type": "checkbox",
+         *       "required": false
+         *     }
+         */
+        PauseCheckboxField: {
+            /** The name under which an answer has the value. */
+            name: string;
+            /** What to show beside the field. */
+            label?: string;
+            /**
+             * What the value is.
+             * @enum {string}
+             */
+            type: "checkbox";
+            /** Whether the answer needs a value. */
+            required: boolean;
+            /** The value where the answer has none. */
+            default?: boolean;
+        };
+        /**
+         * A field of a form whose value is the URL of a file.
+         * @example {
+         *       "name": "comment",
+         *       "type": "file",
+         *       "required": false
+         *     }
+         */
+        PauseFileField: {
+            /** The name under which an answer has the value. */
+            name: string;
+            /** What to show beside the field. */
+            label?: string;
+            /**
+             * What the value is.
+             * @enum {string}
+             */
+            type: "file";
+            /** Whether the answer needs a value. */
+            required: boolean;
+            /** The value where the answer has none. */
+            default?: string;
+        };
+        /**
+         * A field of a form whose value is a list of the URLs of files.
+         * @example {
+         *       "name": "comment",
+         *       "type": "file-list",
+         *       "required": false
+         *     }
+         */
+        PauseFileListField: {
+            /** The name under which an answer has the value. */
+            name: string;
+            /** What to show beside the field. */
+            label?: string;
+            /**
+             * What the value is.
+             * @enum {string}
+             */
+            type: "file-list";
+            /** Whether the answer needs a value. */
+            required: boolean;
+            /** The value where the answer has none. */
+            default?: string[];
+        };
+        /**
+         * A field of the form that a pause shows. `type` says what its value is.
+         * @example {
+         *       "name": "comment",
+         *       "type": "paragraph",
+         *       "required": false
+         *     }
+         */
+        PauseField: components["schemas"]["PauseTextField"] | components["schemas"]["PauseParagraphField"] | components["schemas"]["PauseNumberField"] | components["schemas"]["PauseSelectField"] | components["schemas"]["PauseCheckboxField"] | components["schemas"]["PauseFileField"] | components["schemas"]["PauseFileListField"];
+        /**
          * The run waits for the user. The next chat in the same conversation is the answer, by its text or by `answer`.
          * @example {
          *       "id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
@@ -1522,23 +1698,7 @@ export interface components {
                 title: string;
             }[];
             /** The fields of a form; may be empty. */
-            fields: {
-                /** The name under which an answer has the value. */
-                name: string;
-                /** What to show beside the field. */
-                label?: string;
-                /**
-                 * What the value is: `select` is one of `options`, `file` the URL of a file, `file-list` a list of such URLs.
-                 * @enum {string}
-                 */
-                type: "text" | "paragraph" | "number" | "select" | "checkbox" | "file" | "file-list";
-                /** Whether the answer needs a value. */
-                required: boolean;
-                /** What a `select` offers. */
-                options?: string[];
-                /** The value where the answer has none. */
-                default?: unknown;
-            }[];
+            fields: components["schemas"]["PauseField"][];
             /**
              * Format: date-time
              *
@@ -2260,9 +2420,9 @@ export interface components {
             /** Since when the agent is not `available`, as far as calls and probes have shown it; null if it is, or if that is unknown. */
             status_since: string | null;
             /** Why it is not `available`, as the stable word of an error, such as `agent_unreachable`; null if it is, or if that is unknown. */
-            status_reason: string | null;
+            status_reason: (ErrorReason | (string & {})) | null;
             /** The fields of a chat request that must not be empty for this agent. */
-            requires: string[];
+            requires: ("app_id" | "conversation_id")[];
             /** What the agent supports. */
             features: {
                 /** Replies can be streamed. */
@@ -2346,7 +2506,7 @@ export interface components {
             /** Since when the probes of this process have not found it `available`; null if it is. Probes are sent only when the status is requested. */
             status_since: string | null;
             /** Why the probe failed, as the stable word of an error; null if it did not, or if the platform is only busy. */
-            status_reason: string | null;
+            status_reason: (ErrorReason | (string & {})) | null;
             /** How long the probe took, in milliseconds. */
             probe_ms: number;
             /**
@@ -2381,7 +2541,7 @@ export interface components {
                 /** When the process stopped sending calls there; null if it sends them. */
                 open_since: string | null;
                 /** Why, as the stable word of an error; null if it sends them. */
-                reason: string | null;
+                reason: (ErrorReason | (string & {})) | null;
             }[];
         };
         /**
@@ -3105,6 +3265,31 @@ export interface components {
             new_password: string;
         };
         /**
+         * The value of each property of `group_by`; empty without `group_by`.
+         * @example {
+         *       "agent": "fastgpt",
+         *       "outcome": "done"
+         *     }
+         */
+        UsageGroupValues: {
+            /** The id of the API key. */
+            key?: string;
+            /** The id of the agent; empty for uploads that named none. */
+            agent?: string;
+            /** The id of the app of the agent; empty if there is none. */
+            app?: string;
+            /** The model; empty where the platform named none. */
+            model?: string;
+            /** The id of the user whom the API key belongs to. */
+            user?: string;
+            /** The end user that the client named; empty if it named none. */
+            end_user?: string;
+            /** How the calls ended. */
+            outcome?: "done" | "client_gone" | "upstream_error" | "timeout" | "drained" | "interrupted" | "rejected" | (string & {});
+            /** The id of the conversation at the gateway. */
+            conversation?: string;
+        };
+        /**
          * The calls that have ended, each counted in the hour, day or month in which it was admitted.
          * @example {
          *       "from": "2026-11-19T00:00:00.000Z",
@@ -3209,7 +3394,7 @@ export interface components {
              */
             granularity: "hour" | "day" | "month";
             /** The properties by which the calls are grouped. */
-            group_by: string[];
+            group_by: ("key" | "agent" | "app" | "model" | "user" | "end_user" | "outcome" | "conversation")[];
             /** The numbers of all calls together. */
             totals: {
                 /** How many calls there were. */
@@ -3250,9 +3435,7 @@ export interface components {
             /** One item for each group, that with the most calls first. Without `group_by` there is one. */
             groups: {
                 /** The value of each property of `group_by`; empty without `group_by`. */
-                group: {
-                    [key: string]: string;
-                };
+                group: components["schemas"]["UsageGroupValues"];
                 /** The numbers of the group over the whole report. */
                 totals: {
                     /** How many calls there were. */
@@ -3335,6 +3518,8 @@ export interface components {
                     } | null;
                 }[];
             }[];
+            /** The same report for the period before, or for that of `compare_from`; only if one of `previous` and `compare_from` was given. It has no `previous` itself. */
+            previous?: components["schemas"]["UsageReport"];
         };
         /**
          * One admitted call, as the ledger records it.
@@ -3427,7 +3612,7 @@ export interface components {
             /** How the call ended; null while it runs. `rejected`: it was refused for a reason of the caller after it had been admitted, or while it ran its key was revoked or expired, or the owner of the key was suspended. */
             outcome: ("done" | "client_gone" | "upstream_error" | "timeout" | "drained" | "interrupted" | "rejected") | null;
             /** The stable word of the error; null if the call did not fail. */
-            reason: string | null;
+            reason: (ErrorReason | (string & {})) | null;
             /** How many requests were sent to deployments of the agent for this call, which is one call however many they were. `reason` and the words of the platform are those of the last one. Null while the call runs, if nothing was sent or it was interrupted, and for uploads. */
             attempts: number | null;
             /** The HTTP status of the error of the platform. Shown only to administrators. */
@@ -3526,20 +3711,14 @@ export interface components {
              * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
              */
             owner_id: string;
-            /**
-             * The interface through which the request came.
-             * @example rest
-             * @example openai
-             * @example graphql
-             * @example responses
-             */
-            face: string;
+            /** The interface through which the request came. */
+            face: "rest" | "openai" | "graphql" | "responses" | (string & {});
             /** The template of the path, such as `/api/v1/users/:id`, or the root field of the GraphQL operation; `/graphql` if that was refused before it ran. */
             route: string;
             /** The id of the agent; empty if the request named none, and `other` if it named one that is not configured. */
             agent: string;
             /** The stable word of the error. */
-            reason: string;
+            reason: ErrorReason | (string & {});
             /** The HTTP status that belongs to the reason. */
             status: number;
             /** Which limit refused it, such as `chat`, or which part of the gateway was not available; empty where the reason says it all. */
@@ -3551,7 +3730,7 @@ export interface components {
             /** The time of the rate limit, in seconds; null for any other limit. */
             limit_window_seconds: number | null;
             /** Whose rate limit it is: `key` or `gateway`; null for any other limit. */
-            limit_of: string | null;
+            limit_of: ("key" | "gateway" | (string & {})) | null;
         };
         /**
          * Requests that were refused for one reason in one minute, hour or day. The requests of unknown credentials are counted as well, without a key or an owner, and shown only to administrators. Counts are kept for 30 days.
@@ -3580,7 +3759,7 @@ export interface components {
             /** The id of the agent; empty if the request named none, and `other` if it named one that is not configured. */
             agent: string;
             /** The stable word of the error. */
-            reason: string;
+            reason: ErrorReason | (string & {});
             /** Which limit refused it, such as `chat`, or which part of the gateway was not available; empty where the reason says it all. */
             limit: string;
             /** How many requests were refused. */
@@ -3645,7 +3824,7 @@ export interface components {
             /** The complete answers, as far as the ledger still has their calls; counted up to 1,000. */
             turns: number;
             /** How its last call ended; null while that is running, and once the ledger has no call of it any more. */
-            last_outcome: string | null;
+            last_outcome: ("done" | "client_gone" | "upstream_error" | "timeout" | "drained" | "interrupted" | "rejected" | (string & {})) | null;
             /** Whether a run waits for its user. */
             paused: boolean;
         };
@@ -3796,7 +3975,7 @@ export interface components {
                  */
                 remaining: number;
                 /** The reason of the last failure at the platform; null if nothing has failed there. */
-                reason: string | null;
+                reason: (ErrorReason | (string & {})) | null;
             }[];
             /**
              * The uploads that were deleted.
@@ -3864,15 +4043,10 @@ export interface components {
             at: string;
             /** What was done, such as `users.update`. */
             operation: string;
-            /**
-             * Whether it was done, was refused or failed.
-             * @example done
-             * @example refused
-             * @example failed
-             */
-            result: string;
+            /** Whether it was done, was refused or failed. */
+            result: "done" | "refused" | "failed" | (string & {});
             /** By what right it was done: `key` or `token` for a caller, `anonymous` without a credential, `command` for the command line, `gateway` for the gateway itself, or `database` for a statement of none of these. */
-            actor: string;
+            actor: "key" | "token" | "anonymous" | "command" | "gateway" | "database" | (string & {});
             /** The id of the user who did it, or whose API key did it; null if it was none. */
             user_id: string | null;
             /** The id of the API key; null if it was none. */
@@ -3898,7 +4072,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /** Why it was refused or failed, as the stable word of an error; null otherwise. */
-            reason: string | null;
+            reason: (ErrorReason | (string & {})) | null;
             /** How many equal events this one stands for; more than 1 only for what strangers can cause at will. */
             count: number;
             /** The hash of the event and of the one before, in hexadecimal digits. */
@@ -4001,7 +4175,7 @@ export interface components {
                 /** When the process stopped sending calls there; null if it did not report it. */
                 open_since: string | null;
                 /** Why, as the stable word of an error; null if it did not report it. */
-                reason: string | null;
+                reason: (ErrorReason | (string & {})) | null;
             }[];
             /** The configuration that it serves, as of its last heartbeat; null if it is not live, and for an earlier version, which did not report it. */
             configuration: {
@@ -5329,9 +5503,11 @@ export interface operations {
                 rows?: "points" | "totals";
                 /** Whether the CSV also has what people read: the column `time` as the clocks of the time zone show it, and the names of agents, keys and users beside their ids; false by default. */
                 labels?: boolean;
-                /** The start of the period with which the report is compared, in the same form as `from`. The CSV then has the columns of that period as well, with names that begin with `before_`, and counts as two reports. */
+                /** Whether to compare the report with the period before, which is as long and ends where the report begins; false by default. The report then has that period as `previous`, and the CSV its columns, with names that begin with `before_`; both periods count as one report. */
+                previous?: boolean;
+                /** The start of the period with which the report is compared, in the same form as `from`. It takes the place of the period before. The report then has that period as `previous`, and the CSV its columns, with names that begin with `before_`; both periods count as one report. */
                 compare_from?: string;
-                /** The end of the period with which the report is compared, not included; without it, that period is as long as the report. The CSV then has the columns of that period as well, with names that begin with `before_`, and counts as two reports. */
+                /** The end of the period with which the report is compared, not included; without it, that period is as long as the report. */
                 compare_to?: string;
             };
             header?: never;
@@ -5401,7 +5577,7 @@ export interface operations {
                 /** Only calls of which one of these is true, separated by commas, out of done, client_gone, upstream_error, timeout, drained, interrupted, rejected, running, and failed, which stands for upstream_error, timeout, drained, interrupted. */
                 outcome?: string;
                 /** Only calls that failed or were refused for this reason: a stable word of an error, such as `agent_timeout`. */
-                reason?: string;
+                reason?: ErrorReason | (string & {});
                 /** Only calls that paused, or only those that did not. */
                 paused?: boolean;
                 /** Only calls whose first text came at least this many milliseconds after the dispatch. */
@@ -5500,7 +5676,7 @@ export interface operations {
                 /** Only requests for this agent, such as `fastgpt`, which must be configured or have been called before; an empty text stands for requests that named none, and `other` for those that named one that is not configured. */
                 agent?: string;
                 /** Only requests that were refused for this reason: a stable word of an error, such as `rate_limited`. */
-                reason?: string;
+                reason?: ErrorReason | (string & {});
                 /** Only requests that this limit or this part of the gateway refused, such as `chat`. */
                 limit_name?: string;
                 /** The format of the response; the default is `json`. */
@@ -5559,7 +5735,7 @@ export interface operations {
                 /** Only requests for this agent, such as `fastgpt`, which must be configured or have been called before; an empty text stands for requests that named none, and `other` for those that named one that is not configured. */
                 agent?: string;
                 /** Only requests that were refused for this reason: a stable word of an error, such as `rate_limited`. */
-                reason?: string;
+                reason?: ErrorReason | (string & {});
                 /** Only requests that this limit or this part of the gateway refused, such as `chat`. */
                 limit_name?: string;
                 /** The format of the response; the default is `json`. */
@@ -5829,7 +6005,7 @@ export interface operations {
                             /** The complete answers, as far as the ledger still has their calls; counted up to 1,000. */
                             turns: number;
                             /** How its last call ended; null while that is running, and once the ledger has no call of it any more. */
-                            last_outcome: string | null;
+                            last_outcome: ("done" | "client_gone" | "upstream_error" | "timeout" | "drained" | "interrupted" | "rejected" | (string & {})) | null;
                             /** Whether a run waits for its user. */
                             paused: boolean;
                             /**
@@ -6632,6 +6808,22 @@ export type OtherDetail = components["schemas"]["OtherDetail"];
 export type DetailEvent = components["schemas"]["DetailEvent"];
 /** A file that the agent has made. The text of the reply shows it as well, as Markdown. */
 export type ReplyFile = components["schemas"]["ReplyFile"];
+/** A field of a form whose value is a line of text. */
+export type PauseTextField = components["schemas"]["PauseTextField"];
+/** A field of a form whose value is a text of several lines. */
+export type PauseParagraphField = components["schemas"]["PauseParagraphField"];
+/** A field of a form whose value is a number. */
+export type PauseNumberField = components["schemas"]["PauseNumberField"];
+/** A field of a form whose value is one of `options`. */
+export type PauseSelectField = components["schemas"]["PauseSelectField"];
+/** A field of a form whose value is true or false. */
+export type PauseCheckboxField = components["schemas"]["PauseCheckboxField"];
+/** A field of a form whose value is the URL of a file. */
+export type PauseFileField = components["schemas"]["PauseFileField"];
+/** A field of a form whose value is a list of the URLs of files. */
+export type PauseFileListField = components["schemas"]["PauseFileListField"];
+/** A field of the form that a pause shows. `type` says what its value is. */
+export type PauseField = components["schemas"]["PauseField"];
 /** The run waits for the user. The next chat in the same conversation is the answer, by its text or by `answer`. */
 export type Pause = components["schemas"]["Pause"];
 /** The answer to a pause. It names its pause, so that a second click answers nothing else. `query` may be empty beside it. */
@@ -6694,6 +6886,8 @@ export type UpdateUser = components["schemas"]["UpdateUser"];
 export type SetPassword = components["schemas"]["SetPassword"];
 /** The caller's current password and its new one. */
 export type ChangePassword = components["schemas"]["ChangePassword"];
+/** The value of each property of `group_by`; empty without `group_by`. */
+export type UsageGroupValues = components["schemas"]["UsageGroupValues"];
 /** The calls that have ended, each counted in the hour, day or month in which it was admitted. */
 export type UsageReport = components["schemas"]["UsageReport"];
 /** One admitted call, as the ledger records it. */

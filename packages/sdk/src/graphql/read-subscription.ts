@@ -1,6 +1,6 @@
 import { eventParser, type ServerEvent } from '../chat/event-parser.ts'
 import { AbortError, InvalidResponseError } from '../errors.ts'
-import { bytesOf, openSource } from '../transport/byte-source.ts'
+import { bytesOf, openBody } from '../transport/byte-source.ts'
 import { guardedResponse } from '../transport/guarded-response.ts'
 import { onAbort } from '../transport/on-abort.ts'
 import { parseJson } from '../transport/parse-json.ts'
@@ -30,8 +30,7 @@ export async function* readSubscription(
   { signal, idleTimeoutMs }: SubscriptionOptions,
 ): AsyncGenerator<GraphqlResult, void, undefined> {
   const { body } = guardedResponse(response, { idleTimeoutMs, isComplete: () => false })
-  if (body === null) throw invalidResponse(response, EXPECTED)
-  const source = openSource(body)
+  const source = openBody(body, responseFields(response))
   // The signal holds the source, and not who reads it: a subscription that is dropped is aborted once it is collected.
   const endWaiting = onAbort(signal, () => source.cancel())
   const events = eventParser({ takesEmpty: true })

@@ -1,5 +1,4 @@
 import type { WithResponse } from '../api-promise.ts'
-import type { ServerChatParams } from '../chat/chat-request.ts'
 import type { Reply, replyOf } from '../chat/reply.ts'
 import type { KeptStream, OpenOptions } from '../chat/server-chat-stream.ts'
 import type { ConnectionError, TrunklineError } from '../errors.ts'
@@ -46,7 +45,7 @@ export class KeptCall implements KeptStream {
   #options: ChatStreamOptions = {}
 
   /**
-   * @param reference what names the call, or the parameters of a new one
+   * @param reference what names the call
    * @param after the number of the last event that was received already
    * @throws TrunklineError naming what is at fault
    */
@@ -54,7 +53,7 @@ export class KeptCall implements KeptStream {
     transport: Transport,
     { maxRetries = 2 }: ChatClientOptions,
     connectionError: typeof ConnectionError,
-    reference: CallReference | ServerChatParams,
+    reference: CallReference,
     after = 0,
   ) {
     this.#transport = transport
@@ -65,8 +64,7 @@ export class KeptCall implements KeptStream {
       if (!/[^.]/.test(reference)) this.#refuse('The id of a call must be a text that is not empty.')
       this.#callId = reference
     } else {
-      const { keep, idempotencyKey = keep ? randomKey() : '' } = Object(reference)
-      this.#key = `${idempotencyKey}`
+      this.#key = `${Object(reference).idempotencyKey ?? ''}`
       if (!KEY.test(this.#key)) this.#refuse('idempotencyKey must be 1 to 255 printable ASCII characters.')
     }
     if (!Number.isSafeInteger(after) || after < 0) this.#refuse('after must be the number of an event.')
@@ -331,11 +329,6 @@ function isPassing(failure: unknown): boolean {
 
 function nameOf(failure: unknown): unknown {
   return Object(failure).name
-}
-
-/** Not `randomUUID`, which pages without TLS do not have. */
-function randomKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('-')
 }
 
 /** Waits, or no longer than the signal, which the next request then finds aborted. */

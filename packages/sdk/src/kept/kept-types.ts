@@ -1,5 +1,6 @@
 import type { Reply } from '../chat/reply.ts'
 import type { CallOptions, ChatStreamOptions } from '../options.ts'
+import type { CallOutcome } from '../unions.ts'
 
 /** What names a kept call: its id, or the `Idempotency-Key` with which it was made. */
 export type CallReference =
@@ -42,5 +43,5 @@ export interface StoppedCall {
   /** The id of the call. */
   readonly call_id: string
   /** How the call has ended; null while it runs, until it has been stopped. */
-  readonly outcome: string | null
+  readonly outcome: CallOutcome | null
 }

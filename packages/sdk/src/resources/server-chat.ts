@@ -6,6 +6,7 @@ import { ConnectionError } from '../errors.ts'
 import type { KeptCall } from '../kept/kept-call.ts'
 import type { CallReference } from '../kept/kept-types.ts'
 import type { CallOptions, ChatClientOptions, ChatStreamOptions } from '../options.ts'
+import { randomId } from '../transport/random-id.ts'
 import type { Transport } from '../transport/transport.ts'
 import { Chat, readReply } from './chat.ts'
 import { Conversation, type ConversationParams } from './conversation.ts'
@@ -72,16 +73,18 @@ export class ServerChat extends Chat<ServerChatStream, ServerChatParams> {
    *
    * @internal
    */
-  async keptCall(reference: CallReference | ServerChatParams, after?: number): Promise<KeptCall> {
+  async keptCall(reference: CallReference, after?: number): Promise<KeptCall> {
     const { KeptCall } = await import('../kept/kept-call.ts')
     return new KeptCall(this.#transport, this.#options, ConnectionError, reference, after)
   }
 
   /** What sends a chat, and what of the parameters is sent. A program in JavaScript may pass none. */
   async #partsOf(params: ServerChatParams) {
-    const { keep, idempotencyKey, ...chat } = params ?? {}
-    const isKept = keep || idempotencyKey !== undefined
-    const sender: Pick<Transport, 'open' | 'send'> = isKept ? await this.keptCall(params) : this.#transport
+    const { keep, idempotencyKey = keep ? randomId() : undefined, ...chat } = params ?? {}
+    const isKept = idempotencyKey !== undefined
+    const sender: Pick<Transport, 'open' | 'send'> = isKept
+      ? await this.keptCall({ idempotencyKey })
+      : this.#transport
     return { sender, chat }
   }
 }

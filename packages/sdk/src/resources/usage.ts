@@ -2,22 +2,9 @@ import type { ApiPromise, ListPromise } from '../api-promise.ts'
 import type { Call, operations, UsageReport } from '../generated/wire.ts'
 import type { CallOptions, ChatStreamOptions } from '../options.ts'
 import type { GatewayTransport } from '../transport/gateway-transport.ts'
+import type { CallState, OutcomeFilter, UsageGroupBy } from '../unions.ts'
 
 type ReportQuery = NonNullable<operations['readUsage']['parameters']['query']>
-
-/** How a call ended; `failed` stands for all outcomes that count as failures. */
-export type OutcomeFilter = NonNullable<Call['outcome']> | 'failed'
-
-/** A property of calls by which a report can be grouped. */
-export type UsageProperty =
-  | 'key'
-  | 'agent'
-  | 'app'
-  | 'model'
-  | 'user'
-  | 'end_user'
-  | 'outcome'
-  | 'conversation'
 
 /** What a usage report covers. */
 export type UsageQuery = Omit<
@@ -29,19 +16,17 @@ export type UsageQuery = Omit<
   /** Only calls admitted before this time. */
   to?: string | Date
   /** By what to group, with one group for each combination. */
-  group_by?: UsageProperty | readonly UsageProperty[]
+  group_by?: UsageGroupBy | readonly UsageGroupBy[]
   /** Only calls that ended in this way, or in one of these. */
   outcome?: OutcomeFilter | readonly OutcomeFilter[]
+  /** The start of the period with which the report is compared, instead of the period before. */
+  compare_from?: string | Date
+  /** The end of that period; without it, it is as long as the report. */
+  compare_to?: string | Date
 }
 
 /** What the CSV of a usage report has. */
-export type UsageCsvQuery = UsageQuery &
-  Pick<ReportQuery, 'rows' | 'labels'> & {
-    /** The start of the period with which the report is compared. */
-    compare_from?: string | Date
-    /** The end of that period; without it, it is as long as the report. */
-    compare_to?: string | Date
-  }
+export type UsageCsvQuery = UsageQuery & Pick<ReportQuery, 'rows' | 'labels'>
 
 /** Which calls of the ledger to read, and how many are requested at once. */
 export type CallFilter = Omit<
@@ -53,7 +38,7 @@ export type CallFilter = Omit<
   /** Only calls admitted before this time. */
   to?: string | Date
   /** Only calls that ended in this way, or in one of these; `running` stands for those that have not ended. */
-  outcome?: OutcomeFilter | 'running' | readonly (OutcomeFilter | 'running')[]
+  outcome?: CallState | readonly CallState[]
 }
 
 /** What was called; reached as `client.usage`. */
@@ -71,6 +56,9 @@ export class Usage {
    * ```ts
    * const report = await client.usage.query({ granularity: 'day', group_by: ['agent'], timezone: 'Asia/Shanghai' })
    * console.log(report.totals)
+   * // With `previous`, it also has the period before, which is as long; both cost one report.
+   * const { totals, previous } = await client.usage.query({ previous: true })
+   * console.log(totals.calls - (previous?.totals.calls ?? 0))
    * ```
    */
   query(query?: UsageQuery, options?: CallOptions): ApiPromise<UsageReport> {

@@ -1,3 +1,5 @@
+import { type ErrorFields, InvalidResponseError } from '../errors.ts'
+
 /** One piece of a body. Strings and empty pieces come from fetch implementations that are not quite the standard's. */
 export type BytePiece = Uint8Array | ArrayBuffer | string | null | undefined
 
@@ -12,6 +14,25 @@ export interface ByteSource {
 export function openSource(source: ReadableStream<BytePiece> | AsyncIterable<BytePiece>): ByteSource {
   // A reader is faster than the iterator of the same stream, which not every browser has.
   return 'getReader' in source ? readerOf(source) : iteratorOf(source)
+}
+
+/**
+ * Opens the body of a response. The `fetch` of React Native, among others, has none.
+ *
+ * @throws InvalidResponseError
+ */
+export function openBody(
+  body: Parameters<typeof openSource>[0] | null | undefined,
+  fields: ErrorFields,
+): ByteSource {
+  try {
+    return openSource(body as Parameters<typeof openSource>[0])
+  } catch (cause) {
+    throw new InvalidResponseError(
+      'The response has no stream, or another reader: pass a streaming `fetch`, such as expo/fetch.',
+      { ...fields, cause },
+    )
+  }
 }
 
 function readerOf(source: ReadableStream<BytePiece>): ByteSource {

@@ -5,7 +5,7 @@ import {
   TruncatedStreamError,
   type TrunklineError,
 } from '../errors.ts'
-import { type ByteSource, bytesOf, openSource } from './byte-source.ts'
+import { type ByteSource, bytesOf, openBody } from './byte-source.ts'
 import { connectionError } from './connection-error.ts'
 import { setLongTimeout } from './long-timeout.ts'
 import { abortWith } from './on-abort.ts'
@@ -24,7 +24,7 @@ interface GuardOptions {
  * where the connection breaks. Time that the reader of the body takes does not count.
  */
 export function guardedResponse(response: Response, options: GuardOptions): Response {
-  if (response.body === null) return response
+  if (!response.body) return response
   const body = new GuardedBody(response.body, options, responseFields(response))
   // What is read has been taken by then, so that the guard knows whether it is whole.
   const stream = new ReadableStream<Uint8Array>(body, { highWaterMark: 0 })
@@ -42,7 +42,7 @@ class GuardedBody {
   #failure: TrunklineError | undefined
 
   constructor(body: ReadableStream<Uint8Array>, options: GuardOptions, fields: ErrorFields) {
-    this.#source = openSource(body)
+    this.#source = openBody(body, fields)
     this.#options = options
     this.#fields = fields
     this.#endListening = abortWith(options.signal, this)

@@ -36,8 +36,7 @@ export function retryDelayMs(
 function mayBeRepeated(error: unknown, repeatable: Repeatable | undefined): error is TrunklineError {
   if (error instanceof ConnectionError) return !repeatable || !error.wasConnected
   if (!(error instanceof StatusError) || repeatable === 'unreached') return false
-  const { status = 0, headers } = error
+  const { status, headers } = error
   const advice = headers?.get('x-should-retry')
-  if (advice === 'true') return true
-  return advice !== 'false' && !repeatable && /408|429|5../.test(`${status}`)
+  return advice ? advice === 'true' : !repeatable && /408|429|5../.test(`${status}`)
 }

@@ -3,7 +3,7 @@ import { checkOptions } from '../check-options.ts'
 import { isBrowser, type Resolved } from '../client-options.ts'
 import { AbortError, InvalidResponseError, TimeoutError, TrunklineError } from '../errors.ts'
 import { VERSION } from '../generated/version.ts'
-import type { CallOptions, ChatClientOptions, ChatStreamOptions } from '../options.ts'
+import type { CallOptions, ChatClientOptions, ChatStreamOptions, Fetch, RequestMethod } from '../options.ts'
 import { connectionError } from './connection-error.ts'
 import type { CredentialKind } from './credentials.ts'
 import { setLongTimeout } from './long-timeout.ts'
@@ -17,7 +17,7 @@ import { withHeaders } from './with-headers.ts'
 
 /** A request, as a resource describes it. */
 export interface RequestSpec {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly method: RequestMethod
   /** With `{name}` for each of the parameters, where there are any. */
   readonly path: string
   readonly params?: Readonly<Record<string, unknown>>
@@ -27,7 +27,7 @@ export interface RequestSpec {
   readonly root?: string
   readonly headers?: Readonly<Record<string, string>>
   /** A body that is sent as JSON. */
-  readonly json?: unknown
+  readonly json?: object | undefined
   /** Returns a body that is sent as it is, once for each attempt, until the signal ends it. */
   readonly body?: (signal: AbortSignal) => NonNullable<RequestInit['body']>
   readonly credential: CredentialKind
@@ -45,9 +45,9 @@ export interface RequestSpec {
   /** Finds the fields of the gateway's error body in one of another form. */
   readonly errorFieldsOf?: (body: unknown) => unknown
   /** Further options of `fetch`. */
-  readonly init?: RequestInit
+  readonly init?: Pick<RequestInit, 'keepalive'>
   /** Replaces `fetch` for this request. */
-  readonly fetch?: typeof fetch | undefined
+  readonly fetch?: Fetch | undefined
 }
 
 const TIMEOUT_MS = 60_000
@@ -118,7 +118,7 @@ export class Transport {
     _retries: number,
   ): Promise<WithResponse<T>> {
     const client = this.#options
-    const send = client.fetch ?? spec.fetch ?? fetch
+    const send: Fetch = client.fetch ?? spec.fetch ?? fetch
     const limitMs = timeoutMs ?? client.timeoutMs ?? spec.timeoutMs ?? TIMEOUT_MS
     const controller = new AbortController()
     const endWaiting = onAbort(signal, () => {
@@ -141,7 +141,7 @@ export class Transport {
       const sent = withHeaders(
         {
           'trunkline-client': `js/${VERSION}`,
-          ...(json ? { 'content-type': 'application/json' } : undefined),
+          ...(json && { 'content-type': 'application/json' }),
           ...(bearer && { authorization: `Bearer ${bearer}` }),
         },
         { ...client.headers, ...spec.headers, ...headers },
@@ -150,14 +150,18 @@ export class Transport {
       if (spec.credential === 'key' && !sent.get('authorization') && !isBrowser())
         throw new TrunklineError('apiKey (TRUNKLINE_API_KEY) is missing.')
       const body = json ? JSON.stringify(json) : (spec.body?.(controller.signal) ?? null)
-      const response = await send(this.#root + root + path, {
+      const init = {
         method,
-        headers: sent,
+        // The types of `Headers` differ, too.
+        headers: Object.fromEntries(sent),
         signal: controller.signal,
         // Node requires `duplex` for bodies that are streams.
-        ...{ duplex: 'half', ...spec.init },
+        duplex: 'half',
+        ...spec.init,
         body,
-      })
+      }
+      // Callers get what their `fetch` returns, whose type may be another one.
+      const response = (await send(this.#root + root + path, init)) as Response
       if (!response.ok) throw await readStatusError(response, spec.errorFieldsOf, hide)
       return { data: await read(response), response, requestId: requestIdOf(response) }
     } catch (error) {

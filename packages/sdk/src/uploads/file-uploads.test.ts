@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { FileError, Trunkline, type UploadSource } from '../index.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { type Fetch, FileError, Trunkline, type UploadSource } from '../index.ts'
 
 /** More than one piece of the file and of the connection. */
 const TEXT = 'grüezi\n'.repeat(200_000)
@@ -106,4 +106,19 @@ test('a stream whose source fails tells why, by the code of its error', async ()
     })(),
   )
   expect(await upload(failing)).toMatchObject({ name: 'FileError', code: 'EIO' })
+})
+
+test('neither an upload nor a kept call needs randomUUID, which pages without TLS do not have', async () => {
+  vi.stubGlobal('crypto', { getRandomValues: crypto.getRandomValues.bind(crypto) })
+  onTestFinished(() => void vi.unstubAllGlobals())
+  expect(await upload(path)).toBeUndefined()
+  expect(stored).toEqual([TEXT])
+  const keys = new Set<unknown>()
+  const fetch: Fetch = async (_url, { headers }) => {
+    keys.add(headers['idempotency-key'])
+    return Response.json({ id: 'talk', choices: [] })
+  }
+  const { chat } = new Trunkline({ baseURL: 'http://gateway.test', apiKey: 'tl_any', fetch })
+  for (let calls = 0; calls < 2; calls += 1) await chat.create({ query: 'Hi', keep: true })
+  expect([...keys]).toEqual([expect.stringMatching(/^[\w-]{10,}$/), expect.stringMatching(/^[\w-]{10,}$/)])
 })

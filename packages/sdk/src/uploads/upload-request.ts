@@ -1,4 +1,5 @@
 import { ConnectionError } from '../errors.ts'
+import { randomId } from '../transport/random-id.ts'
 import { LONG_TIMEOUT_MS, type RequestSpec } from '../transport/transport.ts'
 import { type FileError, fileError } from './file-error.ts'
 import { formAround, multipartStream, piecesOf, type UploadPieces } from './multipart.ts'
@@ -47,7 +48,7 @@ export async function uploadRequest(
 ): Promise<UploadRequest> {
   const content = await openUploadSource(source, content_type ?? 'application/octet-stream')
   const { size: total, closeUnread, type } = content
-  const boundary = `trunkline-${crypto.randomUUID()}`
+  const boundary = `trunkline-${randomId()}`
   const fields = { createdBy: created_by, user, filename: filename ?? content.filename, type }
   const form = formAround(fields, boundary)
   let isUntouched = true

@@ -1,3 +1,5 @@
+import type { Fetch, FetchInit } from '../options.ts'
+
 /** The part of `XMLHttpRequest` that is used here; the types of Node do not have it. */
 interface Xhr {
   readonly upload: {
@@ -21,20 +23,20 @@ export function hasXhr(): boolean {
 }
 
 /** Returns a `fetch` by XMLHttpRequest, for a request whose progress matters and whose reply is short. */
-export function xhrFetch(onProgress: (loaded: number, total: number) => void): typeof fetch {
-  return (url, { method = 'GET', headers, body = null, signal } = {}) =>
+export function xhrFetch(onProgress: (loaded: number, total: number) => void): Fetch {
+  return (url, { method, headers, body, signal }: FetchInit & { readonly body?: unknown }) =>
     new Promise((resolve, reject) => {
       const xhr = newXhr()
-      xhr.open(method, String(url))
-      for (const [name, value] of new Headers(headers)) xhr.setRequestHeader(name, value)
+      xhr.open(method, url)
+      for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value)
       xhr.upload.onprogress = ({ loaded, total }) => onProgress(loaded, total)
       xhr.onload = () => {
         const { status, responseText } = xhr
         resolve(new Response(responseText, { status, headers: parseHeaders(xhr.getAllResponseHeaders()) }))
       }
       xhr.onerror = () => reject(new TypeError('Failed to fetch'))
-      xhr.onabort = () => reject(signal?.reason ?? new TypeError('Aborted'))
-      signal?.addEventListener('abort', () => xhr.abort(), { once: true })
+      xhr.onabort = () => reject(signal.reason ?? new TypeError('Aborted'))
+      signal.addEventListener('abort', () => xhr.abort(), { once: true })
       xhr.send(body instanceof Blob ? body : null)
     })
 }

@@ -16,7 +16,7 @@ export const PAUSE_FIELD_TYPES = [
   'file-list',
 ] as const
 
-/** A field of the form that a pause shows. */
+/** A field of the form that a pause shows, as its adapter reads it; {@link offeredPause} makes it that of its type. */
 export interface PauseField {
   readonly name: string
   readonly label?: string
@@ -71,7 +71,35 @@ export interface PauseAnswer {
 
 /** The pause as its clients get it. */
 export function offeredPause(id: string, { question, options, fields, expiresAt }: Pause): OfferedPause {
-  return { id, question, options, fields, ...(expiresAt !== undefined && { expires_at: expiresAt }) }
+  const end = expiresAt !== undefined && { expires_at: expiresAt }
+  return { id, question, options, fields: fields.map(offeredField), ...end }
+}
+
+/** Platforms send options and default values of every type with fields of every type. */
+function offeredField({ options = [], default: preset, ...field }: PauseField): PauseField {
+  const value = DEFAULT_OF[field.type](preset)
+  return {
+    ...field,
+    ...(field.type === 'select' && { options }),
+    ...(value !== undefined && { default: value }),
+  }
+}
+
+/** The default of a field of each type; undefined for what is none of that type. */
+const DEFAULT_OF: Readonly<Record<PauseField['type'], (preset: unknown) => unknown>> = {
+  text: wordOf,
+  paragraph: wordOf,
+  select: wordOf,
+  file: wordOf,
+  number: (preset) =>
+    wordOf(preset)?.trim() && Number.isFinite(Number(preset)) ? Number(preset) : undefined,
+  checkbox: (preset) => (typeof preset === 'boolean' ? preset : undefined),
+  'file-list': (preset) =>
+    Array.isArray(preset) && preset.every((url) => typeof url === 'string') ? preset : undefined,
+}
+
+function wordOf(preset: unknown): string | undefined {
+  return ['string', 'number', 'boolean'].includes(typeof preset) ? String(preset) : undefined
 }
 
 /** What a client that reads text alone is asked: the question, and in lines of their own what can be chosen or filled in. */

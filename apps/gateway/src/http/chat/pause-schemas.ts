@@ -1,7 +1,7 @@
-import Type from 'typebox'
+import Type, { type TSchema } from 'typebox'
 import { type OfferedPause, PAUSE_FIELD_TYPES } from '#core/agents/pause.ts'
 import type { RequestedAnswer } from '#core/calls/request/chat-request.ts'
-import { oneOf } from '#http/response/schemas.ts'
+import { ref } from '#http/response/schemas.ts'
 
 const text = (description: string) => Type.String({ description })
 
@@ -10,20 +10,58 @@ const PauseOptionSchema = Type.Object(
   { description: 'An answer to choose.' },
 )
 
-const PauseFieldSchema = Type.Object(
-  {
-    name: text('The name under which an answer has the value.'),
-    label: Type.Optional(text('What to show beside the field.')),
-    type: oneOf(
-      PAUSE_FIELD_TYPES,
-      'What the value is: `select` is one of `options`, `file` the URL of a file, `file-list` a list of such URLs.',
+type FieldType = (typeof PAUSE_FIELD_TYPES)[number]
+
+const PRESET = { description: 'The value where the answer has none.' }
+
+/** Of each type: the name in the contract, what its value is, and its default. */
+const FIELDS: Readonly<Record<FieldType, readonly [string, string, TSchema]>> = {
+  text: ['PauseTextField', 'a line of text', Type.String(PRESET)],
+  paragraph: ['PauseParagraphField', 'a text of several lines', Type.String(PRESET)],
+  number: ['PauseNumberField', 'a number', Type.Number(PRESET)],
+  select: ['PauseSelectField', 'one of `options`', Type.String(PRESET)],
+  checkbox: ['PauseCheckboxField', 'true or false', Type.Boolean(PRESET)],
+  file: ['PauseFileField', 'the URL of a file', Type.String(PRESET)],
+  'file-list': ['PauseFileListField', 'a list of the URLs of files', Type.Array(Type.String(), PRESET)],
+}
+
+function fieldSchema(type: FieldType) {
+  const [name, value, preset] = FIELDS[type]
+  const options = Type.Array(Type.String(), { description: 'The values to choose from.' })
+  return Type.Object(
+    {
+      name: text('The name under which an answer has the value.'),
+      label: Type.Optional(text('What to show beside the field.')),
+      type: Type.Literal(type, { description: 'What the value is.' }),
+      required: Type.Boolean({ description: 'Whether the answer needs a value.' }),
+      ...(type === 'select' && { options }),
+      default: Type.Optional(preset),
+    },
+    {
+      $id: name,
+      description: `A field of a form whose value is ${value}.`,
+      examples: [
+        { name: 'comment', type, required: false, ...(type === 'select' && { options: ['a', 'b'] }) },
+      ],
+    },
+  )
+}
+
+/** A schema for each type of field. */
+export const PAUSE_FIELD_SCHEMAS = PAUSE_FIELD_TYPES.map(fieldSchema)
+
+export const PauseFieldSchema = Type.Unsafe<OfferedPause['fields'][number]>({
+  $id: 'PauseField',
+  description: 'A field of the form that a pause shows. `type` says what its value is.',
+  oneOf: PAUSE_FIELD_SCHEMAS.map(ref),
+  discriminator: {
+    propertyName: 'type',
+    mapping: Object.fromEntries(
+      PAUSE_FIELD_TYPES.map((type) => [type, `#/components/schemas/${FIELDS[type][0]}`]),
     ),
-    required: Type.Boolean({ description: 'Whether the answer needs a value.' }),
-    options: Type.Optional(Type.Array(Type.String(), { description: 'What a `select` offers.' })),
-    default: Type.Optional(Type.Unsafe<unknown>({ description: 'The value where the answer has none.' })),
   },
-  { description: 'A field of the form.' },
-)
+  examples: [{ name: 'comment', type: 'paragraph', required: false }],
+})
 
 export const PauseSchema = Type.Unsafe<OfferedPause>(
   Type.Object(
@@ -31,7 +69,7 @@ export const PauseSchema = Type.Unsafe<OfferedPause>(
       id: text('The id of the pause, which an answer names. It is that of the call that has paused.'),
       question: text('What the user is asked; may be empty.'),
       options: Type.Array(PauseOptionSchema, { description: 'The answers to choose from; may be empty.' }),
-      fields: Type.Array(PauseFieldSchema, { description: 'The fields of a form; may be empty.' }),
+      fields: Type.Array(ref(PauseFieldSchema), { description: 'The fields of a form; may be empty.' }),
       expires_at: Type.Optional(
         Type.String({
           format: 'date-time',

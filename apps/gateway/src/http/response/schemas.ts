@@ -39,6 +39,15 @@ export function oneOf<const Words extends readonly string[]>(words: Words, descr
   })
 }
 
+/**
+ * A stored word, which is one of these unless a newer version of the gateway on the same database has written it: no `enum`, but
+ * `x-extensible-enum` in the contract.
+ */
+export function openOneOf(words: readonly string[], description?: string) {
+  const options = { examples: [...words], 'x-extensible-enum': [...words] }
+  return Type.String({ ...options, ...(description !== undefined && { description }) })
+}
+
 export function nullable<Schema extends TSchema>(schema: Schema, description?: string) {
   return Type.Union([schema, Type.Null()], description === undefined ? {} : { description })
 }

@@ -6,7 +6,12 @@ import type { Services } from '#core/services/services.ts'
 import { CHAT_PROBLEMS, type ChatRoute, type ChatRouteOptions, chatRoute } from '#http/chat/chat-route.ts'
 import { ReplyFileSchema } from '#http/chat/file-schemas.ts'
 import { KEPT_HEADERS } from '#http/chat/kept-request.ts'
-import { PauseAnswerSchema, PauseSchema } from '#http/chat/pause-schemas.ts'
+import {
+  PAUSE_FIELD_SCHEMAS,
+  PauseAnswerSchema,
+  PauseFieldSchema,
+  PauseSchema,
+} from '#http/chat/pause-schemas.ts'
 import { TokenUsageSchema } from '#http/chat/token-usage.ts'
 import { inHeader } from '#http/request/field-place.ts'
 import { KEPT_CALL_HEADERS } from '#http/response/response-headers.ts'
@@ -28,6 +33,8 @@ export function chatRoutes(app: FastifyInstance, services: Services, options: Ch
     ...DETAIL_KIND_SCHEMAS,
     DetailEventSchema,
     ReplyFileSchema,
+    ...PAUSE_FIELD_SCHEMAS,
+    PauseFieldSchema,
     PauseSchema,
     PauseAnswerSchema,
     ChatRequestSchema,

@@ -1,3 +1,4 @@
+import type { PauseField } from '@trunkline/sdk'
 import { Upload } from 'lucide-react'
 import { useRef, useState } from 'react'
 import { useTranslations } from 'use-intl'
@@ -8,7 +9,6 @@ import { ErrorNotice } from '../../../ui/notice.tsx'
 import { keyOf } from '../chats/chats.ts'
 import { uploadFile } from '../composer/upload-file.ts'
 import styles from './pause.module.css'
-import type { PauseField } from './pause-values.ts'
 
 interface PauseFieldProps {
   readonly field: PauseField

@@ -1,21 +1,21 @@
+import type { PauseField } from '@trunkline/sdk'
 import { expect, test } from 'vitest'
-import { firstValues, type PauseField, sentFields, shownAnswer } from './pause-values.ts'
+import { firstValues, sentFields, shownAnswer } from './pause-values.ts'
 
-const field = (name: string, type: PauseField['type'], more: Partial<PauseField> = {}): PauseField => ({
-  name,
-  type,
-  required: false,
-  ...more,
-})
-
-const FIELDS = [
-  field('name', 'text', { label: 'Your name', default: 'Ada' }),
-  field('reason', 'paragraph'),
-  field('amount', 'number', { default: 3 }),
-  field('size', 'select', { options: ['S', 'L'] }),
-  field('terms', 'checkbox', { default: true }),
-  field('photo', 'file'),
-  field('papers', 'file-list', { default: ['https://example.com/1', 'https://example.com/2'] }),
+const required = false
+const FIELDS: readonly PauseField[] = [
+  { name: 'name', type: 'text', required, label: 'Your name', default: 'Ada' },
+  { name: 'reason', type: 'paragraph', required },
+  { name: 'amount', type: 'number', required, default: 3 },
+  { name: 'size', type: 'select', required, options: ['S', 'L'] },
+  { name: 'terms', type: 'checkbox', required, default: true },
+  { name: 'photo', type: 'file', required },
+  {
+    name: 'papers',
+    type: 'file-list',
+    required,
+    default: ['https://example.com/1', 'https://example.com/2'],
+  },
 ]
 
 test('a form begins with the defaults of its fields', () => {
@@ -59,8 +59,10 @@ test('values are sent in the types of their fields, and shown as the message of 
 })
 
 test('what is empty is not sent, and what is no number is sent as it was written', () => {
-  const fields = [field('name', 'text'), field('photo', 'file'), field('papers', 'file-list')]
+  const fields = FIELDS.filter(({ name }) => ['name', 'photo', 'papers'].includes(name))
   expect(sentFields(fields, { name: '  ', photo: '', papers: '\n' })).toBeUndefined()
-  expect(sentFields([field('amount', 'number')], { amount: 'many' })).toEqual({ amount: 'many' })
+  expect(sentFields([{ name: 'amount', type: 'number', required }], { amount: 'many' })).toEqual({
+    amount: 'many',
+  })
   expect(shownAnswer({ id: 'ok', title: 'Approve' }, fields)).toBe('Approve')
 })

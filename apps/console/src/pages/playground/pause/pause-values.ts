@@ -1,6 +1,5 @@
-import type { Pause } from '@trunkline/sdk'
+import type { Pause, PauseField } from '@trunkline/sdk'
 
-export type PauseField = Pause['fields'][number]
 type PauseOption = Pause['options'][number]
 
 /** What the controls of a form have: `true` and `false` for boxes, and texts for all others. */
@@ -37,7 +36,7 @@ export function shownAnswer(
 
 function firstValue({ type, default: preset }: PauseField): string | boolean {
   if (type === 'checkbox') return preset === true
-  if (preset === undefined || preset === null) return ''
+  if (preset === undefined) return ''
   return Array.isArray(preset) ? preset.join('\n') : String(preset)
 }
 
