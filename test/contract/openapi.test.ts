@@ -1,4 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
+import { parseConfig } from '@trunkline/gateway/src/config/load.ts'
+import { FINISH_REASONS } from '@trunkline/gateway/src/http/descriptions/chat-descriptions.ts'
 import { printOpenApi } from '@trunkline/gateway/src/server/contract.ts'
 import { expect, test } from 'vitest'
 import { CONTRACT, CONTRACT_TEXT, type OperationObject } from '../support/contract/contract.ts'
@@ -89,4 +91,24 @@ test('openapi.json requires the Agent header, and documents the event stream as 
   expect(chat?.responses['200']?.content).toMatchObject({
     'text/event-stream': { schema: expect.anything() },
   })
+})
+
+test('openapi.json says of every stream what it carries in silence, and of every reply what its end means', () => {
+  const silence = `After every ${parseConfig(undefined, {}).chat.keepAliveMs / 1000} s of silence`
+  const streams = operations.filter(({ responses }) => responses['200']?.content?.['text/event-stream'])
+  expect(streams.map(({ operationId }) => operationId).sort()).toEqual([
+    'chat',
+    'createCompletion',
+    'createResponse',
+    'resumeCall',
+  ])
+  for (const { operationId, description } of streams) {
+    expect(description, operationId).toContain(silence)
+    expect(description, operationId).toContain('the comment `: keep-alive`')
+  }
+  for (const name of ['ChatReply', 'ChatChunk', 'Completion', 'CompletionChunk']) {
+    const text = JSON.stringify(CONTRACT.components.schemas[name])
+    for (const [word, meaning] of Object.entries(FINISH_REASONS))
+      expect(text, name).toContain(`\`${word}\`: ${meaning}`)
+  }
 })
