@@ -2118,7 +2118,7 @@ export interface components {
          *       }
          *     }
          */
-        Response: {
+        ResponseObject: {
             /** `resp_` followed by the id of the call. */
             id: string;
             /**
@@ -4366,7 +4366,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Response"];
+                    "application/json": components["schemas"]["ResponseObject"];
                     "text/event-stream": components["schemas"]["ResponseEvent"];
                 };
             };
@@ -6603,7 +6603,7 @@ export type OpenAiError = components["schemas"]["OpenAiError"];
 /** A request of OpenAI's Responses API. What is null or empty counts as absent, and parameters that are not listed are ignored; docs/tools.md lists what each platform honours. */
 export type ResponseRequest = components["schemas"]["ResponseRequest"];
 /** A response, in the form of OpenAI's Responses API. Its other fields repeat what was honoured of the request, or have OpenAI's defaults. */
-export type Response = components["schemas"]["Response"];
+export type ResponseObject = components["schemas"]["ResponseObject"];
 /** An event of the Responses API. `data: [DONE]` follows `response.completed` and `response.incomplete`; a failure is an `error` event (with OpenAI's flat fields and the object `error`) followed by `response.failed`, and nothing after it. */
 export type ResponseEvent = components["schemas"]["ResponseEvent"];
 /** An agent that can be called. */
