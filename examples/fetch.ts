@@ -2,7 +2,7 @@ import { CallsByAgent, Chat, Login } from './documents.ts'
 import type { ChatInput, TypedDocumentString } from './generated/graphql.ts'
 import { addItem, NO_REPLY, type Reply } from './reply.ts'
 
-const ENDPOINT = 'http://localhost:8080/graphql'
+const ENDPOINT = 'http://127.0.0.1:8080/graphql'
 
 export async function logIn(username: string, password: string, url = ENDPOINT) {
   const { login } = await request(url, Login, { input: { username, password } })

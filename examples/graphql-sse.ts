@@ -3,7 +3,7 @@ import { Chat } from './documents.ts'
 import type { ChatInput, ChatSubscription } from './generated/graphql.ts'
 import { addItem, NO_REPLY, type Reply } from './reply.ts'
 
-const ENDPOINT = 'http://localhost:8080/graphql'
+const ENDPOINT = 'http://127.0.0.1:8080/graphql'
 
 /** Asks, and returns the reply; a next input with its `conversationId` goes on with the conversation. */
 export async function ask(apiKey: string, input: ChatInput, show: (reply: Reply) => void, url = ENDPOINT) {

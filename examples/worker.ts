@@ -4,7 +4,7 @@ import { Trunkline, TrunklineError } from '@trunkline/sdk'
 /*
  * A worker that reads questions from stdin, one a line, and prints an answer to each as a line of JSON:
  *
- *   TRUNKLINE_URL=http://localhost:8080 TRUNKLINE_API_KEY=tl_… node worker.ts < questions.txt
+ *   TRUNKLINE_URL=http://127.0.0.1:8080 TRUNKLINE_API_KEY=tl_… node worker.ts < questions.txt
  *
  * The client finds both in the environment.
  */

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import { printGraphqlSchema, printOpenApi, printVisitorErrors } from '../apps/gateway/src/server/contract.ts'
+import { printedSchema } from '../apps/gateway/src/graphql/schema.ts'
+import { printOpenApi, printVisitorErrors } from '../apps/gateway/src/server/contract.ts'
 import { wireTypes } from '../tools/contract/wire-types.ts'
 import { breakingChanges } from './breaking-changes.ts'
 import { commandReference } from './command-reference.ts'
@@ -75,7 +76,7 @@ async function referenceFile([page, parts]: ReferencePage): Promise<readonly [UR
 if (import.meta.main) {
   const { values } = parseArgs({ options: { check: { type: 'boolean' }, against: { type: 'string' } } })
   const printed = await printOpenApi()
-  const schema = printGraphqlSchema()
+  const schema = printedSchema()
   const committed = await readFile(GRAPHQL_CONTRACT, 'utf8').catch(() => '')
   if (values.against !== undefined) {
     const before = execFileSync('git', ['show', `${values.against}:schema.graphql`], { encoding: 'utf8' })

@@ -2,7 +2,7 @@ import react from '@vitejs/plugin-react'
 import { defaultClientConditions, defineConfig } from 'vite'
 import { CHUNK_GROUPS } from './scripts/chunks.ts'
 
-const gateway = process.env.GATEWAY_URL ?? 'http://localhost:8080'
+const gateway = process.env.TRUNKLINE_URL ?? 'http://127.0.0.1:8080'
 
 export default defineConfig({
   base: '/console/',

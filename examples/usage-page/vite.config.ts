@@ -1,6 +1,6 @@
 import { defaultClientConditions, defineConfig } from 'vite'
 
-const gateway = process.env.GATEWAY_URL ?? 'http://localhost:8080'
+const gateway = process.env.TRUNKLINE_URL ?? 'http://127.0.0.1:8080'
 
 export default defineConfig({
   // Leads to the sources of the SDK in this repository; a page of your own does not need it.

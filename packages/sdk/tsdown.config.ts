@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { defineConfig } from 'tsdown'
 
 export default defineConfig({
@@ -8,5 +9,7 @@ export default defineConfig({
   dts: true,
   // The types name `Symbol.asyncDispose`, which a project has only by this library or by `esnext`.
   banner: { dts: '/// <reference lib="esnext.disposable" />' },
+  // For generators of GraphQL code, which read it from the folder of the package.
+  copy: ({ outDir }) => ({ from: '../../schema.graphql', to: dirname(outDir) }),
   report: false,
 })

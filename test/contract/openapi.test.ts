@@ -1,4 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
+import { parseConfig } from '@trunkline/gateway/src/config/load.ts'
+import { FINISH_REASONS } from '@trunkline/gateway/src/http/descriptions/chat-descriptions.ts'
 import { printOpenApi } from '@trunkline/gateway/src/server/contract.ts'
 import { expect, test } from 'vitest'
 import { CONTRACT, CONTRACT_TEXT, type OperationObject } from '../support/contract/contract.ts'
@@ -65,6 +67,47 @@ test('components of openapi.json have names that are valid in generated code, an
   }
 })
 
+/** Classes that openapi-python-client writes itself, which a component of the same name would replace. */
+const CLASSES_OF_GENERATORS = [
+  'AuthenticatedClient',
+  'Client',
+  'File',
+  'HTTPStatus',
+  'Response',
+  'Unset',
+  'UUID',
+]
+
+test('no two classes of a generated client have the same name', () => {
+  interface Inline {
+    readonly type?: unknown
+    readonly enum?: readonly unknown[]
+    readonly properties?: Readonly<Record<string, Inline>>
+    readonly items?: Inline
+    readonly anyOf?: readonly Inline[]
+  }
+  const classes: string[] = [...CLASSES_OF_GENERATORS]
+  const pascal = (name: string) => name.replace(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase())
+  // Schemas without a name of their own are named after what they are in.
+  const collect = (name: string, { type, enum: words, properties = {}, items, anyOf = [] }: Inline) => {
+    if (type === 'object' || words !== undefined) classes.push(name)
+    for (const [property, inner] of Object.entries(properties)) collect(name + pascal(property), inner)
+    if (items !== undefined) collect(`${name}Item`, items)
+    for (const [index, inner] of anyOf.entries()) collect(`${name}Type${index}`, inner)
+  }
+  for (const [name, schema] of Object.entries(CONTRACT.components.schemas)) collect(name, schema as Inline)
+  for (const { operationId, parameters = [], responses } of operations) {
+    for (const { name, schema } of parameters) collect(pascal(operationId) + pascal(name), schema as Inline)
+    for (const [status, { content = {} }] of Object.entries(responses)) {
+      // Generators read the first of several media types.
+      const { schema = {} } = Object.values(content as Readonly<Record<string, { schema: Inline }>>)[0] ?? {}
+      collect(`${pascal(operationId)}Response${status}`, schema)
+    }
+  }
+  expect(classes.length).toBeGreaterThan(300)
+  expect(classes.filter((name, index) => classes.indexOf(name) !== index)).toEqual([])
+})
+
 test('every component of openapi.json accepts its own example, and every request body shows one', () => {
   for (const [name, { examples = [] }] of Object.entries(CONTRACT.components.schemas)) {
     expect(examples.length, name).toBeGreaterThan(0)
@@ -89,4 +132,24 @@ test('openapi.json requires the Agent header, and documents the event stream as 
   expect(chat?.responses['200']?.content).toMatchObject({
     'text/event-stream': { schema: expect.anything() },
   })
+})
+
+test('openapi.json says of every stream what it carries in silence, and of every reply what its end means', () => {
+  const silence = `After every ${parseConfig(undefined, {}).chat.keepAliveMs / 1000} s of silence`
+  const streams = operations.filter(({ responses }) => responses['200']?.content?.['text/event-stream'])
+  expect(streams.map(({ operationId }) => operationId).sort()).toEqual([
+    'chat',
+    'createCompletion',
+    'createResponse',
+    'resumeCall',
+  ])
+  for (const { operationId, description } of streams) {
+    expect(description, operationId).toContain(silence)
+    expect(description, operationId).toContain('the comment `: keep-alive`')
+  }
+  for (const name of ['ChatReply', 'ChatChunk', 'Completion', 'CompletionChunk']) {
+    const text = JSON.stringify(CONTRACT.components.schemas[name])
+    for (const [word, meaning] of Object.entries(FINISH_REASONS))
+      expect(text, name).toContain(`\`${word}\`: ${meaning}`)
+  }
 })

@@ -283,6 +283,33 @@ test('every route of the REST API that a page names exists, with its method and 
   expect(wrong).toEqual([])
 })
 
+test('every example names the address of the gateway as all others do', () => {
+  const NAMES = ['http://127.0.0.1:8080', 'https://gateway.example.com', '$TRUNKLINE_URL']
+  const sources = globSync(
+    ['examples/**/*.{ts,tsx}', 'packages/sdk/src/**/*.ts', 'apps/console/vite.config.ts'],
+    {
+      cwd: ROOT,
+      exclude: ['**/node_modules/**', '**/generated/**', '**/*.test.ts', '**/*.test-support.ts'],
+    },
+  )
+  const addresses = [
+    // What stands before a path of the gateway, names its port, or is named after it.
+    /(?:https?:\/\/[^\s/'"`)]+|\$\{?[A-Z]\w*\}?)(?=\/(?:api\/v1|graphql(?!\/)|openapi\.json|schema\.graphql|llms\.txt)\b)/g,
+    /https?:\/\/[^\s/'"`)]+:8080\b/g,
+    /https?:\/\/(?:gateway|trunkline)\.[\w.-]+/g,
+    // What a program reads from its environment, and a shell sets.
+    /(?<=process\.env\.|^)\w*(?:URL|GATEWAY)(?==| \?\?)/gm,
+  ]
+  const found = [...PAGES, ...sources]
+    .filter((file) => file !== 'packages/sandbox/README.md')
+    .flatMap((file) =>
+      addresses.flatMap((address) => (read(file).match(address) ?? []).map((name) => [file, name])),
+    )
+  const wrong = found.filter(([, name = '']) => !NAMES.includes(/^\w+$/.test(name) ? `$${name}` : name))
+  expect(wrong.map((each) => each.join(': '))).toEqual([])
+  expect(found.length).toBeGreaterThan(50)
+})
+
 test('every path of the repository that a page names exists', () => {
   const FOLDERS = 'apps|bench|deploy|docs|examples|packages|prisma|scripts|test|tools|\\.ci|\\.changeset'
   /** What a build or a test makes. */

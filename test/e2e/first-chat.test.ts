@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway, type TestGateway, trunkline } from '../support/gateway.ts'
 
 // A process, because a first start, its printed password and the pasted commands are what a newcomer meets.
 
@@ -69,7 +69,7 @@ test('the command line works without a running gateway', async () => {
   expect([refused.code, refused.output]).toEqual([1, expect.stringMatching(/^<?username>?: is taken\./)])
 })
 
-test('a second start keeps users and keys, and prints no password', async () => {
+test('a second start keeps users and keys, and prints no password, but how to set one', async () => {
   const before = gateway.output.length
   await gateway.start()
   const printed = gateway.output.slice(before)
@@ -82,4 +82,22 @@ test('a second start keeps users and keys, and prints no password', async () => 
     username: string
   }[]
   expect(users.map(({ username }) => username).sort()).toEqual(['admin', 'ann'])
+  const [, folder = '', command = ''] =
+    /^To set a password: .* \| (.*)npx trunkline (.*)$/m.exec(printed) ?? []
+  // A database on a server is named by the environment, as it is for the gateway.
+  const env =
+    gateway.databaseUrl === undefined
+      ? { DATA_DIR: /^DATA_DIR='(.*)' $/.exec(folder)?.[1] ?? '' }
+      : { DATABASE_URL: gateway.databaseUrl, DATA_DIR: gateway.dataDir }
+  const chosen = { username: 'admin', password: 'a password of my own' }
+  expect(await trunkline(command.split(' '), { env, input: `${chosen.password}\n` })).toMatchObject({
+    code: 0,
+  })
+  const login = await fetch(`${gateway.url}/api/v1/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(chosen),
+  })
+  expect(login.status).toBe(200)
+  expect(gateway.output).not.toContain(chosen.password)
 })

@@ -48,7 +48,8 @@ async function pack(name: PublishedPackage, home: string): Promise<{ stage: stri
   const source = join(PACKAGES, name)
   // The tests run several times side by side, so each builds into a folder of its own.
   const stage = join(home, name)
-  const isLeftOut = (path: string) => ['node_modules', 'dist', 'reference'].includes(basename(path))
+  const isLeftOut = (path: string) =>
+    ['node_modules', 'dist', 'reference', 'schema.graphql'].includes(basename(path))
   await cp(source, stage, { recursive: true, filter: (path) => !isLeftOut(path) })
   await run(join(source, 'node_modules/.bin/tsdown'), ['--out-dir', join(stage, 'dist')], { cwd: source })
   const manifest = JSON.parse(await readFile(join(stage, 'package.json'), 'utf8'))

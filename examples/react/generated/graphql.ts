@@ -64,7 +64,7 @@ export type DeleteConversationInput = {
 export type FinishReason =
   /** The platform cut the reply for its content. */
   | 'CONTENT_FILTER'
-  /** The platform cut the reply at a length limit. */
+  /** The platform cut the reply at a length limit, such as the model's limit of tokens. */
   | 'LENGTH'
   /** The reply is complete. */
   | 'STOP'

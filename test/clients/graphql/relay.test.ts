@@ -62,7 +62,7 @@ test("Relay's compiler accepts the schema: fragments read again, pages of connec
   const project = await mkdtemp(join(tmpdir(), 'trunkline-relay-'))
   try {
     await mkdir(join(project, 'src'))
-    await cp(SCHEMA, join(project, 'schema.graphql'))
+    await cp(SCHEMA, join(project, 'node_modules/@trunkline/sdk/schema.graphql'))
     for (const [file, document] of Object.entries(documents)) {
       await writeFile(
         join(project, 'src', file),
@@ -71,7 +71,7 @@ test("Relay's compiler accepts the schema: fragments read again, pages of connec
     }
     const config = {
       src: './src',
-      schema: './schema.graphql',
+      schema: './node_modules/@trunkline/sdk/schema.graphql',
       language: 'typescript',
       customScalarTypes: { DateTime: 'string', SafeInt: 'number' },
     }

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -27,7 +28,9 @@ describe.each(['sdk', 'sandbox'] as const)('@trunkline/%s', (name) => {
   })
 
   test('every entry has types that match its code, for imports and for require', async () => {
-    const { stdout } = await run(join(BIN, 'attw'), ['--no-color', '--no-emoji', packed.tarball])
+    // The schema is no code.
+    const options = ['--no-color', '--no-emoji', '--exclude-entrypoints', './schema.graphql']
+    const { stdout } = await run(join(BIN, 'attw'), [packed.tarball, ...options])
     expect(stdout).toMatch(/No problems found/)
   })
 
@@ -44,6 +47,13 @@ describe.each(['sdk', 'sandbox'] as const)('@trunkline/%s', (name) => {
     expect(JSON.stringify(manifest)).not.toMatch(/"(workspace|link|file|catalog):/)
   })
 
+  test.runIf(name === 'sdk')('has the GraphQL schema where code generators look for it', async () => {
+    const schema = await readFile('schema.graphql', 'utf8')
+    expect(await readFile(join(packed.installed, 'schema.graphql'), 'utf8')).toBe(schema)
+    const { resolve } = createRequire(join(packed.project, 'program.js'))
+    expect(await readFile(resolve('@trunkline/sdk/schema.graphql'), 'utf8')).toBe(schema)
+  })
+
   test('a rehearsal of publishing sends the build, readme and licence, and neither tests nor the sources of the SDK', async () => {
     const { stdout } = await run('npm', ['publish', '--dry-run', '--ignore-scripts', '--offline', '--json'], {
       cwd: packed.stage,
@@ -57,7 +67,7 @@ describe.each(['sdk', 'sandbox'] as const)('@trunkline/%s', (name) => {
     )
     const folders = name === 'sdk' ? 'dist|chat|graphql' : 'dist|src'
     const expected = new RegExp(
-      `^((${folders})/.*\\.(c?js|d\\.c?ts|ts|json)|CHANGELOG\\.md|LICENSE|README\\.md|package\\.json|requires-typescript.*\\.d\\.ts)$`,
+      `^((${folders})/.*\\.(c?js|d\\.c?ts|ts|json)|CHANGELOG\\.md|LICENSE|README\\.md|package\\.json|schema\\.graphql|requires-typescript.*\\.d\\.ts)$`,
     )
     expect(paths.filter((path) => !expected.test(path))).toEqual([])
     expect(paths.filter((path) => /\.test(-support)?\.|\.map$/.test(path))).toEqual([])

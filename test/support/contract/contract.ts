@@ -134,6 +134,7 @@ interface SchemaObject {
 
 export interface OperationObject {
   readonly operationId: string
+  readonly description?: string
   readonly summary: string
   readonly tags: readonly string[]
   readonly security: readonly Readonly<Record<string, readonly string[]>>[]

@@ -391,7 +391,8 @@ export const SETTINGS = {
     {
       introspection: Type.Optional(
         flag({
-          description: 'Whether GraphQL clients may ask for the schema, and errors name what exists.',
+          description:
+            'Whether GraphQL clients may ask for the schema and read it at `/schema.graphql`, and errors name what exists.',
           whenAbsent: 'off in production',
         }),
       ),

@@ -1,3 +1,4 @@
+import { printSchema } from 'graphql'
 import { builder } from './builder.ts'
 import { locateProblems } from './serving/locate-problems.ts'
 import { withPagesInOneDirection } from './serving/pages-in-one-direction.ts'
@@ -33,3 +34,8 @@ export const schema = locateProblems(
     MessageConnection: 'backwards',
   }),
 )
+
+/** Returns the schema in GraphQL's schema definition language, as it is committed in `schema.graphql`. */
+export function printedSchema(): string {
+  return `${printSchema(schema)}\n`
+}

@@ -4,6 +4,7 @@ import { partsCollector } from '#core/calls/reading/collect-reply.ts'
 import { Problem } from '#core/errors/errors.ts'
 import type { Services } from '#core/services/services.ts'
 import { CHAT_PROBLEMS, type ChatRoute, type ChatRouteOptions, chatRoute } from '#http/chat/chat-route.ts'
+import { KEEP_ALIVE_DESCRIPTION } from '#http/descriptions/chat-descriptions.ts'
 import { callerOf, KEY_PROBLEMS, keyOnly } from '#http/guards/credentials.ts'
 import { smallRead } from '#http/guards/small-read.ts'
 import { inBody } from '#http/request/field-place.ts'
@@ -78,8 +79,7 @@ const completionSchema = {
   operationId: 'createCompletion',
   'x-response-headers': [...KEPT_CALL_HEADERS, 'X-Dropped-Tools', 'X-History'],
   summary: "Send a message to an agent through OpenAI's interface",
-  description:
-    "Accepts and returns what OpenAI's chat completions do. If the request names a conversation (in the header `X-Conversation-Id` or in `metadata.conversation_id`), platforms that keep the context of a conversation get only the last user message, and `X-History: last-message` says so; of a conversation that has no turn yet, and without one, all messages are sent. A stream that fails ends with one OpenAiError and without `[DONE]`.",
+  description: `Accepts and returns what OpenAI's chat completions do. If the request names a conversation (in the header \`X-Conversation-Id\` or in \`metadata.conversation_id\`), platforms that keep the context of a conversation get only the last user message, and \`X-History: last-message\` says so; of a conversation that has no turn yet, and without one, all messages are sent. A stream that fails ends with one OpenAiError and without \`[DONE]\`. ${KEEP_ALIVE_DESCRIPTION}`,
   security: [{ apiKey: [] }],
   headers: CHAT_HEADERS,
   body: ref(CompletionRequestSchema),

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import { ID_CHARACTERS_MAX } from '#core/calls/request/call.ts'
 import { MESSAGE_ROLES } from '#core/calls/request/messages.ts'
 import { ReplyFileSchema } from '#http/chat/file-schemas.ts'
+import { FinishReasonSchema } from '#http/chat/finish-reason.ts'
 import { PauseAnswerSchema, PauseSchema } from '#http/chat/pause-schemas.ts'
 import { TokenUsageSchema } from '#http/chat/token-usage.ts'
 import { END_USER_DESCRIPTIONS } from '#http/descriptions/end-user-descriptions.ts'
@@ -73,7 +74,6 @@ export const CompletionRequestSchema = Type.Object(
 )
 export type CompletionRequest = Static<typeof CompletionRequestSchema>
 
-const FinishReason = oneOf(['stop', 'length', 'content_filter', 'tool_calls'], 'Why the reply ended.')
 const ToolCalls = Type.Array(Type.Object({}, { additionalProperties: true }), {
   description: "The tool calls of the model, in OpenAI's form; only from agents of the platform `openai`.",
 })
@@ -136,7 +136,7 @@ export const CompletionSchema = Type.Object(
           { description: "The agent's message." },
         ),
         logprobs: nullable(Logprobs, 'Null unless the request asks for them and the server sent them.'),
-        finish_reason: FinishReason,
+        finish_reason: FinishReasonSchema,
       }),
       { description: 'Always exactly one choice.' },
     ),
@@ -190,7 +190,7 @@ export const CompletionChunkSchema = Type.Object(
           { description: 'What this chunk adds to the message.' },
         ),
         logprobs: Type.Optional(Logprobs),
-        finish_reason: nullable(FinishReason, 'Why the reply ended; null until it has.'),
+        finish_reason: nullable(FinishReasonSchema, 'Why the reply ended; null until it has.'),
       }),
       { description: 'One choice; none in the chunk that carries `usage`.' },
     ),

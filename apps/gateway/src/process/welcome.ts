@@ -1,4 +1,6 @@
+import { resolve } from 'node:path'
 import type { Config } from '#config/load.ts'
+import { isBuilt } from '#core/base/shipped-files.ts'
 
 /** The administrator that this start created. The password is present only if the gateway generated it. */
 export interface FirstAdmin {
@@ -19,7 +21,7 @@ export function welcome(config: Config, { admin, hasConsole }: Started, say: (li
     `Trunkline is ready:  ${address}   (API reference: ${config.publicUrl}/docs)`,
     `Agents:              ${config.agents.map(({ id }) => id).join(', ')}${config.sandbox ? '   (sandbox: emulators on this machine)' : ''}`,
   ]
-  if (admin !== undefined) lines.push(...account(admin))
+  lines.push(...(admin === undefined ? [newPassword(config)] : account(admin)))
   if (!config.production) lines.push('', ...firstChat(config, admin))
   for (const line of lines) say(line)
 }
@@ -27,6 +29,15 @@ export function welcome(config: Config, { admin, hasConsole }: Started, say: (li
 function account({ username, password }: FirstAdmin): string[] {
   const shown = password === undefined ? 'as in ADMIN_PASSWORD' : `${password}   (shown only now)`
   return [`Administrator:       ${username}`, `Password:            ${shown}`]
+}
+
+/** How people run the command line: by a script in a checkout, by the program of the package elsewhere. */
+const COMMAND_LINE = isBuilt ? 'npx trunkline' : 'npx -y pnpm@12 trunkline'
+
+/** The command reads the environment as the gateway does, but finds only the default folder of the data without it. */
+function newPassword({ adminUsername, databaseUrl, dataDir }: Config): string {
+  const folder = databaseUrl === undefined && dataDir !== resolve('.data') ? `DATA_DIR='${dataDir}' ` : ''
+  return `To set a password:   echo '<new password>' | ${folder}${COMMAND_LINE} users set-password ${adminUsername}`
 }
 
 /** A query that the emulator answers with a question. */

@@ -8,6 +8,7 @@ import type { StreamTimes } from '#http/chat/event-stream.ts'
 import { cursorOf, keptCallRefOf } from '#http/chat/kept-request.ts'
 import { sendKeptStream } from '#http/chat/kept-stream.ts'
 import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
+import { KEEP_ALIVE_DESCRIPTION } from '#http/descriptions/chat-descriptions.ts'
 import { anyCredential, callerOf, KEY_PROBLEMS, keyOnly } from '#http/guards/credentials.ts'
 import { smallRead } from '#http/guards/small-read.ts'
 import { abortedWith } from '#http/request/aborted-with.ts'
@@ -115,8 +116,7 @@ const streamSchema = {
   ...COMMON,
   operationId: 'resumeCall',
   summary: 'Resume the stream of a call',
-  description:
-    'Returns the events of a kept call after the one that the client has, and goes on while the call runs. Only the API key that made the call may read it, for the same end user where a trusted proxy names end users. It never starts another run: a stream whose process has died ends with one event whose reason is `interrupted`. Chats of GraphQL are resumed there.',
+  description: `Returns the events of a kept call after the one that the client has, and goes on while the call runs. Only the API key that made the call may read it, for the same end user where a trusted proxy names end users. It never starts another run: a stream whose process has died ends with one event whose reason is \`interrupted\`. Chats of GraphQL are resumed there. ${KEEP_ALIVE_DESCRIPTION}`,
   headers: Type.Object({
     'last-event-id': Type.Optional(
       Type.String({

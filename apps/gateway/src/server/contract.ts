@@ -1,9 +1,7 @@
-import { printSchema } from 'graphql'
 import { parseConfig } from '#config/load.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
 import { openDatabase } from '#core/database/open.ts'
 import { ERRORS, type ErrorSpec } from '#core/errors/errors.ts'
-import { schema } from '#graphql/schema.ts'
 import { openAiTypeOf } from '#http/response/openai-error.ts'
 import { createLogger } from '#ops/logger.ts'
 import { createGateway } from '../composition/gateway.ts'
@@ -24,11 +22,6 @@ export async function printOpenApi(): Promise<string> {
     await app.close()
     await database.close()
   }
-}
-
-/** Returns the text of the GraphQL schema, as it is committed in `schema.graphql`. */
-export function printGraphqlSchema(): string {
-  return `${printSchema(schema)}\n`
 }
 
 /** Returns the errors of the gateway's table that may be shown to a visitor, as a module of the SDK. */

@@ -7,6 +7,7 @@ import { consoleRoutes } from '#console/routes.ts'
 import { Problem } from '#core/errors/errors.ts'
 import { addressMatcher } from '#core/limits/address-ranges.ts'
 import { graphqlRoutes } from '#graphql/routes.ts'
+import { schemaRoute } from '#graphql/schema-route.ts'
 import { IDEMPOTENCY_KEY } from '#http/chat/kept-request.ts'
 import { limitBodyTime } from '#http/guards/body-time.ts'
 import { answerClientError, type Refusing } from '#http/guards/client-error.ts'
@@ -160,7 +161,14 @@ export async function mountRoutes(
   })
   if (config.s3 === undefined) fileRoutes(app, services)
   if (config.console) consoleRoutes(app, builtConsole)
-  frontPageRoutes(app, { hasConsole: builtConsole !== undefined, hasHealth: config.opsPort === undefined })
+  schemaRoute(app, config.graphql)
+  frontPageRoutes(app, {
+    publicUrl: config.publicUrl,
+    platforms: config.platforms.names,
+    hasConsole: builtConsole !== undefined,
+    hasHealth: config.opsPort === undefined,
+    showsSchema: config.graphql.introspection,
+  })
   if (config.opsPort === undefined) {
     await app.register(async (operation) => {
       forbidStoring(operation)

@@ -11,7 +11,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message to an agent
-         * Returns one JSON object or, if `stream` is true, server-sent events: one `data:` line for each ChatChunk, then `data: [DONE]`. A stream that fails ends with one StreamError and without `[DONE]`.
+         * Returns one JSON object or, if `stream` is true, server-sent events: one `data:` line for each ChatChunk, then `data: [DONE]`. A stream that fails ends with one StreamError and without `[DONE]`. After every 15 s of silence (the default of `chat.keepAliveMs`) a stream carries the comment `: keep-alive` and a blank line; readers of server-sent events skip lines that begin with a colon.
          */
         post: operations["chat"];
         delete?: never;
@@ -31,7 +31,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message to an agent through OpenAI's interface
-         * Accepts and returns what OpenAI's chat completions do. If the request names a conversation (in the header `X-Conversation-Id` or in `metadata.conversation_id`), platforms that keep the context of a conversation get only the last user message, and `X-History: last-message` says so; of a conversation that has no turn yet, and without one, all messages are sent. A stream that fails ends with one OpenAiError and without `[DONE]`.
+         * Accepts and returns what OpenAI's chat completions do. If the request names a conversation (in the header `X-Conversation-Id` or in `metadata.conversation_id`), platforms that keep the context of a conversation get only the last user message, and `X-History: last-message` says so; of a conversation that has no turn yet, and without one, all messages are sent. A stream that fails ends with one OpenAiError and without `[DONE]`. After every 15 s of silence (the default of `chat.keepAliveMs`) a stream carries the comment `: keep-alive` and a blank line; readers of server-sent events skip lines that begin with a colon.
          */
         post: operations["createCompletion"];
         delete?: never;
@@ -51,7 +51,7 @@ export interface paths {
         put?: never;
         /**
          * Send input to an agent through OpenAI's Responses API
-         * Accepts and returns what OpenAI's Responses API does. A conversation goes on by the header `X-Conversation-Id`, by `conversation`, by `previous_response_id` or by a reference to an item of its latest response; platforms then get only the last user message, and `X-History: last-message` says so. Of a conversation that has no turn yet, and without one, all of the input is sent.
+         * Accepts and returns what OpenAI's Responses API does. A conversation goes on by the header `X-Conversation-Id`, by `conversation`, by `previous_response_id` or by a reference to an item of its latest response; platforms then get only the last user message, and `X-History: last-message` says so. Of a conversation that has no turn yet, and without one, all of the input is sent. After every 15 s of silence (the default of `chat.keepAliveMs`) a stream carries the comment `: keep-alive` and a blank line; readers of server-sent events skip lines that begin with a colon.
          */
         post: operations["createResponse"];
         delete?: never;
@@ -717,7 +717,7 @@ export interface paths {
         };
         /**
          * Resume the stream of a call
-         * Returns the events of a kept call after the one that the client has, and goes on while the call runs. Only the API key that made the call may read it, for the same end user where a trusted proxy names end users. It never starts another run: a stream whose process has died ends with one event whose reason is `interrupted`. Chats of GraphQL are resumed there.
+         * Returns the events of a kept call after the one that the client has, and goes on while the call runs. Only the API key that made the call may read it, for the same end user where a trusted proxy names end users. It never starts another run: a stream whose process has died ends with one event whose reason is `interrupted`. Chats of GraphQL are resumed there. After every 15 s of silence (the default of `chat.keepAliveMs`) a stream carries the comment `: keep-alive` and a blank line; readers of server-sent events skip lines that begin with a colon.
          */
         get: operations["resumeCall"];
         put?: never;
@@ -1816,7 +1816,7 @@ export interface components {
                     content: string;
                 };
                 /**
-                 * Why the reply ended.
+                 * Why the reply ended. `stop`: The reply is complete. `length`: The platform cut the reply at a length limit, such as the model's limit of tokens. `content_filter`: The platform cut the reply for its content. `tool_calls`: The model asks for the output of tools.
                  * @enum {string}
                  */
                 finish_reason: "stop" | "length" | "content_filter" | "tool_calls";
@@ -2022,7 +2022,7 @@ export interface components {
                     [key: string]: unknown;
                 } | null;
                 /**
-                 * Why the reply ended.
+                 * Why the reply ended. `stop`: The reply is complete. `length`: The platform cut the reply at a length limit, such as the model's limit of tokens. `content_filter`: The platform cut the reply for its content. `tool_calls`: The model asks for the output of tools.
                  * @enum {string}
                  */
                 finish_reason: "stop" | "length" | "content_filter" | "tool_calls";
@@ -2298,7 +2298,7 @@ export interface components {
          *       }
          *     }
          */
-        Response: {
+        ResponseObject: {
             /** `resp_` followed by the id of the call. */
             id: string;
             /**
@@ -4560,7 +4560,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Response"];
+                    "application/json": components["schemas"]["ResponseObject"];
                     "text/event-stream": components["schemas"]["ResponseEvent"];
                 };
             };
@@ -6851,7 +6851,7 @@ export type OpenAiError = components["schemas"]["OpenAiError"];
 /** A request of OpenAI's Responses API. What is null or empty counts as absent, and parameters that are not listed are ignored; docs/tools.md lists what each platform honours. */
 export type ResponseRequest = components["schemas"]["ResponseRequest"];
 /** A response, in the form of OpenAI's Responses API. Its other fields repeat what was honoured of the request, or have OpenAI's defaults. */
-export type Response = components["schemas"]["Response"];
+export type ResponseObject = components["schemas"]["ResponseObject"];
 /** An event of the Responses API. `data: [DONE]` follows `response.completed` and `response.incomplete`; a failure is an `error` event (with OpenAI's flat fields and the object `error`) followed by `response.failed`, and nothing after it. */
 export type ResponseEvent = components["schemas"]["ResponseEvent"];
 /** An agent that can be called. */

@@ -16,7 +16,7 @@ export const SHIPPED_FILES = {
 } as const satisfies Record<string, { readonly source: string; readonly built: string }>
 
 /** The sources run as they are, so whatever is not TypeScript has been built. */
-const isBuilt = !import.meta.url.endsWith('.ts')
+export const isBuilt = !import.meta.url.endsWith('.ts')
 
 /** Returns where a file or folder of the gateway lies. */
 export function shippedFile(name: keyof typeof SHIPPED_FILES): URL {

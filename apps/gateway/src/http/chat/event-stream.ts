@@ -4,6 +4,7 @@ import { jsonEscape } from '#core/base/values/json-escape.ts'
 import type { Chat } from '#core/calls/chats.ts'
 import { Problem } from '#core/errors/errors.ts'
 import { problemOf } from '#core/errors/problem-of.ts'
+import { KEEP_ALIVE } from '#http/descriptions/chat-descriptions.ts'
 import type { ChunkEncoder } from './chunk-encoder.ts'
 
 export interface StreamTimes {
@@ -18,7 +19,7 @@ interface StreamOptions extends StreamTimes {
   readonly lifetime?: 'no-cache' | 'no-store'
 }
 
-const KEEP_ALIVE = ': keep-alive\n\n'
+const SILENCE = `${KEEP_ALIVE}\n\n`
 /** Clients that split lines like Python's `splitlines` take these for line ends and would cut an event in two. */
 const UNICODE_LINE_ENDS = /[\u0085\u2028\u2029]/g
 
@@ -120,7 +121,7 @@ export class EventStream {
     // Writes only store their time. To restart the timer with each of them would cost every fragment. The clock is read once,
     // because a second reading could be past the deadline and give a negative wait.
     const leftMs = this.#isOpen ? this.#keepAliveMs - this.#silentMs() : 0
-    if (leftMs <= 0) this.write(KEEP_ALIVE)
+    if (leftMs <= 0) this.write(SILENCE)
     clearTimeout(this.#timer)
     this.#timer = this.#wakeIn(leftMs > 0 ? leftMs : this.#keepAliveMs)
   }

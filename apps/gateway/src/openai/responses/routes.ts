@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { FieldPath } from '#core/base/values/field-path.ts'
 import type { Services } from '#core/services/services.ts'
 import { CHAT_PROBLEMS, type ChatRoute, type ChatRouteOptions, chatRoute } from '#http/chat/chat-route.ts'
+import { KEEP_ALIVE_DESCRIPTION } from '#http/descriptions/chat-descriptions.ts'
 import { inBody } from '#http/request/field-place.ts'
 import { showDroppedTools } from '#http/response/dropped-tools.ts'
 import { KEPT_CALL_HEADERS } from '#http/response/response-headers.ts'
@@ -31,8 +32,7 @@ const responseSchema = {
   operationId: 'createResponse',
   'x-response-headers': [...KEPT_CALL_HEADERS, 'X-Dropped-Tools', 'X-History'],
   summary: "Send input to an agent through OpenAI's Responses API",
-  description:
-    "Accepts and returns what OpenAI's Responses API does. A conversation goes on by the header `X-Conversation-Id`, by `conversation`, by `previous_response_id` or by a reference to an item of its latest response; platforms then get only the last user message, and `X-History: last-message` says so. Of a conversation that has no turn yet, and without one, all of the input is sent.",
+  description: `Accepts and returns what OpenAI's Responses API does. A conversation goes on by the header \`X-Conversation-Id\`, by \`conversation\`, by \`previous_response_id\` or by a reference to an item of its latest response; platforms then get only the last user message, and \`X-History: last-message\` says so. Of a conversation that has no turn yet, and without one, all of the input is sent. ${KEEP_ALIVE_DESCRIPTION}`,
   security: [{ apiKey: [] }],
   headers: CHAT_HEADERS,
   body: ref(ResponseRequestSchema),

@@ -115,7 +115,8 @@ export const ResponseSchema = Type.Object(
     pause: Type.Optional(ref(PauseSchema)),
   },
   {
-    $id: 'Response',
+    // Not `Response`, a name that the clients of Python's generators have themselves.
+    $id: 'ResponseObject',
     ...Open,
     description:
       "A response, in the form of OpenAI's Responses API. Its other fields repeat what was honoured of the request, or have OpenAI's defaults.",

@@ -13,6 +13,7 @@ import {
   PauseSchema,
 } from '#http/chat/pause-schemas.ts'
 import { TokenUsageSchema } from '#http/chat/token-usage.ts'
+import { KEEP_ALIVE_DESCRIPTION } from '#http/descriptions/chat-descriptions.ts'
 import { inHeader } from '#http/request/field-place.ts'
 import { KEPT_CALL_HEADERS } from '#http/response/response-headers.ts'
 import { problems, ref } from '#http/response/schemas.ts'
@@ -53,8 +54,7 @@ const chatSchema = {
   operationId: 'chat',
   'x-response-headers': KEPT_CALL_HEADERS,
   summary: 'Send a message to an agent',
-  description:
-    'Returns one JSON object or, if `stream` is true, server-sent events: one `data:` line for each ChatChunk, then `data: [DONE]`. A stream that fails ends with one StreamError and without `[DONE]`.',
+  description: `Returns one JSON object or, if \`stream\` is true, server-sent events: one \`data:\` line for each ChatChunk, then \`data: [DONE]\`. A stream that fails ends with one StreamError and without \`[DONE]\`. ${KEEP_ALIVE_DESCRIPTION}`,
   security: [{ apiKey: [] }],
   headers: Type.Object({
     agent: Type.Optional(

@@ -2,10 +2,11 @@ import Type, { type Static } from 'typebox'
 import { ID_CHARACTERS_MAX } from '#core/calls/request/call.ts'
 import { FILES_MAX } from '#core/calls/request/file-urls.ts'
 import { ReplyFileSchema } from '#http/chat/file-schemas.ts'
+import { FinishReasonSchema } from '#http/chat/finish-reason.ts'
 import { PauseAnswerSchema, PauseSchema } from '#http/chat/pause-schemas.ts'
 import { TokenUsageSchema } from '#http/chat/token-usage.ts'
 import { END_USER_DESCRIPTIONS } from '#http/descriptions/end-user-descriptions.ts'
-import { oneOf, ref } from '#http/response/schemas.ts'
+import { ref } from '#http/response/schemas.ts'
 import { DetailEventSchema } from './detail-schemas.ts'
 
 export const ChatRequestSchema = Type.Object(
@@ -70,7 +71,6 @@ export const ChatRequestSchema = Type.Object(
 )
 export type ChatBody = Static<typeof ChatRequestSchema>
 
-const FinishReason = oneOf(['stop', 'length', 'content_filter', 'tool_calls'], 'Why the reply ended.')
 const ConversationId = Type.String({
   description:
     'The id of the conversation. Send it with the next message (`conversation_id` for hiagent, `chat_id` for all others) to continue.',
@@ -96,7 +96,7 @@ export const ChatReplySchema = Type.Object(
           },
           { description: "The agent's message." },
         ),
-        finish_reason: FinishReason,
+        finish_reason: FinishReasonSchema,
       }),
       { description: 'Always exactly one choice.' },
     ),
@@ -147,7 +147,7 @@ export const ChatChunkSchema = Type.Object(
           },
           { description: 'What this chunk adds to the message.' },
         ),
-        finish_reason: Type.Union([FinishReason, Type.Null()], {
+        finish_reason: Type.Union([FinishReasonSchema, Type.Null()], {
           description: 'Why the reply ended; null in every chunk but the last.',
         }),
       }),

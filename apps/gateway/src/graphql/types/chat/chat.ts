@@ -1,4 +1,5 @@
-import type { FinishReason as Reason, TokenCounts } from '#core/agents/events.ts'
+import type { TokenCounts } from '#core/agents/events.ts'
+import { FINISH_REASONS } from '#http/descriptions/chat-descriptions.ts'
 import { builder } from '../../builder.ts'
 import { enumOf } from '../../enum-of.ts'
 import { JUDGES_CREDENTIALS, STARTS_CALL } from '../../serving/authentication-plugin.ts'
@@ -10,16 +11,9 @@ import { DetailUnion, detailTypeName, detailTypes, SEQUENCE } from './chat-detai
 import { ChatFile } from './chat-file.ts'
 import { Pause, PauseAnswerInput } from './chat-pause.ts'
 
-const FINISH_REASONS = ['stop', 'length', 'content_filter', 'tool_calls'] as const satisfies Reason[]
-
-const FinishReason = enumOf('FinishReason', FINISH_REASONS, {
+const FinishReason = enumOf('FinishReason', Object.keys(FINISH_REASONS) as (keyof typeof FINISH_REASONS)[], {
   description: 'Why a reply ended.',
-  values: {
-    stop: 'The reply is complete.',
-    length: 'The platform cut the reply at a length limit.',
-    content_filter: 'The platform cut the reply for its content.',
-    tool_calls: 'The model asks for the output of tools.',
-  },
+  values: FINISH_REASONS,
 })
 
 const TokenUsage = builder.objectRef<TokenCounts>('TokenUsage').implement({
