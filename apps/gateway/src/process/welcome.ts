@@ -29,8 +29,10 @@ function account({ username, password }: FirstAdmin): string[] {
   return [`Administrator:       ${username}`, `Password:            ${shown}`]
 }
 
-/** A query that the emulator answers with a question. */
-const QUESTION = { chat_id: 'first-question', query: 'sandbox:interactive Book the room' }
+/** A query that the emulator answers with a question, and the answer. */
+const QUESTION = { app_id: '', chat_id: 'first-question', conversation_id: 'first-question' }
+const ASK = { ...QUESTION, query: 'sandbox:interactive Book the room' }
+const ANSWER = { ...QUESTION, query: 'Approve' }
 
 function firstChat(config: Config, admin: FirstAdmin | undefined): string[] {
   const agent = config.agents[0]
@@ -59,9 +61,10 @@ function firstChat(config: Config, admin: FirstAdmin | undefined): string[] {
     '',
     ...(config.sandbox
       ? [
-          'And one that asks you something; the next query in its chat is the answer:',
+          'And one that asks you something, with the answer, which is the next query in its chat:',
           '',
-          ask('fastgpt', QUESTION),
+          ask('dify-chatflow', ASK),
+          ask('dify-chatflow', ANSWER),
           '',
         ]
       : []),
