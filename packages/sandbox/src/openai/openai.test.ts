@@ -221,7 +221,7 @@ test('a format is honoured, as a stream and whole, but neither by an echo nor by
     ],
     [{ type: 'json_object' }, { answer: expect.stringContaining('“你好”') }],
   ] as const
-  const contentOf = async (query: string, body: object) => {
+  const contentOf = async (query: string, body: Record<string, unknown>) => {
     const whole = await readJson(await ask.openai(agent, query, { stream: false, body }))
     return asText(asRecord(asRecord(asList(whole.choices)[0]).message).content)
   }
