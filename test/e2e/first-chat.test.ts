@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { apiOf } from '../support/api.ts'
 import { startGateway, type TestGateway, trunkline } from '../support/gateway.ts'
+import { contentOf } from '../support/stream.ts'
 
 // A process, because a first start, its printed password and the pasted commands are what a newcomer meets.
 
@@ -31,15 +33,66 @@ test('the first start prints the address of the console, administrator and passw
   expect(gateway.output).toMatch(/^Administrator: +admin$/m)
   expect(gateway.output).toMatch(/^Password: +\S{20} +\(shown only now\)$/m)
   const lines = linesToPaste(gateway.output)
-  expect(lines).toHaveLength(4)
+  expect(lines).toHaveLength(5)
   const { stdout } = await bash([...lines, 'echo "KEY=$TRUNKLINE_API_KEY"'].join('\n'))
   const [stream = '', made = ''] = stdout.split('KEY=')
   expect(stream).toMatch(/^data: \{.*\}\n\n/)
   expect(stream).toMatch(/data: \[DONE\]\n\n$/)
-  // The last one asks something.
+  // The last two are a question and its answer.
   expect(stream).toMatch(/"pause":\{"id":"/)
+  expect(contentOf(stream)).toContain('You chose “Approve”.')
   key = made.trim()
   expect(key).toMatch(/^tl_\w{49}$/)
+})
+
+test('every agent of the first start pauses at sandbox:interactive and goes on with the answer, or names those that do', async () => {
+  const api = apiOf(gateway)
+  const { body: list } = await api.call('GET', '/api/v1/agents')
+  const agents = list.data.items as { id: string; description: string }[]
+  const answers: Record<string, string> = { fastgpt: '确认', hiagent: 'Paris', 'dify-chatflow': 'Approve' }
+  const others = ['dify', 'coze', 'openai']
+  expect(agents.map(({ id }) => id)).toEqual(expect.arrayContaining([...Object.keys(answers), ...others]))
+  const ways = agents.flatMap(({ id }) =>
+    ['chat', 'completions'].flatMap((face) => [false, true].map((stream) => ({ id, face, stream }))),
+  )
+  const sayIn = async ({ id, face, stream }: (typeof ways)[number], query: string) => {
+    const way = `${id}, ${face}, ${stream ? 'stream' : 'json'}`
+    const app_id = id === 'fastgpt' ? 'demo' : ''
+    const model = app_id === '' ? id : `${id}/${app_id}`
+    const response =
+      face === 'chat'
+        ? await api.chat(key, id, { app_id, query, chat_id: way, conversation_id: way, stream })
+        : await fetch(`${gateway.url}/api/v1/chat/completions`, {
+            method: 'POST',
+            headers: {
+              authorization: `Bearer ${key}`,
+              'content-type': 'application/json',
+              'x-conversation-id': way,
+            },
+            body: JSON.stringify({ model, stream, messages: [{ role: 'user', content: query }] }),
+          })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${way}: ${text}`)
+    const content: string = stream ? contentOf(text) : JSON.parse(text).choices[0].message.content
+    return { way, content, isPause: text.includes('"pause":{') }
+  }
+  await Promise.all(
+    ways.map(async (each) => {
+      const answer = answers[each.id]
+      const asked = await sayIn(each, 'sandbox:interactive')
+      expect(asked.isPause, asked.way).toBe(answer !== undefined)
+      if (answer === undefined) {
+        const says =
+          /^The \w+ emulator does not know `sandbox:interactive`\. Known to: FastGPT, HiAgent, Dify chatflow, /
+        return expect(asked.content, asked.way).toMatch(says)
+      }
+      const rest = await sayIn(each, answer)
+      expect(rest).toMatchObject({ content: expect.stringContaining(`“${answer}”`), isPause: false })
+    }),
+  )
+  for (const { id, description } of agents) {
+    expect(description.includes('sandbox:interactive'), id).toBe(answers[id] !== undefined)
+  }
 })
 
 test('a second process on the same data directory names its owner and exits, and the first keeps running', async (context) => {

@@ -37,8 +37,10 @@ const SAME = process.env.SOAK ? 1_000 : 60
 const CUT_QUERIES = [
   'sandbox:slow=8 sandbox:long=12 Hello',
   'sandbox:slow=8 sandbox:error-midstream Hello',
-  'sandbox:slow=8 sandbox:replace sandbox:echo ä€👩‍👩‍👧 \u2028 data: x',
+  'sandbox:slow=8 sandbox:echo ä€👩‍👩‍👧 \u2028 data: x',
 ]
+/** Of the platforms only Dify takes back what it said. */
+const REPLACED = 'sandbox:slow=8 sandbox:replace sandbox:echo ä€👩‍👩‍👧 \u2028 data: x'
 
 const PLATFORMS = ['fastgpt', 'hiagent', 'dify', 'coze', 'openai'] as const satisfies SandboxPlatform[]
 
@@ -51,7 +53,7 @@ async function expectCutsAreHarmless(replicas: KeptReplicas): Promise<void> {
     ),
     { agent: 'dify', query: CUT_QUERIES[0] ?? '', face: 'openai' as const },
     { agent: 'dify', query: CUT_QUERIES[1] ?? '', face: 'responses' as const },
-    { agent: 'dify', query: CUT_QUERIES[2] ?? '', face: 'responses' as const },
+    ...(['chat', 'responses'] as const).map((face) => ({ agent: 'dify' as const, query: REPLACED, face })),
   ]
   for (const { face, ...question } of questions) {
     const { response, callId } = await begin(one, question, face)

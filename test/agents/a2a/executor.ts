@@ -67,7 +67,7 @@ export class SandboxExecutor implements AgentExecutor {
     const { query, faults } = question
     // The agent reads files even if its client has left.
     const files = await listFiles(question.files, new EventEmitter())
-    const made = madeFiles(faults, turn.caller, ['bytes'])
+    const made = madeFiles(faults, turn.caller)
     const { run, earlier } = this.#turns.begin(turn.taskId, turn.contextId, query)
     const composed = composeReply({ real: REAL, faults, earlier, files, isSilent: made.isAlone })
     const { fragments, promptTokens } = composed

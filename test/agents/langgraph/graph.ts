@@ -84,7 +84,7 @@ async function recite(state: State, config: Config): Promise<Update> {
 function illustrate(state: State, { configurable }: Config): Update {
   const { faults, words } = commandsOf(state)
   const headers = { host: asText(configurable?.['x-forwarded-host']) }
-  const { files } = madeFiles(faults, { headers }, ['bytes'])
+  const { files } = madeFiles(faults, { headers })
   const isStandard = words.has('langgraph:blocks')
   return { messages: [new AIMessage({ content: files.map((file) => filePart(file, isStandard)) })] }
 }

@@ -8,8 +8,13 @@ export interface SandboxAgents {
   close(): Promise<void>
 }
 
-const DESCRIPTION =
-  'An emulator on this machine, which answers like this platform. Words such as sandbox:interactive in a query make it do more.'
+/** The agents whose apps have nodes that ask the user. */
+const PAUSING = new Set(['fastgpt', 'hiagent', 'dify-chatflow'])
+
+function describe(id: string): string {
+  const word = PAUSING.has(id) ? 'sandbox:interactive, with which it asks a question,' : 'sandbox:long'
+  return `An emulator on this machine, which answers like this platform. Words such as ${word} in a query make it do more; one that it does not know is answered with those that it knows.`
+}
 
 /** Starts the emulators of the platforms, which serve as the agents of an installation without a configuration file. */
 export async function startSandboxAgents(): Promise<SandboxAgents> {
@@ -17,12 +22,16 @@ export async function startSandboxAgents(): Promise<SandboxAgents> {
   // package is built only when it is published.
   const { startSandbox } = await import('@trunkline/sandbox/src/index.ts')
   const sandbox = await startSandbox()
-  const entries = Object.entries(sandbox.agents).map(([platform, { baseUrl, apiKey, options }]) => {
+  const agents = Object.entries(sandbox.agents).flatMap(([platform, agent]) => {
+    const own = { id: platform, platform, ...agent }
+    // An app of its own, because only Dify's workflows can pause.
+    const chatflow = { ...own, id: 'dify-chatflow', apiKey: agent.keys.chatflow2026 }
+    return platform === 'dify' ? [own, chatflow] : [own]
+  })
+  const entries = agents.map(({ id, platform, baseUrl, apiKey, options }) => {
     // Their files are on this machine, as they are themselves.
-    return [
-      platform,
-      { platform, baseUrl, apiKey, filesUrl: new URL(baseUrl).origin, description: DESCRIPTION, ...options },
-    ]
+    const filesUrl = new URL(baseUrl).origin
+    return [id, { platform, baseUrl, apiKey, filesUrl, description: describe(id), ...options }]
   })
   return { entries: Object.fromEntries(entries), close: () => sandbox.close() }
 }

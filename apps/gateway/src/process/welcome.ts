@@ -40,8 +40,10 @@ function newPassword({ adminUsername, databaseUrl, dataDir }: Config): string {
   return `To set a password:   echo '<new password>' | ${folder}${COMMAND_LINE} users set-password ${adminUsername}`
 }
 
-/** A query that the emulator answers with a question. */
-const QUESTION = { chat_id: 'first-question', query: 'sandbox:interactive Book the room' }
+/** A query that the emulator answers with a question, and the answer. */
+const QUESTION = { app_id: '', chat_id: 'first-question', conversation_id: 'first-question' }
+const ASK = { ...QUESTION, query: 'sandbox:interactive Book the room' }
+const ANSWER = { ...QUESTION, query: 'Approve' }
 
 function firstChat(config: Config, admin: FirstAdmin | undefined): string[] {
   const agent = config.agents[0]
@@ -70,9 +72,10 @@ function firstChat(config: Config, admin: FirstAdmin | undefined): string[] {
     '',
     ...(config.sandbox
       ? [
-          'And one that asks you something; the next query in its chat is the answer:',
+          'And one that asks you something, with the answer, which is the next query in its chat:',
           '',
-          ask('fastgpt', QUESTION),
+          ask('dify-chatflow', ASK),
+          ask('dify-chatflow', ANSWER),
           '',
         ]
       : []),

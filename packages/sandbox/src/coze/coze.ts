@@ -36,7 +36,7 @@ export function coze(deps: EmulatorDeps): Emulator {
     if (!botId || !userId) throw refusal(dialect, 'rejected')
     checkBot(dialect, botId)
     const { text, items, earlier: sent } = readMessages(dialect, body.additional_messages)
-    const faults = parseFaults(text)
+    const faults = parseFaults(text, 'Coze')
     if (faults.has('sandbox:forget-files')) files.forget()
     const attached = files.find(items, dialect)
     const conversation = openConversation(dialect, search.get('conversation_id'), userId)

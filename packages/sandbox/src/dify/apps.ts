@@ -1,3 +1,4 @@
+import type { EmulatorName } from '../replies/faults.ts'
 import { type Answer, Refusal } from '../serving/answer.ts'
 import type { RequestContext } from '../serving/http-server.ts'
 import { difyError, difyErrors, difyJson } from './errors.ts'
@@ -76,5 +77,11 @@ export function checkUuid(id: string): string {
 
 /** Whether the app is a workflow, which can pause. */
 export function hasFlow(kind: Kind): boolean {
-  return kind === 'chatflow' || kind === 'chatflow2026' || kind === 'workflow'
+  return emulatorOf(kind) !== 'Dify'
+}
+
+/** The name by which the words of a query are known to the app. */
+export function emulatorOf(kind: Kind): EmulatorName {
+  if (kind === 'workflow') return 'Dify workflow'
+  return MODES[kind] === 'advanced-chat' ? 'Dify chatflow' : 'Dify'
 }

@@ -14,8 +14,8 @@ import {
   appOf,
   checkRoute,
   checkUuid,
+  emulatorOf,
   endUser,
-  hasFlow,
   KEYS,
   type Kind,
   MODES,
@@ -46,7 +46,7 @@ export function dify(deps: EmulatorDeps): Emulator {
     const kind = appOf(context)
     checkRoute(kind, route)
     const { query, user, stream } = readRequest(kind, route, body)
-    const faults = parseFaults(query)
+    const faults = parseFaults(query, emulatorOf(kind))
     if (faults.has('sandbox:forget-files')) files.forget()
     const sent = files.find(body.files, endUser(kind, user))
     const conversation = route === 'chat' ? openConversation(body.conversation_id, user) : undefined
@@ -54,7 +54,7 @@ export function dify(deps: EmulatorDeps): Emulator {
     const lines = await listFiles(sent, response)
 
     const earlier = conversation?.questions.slice() ?? []
-    const made = madeFiles(faults, context, ['mine'])
+    const made = madeFiles(faults, context)
     const reply = composeReply({ real: REAL, faults, earlier, files: lines, isSilent: made.isAlone })
     conversation?.questions.push(query)
     const difyRun: DifyRun = {
@@ -80,7 +80,7 @@ export function dify(deps: EmulatorDeps): Emulator {
       owner: user,
     })
     if (route !== 'workflow') messages.add(conversation, difyRun, run, sent)
-    const fragments = nodeFails(kind, faults) ? [] : reply.fragments
+    const fragments = faults.has('sandbox:node-failed') ? [] : reply.fragments
     const playback = { run, faults, stream, serverError: difyErrors.server, delayMs: deps.delayMs }
     const flow = openFlow(kind, difyRun, fragments, playback)
     return play(response, {
@@ -101,7 +101,7 @@ export function dify(deps: EmulatorDeps): Emulator {
     playback: Pick<Playback, 'run' | 'faults' | 'serverError' | 'delayMs'>,
   ): FlowRun | undefined {
     const { run, faults } = playback
-    if (!hasFlow(kind) || !faults.pause) return undefined
+    if (!faults.pause) return undefined
     const details = {
       kind,
       user: ids.user,
@@ -112,7 +112,7 @@ export function dify(deps: EmulatorDeps): Emulator {
       playback,
       script: (part: FlowPart) => scriptOf(kind, ids, faults, part),
       finished: ({ state, text }: Run) => {
-        const failed = nodeFails(kind, faults) || faults.has('sandbox:error-midstream')
+        const failed = faults.has('sandbox:node-failed') || faults.has('sandbox:error-midstream')
         return endedRun(ids, text, state === 'stopped' ? 'stopped' : failed ? 'failed' : 'succeeded')
       },
     }
@@ -209,7 +209,7 @@ function readRequest(kind: Kind, route: Route, body: JsonRecord): DifyRequest {
 }
 
 function scriptOf(kind: Kind, run: DifyRun, faults: Faults, part?: FlowPart): Script {
-  const fails = nodeFails(kind, faults)
+  const fails = faults.has('sandbox:node-failed')
   switch (kind) {
     case 'chatflow':
       return difyChatflowScript(run, part ? 2026 : 2025, fails, part)
@@ -225,10 +225,6 @@ function scriptOf(kind: Kind, run: DifyRun, faults: Faults, part?: FlowPart): Sc
     case 'completion':
       return difyScript(kind, run)
   }
-}
-
-function nodeFails(kind: Kind, faults: Faults): boolean {
-  return faults.has('sandbox:node-failed') && hasFlow(kind)
 }
 
 function info(kind: Kind) {

@@ -462,9 +462,9 @@ test('a run that fails after its answer sends an error, and has failed for those
   expect(asRecord(event?.data)).toMatchObject({ status: 'failed', outputs: {} })
 })
 
-test('other apps of Dify do not pause', async () => {
-  const reply = await ask.dify(agent, 'sandbox:interactive sandbox:echo x')
-  expect(textOf('dify', await reply.text())).toBe('x')
+test.each(['chat', 'newAgent'])('an app of the kind %s says that it cannot pause', async (kind) => {
+  const reply = await ask.dify({ ...agent, apiKey: keyOf(kind) }, 'sandbox:interactive sandbox:echo x')
+  expect(textOf('dify', await reply.text())).toMatch(/^The Dify emulator does not know `sandbox:interactive`/)
 })
 
 describe('the messages of a conversation', () => {

@@ -41,7 +41,7 @@ export function fastgpt(deps: EmulatorDeps): Emulator {
 
     const key = admit(headers.authorization, body.appId, refuse)
     const { query, files, earlier: sent } = readMessages(body, refuse)
-    const faults = parseFaults(query)
+    const faults = parseFaults(query, 'FastGPT')
     if (faults.error) {
       // Rate limiter and schema validation run before the handler, so their errors are JSON even for a
       // stream.

@@ -41,7 +41,7 @@ export function hiagent(deps: EmulatorDeps): Emulator {
     if (!query) throw refusal(path, 'rejected')
     const conversation = conversations.find(asText(body.AppConversationID))
     if (conversation?.owner !== userId) throw refusal(path, 'not-found')
-    const faults = parseFaults(query)
+    const faults = parseFaults(query, 'HiAgent')
     if (faults.error) throw refusal(path, faults.error)
 
     const files = asList(asRecord(body.QueryExtends).Files).map(asRecord)

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ask, framesOf, get, normalise, readJson, textOf } from '../ask.test-support.ts'
 import { dataUrl, lineOf, startFileServer } from '../files.test-support.ts'
 import { type Sandbox, type SandboxAgent, startSandbox } from '../index.ts'
+import { asList, asRecord, asText } from '../serving/narrow.ts'
 
 let sandbox: Sandbox
 let agent: SandboxAgent
@@ -211,21 +212,30 @@ test('models of OpenAI are listed and found', async () => {
   expect((await get(agent, '/models', 'sk-wrong')).status).toBe(401)
 })
 
-test('a format is honoured: a value of the schema, or JSON alone, as a stream and whole', async () => {
+test('a format is honoured, as a stream and whole, but neither by an echo nor by what is not known', async () => {
   const schema = { type: 'object', properties: { city: { type: 'string' }, days: { type: 'integer' } } }
   const formats = [
     [
       { type: 'json_schema', json_schema: { name: 'trip', schema } },
       { city: '沙箱 sandbox', days: 1 },
     ],
-    [{ type: 'json_object' }, { answer: '你好' }],
+    [{ type: 'json_object' }, { answer: expect.stringContaining('“你好”') }],
   ] as const
+  const contentOf = async (query: string, body: Record<string, unknown>) => {
+    const whole = await readJson(await ask.openai(agent, query, { stream: false, body }))
+    return asText(asRecord(asRecord(asList(whole.choices)[0]).message).content)
+  }
   for (const [response_format, value] of formats) {
     const body = { response_format }
-    const bytes = await (await ask.openai(agent, 'sandbox:echo 你好', { body })).text()
+    const bytes = await (await ask.openai(agent, '你好', { body })).text()
     expect(JSON.parse(textOf('openai', bytes))).toEqual(value)
-    const whole = await readJson(await ask.openai(agent, 'sandbox:echo 你好', { stream: false, body }))
-    expect(whole).toMatchObject({ choices: [{ message: { content: JSON.stringify(value) } }] })
+    expect(JSON.parse(await contentOf('你好', body))).toEqual(value)
+    const echo = 'sandbox:echo {"city":"Oslo"} use the tool'
+    const echoed = await (await ask.openai(agent, echo, { body: { ...body, tools } })).text()
+    expect(textOf('openai', echoed)).toBe('{"city":"Oslo"} use the tool')
+    expect(await contentOf('sandbox:multi', body)).toMatch(
+      /^The OpenAI emulator does not know `sandbox:multi`/,
+    )
   }
 })
 

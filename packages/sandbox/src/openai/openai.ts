@@ -33,17 +33,19 @@ export function openai(deps: EmulatorDeps): Emulator {
     const flavour = MODELS[model]
     if (!flavour) throw new Refusal(openAiRefusal('openai', modelNotFound(model)))
     const { query, files, earlier, toolResult } = readMessages(flavour, body.messages)
-    const faults = parseFaults(query)
+    const faults = parseFaults(query, 'OpenAI')
     if (faults.error) throw new Refusal(openAiRefusal(flavour, openAiErrors[faults.error]))
 
     const lines = await listFiles(files, response)
     const format = readFormat(flavour, body.response_format)
-    const made = madeFiles(faults, context, ['bytes'])
+    const made = madeFiles(faults, context)
     const reply = composeReply({ real: REAL, faults, earlier, files: lines, isSilent: made.isAlone })
-    const tool =
-      toolResult === undefined && /use the tool|使用工具|调用工具/i.test(query) ? chooseTool(body) : undefined
+    // The client wants this very text, or learns what the emulator does not know.
+    const isLiteral = faults.echo !== undefined || faults.refusal !== undefined
+    const wantsTool = toolResult === undefined && /use the tool|使用工具|调用工具/i.test(query)
+    const tool = wantsTool && !isLiteral ? chooseTool(body) : undefined
     const answer = [...splitFragments(toolResult ?? ''), ...reply.fragments]
-    const formatted = format === undefined ? answer : splitFragments(format(answer.join('')))
+    const formatted = format && !isLiteral ? splitFragments(format(answer.join(''))) : answer
     const id = `chatcmpl-${randomBytes(12).toString('hex')}`
     return play(response, {
       run: deps.runs.begin({ id, conversationId: '', query }),

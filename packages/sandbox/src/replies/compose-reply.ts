@@ -53,6 +53,8 @@ const LONG_FRAGMENTS_MAX = 1_000_000
 
 function plan(request: ReplyRequest): readonly string[] {
   const { faults } = request
+  // In words, because the fragments of a list would take ten seconds.
+  if (faults.refusal !== undefined) return faults.refusal.match(/\S+\s*/g) ?? []
   if (faults.has('sandbox:empty') || request.isSilent) return []
   if (faults.echo !== undefined) return splitFragments(faults.echo)
   if (faults.has('sandbox:long')) {

@@ -1,6 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { ERROR_KINDS, FAULTS, FILE_KINDS, PAUSE_KINDS, parseFaults } from './faults.ts'
+import {
+  EMULATORS,
+  ERROR_KINDS,
+  emulatorsWith,
+  FAULTS,
+  FILE_KINDS,
+  PAUSE_KINDS,
+  parseFaults,
+} from './faults.ts'
 
 test('fault words are separated from the question around them', () => {
   const faults = parseFaults('Tell me sandbox:slow=20 about sandbox:reset gateways')
@@ -48,11 +56,46 @@ test('a reply has the files of the kind, and a picture for want of a known one',
   expect(parseFaults('Hello').file).toBeUndefined()
 })
 
-test('the README repeats all tables', async () => {
+test('a word that the emulator does not know is the only one that counts', () => {
+  const query = 'sandbox:slow=1 sandbox:error=quota sandbox:interactive sandbox:echo Hello'
+  const refused = parseFaults(query, 'Coze')
+  expect(refused.refusal).toMatch(
+    /^The Coze emulator does not know `sandbox:interactive`\. Known to: FastGPT, HiAgent, Dify chatflow, and Dify workflow\.\n\nIt knows `sandbox:slow-first`, /,
+  )
+  expect(refused.refusal).toContain('`sandbox:file=beside|alone|ten|relative`, `sandbox:multi`')
+  expect([refused.error, refused.pause, refused.has('sandbox:slow')]).toEqual([undefined, undefined, false])
+  expect(parseFaults(query, 'HiAgent')).toMatchObject({ refusal: undefined, error: 'quota', pause: 'choice' })
+})
+
+test.each([
+  'sandbox:intractive',
+  'sandbox:interactive,',
+  'sandbox:interactive=toString',
+  'sandbox:error=quotas',
+  'sandbox:file=nine',
+])('what no emulator knows is refused by each: %s', (command) => {
+  for (const emulator of EMULATORS) {
+    expect(parseFaults(`Hello ${command} `, emulator).refusal).toContain(
+      `The ${emulator} emulator does not know \`${command}\`. No emulator does.`,
+    )
+  }
+  expect(parseFaults(`你好 ${command}`, 'Dify').refusal).toMatch(/^Dify 的仿真服务不认识/)
+})
+
+test('the README repeats all tables, with the emulators that know a word', async () => {
   const file = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
   // The formatter pads the columns.
   const readme = file.replaceAll(/ {2,}/g, ' ')
-  for (const [word, text] of Object.entries({ ...FAULTS, ...ERROR_KINDS, ...PAUSE_KINDS, ...FILE_KINDS })) {
-    expect(readme).toContain(`| \`${word}\` | ${text} |`)
+  const knownTo = (command: string) => {
+    const emulators = emulatorsWith(command)
+    return emulators.length === EMULATORS.length ? 'all' : emulators.join(', ')
   }
+  const tables = { '': FAULTS, 'sandbox:interactive=': PAUSE_KINDS, 'sandbox:file=': FILE_KINDS }
+  for (const [prefix, table] of Object.entries(tables)) {
+    for (const [word, text] of Object.entries(table)) {
+      expect(readme).toContain(`| \`${word}\` | ${knownTo(prefix + word)} | ${text} |`)
+    }
+  }
+  for (const [kind, text] of Object.entries(ERROR_KINDS))
+    expect(readme).toContain(`| \`${kind}\` | ${text} |`)
 })

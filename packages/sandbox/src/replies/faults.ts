@@ -1,4 +1,6 @@
-/** Words in a query that make an emulator misbehave, on every platform. The README repeats this table. */
+import { type Language, languageOf } from './compose-reply.ts'
+
+/** Words in a query that make an emulator misbehave. The README repeats this table. */
 export const FAULTS = {
   'sandbox:slow-first': 'Sends the first byte after 3 s; `=N`: after N ms.',
   'sandbox:slow': 'Waits 100 ms between two fragments; `=N`: N ms.',
@@ -25,18 +27,16 @@ export const FAULTS = {
     'Begins the run, and then sends what `sandbox:error=server` sends: the platform has kept the turn.',
   'sandbox:error-first': 'Begins the run and fails it in the first event of the stream.',
   'sandbox:error-midstream': 'Fails the run after half of the text.',
-  'sandbox:node-failed':
-    'FastGPT, Dify chatflow and workflow: fails the model node, which each reports in its own way.',
+  'sandbox:node-failed': 'Fails the model node, which each reports in its own way.',
   'sandbox:interactive':
-    'FastGPT, Dify chatflow and workflow, HiAgent: pauses with a question and waits for its answer; `=<kind>`: in another way. The kinds are below.',
+    'Pauses with a question and waits for its answer; `=<kind>`: in another way. The kinds are below.',
   'sandbox:eager':
-    'Dify: when a paused run is answered, generates all that follows before the response to the answer.',
-  'sandbox:replace': 'Dify: replaces the whole answer at its end, as moderation does.',
-  'sandbox:forget-files': 'Dify, Coze: forgets all uploads before the files of the query are looked up.',
-  'sandbox:file':
-    'All but HiAgent: makes a picture beside the text; `=<kind>`: other files. The kinds are below.',
-  'sandbox:multi': 'Coze: sends two answer messages in one run.',
-  'sandbox:requires-action': "Coze: ends the run with a request for a tool's output.",
+    'When a paused run is answered, generates all that follows before the response to the answer.',
+  'sandbox:replace': 'Replaces the whole answer at its end, as moderation does.',
+  'sandbox:forget-files': 'Forgets all uploads before the files of the query are looked up.',
+  'sandbox:file': 'Makes a picture beside the text; `=<kind>`: other files. The kinds are below.',
+  'sandbox:multi': 'Sends two answer messages in one run.',
+  'sandbox:requires-action': "Ends the run with a request for a tool's output.",
 } as const satisfies Record<string, string>
 
 /** A word that makes an emulator misbehave. */
@@ -61,14 +61,14 @@ export type ErrorKind = keyof typeof ERROR_KINDS
 
 /** The kinds of `sandbox:interactive=<kind>`. The README repeats this table. */
 export const PAUSE_KINDS = {
-  choice: 'A question with two options; also without a kind, and with one that the platform does not have.',
-  form: 'FastGPT, Dify: a form with fields of several types; Dify has two actions beside them.',
-  text: 'FastGPT, Dify: one field of text; Dify has one action beside it.',
-  expired: 'Dify: a choice that has expired already, so that its answer gets 412.',
+  choice: 'A question with two options, or on HiAgent without any; also without a kind.',
+  form: 'A form with fields of several types; Dify has two actions beside them.',
+  text: 'One field of text; Dify has one action beside it.',
+  expired: 'A choice that has expired already, so that its answer gets 412.',
   twice: 'A choice whose answer is followed by another choice.',
-  both: 'Dify: two choices that wait at once, in parallel branches.',
-  email: 'Dify: a choice that is delivered by e-mail, so that its `form_token` is null.',
-  empty: 'Dify: a choice of which the events tell nothing (`data: {}`), as 1.14.0-rc1 sends them.',
+  both: 'Two choices that wait at once, in parallel branches.',
+  email: 'A choice that is delivered by e-mail, so that its `form_token` is null.',
+  empty: 'A choice of which the events tell nothing (`data: {}`), as 1.14.0-rc1 sends them.',
 } as const satisfies Record<string, string>
 
 /** A way in which a run pauses. */
@@ -76,16 +76,71 @@ export type PauseKind = keyof typeof PAUSE_KINDS
 
 /** The kinds of `sandbox:file=<kind>`. The README repeats this table. */
 export const FILE_KINDS = {
-  beside: 'A picture beside the text; also without a kind, and with one that the platform does not have.',
+  beside: 'A picture beside the text; also without a kind.',
   alone: 'A picture and no text.',
   ten: 'Five pictures and five PDF documents beside the text.',
   relative: 'A picture whose URL is relative to the platform’s address.',
-  mine: "Dify: the user's own file, which the platform repeats, and no text.",
-  bytes: 'OpenAI: a picture in a `data:` URL.',
+  mine: "The user's own file, which the platform repeats, and no text.",
+  bytes: 'A picture in a `data:` URL.',
 } as const satisfies Record<string, string>
 
 /** A way in which a reply has files. */
 export type FileKind = keyof typeof FILE_KINDS
+
+const KINDS: Readonly<Record<string, object>> = {
+  'sandbox:error': ERROR_KINDS,
+  'sandbox:interactive': PAUSE_KINDS,
+  'sandbox:file': FILE_KINDS,
+}
+
+/** The emulators, by the names in which their replies and the README speak of them. */
+export const EMULATORS = [
+  'FastGPT',
+  'HiAgent',
+  'Dify',
+  'Dify chatflow',
+  'Dify workflow',
+  'Coze',
+  'OpenAI',
+] as const
+
+/** An emulated platform or, of Dify, a kind of app; `Dify` alone is its apps without a workflow. */
+export type EmulatorName = (typeof EMULATORS)[number]
+
+const FLOWS: readonly EmulatorName[] = ['Dify chatflow', 'Dify workflow']
+const DIFY: readonly EmulatorName[] = ['Dify', ...FLOWS]
+
+/** The emulators that know a word, or one of its kinds. What is not here is known to all. */
+const KNOWN_TO: Readonly<Record<string, readonly EmulatorName[]>> = {
+  'sandbox:node-failed': ['FastGPT', ...FLOWS],
+  'sandbox:interactive': ['FastGPT', 'HiAgent', ...FLOWS],
+  'sandbox:interactive=form': ['FastGPT', ...FLOWS],
+  'sandbox:interactive=text': ['FastGPT', ...FLOWS],
+  'sandbox:interactive=expired': FLOWS,
+  'sandbox:interactive=both': FLOWS,
+  'sandbox:interactive=email': FLOWS,
+  'sandbox:interactive=empty': FLOWS,
+  'sandbox:eager': FLOWS,
+  'sandbox:replace': DIFY,
+  'sandbox:forget-files': [...DIFY, 'Coze'],
+  'sandbox:file': ['FastGPT', ...DIFY, 'Coze', 'OpenAI'],
+  'sandbox:file=mine': DIFY,
+  'sandbox:file=bytes': ['OpenAI'],
+  'sandbox:multi': ['Coze'],
+  'sandbox:requires-action': ['Coze'],
+}
+
+/**
+ * Returns the emulators that know a command.
+ *
+ * @param command - a word alone or, as `<word>=<value>`, with its value
+ */
+export function emulatorsWith(command: string): readonly EmulatorName[] {
+  const [word = '', kind] = command.split('=', 2)
+  const kinds = KINDS[word]
+  if (!Object.hasOwn(FAULTS, word) || (kind && kinds && !Object.hasOwn(kinds, kind))) return []
+  return KNOWN_TO[command] ?? KNOWN_TO[word] ?? EMULATORS
+}
 
 /** A query, separated into its text and its fault words. */
 export interface Faults {
@@ -93,6 +148,8 @@ export interface Faults {
   readonly question: string
   /** The text after `sandbox:echo`; undefined without that word. */
   readonly echo: string | undefined
+  /** What the emulator says of words that it does not know, which is the whole reply; undefined if it knows all. */
+  readonly refusal: string | undefined
   readonly error: ErrorKind | undefined
   /** How the run pauses; undefined if it does not. */
   readonly pause: PauseKind | undefined
@@ -103,24 +160,34 @@ export interface Faults {
   number(word: FaultWord, otherwise: number): number
 }
 
-const WORD = /(?<!\S)(sandbox:[a-z0-9-]+)(?:=(\S+))?(?!\S)\s?/g
+const WORD = /(?<!\S)((sandbox:[^\s=]+)(?:=(\S*))?)(?!\S)\s?/g
 const ECHO = /(?<!\S)sandbox:echo(?:\s|$)/
 
-export function parseFaults(query: string): Faults {
+/**
+ * Reads the words of a query. A word or kind that the emulator does not know is the only one that counts: the reply says so.
+ *
+ * @param emulator - without it every known word is done, and what is no word is text
+ */
+export function parseFaults(query: string, emulator?: EmulatorName): Faults {
   const echo = ECHO.exec(query)
   const head = echo ? query.slice(0, echo.index) : query
   const values = new Map<string, string>()
-  const question = head.replace(WORD, (whole, word: string, value: string | undefined) => {
+  const unknown = new Set<string>()
+  const question = head.replace(WORD, (whole, command: string, word: string, value = '') => {
+    if (emulator !== undefined && !emulatorsWith(command).includes(emulator)) unknown.add(command)
     if (!Object.hasOwn(FAULTS, word)) return whole
-    values.set(word, value ?? '')
+    values.set(word, value)
     return ''
   })
+  const isRefused = emulator !== undefined && unknown.size > 0
+  if (isRefused) values.clear()
   const kind = values.get('sandbox:error')
   const pause = values.get('sandbox:interactive')
   const file = values.get('sandbox:file')
   return {
     question: question.trim(),
     echo: echo ? query.slice(echo.index + echo[0].length) : undefined,
+    refusal: isRefused ? describeUnknown(emulator, [...unknown], languageOf(question)) : undefined,
     error: kind === undefined ? undefined : isErrorKind(kind) ? kind : 'server',
     pause: pause === undefined ? undefined : isPauseKind(pause) ? pause : 'choice',
     file: file === undefined ? undefined : isFileKind(file) ? file : 'beside',
@@ -130,6 +197,42 @@ export function parseFaults(query: string): Faults {
       return Number.isNaN(value) ? otherwise : value
     },
   }
+}
+
+/** Says which commands an emulator does not know, which others know them, and what it knows itself. */
+function describeUnknown(emulator: EmulatorName, unknown: readonly string[], language: Language): string {
+  const isKnown = (command: string) => emulatorsWith(command).includes(emulator)
+  const known = Object.keys(FAULTS).filter(isKnown)
+  const shown = known.map((word) => {
+    const kinds = Object.keys(KINDS[word] ?? {}).filter((kind) => isKnown(`${word}=${kind}`))
+    return kinds.length === 0 ? `\`${word}\`` : `\`${word}=${kinds.join('|')}\``
+  })
+  const words = WORDS[language]
+  const list = new Intl.ListFormat(language)
+  const unknowns = unknown.map((command) => {
+    const others = emulatorsWith(command)
+    return (
+      words.unknown(emulator, `\`${command}\``) +
+      (others.length === 0 ? words.nobody : words.others(list.format(others)))
+    )
+  })
+  return [...unknowns, words.known(shown)].join('\n\n')
+}
+
+const WORDS = {
+  en: {
+    unknown: (emulator: string, command: string) => `The ${emulator} emulator does not know ${command}. `,
+    others: (emulators: string) => `Known to: ${emulators}.`,
+    nobody: 'No emulator does.',
+    known: (words: readonly string[]) =>
+      `It knows ${words.join(', ')}. The README of the sandbox package explains them.`,
+  },
+  zh: {
+    unknown: (emulator: string, command: string) => `${emulator} 的仿真服务不认识 ${command}。`,
+    others: (emulators: string) => `认识它的是：${emulators}。`,
+    nobody: '没有仿真服务认识它。',
+    known: (words: readonly string[]) => `它认识 ${words.join(', ')}。说明见 sandbox 包的 README。`,
+  },
 }
 
 function isErrorKind(kind: string): kind is ErrorKind {

@@ -31,12 +31,6 @@ test.each(PLATFORMS)('a picture of %s that is alone has no text beside it', asyn
   expect(run).toMatchObject({ text: '', state: 'finished' })
 })
 
-test('a kind that a platform does not have is a picture beside the text', async () => {
-  const stream = await (await ask.coze(sandbox.agents.coze, 'sandbox:file=mine sandbox:echo Hello')).text()
-  expect(stream).toContain('Hello')
-  expect(stream).toContain('/made-files/chart.png')
-})
-
 test('Coze has the files among the messages of a chat that is polled', async () => {
   const agent = sandbox.agents.coze
   const response = await ask.coze(agent, 'sandbox:file=alone', { stream: false })

@@ -1,6 +1,6 @@
 import { plainText, Refusal } from '../serving/answer.ts'
 import type { RequestContext, Routes } from '../serving/http-server.ts'
-import type { Faults, FileKind } from './faults.ts'
+import type { Faults } from './faults.ts'
 
 /** A file that a reply consists of, beside its text or alone. */
 export interface MadeFile {
@@ -20,15 +20,8 @@ export interface MadeFiles {
   readonly isAlone: boolean
 }
 
-/** A platform makes a file beside a text where it does not have the kind. */
-export function madeFiles(
-  { file: wanted }: Faults,
-  { headers }: Pick<RequestContext, 'headers'>,
-  kinds: readonly FileKind[] = [],
-): MadeFiles {
-  if (wanted === undefined) return { files: [], isAlone: false }
-  const isOwn = wanted === 'mine' || wanted === 'bytes'
-  const kind = isOwn && !kinds.includes(wanted) ? 'beside' : wanted
+export function madeFiles({ file: kind }: Faults, { headers }: Pick<RequestContext, 'headers'>): MadeFiles {
+  if (kind === undefined) return { files: [], isAlone: false }
   const origin = kind === 'relative' ? '' : `http://${headers.host}`
   const isOfUser = kind === 'mine'
   const make = (content: Content, name: string): MadeFile => {
