@@ -1,12 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { apiCallsCount, maxApiCalls } from '#core/accounts/users/user.ts'
-import {
-  CALLS_MAX,
-  knownPeriod,
-  knownStatus,
-  QUOTA_PERIODS,
-  USER_STATUSES,
-} from '#core/accounts/users/user-rules.ts'
+import { CALLS_MAX, knownStatus, USER_STATUSES } from '#core/accounts/users/user-rules.ts'
+import { knownPeriod, QUOTA_PERIODS } from '#core/ledger/quota-period.ts'
 import { knownRole, ROLES } from '#core/requests/principal.ts'
 import type { User } from '#generated/prisma/client.ts'
 import { USER_DESCRIPTIONS } from '#http/descriptions/user-descriptions.ts'

@@ -1,4 +1,3 @@
-import type { QuotaPeriod } from '#core/accounts/users/user-rules.ts'
 import type { ErrorReason } from '#core/errors/errors.ts'
 import type { Traced } from '#core/requests/request-trace.ts'
 import type { CallFace, CallKind } from './call-kinds.ts'
@@ -57,7 +56,7 @@ export type AdmissionAnswer = readonly [
   attachedTo?: string | null,
   openPauseId?: string | null,
   generation?: number | null,
-  quotaPeriod?: QuotaPeriod | null,
+  quotaPeriod?: string | null,
 ]
 
 /** The earlier call that an answer names; undefined if the call has its own row or was refused. */

@@ -1,4 +1,3 @@
-import { periodEnd } from '#core/accounts/users/quota-period.ts'
 import { withDeadline } from '#core/base/async/deadline.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import type { Runtime } from '#core/base/runtime.ts'
@@ -12,6 +11,7 @@ import { type Admission, type AdmissionAnswer, type Admitted, attachedTo } from 
 import { ADMIT, ADMIT_ONE } from './admission-sql.ts'
 import { ADMIT_WITHIN_MS, createAdmissions, createLockedRows } from './admissions.ts'
 import { ADMIT_KEPT, FREE_LATE } from './claiming-admission-sql.ts'
+import { knownPeriod, periodEnd } from './quota-period.ts'
 import { ROLLUP_BOUNDS, type RollupBounds } from './roll-up-sql.ts'
 import { type Settlement, settlementRow } from './settlement/settlement-row.ts'
 import { settlements } from './settlement/settlement-sql.ts'
@@ -225,7 +225,7 @@ function refusalDetail(
 ): string | undefined {
   if (refusal === 'permission_denied') return `the API key needs the permission ${kind}.`
   if (refusal !== 'quota_exceeded') return undefined
-  const end = periodEnd(quotaPeriod ?? 'none', now)?.toISOString()
+  const end = periodEnd(knownPeriod(quotaPeriod ?? ''), now)?.toISOString()
   const next =
     end === undefined ? 'an administrator can raise it' : `the next ${quotaPeriod} begins at ${end}`
   return `max_api_calls of ${maxApiCalls}${end === undefined ? '' : ` a ${quotaPeriod}`} is reached; ${next}.`

@@ -1,5 +1,5 @@
 import type { Quota as QuotaRecord } from '#core/accounts/users/user.ts'
-import { QUOTA_PERIODS } from '#core/accounts/users/user-rules.ts'
+import { QUOTA_PERIODS } from '#core/ledger/quota-period.ts'
 import { USER_DESCRIPTIONS } from '#http/descriptions/user-descriptions.ts'
 import { builder } from '../builder.ts'
 import { enumOf } from '../enum-of.ts'

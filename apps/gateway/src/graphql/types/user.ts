@@ -1,5 +1,6 @@
 import { apiCallsCount, maxApiCalls, quotaOf } from '#core/accounts/users/user.ts'
-import { knownPeriod, knownStatus, USER_STATUSES } from '#core/accounts/users/user-rules.ts'
+import { knownStatus, USER_STATUSES } from '#core/accounts/users/user-rules.ts'
+import { knownPeriod } from '#core/ledger/quota-period.ts'
 import { knownRole, ROLES } from '#core/requests/principal.ts'
 import { LIST_DESCRIPTIONS } from '#http/descriptions/list-descriptions.ts'
 import { USER_DESCRIPTIONS } from '#http/descriptions/user-descriptions.ts'

@@ -1,4 +1,4 @@
-import { periodStart } from '#core/accounts/users/quota-period.ts'
+import { periodStart } from '#core/ledger/quota-period.ts'
 import { PERMISSIONS, type Permission } from '#core/requests/principal.ts'
 import type { ApiKey } from '#generated/prisma/client.ts'
 

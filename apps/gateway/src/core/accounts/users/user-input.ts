@@ -1,4 +1,5 @@
 import { refuseField } from '#core/errors/errors.ts'
+import { QUOTA_PERIODS, type QuotaPeriod } from '#core/ledger/quota-period.ts'
 import { allOf, ifGiven } from '#core/requests/input/all-of.ts'
 import { requireOneOf, requireText } from '#core/requests/input/input-rules.ts'
 import { ROLES, type Role } from '#core/requests/principal.ts'
@@ -7,8 +8,6 @@ import {
   normalizeUsername,
   PASSWORD_CHARACTERS_MAX,
   passwordProblem,
-  QUOTA_PERIODS,
-  type QuotaPeriod,
   USER_STATUSES,
   type UserStatus,
 } from './user-rules.ts'

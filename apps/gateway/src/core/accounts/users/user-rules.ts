@@ -3,22 +3,13 @@ import { isLongerThan } from '#core/requests/input/input-rules.ts'
 
 export const USER_STATUSES = ['active', 'suspended'] as const
 export type UserStatus = (typeof USER_STATUSES)[number]
-export const QUOTA_PERIODS = ['none', 'day', 'month'] as const
-export type QuotaPeriod = (typeof QUOTA_PERIODS)[number]
 
-/*
- * A newer version of the gateway on the same database may have written a word that this one does not know. It is shown as what
- * this version treats it as.
+/**
+ * A newer version of the gateway on the same database may have written a word that this one does not know. Every statement that
+ * checks a key or a token refuses whatever is not `active`, and so it is shown.
  */
-
-/** Every statement that checks a key or a token refuses whatever is not `active`. */
 export function knownStatus(word: string): UserStatus {
   return word === 'active' ? 'active' : 'suspended'
-}
-
-/** The admission counts all calls ever for whatever is not `day` or `month`. */
-export function knownPeriod(word: string): QuotaPeriod {
-  return QUOTA_PERIODS.find((period) => period === word) ?? 'none'
 }
 
 /** A combining mark cannot come first, because it would attach to whatever is shown before the name. */

@@ -1,6 +1,5 @@
+import { knownPeriod, periodEnd, periodStart, type QuotaPeriod } from '#core/ledger/quota-period.ts'
 import type { User } from '#generated/prisma/client.ts'
-import { periodEnd, periodStart } from './quota-period.ts'
-import { knownPeriod, type QuotaPeriod } from './user-rules.ts'
 
 /*
  * The derived fields of a user, as functions of its row. Each declares the columns that it reads.

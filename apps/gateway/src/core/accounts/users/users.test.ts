@@ -1,9 +1,9 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { openUserServices, PASSWORD, type UserServices } from '#core/accounts/auth/users.test-support.ts'
+import { periodStart } from '#core/ledger/quota-period.ts'
 import { readOrderedPage } from '#core/requests/input/pagination.ts'
 import type { Principal } from '#core/requests/principal.ts'
-import { periodStart } from './quota-period.ts'
 import { apiCallsCount } from './user.ts'
 import type { FirstStart, Users } from './users.ts'
 

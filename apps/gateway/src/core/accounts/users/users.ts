@@ -6,6 +6,7 @@ import { type Columns, columnsOf } from '#core/database/columns-of.ts'
 import { databaseTime } from '#core/database/database-clock.ts'
 import { validIds } from '#core/database/valid-ids.ts'
 import { fail, refuseField } from '#core/errors/errors.ts'
+import type { QuotaPeriod } from '#core/ledger/quota-period.ts'
 import { type Limits, type OnLimit, requirePoint } from '#core/limits/limits.ts'
 import type { Reads } from '#core/limits/sharing/reads.ts'
 import type { TakeWrite } from '#core/limits/writes.ts'
@@ -29,7 +30,7 @@ import {
   type OwnPasswords,
   type UserChange,
 } from './user-input.ts'
-import { normalizeUsername, type QuotaPeriod, usernameKey } from './user-rules.ts'
+import { normalizeUsername, usernameKey } from './user-rules.ts'
 
 export interface UsersDeps {
   readonly prisma: PrismaClient

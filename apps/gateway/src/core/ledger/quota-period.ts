@@ -1,4 +1,13 @@
-import type { QuotaPeriod } from './user-rules.ts'
+export const QUOTA_PERIODS = ['none', 'day', 'month'] as const
+export type QuotaPeriod = (typeof QUOTA_PERIODS)[number]
+
+/**
+ * A newer version of the gateway on the same database may have written a word that this one does not know. The admission counts
+ * all calls ever for whatever is not `day` or `month`, and so it is shown.
+ */
+export function knownPeriod(word: string): QuotaPeriod {
+  return QUOTA_PERIODS.find((period) => period === word) ?? 'none'
+}
 
 /**
  * Returns the start of the UTC day or month; 1970 without a period, where all calls count. In SQL, `date_trunc` with the zone
