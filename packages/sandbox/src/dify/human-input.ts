@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { type Language, languageOf } from '../replies/compose-reply.ts'
 import type { PauseKind } from '../replies/faults.ts'
+import { type Language, languageOf } from '../replies/language.ts'
 import { type Answer, Refusal } from '../serving/answer.ts'
 import type { SentFile } from '../serving/list-files.ts'
 import { asList, asRecord, asText, type JsonRecord } from '../serving/narrow.ts'

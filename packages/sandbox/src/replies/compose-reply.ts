@@ -1,5 +1,6 @@
 import type { Faults } from './faults.ts'
 import { splitFragments } from './fragments.ts'
+import { type Language, languageOf } from './language.ts'
 import { TOPICS } from './topics.ts'
 
 /** The emulated platform and the values with which the gateway's configuration reaches the real one. */
@@ -37,12 +38,6 @@ export function composeReply(request: ReplyRequest): Reply {
     finish: cut ? 'length' : 'stop',
     promptTokens,
   }
-}
-
-export type Language = 'en' | 'zh'
-
-export function languageOf(question: string): Language {
-  return /\p{Script=Han}/u.test(question) ? 'zh' : 'en'
 }
 
 export function countTokens(text: string): number {

@@ -1,5 +1,5 @@
 import type { JsonRecord } from '../serving/narrow.ts'
-import type { Language } from './compose-reply.ts'
+import type { Language } from './language.ts'
 
 /** What a pause was answered with. */
 interface PauseAnswer {

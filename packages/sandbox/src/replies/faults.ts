@@ -1,4 +1,4 @@
-import { type Language, languageOf } from './compose-reply.ts'
+import { type Language, languageOf } from './language.ts'
 
 /** Words in a query that make an emulator misbehave. The README repeats this table. */
 export const FAULTS = {
