@@ -1,6 +1,6 @@
 import { type Part, TaskState } from '@a2a-js/sdk'
-import { type Language, languageOf } from '@trunkline/sandbox/src/replies/compose-reply.ts'
 import { describeAnswer } from '@trunkline/sandbox/src/replies/describe-answer.ts'
+import { type Language, languageOf } from '@trunkline/sandbox/src/replies/language.ts'
 import type { Question } from './question.ts'
 import type { PlannedReply } from './reply.ts'
 import { dataPart, type Turn, textPart } from './turn.ts'

@@ -8,7 +8,7 @@ import {
   StateGraph,
 } from '@langchain/langgraph'
 import { ToolNode } from '@langchain/langgraph/prebuilt'
-import { languageOf } from '@trunkline/sandbox/src/replies/compose-reply.ts'
+import { languageOf } from '@trunkline/sandbox/src/replies/language.ts'
 import { madeFiles } from '@trunkline/sandbox/src/replies/made-files.ts'
 import { asText } from '@trunkline/sandbox/src/serving/narrow.ts'
 import { textIn } from './content.ts'

@@ -1,6 +1,6 @@
 import { interrupt } from '@langchain/langgraph'
-import type { Language } from '@trunkline/sandbox/src/replies/compose-reply.ts'
 import type { PauseKind } from '@trunkline/sandbox/src/replies/faults.ts'
+import type { Language } from '@trunkline/sandbox/src/replies/language.ts'
 import { asRecord } from '@trunkline/sandbox/src/serving/narrow.ts'
 import { OPTIONS } from './options.ts'
 

@@ -1,4 +1,4 @@
-import type { Language } from '@trunkline/sandbox/src/replies/compose-reply.ts'
+import type { Language } from '@trunkline/sandbox/src/replies/language.ts'
 
 /** What a choice offers. */
 export const OPTIONS: Readonly<Record<Language, readonly string[]>> = {
