@@ -100,9 +100,9 @@ export function usageRoutes(
   })
 
   const getting = { schema: callSchema, onRequest, ...smallRead(services) }
-  routes.get('/api/v1/calls/:call_id', getting, async (request) => {
+  routes.get('/api/v1/calls/:id', getting, async (request) => {
     const caller = callerOf(request)
-    const call = await calls.find(caller, request.params.call_id)
+    const call = await calls.find(caller, request.params.id)
     const instances = await calls.findInstances(caller, instancesIn([call]))
     return success(callRecorder(instances)(call))
   })
@@ -303,7 +303,7 @@ const callSchema = {
   'x-response-headers': LIMIT_HEADERS,
   summary: 'Read a call',
   description: `Returns the record of a call, also while it runs. ${WHOSE} ${END_USER_DESCRIPTIONS.bound} ${FOR_ADMINS}`,
-  params: Type.Object({ call_id: Type.String({ description: 'The id of the call.' }) }),
+  params: Type.Object({ id: Type.String({ description: 'The id of the call.' }) }),
   response: {
     200: envelope(ref(CallSchema)),
     ...problems(...ANY_PROBLEMS, 'invalid_request', 'call_not_found'),

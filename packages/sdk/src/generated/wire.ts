@@ -480,7 +480,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/calls/{call_id}": {
+    "/api/v1/calls/{id}": {
         parameters: {
             query?: never;
             header?: never;
@@ -5632,7 +5632,7 @@ export interface operations {
             header?: never;
             path: {
                 /** The id of the call. */
-                call_id: string;
+                id: string;
             };
             cookie?: never;
         };

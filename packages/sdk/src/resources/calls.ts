@@ -38,8 +38,10 @@ export class Calls {
    * ```
    */
   get(id: string, options?: CallOptions): ApiPromise<Call> {
-    const request = { path: '/calls/{call_id}', params: { call_id: id } } as const
-    return this.#transport.data({ method: 'GET', ...request, credential: 'token' }, options)
+    return this.#transport.data(
+      { method: 'GET', path: '/calls/{id}', params: { id }, credential: 'token' },
+      options,
+    )
   }
 
   /**

@@ -5,6 +5,7 @@ import type { OpenOptions, ServerChatStream, ServerChatStreamSpec } from '../cha
 import { TrunklineError } from '../errors.ts'
 import type { ChatReply, Pause, PauseAnswer } from '../generated/wire.ts'
 import type { CallOptions, ChatStreamOptions } from '../options.ts'
+import { randomId } from '../transport/random-id.ts'
 import { textIn } from '../transport/text-in.ts'
 import type { Chat } from './chat.ts'
 
@@ -25,7 +26,8 @@ export type ConversationAnswer = Omit<PauseAnswer, 'pause'> & {
 
 /**
  * A conversation, which keeps the id that the first reply names and sends it with every message from then on. Send one message
- * after the other: the gateway refuses a second one while the first is being answered.
+ * after the other: of two at once, neither answer knows the other message, and a platform that runs one at a time, as Coze,
+ * FastGPT and LangGraph do, refuses the second with the reason `conversation_busy`, a `ConflictError`.
  *
  * @example
  * ```ts
@@ -148,7 +150,7 @@ export class Conversation {
       if (reason === 'pause_over') this.#pause = undefined
       if (params.conversation_id || reason !== 'conversation_id_required') throw error
       // Two first messages at once are of one conversation. The refused one was not counted.
-      this.#keep({ id: crypto.getRandomValues(new Uint32Array(4)).join('-') })
+      this.#keep({ id: randomId() })
       return await attempt(this.#paramsOf(message))
     }
   }

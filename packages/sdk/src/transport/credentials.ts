@@ -36,7 +36,7 @@ export class Credentials {
 
   keep({ access_token, expires_in }: AccessToken): void {
     this.#token = access_token
-    this.#expiresAtMs = expires_in === undefined ? Number.POSITIVE_INFINITY : Date.now() + expires_in * 1000
+    this.#expiresAtMs = Date.now() + (expires_in ?? Number.POSITIVE_INFINITY) * 1000
     this.#marginMs = Math.min(MARGIN_MS, (expires_in ?? 0) * 500)
   }
 
@@ -64,13 +64,10 @@ export class Credentials {
       return await this.#renewal
     }
     if (!isExpired) return undefined
-    throw new TokenExpiredError(
-      'The access token has expired: log in again, or give the client `getAccessToken`.',
-      {
-        status: 401,
-        reason: 'token_expired',
-      },
-    )
+    throw new TokenExpiredError('The access token has expired: log in again, or set getAccessToken.', {
+      status: 401,
+      reason: 'token_expired',
+    })
   }
 
   async #renew(getAccessToken: NonNullable<ClientOptions['getAccessToken']>): Promise<string> {

@@ -69,6 +69,9 @@ export class GatewayTransport extends Transport {
       this.#logger.answered(spec, { retries, status: response.status, requestId, elapsedMs: elapsedMs() })
       return reply
     } catch (error) {
+      // The gateway gives each response an id, and each refusal a reason.
+      if (error instanceof TrunklineError && error.status && !error.requestId && !error.reason)
+        error.message += ' Is baseURL a gateway?'
       this.#logger.failed(spec, error, { retries, elapsedMs: elapsedMs() })
       throw error
     }
@@ -139,13 +142,7 @@ export class GatewayTransport extends Transport {
   ): ListPromise<T> {
     return listPromise((cursor) =>
       this.data<Page<T>>(
-        {
-          method: 'GET',
-          path,
-          ...(params !== undefined && { params }),
-          query: { ...query, ...(cursor !== undefined && { cursor }) },
-          credential: 'token',
-        },
+        { method: 'GET', path, params, query: { ...query, ...(cursor && { cursor }) }, credential: 'token' },
         options,
       ),
     )
@@ -157,17 +154,17 @@ function pathOf({ path, params, query }: RequestSpec): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = params?.[name]
     // Dots would lead to another path.
-    if (typeof value !== 'string' || value === '' || /^\.+$/.test(`${value}`))
+    if (typeof value !== 'string' || /^\.*$/.test(value))
       throw new TrunklineError(`${name} must be a text that is not empty.`)
-    return encodeURIComponent(`${value}`)
+    return encodeURIComponent(value)
   })
   checkDates(query, 'query')
   const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined)
   const texts = given.map(([name, value]): [string, string] => [
     name,
-    value instanceof Date ? value.toISOString() : String(value),
+    value instanceof Date ? value.toISOString() : `${value}`,
   ])
-  return given.length === 0 ? filled : `${filled}?${new URLSearchParams(texts)}`
+  return texts[0] ? `${filled}?${new URLSearchParams(texts)}` : filled
 }
 
 /** JSON has no form for a date that is none, and would send null, which means something else. */

@@ -408,3 +408,22 @@ describe('tokens', () => {
     expect(requests).toHaveLength(2)
   })
 })
+
+test('an answer that is not of a gateway asks about the base URL, and one of a gateway does not', async () => {
+  const html = { 'content-type': 'text/html' }
+  for (const answer of [
+    () => new Response('<h1>Not found</h1>', { status: 404, headers: html }),
+    () => new Response('<!doctype html>', { headers: html }),
+    () => Response.json({ detail: 'Not Found' }, { status: 404 }),
+    () => Response.json({ ok: true }),
+  ]) {
+    await expect(clientWith([answer]).client.agents.list()).rejects.toThrow(/ Is baseURL a gateway\?$/)
+  }
+  for (const answer of [
+    () => refusal(404, 'call_not_found'),
+    () => new Response('<h1>Bad gateway</h1>', { status: 502, headers: { ...html, 'x-request-id': 'r' } }),
+  ]) {
+    const failed = clientWith([answer], { maxRetries: 0 }).client.agents.list()
+    await expect(failed).rejects.not.toThrow(/baseURL/)
+  }
+})

@@ -20,7 +20,7 @@ export interface RequestSpec {
   readonly method: RequestMethod
   /** With `{name}` for each of the parameters, where there are any. */
   readonly path: string
-  readonly params?: Readonly<Record<string, unknown>>
+  readonly params?: Readonly<Record<string, unknown>> | undefined
   /** What is appended to the path; what is undefined is not. */
   readonly query?: object | undefined
   /** What the path is below, instead of `/api/v1`. */
