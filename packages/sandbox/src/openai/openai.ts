@@ -41,7 +41,7 @@ export function openai(deps: EmulatorDeps): Emulator {
     const made = madeFiles(faults, context)
     const reply = composeReply({ real: REAL, faults, earlier, files: lines, isSilent: made.isAlone })
     // The client wants this very text, or learns what the emulator does not know.
-    const isLiteral = faults.echo !== undefined || faults.refusal !== undefined
+    const isLiteral = faults.echo !== undefined || faults.unknown !== undefined
     const wantsTool = toolResult === undefined && /use the tool|使用工具|调用工具/i.test(query)
     const tool = wantsTool && !isLiteral ? chooseTool(body) : undefined
     const answer = [...splitFragments(toolResult ?? ''), ...reply.fragments]

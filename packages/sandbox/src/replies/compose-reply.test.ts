@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { composeReply } from './compose-reply.ts'
-import { parseFaults } from './faults.ts'
+import { type EmulatorName, parseFaults } from './faults.ts'
 import { splitFragments } from './fragments.ts'
 
 const real = { name: 'Dify', platform: 'dify', baseUrl: 'https://dify.example/v1' }
@@ -51,6 +51,22 @@ test('the fragments of a reply join to its text and split no code point', () => 
   const odd = 'naïve 你好，世界。\n\n👩‍👩‍👧 data: [DONE]\r\n\u2028\t\u0000 end'
   expect(splitFragments(odd).join('')).toBe(odd)
   expect(splitFragments(odd).every((fragment) => fragment.isWellFormed())).toBe(true)
+})
+
+test('a reply to what an emulator does not know says so, in the language of the question, with what is known', () => {
+  const replyOf = (query: string, emulator: EmulatorName) =>
+    composeReply({ real, faults: parseFaults(query, emulator), earlier: [], files: [] }).fragments.join('')
+  const elsewhere = replyOf('sandbox:interactive sandbox:echo Hello', 'Coze')
+  expect(elsewhere).toMatch(
+    /^The Coze emulator does not know `sandbox:interactive`\. Known to: FastGPT, HiAgent, Dify chatflow, and Dify workflow\.\n\nIt knows `sandbox:slow-first`, /,
+  )
+  expect(elsewhere).toContain('`sandbox:file=beside|alone|ten|relative`, `sandbox:multi`')
+  expect(replyOf('sandbox:intractive', 'Dify')).toMatch(
+    /^The Dify emulator does not know `sandbox:intractive`\. No emulator does\./,
+  )
+  expect(replyOf('你好 sandbox:multi', 'Dify')).toMatch(
+    /^Dify 的仿真服务不认识 `sandbox:multi`。认识它的是：Coze。/,
+  )
 })
 
 test('a long reply has the requested number of fragments', () => {

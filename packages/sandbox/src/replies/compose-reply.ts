@@ -1,4 +1,4 @@
-import type { Faults } from './faults.ts'
+import { emulatorsWith, FAULTS, type Faults, KINDS, type UnknownCommands } from './faults.ts'
 import { splitFragments } from './fragments.ts'
 import { type Language, languageOf } from './language.ts'
 import { TOPICS } from './topics.ts'
@@ -49,7 +49,8 @@ const LONG_FRAGMENTS_MAX = 1_000_000
 function plan(request: ReplyRequest): readonly string[] {
   const { faults } = request
   // In words, because the fragments of a list would take ten seconds.
-  if (faults.refusal !== undefined) return faults.refusal.match(/\S+\s*/g) ?? []
+  if (faults.unknown)
+    return describeUnknown(faults.unknown, languageOf(faults.question)).match(/\S+\s*/g) ?? []
   if (faults.has('sandbox:empty') || request.isSilent) return []
   if (faults.echo !== undefined) return splitFragments(faults.echo)
   if (faults.has('sandbox:long')) {
@@ -57,6 +58,23 @@ function plan(request: ReplyRequest): readonly string[] {
     return Array.from({ length }, (_, index) => `${index + 1} 网关${(index + 1) % 10 ? ' ' : '\n'}`)
   }
   return splitFragments(write(request))
+}
+
+/** Says what an emulator does not know, which others do, and what it knows itself. */
+function describeUnknown({ emulator, commands }: UnknownCommands, language: Language): string {
+  const words = WORDS[language]
+  const list = new Intl.ListFormat(language)
+  const isKnown = (command: string) => emulatorsWith(command).includes(emulator)
+  const known = Object.keys(FAULTS)
+    .filter(isKnown)
+    .map((word) => {
+      const kinds = Object.keys(KINDS[word] ?? {}).filter((kind) => isKnown(`${word}=${kind}`))
+      return kinds.length === 0 ? `\`${word}\`` : `\`${word}=${kinds.join('|')}\``
+    })
+  const unknown = commands.map((command) =>
+    words.unknown(emulator, command, list.format(emulatorsWith(command))),
+  )
+  return [...unknown, words.known(known.join(', '))].join('\n\n')
 }
 
 function write({ real, faults, earlier, files }: ReplyRequest): string {
@@ -129,6 +147,9 @@ interface Words {
   readonly setup: string
   files(count: number): string
   turn(turn: number, first: string): string
+  /** @param others - the emulators that know the command; empty if none does */
+  unknown(emulator: string, command: string, others: string): string
+  known(words: string): string
 }
 
 const EN: Words = {
@@ -147,6 +168,9 @@ const EN: Words = {
     'Put an entry with the platform’s address and your key into `gateway.config.yaml` and start Trunkline again; nothing changes for its clients:',
   files: (count) => (count === 1 ? 'I received 1 file:' : `I received ${count} files:`),
   turn: (turn, first) => `This is turn ${turn} of our conversation; it began with “${first}”.`,
+  unknown: (emulator, command, others) =>
+    `The ${emulator} emulator does not know \`${command}\`. ${others ? `Known to: ${others}` : 'No emulator does'}.`,
+  known: (words) => `It knows ${words}. The README of the sandbox package explains them.`,
 }
 
 const ZH: Words = {
@@ -164,6 +188,9 @@ const ZH: Words = {
     '在 `gateway.config.yaml` 里写上平台的地址和你的密钥，重新启动 Trunkline 即可；对它的客户端来说什么都没有变：',
   files: (count) => `我收到了 ${count} 个文件：`,
   turn: (turn, first) => `这是我们会话的第 ${turn} 轮，开头是：“${first}”。`,
+  unknown: (emulator, command, others) =>
+    `${emulator} 的仿真服务不认识 \`${command}\`。${others ? `认识它的是：${others}` : '没有仿真服务认识它'}。`,
+  known: (words) => `它认识 ${words}。说明见 sandbox 包的 README。`,
 }
 
 const WORDS: Readonly<Record<Language, Words>> = { en: EN, zh: ZH }

@@ -1,5 +1,3 @@
-import { type Language, languageOf } from './language.ts'
-
 /** Words in a query that make an emulator misbehave. The README repeats this table. */
 export const FAULTS = {
   'sandbox:slow-first': 'Sends the first byte after 3 s; `=N`: after N ms.',
@@ -87,28 +85,21 @@ export const FILE_KINDS = {
 /** A way in which a reply has files. */
 export type FileKind = keyof typeof FILE_KINDS
 
-const KINDS: Readonly<Record<string, object>> = {
+/** The kinds of the words that have some. */
+export const KINDS: Readonly<Record<string, object>> = {
   'sandbox:error': ERROR_KINDS,
   'sandbox:interactive': PAUSE_KINDS,
   'sandbox:file': FILE_KINDS,
 }
 
+const FLOWS = ['Dify chatflow', 'Dify workflow'] as const
+const DIFY = ['Dify', ...FLOWS] as const
+
 /** The emulators, by the names in which their replies and the README speak of them. */
-export const EMULATORS = [
-  'FastGPT',
-  'HiAgent',
-  'Dify',
-  'Dify chatflow',
-  'Dify workflow',
-  'Coze',
-  'OpenAI',
-] as const
+export const EMULATORS = ['FastGPT', 'HiAgent', ...DIFY, 'Coze', 'OpenAI'] as const
 
 /** An emulated platform or, of Dify, a kind of app; `Dify` alone is its apps without a workflow. */
 export type EmulatorName = (typeof EMULATORS)[number]
-
-const FLOWS: readonly EmulatorName[] = ['Dify chatflow', 'Dify workflow']
-const DIFY: readonly EmulatorName[] = ['Dify', ...FLOWS]
 
 /** The emulators that know a word, or one of its kinds. What is not here is known to all. */
 const KNOWN_TO: Readonly<Record<string, readonly EmulatorName[]>> = {
@@ -142,14 +133,20 @@ export function emulatorsWith(command: string): readonly EmulatorName[] {
   return KNOWN_TO[command] ?? KNOWN_TO[word] ?? EMULATORS
 }
 
+/** Words, or kinds of them, that an emulator does not know. */
+export interface UnknownCommands {
+  readonly emulator: EmulatorName
+  readonly commands: readonly string[]
+}
+
 /** A query, separated into its text and its fault words. */
 export interface Faults {
   /** The query without its fault words. */
   readonly question: string
   /** The text after `sandbox:echo`; undefined without that word. */
   readonly echo: string | undefined
-  /** What the emulator says of words that it does not know, which is the whole reply; undefined if it knows all. */
-  readonly refusal: string | undefined
+  /** What the emulator does not know, of which alone its reply speaks; undefined if it knows all words. */
+  readonly unknown: UnknownCommands | undefined
   readonly error: ErrorKind | undefined
   /** How the run pauses; undefined if it does not. */
   readonly pause: PauseKind | undefined
@@ -187,7 +184,7 @@ export function parseFaults(query: string, emulator?: EmulatorName): Faults {
   return {
     question: question.trim(),
     echo: echo ? query.slice(echo.index + echo[0].length) : undefined,
-    refusal: isRefused ? describeUnknown(emulator, [...unknown], languageOf(question)) : undefined,
+    unknown: isRefused ? { emulator, commands: [...unknown] } : undefined,
     error: kind === undefined ? undefined : isErrorKind(kind) ? kind : 'server',
     pause: pause === undefined ? undefined : isPauseKind(pause) ? pause : 'choice',
     file: file === undefined ? undefined : isFileKind(file) ? file : 'beside',
@@ -197,42 +194,6 @@ export function parseFaults(query: string, emulator?: EmulatorName): Faults {
       return Number.isNaN(value) ? otherwise : value
     },
   }
-}
-
-/** Says which commands an emulator does not know, which others know them, and what it knows itself. */
-function describeUnknown(emulator: EmulatorName, unknown: readonly string[], language: Language): string {
-  const isKnown = (command: string) => emulatorsWith(command).includes(emulator)
-  const known = Object.keys(FAULTS).filter(isKnown)
-  const shown = known.map((word) => {
-    const kinds = Object.keys(KINDS[word] ?? {}).filter((kind) => isKnown(`${word}=${kind}`))
-    return kinds.length === 0 ? `\`${word}\`` : `\`${word}=${kinds.join('|')}\``
-  })
-  const words = WORDS[language]
-  const list = new Intl.ListFormat(language)
-  const unknowns = unknown.map((command) => {
-    const others = emulatorsWith(command)
-    return (
-      words.unknown(emulator, `\`${command}\``) +
-      (others.length === 0 ? words.nobody : words.others(list.format(others)))
-    )
-  })
-  return [...unknowns, words.known(shown)].join('\n\n')
-}
-
-const WORDS = {
-  en: {
-    unknown: (emulator: string, command: string) => `The ${emulator} emulator does not know ${command}. `,
-    others: (emulators: string) => `Known to: ${emulators}.`,
-    nobody: 'No emulator does.',
-    known: (words: readonly string[]) =>
-      `It knows ${words.join(', ')}. The README of the sandbox package explains them.`,
-  },
-  zh: {
-    unknown: (emulator: string, command: string) => `${emulator} 的仿真服务不认识 ${command}。`,
-    others: (emulators: string) => `认识它的是：${emulators}。`,
-    nobody: '没有仿真服务认识它。',
-    known: (words: readonly string[]) => `它认识 ${words.join(', ')}。说明见 sandbox 包的 README。`,
-  },
 }
 
 function isErrorKind(kind: string): kind is ErrorKind {
