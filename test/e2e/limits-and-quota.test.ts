@@ -94,7 +94,7 @@ test('of concurrent calls exactly as many are admitted as the quota leaves', asy
     expect(body).toMatchObject({
       code: 429,
       reason: 'quota_exceeded',
-      detail: 'max_api_calls of 7 is reached.',
+      detail: 'max_api_calls of 7 is reached; an administrator can raise it.',
     })
   }
   const { body } = await system.api.call('GET', `/api/v1/users/${user.id}`, { token: system.token })

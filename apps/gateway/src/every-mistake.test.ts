@@ -130,7 +130,6 @@ describe('REST names every mistake of a form, in the order of its schema', () =>
     expect(await fieldsOf('POST', '/api/v1/chat', body, headers)).toEqual([
       'body.chat_id',
       'body.stream',
-      'body.query',
       'body.files[0]',
       'body.files[2]',
       'headers.agent',
@@ -226,7 +225,7 @@ describe('GraphQL names every mistake of a form, in the order of its schema', ()
   test('for a chat', async () => {
     const document = 'mutation ($input: ChatInput!) { chat(input: $input) { __typename } }'
     const input = { agentId: 'models', query: ' ', files: ['ftp://a'], conversationId: 'a\nb' }
-    const both = ['input.query', 'input.conversationId', 'input.files[0]']
+    const both = ['input.conversationId', 'input.files[0]']
     expect((await inputsOf(document, { input }, apiKey)).toSorted()).toEqual(both.toSorted())
     const wrong = { ...input, detail: 'yes' }
     const all = [...both, 'input.detail']

@@ -1,5 +1,6 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Problem } from '#core/errors/errors.ts'
 import { ampleLimits, limitsOf } from '#core/limits/limits.test-support.ts'
 import type { LimitVerdict } from '#core/limits/limits.ts'
 import type { Principal } from '#core/requests/principal.ts'
@@ -41,13 +42,17 @@ const admit = ({ id, ownerId, hash, caller }: TestKey) =>
 test('a call is found by every caller who sees it in the list, and no id causes a database error', async () => {
   const { calls } = usageWith()
   const id = await admit(key)
-  const found = async (caller: Principal, of: string) => (await calls.find(caller, of))?.id ?? null
+  const found = (caller: Principal, of: string) =>
+    calls.find(caller, of).then(
+      (call) => call.id,
+      ({ reason }: Problem) => reason,
+    )
   expect(await found(admin, id)).toBe(id)
   expect(await found(owner, id)).toBe(id)
   expect(await found(key.caller, id)).toBe(id)
-  expect(await found(otherKey.caller, id)).toBeNull()
-  expect(await found(foreign.caller, id)).toBeNull()
-  for (const none of [v7(), 'no id', '\0']) expect(await found(admin, none)).toBeNull()
+  expect(await found(otherKey.caller, id)).toBe('call_not_found')
+  expect(await found(foreign.caller, id)).toBe('call_not_found')
+  for (const none of [v7(), 'no id', '\0']) expect(await found(admin, none)).toBe('call_not_found')
 })
 
 test.each(['embedded', 'server'] as const)('%s: a page has the requested columns', async (kind) => {
