@@ -40,6 +40,13 @@ export const Chat = graphql(`
       }
       ... on ChatFinished {
         finishReason
+        pause {
+          pauseId
+          options {
+            optionId
+            title
+          }
+        }
       }
     }
   }

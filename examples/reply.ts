@@ -1,4 +1,4 @@
-import type { ChatSubscription } from './generated/graphql.ts'
+import type { ChatSubscription, PauseAnswerInput } from './generated/graphql.ts'
 
 /** A reply while it is written. One that ends without having finished has been cut off. */
 export interface Reply {
@@ -6,6 +6,16 @@ export interface Reply {
   /** The next message names it, so that the agent remembers this one. Known from the first item on. */
   readonly conversationId?: string | undefined
   readonly isFinished: boolean
+  /** What the agent asks, if it waits for an answer. */
+  readonly pause?: Finished['pause']
+}
+
+type Finished = Extract<ChatSubscription['chat'], { readonly __typename: 'ChatFinished' }>
+
+/** What a chat sends: a message, or the answer to a pause. */
+export interface Sent {
+  readonly query: string
+  readonly answer?: PauseAnswerInput
 }
 
 export const NO_REPLY: Reply = { text: '', isFinished: false }
@@ -20,7 +30,7 @@ export function addItem(reply: Reply, { chat }: ChatSubscription): Reply {
     case 'ChatTextReplaced':
       return { ...reply, text: chat.text }
     case 'ChatFinished':
-      return { ...reply, isFinished: true }
+      return { ...reply, isFinished: true, pause: chat.pause }
     default:
       return reply
   }

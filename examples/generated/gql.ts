@@ -17,12 +17,12 @@ import * as types from './graphql.ts';
 type Documents = {
     "\n  mutation Login($input: LoginInput!) {\n    login(input: $input) {\n      accessToken\n      expiresIn\n    }\n  }\n": typeof types.LoginDocument,
     "\n  query CallsByAgent($from: DateTime!, $to: DateTime!) {\n    usage(filter: { from: $from, to: $to }, groupBy: [AGENT]) {\n      totals {\n        calls\n      }\n      groups {\n        agentId\n        totals {\n          calls\n        }\n      }\n    }\n  }\n": typeof types.CallsByAgentDocument,
-    "\n  subscription Chat($input: ChatInput!) {\n    chat(input: $input) {\n      __typename\n      ... on ChatStarted {\n        conversationId\n      }\n      ... on ChatText {\n        text\n      }\n      ... on ChatTextReplaced {\n        text\n      }\n      ... on ChatFinished {\n        finishReason\n      }\n    }\n  }\n": typeof types.ChatDocument,
+    "\n  subscription Chat($input: ChatInput!) {\n    chat(input: $input) {\n      __typename\n      ... on ChatStarted {\n        conversationId\n      }\n      ... on ChatText {\n        text\n      }\n      ... on ChatTextReplaced {\n        text\n      }\n      ... on ChatFinished {\n        finishReason\n        pause {\n          pauseId\n          options {\n            optionId\n            title\n          }\n        }\n      }\n    }\n  }\n": typeof types.ChatDocument,
 };
 const documents: Documents = {
     "\n  mutation Login($input: LoginInput!) {\n    login(input: $input) {\n      accessToken\n      expiresIn\n    }\n  }\n": types.LoginDocument,
     "\n  query CallsByAgent($from: DateTime!, $to: DateTime!) {\n    usage(filter: { from: $from, to: $to }, groupBy: [AGENT]) {\n      totals {\n        calls\n      }\n      groups {\n        agentId\n        totals {\n          calls\n        }\n      }\n    }\n  }\n": types.CallsByAgentDocument,
-    "\n  subscription Chat($input: ChatInput!) {\n    chat(input: $input) {\n      __typename\n      ... on ChatStarted {\n        conversationId\n      }\n      ... on ChatText {\n        text\n      }\n      ... on ChatTextReplaced {\n        text\n      }\n      ... on ChatFinished {\n        finishReason\n      }\n    }\n  }\n": types.ChatDocument,
+    "\n  subscription Chat($input: ChatInput!) {\n    chat(input: $input) {\n      __typename\n      ... on ChatStarted {\n        conversationId\n      }\n      ... on ChatText {\n        text\n      }\n      ... on ChatTextReplaced {\n        text\n      }\n      ... on ChatFinished {\n        finishReason\n        pause {\n          pauseId\n          options {\n            optionId\n            title\n          }\n        }\n      }\n    }\n  }\n": types.ChatDocument,
 };
 
 /**
@@ -36,7 +36,7 @@ export function graphql(source: "\n  query CallsByAgent($from: DateTime!, $to: D
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
-export function graphql(source: "\n  subscription Chat($input: ChatInput!) {\n    chat(input: $input) {\n      __typename\n      ... on ChatStarted {\n        conversationId\n      }\n      ... on ChatText {\n        text\n      }\n      ... on ChatTextReplaced {\n        text\n      }\n      ... on ChatFinished {\n        finishReason\n      }\n    }\n  }\n"): typeof import('./graphql.ts').ChatDocument;
+export function graphql(source: "\n  subscription Chat($input: ChatInput!) {\n    chat(input: $input) {\n      __typename\n      ... on ChatStarted {\n        conversationId\n      }\n      ... on ChatText {\n        text\n      }\n      ... on ChatTextReplaced {\n        text\n      }\n      ... on ChatFinished {\n        finishReason\n        pause {\n          pauseId\n          options {\n            optionId\n            title\n          }\n        }\n      }\n    }\n  }\n"): typeof import('./graphql.ts').ChatDocument;
 
 
 export function graphql(source: string) {

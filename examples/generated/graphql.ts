@@ -82,7 +82,7 @@ export type ChatSubscriptionVariables = Exact<{
 
 
 export type ChatSubscription = { chat:
-    | { __typename: 'ChatFinished', finishReason: FinishReason }
+    | { __typename: 'ChatFinished', finishReason: FinishReason, pause: { pauseId: string, options: Array<{ optionId: string, title: string }> } | null }
     | { __typename: 'ChatStarted', conversationId: string }
     | { __typename: 'ChatText', text: string }
     | { __typename: 'ChatTextReplaced', text: string }
@@ -157,7 +157,14 @@ export const ChatDocument = new TypedDocumentString(`
     }
     ... on ChatFinished {
       finishReason
+      pause {
+        pauseId
+        options {
+          optionId
+          title
+        }
+      }
     }
   }
 }
-    `, {"hash":"sha256:c6f272e9f1010a2c6b94b5a427964042a2782667a76358e2b59b76cf3ac76cbb"}) as unknown as TypedDocumentString<ChatSubscription, ChatSubscriptionVariables>;
+    `, {"hash":"sha256:f93e920758e6b9be0e2503b97a399ff1dc350f42f8bf59f4e2f5100d06b70b5b"}) as unknown as TypedDocumentString<ChatSubscription, ChatSubscriptionVariables>;

@@ -100,6 +100,13 @@ export const Chat = graphql(`
       }
       ... on ChatFinished {
         finishReason
+        pause {
+          pauseId
+          options {
+            optionId
+            title
+          }
+        }
       }
     }
   }

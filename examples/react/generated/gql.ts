@@ -27,7 +27,7 @@ type Documents = {
     "\n  fragment Metrics on UsageMetrics {\n    calls\n    failedCalls\n  }\n": typeof types.MetricsFragmentDoc,
     "\n  query UsageByAgent($from: DateTime!, $to: DateTime!) {\n    usage(filter: { from: $from, to: $to }, groupBy: [AGENT]) {\n      totals {\n        ...Metrics\n      }\n      groups {\n        agentId\n        totals {\n          ...Metrics\n        }\n      }\n    }\n  }\n": typeof types.UsageByAgentDocument,
     "\n  subscription UsageUpdated {\n    usageUpdated {\n      totals {\n        ...Metrics\n      }\n      quota {\n        remaining\n      }\n    }\n  }\n": typeof types.UsageUpdatedDocument,
-    "\n  subscription Chat($input: ChatInput!) {\n    chat(input: $input) {\n      __typename\n      ... on ChatStarted {\n        conversationId\n      }\n      ... on ChatText {\n        text\n      }\n      ... on ChatTextReplaced {\n        text\n      }\n      ... on ChatFinished {\n        finishReason\n      }\n    }\n  }\n": typeof types.ChatDocument,
+    "\n  subscription Chat($input: ChatInput!) {\n    chat(input: $input) {\n      __typename\n      ... on ChatStarted {\n        conversationId\n      }\n      ... on ChatText {\n        text\n      }\n      ... on ChatTextReplaced {\n        text\n      }\n      ... on ChatFinished {\n        finishReason\n        pause {\n          pauseId\n          options {\n            optionId\n            title\n          }\n        }\n      }\n    }\n  }\n": typeof types.ChatDocument,
 };
 const documents: Documents = {
     "\n  query Conversations($agentId: String!) {\n    conversations(filter: { agentId: $agentId }, first: 20) {\n      nodes {\n        id\n        conversationId\n        name\n      }\n    }\n  }\n": types.ConversationsDocument,
@@ -43,7 +43,7 @@ const documents: Documents = {
     "\n  fragment Metrics on UsageMetrics {\n    calls\n    failedCalls\n  }\n": types.MetricsFragmentDoc,
     "\n  query UsageByAgent($from: DateTime!, $to: DateTime!) {\n    usage(filter: { from: $from, to: $to }, groupBy: [AGENT]) {\n      totals {\n        ...Metrics\n      }\n      groups {\n        agentId\n        totals {\n          ...Metrics\n        }\n      }\n    }\n  }\n": types.UsageByAgentDocument,
     "\n  subscription UsageUpdated {\n    usageUpdated {\n      totals {\n        ...Metrics\n      }\n      quota {\n        remaining\n      }\n    }\n  }\n": types.UsageUpdatedDocument,
-    "\n  subscription Chat($input: ChatInput!) {\n    chat(input: $input) {\n      __typename\n      ... on ChatStarted {\n        conversationId\n      }\n      ... on ChatText {\n        text\n      }\n      ... on ChatTextReplaced {\n        text\n      }\n      ... on ChatFinished {\n        finishReason\n      }\n    }\n  }\n": types.ChatDocument,
+    "\n  subscription Chat($input: ChatInput!) {\n    chat(input: $input) {\n      __typename\n      ... on ChatStarted {\n        conversationId\n      }\n      ... on ChatText {\n        text\n      }\n      ... on ChatTextReplaced {\n        text\n      }\n      ... on ChatFinished {\n        finishReason\n        pause {\n          pauseId\n          options {\n            optionId\n            title\n          }\n        }\n      }\n    }\n  }\n": types.ChatDocument,
 };
 
 /**
@@ -115,7 +115,7 @@ export function graphql(source: "\n  subscription UsageUpdated {\n    usageUpdat
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
-export function graphql(source: "\n  subscription Chat($input: ChatInput!) {\n    chat(input: $input) {\n      __typename\n      ... on ChatStarted {\n        conversationId\n      }\n      ... on ChatText {\n        text\n      }\n      ... on ChatTextReplaced {\n        text\n      }\n      ... on ChatFinished {\n        finishReason\n      }\n    }\n  }\n"): (typeof documents)["\n  subscription Chat($input: ChatInput!) {\n    chat(input: $input) {\n      __typename\n      ... on ChatStarted {\n        conversationId\n      }\n      ... on ChatText {\n        text\n      }\n      ... on ChatTextReplaced {\n        text\n      }\n      ... on ChatFinished {\n        finishReason\n      }\n    }\n  }\n"];
+export function graphql(source: "\n  subscription Chat($input: ChatInput!) {\n    chat(input: $input) {\n      __typename\n      ... on ChatStarted {\n        conversationId\n      }\n      ... on ChatText {\n        text\n      }\n      ... on ChatTextReplaced {\n        text\n      }\n      ... on ChatFinished {\n        finishReason\n        pause {\n          pauseId\n          options {\n            optionId\n            title\n          }\n        }\n      }\n    }\n  }\n"): (typeof documents)["\n  subscription Chat($input: ChatInput!) {\n    chat(input: $input) {\n      __typename\n      ... on ChatStarted {\n        conversationId\n      }\n      ... on ChatText {\n        text\n      }\n      ... on ChatTextReplaced {\n        text\n      }\n      ... on ChatFinished {\n        finishReason\n        pause {\n          pauseId\n          options {\n            optionId\n            title\n          }\n        }\n      }\n    }\n  }\n"];
 
 export function graphql(source: string) {
   return (documents as any)[source] ?? {};

@@ -1,5 +1,5 @@
-import { type SubmitEvent, useEffect, useMemo, useRef, useState } from 'react'
-import { addItem, NO_REPLY } from '../../reply.ts'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import { addItem, NO_REPLY, type Sent } from '../../reply.ts'
 import { Chat as ChatDocument } from '../documents.ts'
 import { fieldsOf } from '../form.ts'
 import { createChatClient, extensionsOf } from './client.ts'
@@ -13,15 +13,14 @@ export function Chat({ apiKey }: { apiKey: string }) {
   useEffect(() => () => running.current?.unsubscribe(), [])
 
   // A chat is something that the user does, so it begins here. A hook would begin it by showing the component.
-  function send(event: SubmitEvent<HTMLFormElement>) {
-    const query = fieldsOf(event)('query')
+  function send(sent: Sent) {
     // The agent remembers the messages of a conversation; without its id each would begin a new one.
     const { conversationId } = reply
     running.current?.unsubscribe()
     setReply({ ...NO_REPLY, conversationId })
     setFailure(undefined)
     running.current = client
-      .subscription(ChatDocument, { input: { agentId: 'fastgpt', appId: 'app-1', query, conversationId } })
+      .subscription(ChatDocument, { input: { agentId: 'fastgpt', appId: 'app-1', conversationId, ...sent } })
       .subscribe(({ data, error }) => {
         if (error !== undefined) setFailure(extensionsOf(error)?.code ?? error.message)
         else if (data != null) setReply((before) => addItem(before, data))
@@ -31,13 +30,22 @@ export function Chat({ apiKey }: { apiKey: string }) {
   return (
     <section>
       <h2>Chat</h2>
-      <form onSubmit={send}>
+      <form onSubmit={(event) => send({ query: fieldsOf(event)('query') })}>
         <label>
           Message <input name="query" required />
         </label>
         <button type="submit">Send</button>
       </form>
       <p aria-live="polite">{reply.text}</p>
+      {reply.pause?.options.map(({ optionId, title }) => (
+        <button
+          key={optionId}
+          type="button"
+          onClick={() => send({ query: '', answer: { pauseId: reply.pause?.pauseId ?? '', optionId } })}
+        >
+          {title}
+        </button>
+      ))}
       {reply.isFinished && <p role="status">The reply is complete.</p>}
       {failure !== undefined && <p role="alert">{failure}</p>}
     </section>

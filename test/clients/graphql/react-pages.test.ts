@@ -80,7 +80,12 @@ describe.runIf(HAS_BROWSER)('the example page in a browser', () => {
       const { body } = await system.api.call('GET', `/api/v1/calls?user_id=${user.id}`, {
         token: system.token,
       })
-      return body.data.items as { outcome: string; reason: string | null }[]
+      return body.data.items as {
+        outcome: string
+        reason: string | null
+        paused: boolean
+        answers: string | null
+      }[]
     }
 
     test('says why a login fails', async () => {
@@ -138,20 +143,30 @@ describe.runIf(HAS_BROWSER)('the example page in a browser', () => {
       await page.getByText(/You asked: “What is my name\?”.*Ada/s).waitFor()
     })
 
+    test('a question of the agent has a button for each option, which answers it', async () => {
+      await send('Book the room sandbox:interactive')
+      await page.getByRole('button', { name: '确认' }).click()
+      await page.getByText('The reply is complete.').waitFor()
+      await expect
+        .poll(callsOf)
+        .toMatchObject([{ answers: expect.any(String) }, { paused: true }, {}, {}, {}])
+      expect(await page.getByRole('button', { name: '确认' }).count()).toBe(0)
+    })
+
     test('a chat that breaks off shows its text and the reason, and is not sent again', async () => {
       await send('Hello sandbox:truncate')
       await page.getByText('agent_truncated').waitFor()
       expect(await page.locator('[aria-live]').textContent()).not.toBe('')
       await expect
         .poll(callsOf)
-        .toMatchObject([{ reason: 'agent_truncated' }, ...Array(3).fill({ outcome: 'done' })])
+        .toMatchObject([{ reason: 'agent_truncated' }, ...Array(5).fill({ outcome: 'done' })])
     })
 
     test('shows the usage of a month and that of today', async () => {
       const now = new Date().toISOString()
       await page.getByLabel('Month').fill(now.slice(0, 7))
-      await page.getByRole('row', { name: 'fastgpt 4 1' }).waitFor()
-      await expect.poll(() => page.getByRole('status').first().textContent()).toBe('4')
+      await page.getByRole('row', { name: 'fastgpt 6 1' }).waitFor()
+      await expect.poll(() => page.getByRole('status').first().textContent()).toBe('6')
     })
 
     test('each operation was sent once for each reason to send it, and the caches had nothing to say', () => {
@@ -163,7 +178,7 @@ describe.runIf(HAS_BROWSER)('the example page in a browser', () => {
         RevokeApiKey: 1,
         UsageByAgent: expect.toSatisfy((count: number) => count <= 4),
         UsageUpdated: expect.toSatisfy((count: number) => count <= 2),
-        Chat: 4,
+        Chat: 6,
       })
       expect(warnings).toEqual([])
     })
@@ -176,7 +191,7 @@ describe.runIf(HAS_BROWSER)('the example page in a browser', () => {
       await system.gateway.stop()
       await system.gateway.start()
       await (await system.api.chat(await keyOf(user.username, user.password), 'dify', { chat_id: '' })).text()
-      await expect.poll(() => page.getByRole('status').first().textContent()).toBe('5')
+      await expect.poll(() => page.getByRole('status').first().textContent()).toBe('7')
       expect(sent.get('Chat')).toBe(chats)
     })
 
