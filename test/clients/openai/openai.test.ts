@@ -259,7 +259,7 @@ test('an exhausted quota is reported as insufficient_quota', async () => {
     status: 429,
     type: 'insufficient_quota',
     message: expect.stringContaining(
-      'The call quota of this user is used up. max_api_calls of 0 is reached.',
+      'The call quota of this user is used up. max_api_calls of 0 is reached; an administrator can raise it.',
     ),
   })
 })
