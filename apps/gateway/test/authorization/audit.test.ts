@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { verifyChain } from '#core/audit/verify-chain.ts'
+import { auditEventsOf } from '#core/database/table-rows.test-support.ts'
 import { createLogger } from '#ops/logger.ts'
 import { createServer } from '#server/create-server.ts'
 import { CALLERS, type Callers, openCallers } from './callers.test-support.ts'
@@ -28,7 +29,7 @@ const FORBIDDEN: readonly (string | undefined)[] = [
   'access_token_required',
 ]
 
-const eventsOf = (requestId: string) => all.database.prisma.auditEvent.findMany({ where: { requestId } })
+const eventsOf = (requestId: string) => auditEventsOf(all.database.sql, { request_id: requestId })
 
 test('a refused field of GraphQL is named by its event', async () => {
   await app.inject({
@@ -91,9 +92,7 @@ test.each(['usage', 'calls', 'refusals', 'refusals/counts', 'audit'])(
       headers: { authorization: `Bearer ${credential}`, 'x-request-id': `csv-of-${list.replace('/', '-')}` },
     })
     expect(response.statusCode).toBe(200)
-    const [event] = await all.database.prisma.auditEvent.findMany({
-      where: { requestId: `csv-of-${list.replace('/', '-')}` },
-    })
+    const [event] = await eventsOf(`csv-of-${list.replace('/', '-')}`)
     expect(event).toMatchObject({
       operation: 'export',
       actor: 'token',

@@ -1,5 +1,6 @@
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { rowsOf } from '#core/database/table-rows.test-support.ts'
 import { createLogger } from '#ops/logger.ts'
 import { createServer } from '#server/create-server.ts'
 import {
@@ -230,12 +231,11 @@ describe('an Idempotency-Key', () => {
 
   test('of a key that acts for its owner is the same whether or not the owner trusts a header', async () => {
     await chat({ as: 'admin key of a user', ...kept('order-2') })
-    const { keyId } = await all.gateway.prisma.keptCall.findFirstOrThrow({
-      where: { ownerId: all.callers.user.principal?.userId ?? '' },
-    })
+    const owned = { owner_id: all.callers.user.principal?.userId ?? '' }
+    const [keptCall] = await rowsOf<{ keyId: string }>(all.database.sql, 'kept_calls', owned)
     const [claim] = await all.database.sql.query(
       "SELECT FROM idempotency_keys WHERE key_id = $1::uuid AND hash = sha256('order-2')",
-      [keyId],
+      [keptCall?.keyId],
     )
     expect(claim).toBeDefined()
   })

@@ -2,6 +2,7 @@ import { v7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { openUserServices, type UserServices } from '#core/accounts/auth/users.test-support.ts'
 import type { Sql } from '#core/database/database.ts'
+import { auditEventsOf } from '#core/database/table-rows.test-support.ts'
 import { Problem } from '#core/errors/errors.ts'
 import type { KeptCall, KeptCallRef } from '#core/reply-log/kept-call.ts'
 import { type Permission, type Principal, requireKey } from '#core/requests/principal.ts'
@@ -124,8 +125,7 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
     return rows.map(({ name }) => name)
   }
 
-  const eventsOf = (callId: string) =>
-    services.database.prisma.auditEvent.findMany({ where: { targetId: callId }, orderBy: { n: 'asc' } })
+  const eventsOf = (callId: string) => auditEventsOf(services.database.sql, { target_id: callId })
 
   test('an administrator, the owner, and its keys that may chat stop a call, and a key that may only upload its own', async () => {
     for (const caller of [admin, adminsKey, owner, chatKey, otherChatKey]) {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openUserServices, type UserServices } from '#core/accounts/auth/users.test-support.ts'
 import { GATEWAY, type Who } from '#core/audit/actor.ts'
+import { auditEventsOf } from '#core/database/table-rows.test-support.ts'
 import { readWantedConfiguration, wantConfiguration } from './wanted-sql.ts'
 
 const serverUrl = process.env.E2E_DATABASE_URL
@@ -14,10 +15,9 @@ const served = (name: string) => ({
 
 describe(kind, () => {
   let services: UserServices
-  let first = 0n
+  let first = 0
   const sql = () => services.database.sql
-  const events = () =>
-    services.database.prisma.auditEvent.findMany({ where: { n: { gt: first } }, orderBy: { n: 'asc' } })
+  const events = async () => (await auditEventsOf(sql())).filter(({ n }) => n > first)
 
   beforeAll(async () => {
     services = await openUserServices(serverUrl)
@@ -25,8 +25,7 @@ describe(kind, () => {
   afterAll(() => services.database.close())
   beforeEach(async () => {
     await sql().query("DELETE FROM settings WHERE name IN ('configuration', 'configuration_wanted')")
-    const newest = await services.database.prisma.auditEvent.findFirst({ orderBy: { n: 'desc' } })
-    first = newest?.n ?? 0n
+    first = (await auditEventsOf(sql())).at(-1)?.n ?? 0
   })
 
   const start = (name: string) => wantConfiguration(sql(), served(name), { who: GATEWAY, isReload: false })

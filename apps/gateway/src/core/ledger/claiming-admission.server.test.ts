@@ -3,6 +3,7 @@ import { v7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { systemRuntime } from '#core/base/runtime.ts'
 import type { Database, Sql } from '#core/database/database.ts'
+import { rowsOf } from '#core/database/table-rows.test-support.ts'
 import { isLockTimeout } from '#core/errors/connection-error.ts'
 import { Problem } from '#core/errors/errors.ts'
 import type { Admission, KeptAdmission } from './admission-row.ts'
@@ -55,7 +56,8 @@ describe(kind, () => {
       [id],
     )
 
-  const keptOf = ({ id }: KeyRow) => database.prisma.keptCall.findMany({ where: { keyId: id } })
+  const keptOf = ({ id }: KeyRow) =>
+    rowsOf<{ callId: string; keyHash: Buffer }>(database.sql, 'kept_calls', { key_id: id })
 
   /** Of this key: claims, kept calls, ledger rows and the two counters. They agree if all its calls are kept and own a claim. */
   async function countsOf(key: KeyRow) {

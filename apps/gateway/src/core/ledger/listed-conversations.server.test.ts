@@ -1,11 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#core/database/database.ts'
+import { rowsOf } from '#core/database/table-rows.test-support.ts'
 import type { Admission } from './admission-row.ts'
 import { admissionOf, type KeyRow, type LedgerFixture, openLedgerFixture } from './ledger.test-support.ts'
 import type { Ledger } from './ledger.ts'
 import type { Settlement } from './settlement/settlement-row.ts'
 
 const serverUrl = process.env.E2E_DATABASE_URL
+
+interface ListedRow {
+  readonly id: string
+  readonly name: string | null
+  readonly createdAt: Date
+  readonly lastActivityAt: Date
+}
 
 describe(serverUrl === undefined ? 'embedded' : 'server', () => {
   let fixture: LedgerFixture
@@ -36,7 +44,7 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
   }
 
   const listedOf = ({ ownerId }: KeyRow) =>
-    database.prisma.conversation.findMany({ where: { ownerId }, orderBy: { conversation: 'asc' } })
+    rowsOf<ListedRow>(database.sql, 'listed_conversations', { owner_id: ownerId }, 'conversation')
 
   test('a conversation is listed once, under an id of its own, however many calls it has', async () => {
     const key = await fixture.keyOf()

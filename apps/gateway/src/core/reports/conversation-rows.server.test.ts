@@ -1,6 +1,7 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemRuntime } from '#core/base/runtime.ts'
+import { rowsOf } from '#core/database/table-rows.test-support.ts'
 import type { Admission } from '#core/ledger/admission-row.ts'
 import {
   admissionOf,
@@ -54,7 +55,9 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
   /** The calls, failures and tokens of each conversation by its client's id. */
   async function reported(caller: Principal, input: ReportInput = {}) {
     const report = await usage.report(caller, { agent: 'dify', groupBy: ['conversation'], ...input })
-    const listed = await fixture.database.prisma.conversation.findMany({ where: { ownerId: caller.userId } })
+    const { sql } = fixture.database
+    const owned = { owner_id: caller.userId }
+    const listed = await rowsOf<{ id: string; conversation: string }>(sql, 'listed_conversations', owned)
     const names = new Map(listed.map(({ id, conversation }) => [id, conversation]))
     expect(report.totals.calls).toBe(report.groups.reduce((sum, { totals }) => sum + totals.calls, 0))
     return report.groups.map(({ group, totals, points }) => {

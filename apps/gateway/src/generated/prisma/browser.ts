@@ -28,12 +28,6 @@ export type User = Prisma.UserModel
  */
 export type ApiKey = Prisma.ApiKeyModel
 /**
- * Model RemovedApiKey
- * The owner of a key that has made calls and whose record was removed after `apiKeys.revokedRetentionDays`, so that reports of this
- * owner still have the sums of the key.
- */
-export type RemovedApiKey = Prisma.RemovedApiKeyModel
-/**
  * Model Call
  * Kinds, faces and outcomes are text, because a newer version of the gateway on the same database may write words that this
  * one does not know, and has to read.
@@ -43,52 +37,10 @@ export type RemovedApiKey = Prisma.RemovedApiKeyModel
  */
 export type Call = Prisma.CallModel
 /**
- * Model IdempotencyKey
- * The call that an `Idempotency-Key` stands for, within its API key. There is no row while the key is free.
- */
-export type IdempotencyKey = Prisma.IdempotencyKeyModel
-/**
- * Model KeptCall
- * A call whose reply is kept, so that clients can follow it again, until some time after its end.
- */
-export type KeptCall = Prisma.KeptCallModel
-/**
- * Model ReplyPart
- * Consecutive events of a kept reply.
- */
-export type ReplyPart = Prisma.ReplyPartModel
-/**
- * Model RefusalCount
- * How many requests of a minute were refused for the same reason. Refusals of credentials that the gateway does not know have
- * an empty key and owner, and are counted by their reason alone.
- */
-export type RefusalCount = Prisma.RefusalCountModel
-/**
  * Model Refusal
  * A refused request of a known key or token, kept for a day. Only the first ones of a reason, key and hour are kept.
  */
 export type Refusal = Prisma.RefusalModel
-/**
- * Model RefusalAllowance
- * How many single refusals were kept of a credential: of one reason in an hour, or of all reasons (an empty one) in a day.
- */
-export type RefusalAllowance = Prisma.RefusalAllowanceModel
-/**
- * Model AuditEvent
- * An event of the audit log. Rows are only added: triggers refuse every other change. Each one is chained to the one before
- * by its hash (`audit_hash` in the migration), so that a later change can be found.
- */
-export type AuditEvent = Prisma.AuditEventModel
-/**
- * Model AuditHead
- * The end of the chain of audit events, and the point up to which it was cut. There is one row once there is an event.
- */
-export type AuditHead = Prisma.AuditHeadModel
-/**
- * Model AuditAllowance
- * How many events of a kind that strangers can cause were seen of a username, credential or address in an hour.
- */
-export type AuditAllowance = Prisma.AuditAllowanceModel
 /**
  * Model Upload
  * An uploaded file, whose bytes are in the storage of files.
@@ -100,31 +52,10 @@ export type Upload = Prisma.UploadModel
  */
 export type UploadCopy = Prisma.UploadCopyModel
 /**
- * Model Rollup
- * The source of reports: ended calls, which are added to the buckets of their admission time when they are settled.
- */
-export type Rollup = Prisma.RollupModel
-/**
- * Model RollupName
- * The end users of an owner and the apps of an agent that have rollups of their own on a day (UTC). Callers choose these
- * names, so their number is bounded; further names are added up under `(other)`.
- */
-export type RollupName = Prisma.RollupNameModel
-/**
- * Model RollupNameCount
- * The number of rows in `rollup_names` for each kind, subject and day, so that settling a call does not count them.
- */
-export type RollupNameCount = Prisma.RollupNameCountModel
-/**
  * Model Instance
  * A process of the gateway.
  */
 export type Instance = Prisma.InstanceModel
-/**
- * Model Maintenance
- * The maintenance, which one process of all does at a time. There is one row.
- */
-export type Maintenance = Prisma.MaintenanceModel
 /**
  * Model SigningKey
  * Ed25519 keys that sign access tokens. Private keys are encrypted if SECRET_KEY is set.
@@ -136,34 +67,10 @@ export type SigningKey = Prisma.SigningKeyModel
  */
 export type RevokedToken = Prisma.RevokedTokenModel
 /**
- * Model Conversation
- * A conversation of an end user with an agent and its app, as its owner sees it. It is written with the settlement of its calls, so that
- * no call pays a statement for it. It has no foreign keys, because settlements must not fail where a user was deleted.
- */
-export type Conversation = Prisma.ConversationModel
-/**
- * Model ConversationGeneration
- * What stays behind of a conversation that was deleted, so that its client's id begins anew also where the platform still knows it.
- */
-export type ConversationGeneration = Prisma.ConversationGenerationModel
-/**
- * Model ConversationMapping
- * The mapping to a conversation whose id was chosen by its platform. `key` is derived from owner, end user, agent, app and
- * the client's id.
- */
-export type ConversationMapping = Prisma.ConversationMappingModel
-/**
  * Model Pause
  * A question at which the run of a call waits for its user. Its conversation is that of owner, end user, agent and app.
  */
 export type Pause = Prisma.PauseModel
-/**
- * Model Turn
- * A completed turn with an agent that keeps no context of its own. The primary key orders the turns of a conversation by the
- * database's clock; ids alone would order them by the clocks of different processes. The partial index for the sweep is
- * written by hand in the migrations.
- */
-export type Turn = Prisma.TurnModel
 /**
  * Model Setting
  * Values of the whole installation: `installation_secret`, and `min_build`, the newest migration that a process has to know in

@@ -364,37 +364,6 @@ export type UuidNullableWithAggregatesFilter<$PrismaModel = never> = {
   _max?: Prisma.NestedStringNullableFilter<$PrismaModel>
 }
 
-export type BytesNullableFilter<$PrismaModel = never> = {
-  equals?: runtime.Bytes | Prisma.BytesFieldRefInput<$PrismaModel> | null
-  in?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel> | null
-  notIn?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel> | null
-  not?: Prisma.NestedBytesNullableFilter<$PrismaModel> | runtime.Bytes | null
-}
-
-export type BytesNullableWithAggregatesFilter<$PrismaModel = never> = {
-  equals?: runtime.Bytes | Prisma.BytesFieldRefInput<$PrismaModel> | null
-  in?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel> | null
-  notIn?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel> | null
-  not?: Prisma.NestedBytesNullableWithAggregatesFilter<$PrismaModel> | runtime.Bytes | null
-  _count?: Prisma.NestedIntNullableFilter<$PrismaModel>
-  _min?: Prisma.NestedBytesNullableFilter<$PrismaModel>
-  _max?: Prisma.NestedBytesNullableFilter<$PrismaModel>
-}
-
-export type EnumRollupSpanFilter<$PrismaModel = never> = {
-  equals?: $Enums.RollupSpan | Prisma.EnumRollupSpanFieldRefInput<$PrismaModel>
-  in?: $Enums.RollupSpan[] | Prisma.ListEnumRollupSpanFieldRefInput<$PrismaModel>
-  notIn?: $Enums.RollupSpan[] | Prisma.ListEnumRollupSpanFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumRollupSpanFilter<$PrismaModel> | $Enums.RollupSpan
-}
-
-export type EnumRollupGrainFilter<$PrismaModel = never> = {
-  equals?: $Enums.RollupGrain | Prisma.EnumRollupGrainFieldRefInput<$PrismaModel>
-  in?: $Enums.RollupGrain[] | Prisma.ListEnumRollupGrainFieldRefInput<$PrismaModel>
-  notIn?: $Enums.RollupGrain[] | Prisma.ListEnumRollupGrainFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumRollupGrainFilter<$PrismaModel> | $Enums.RollupGrain
-}
-
 export type JsonFilter<$PrismaModel = never> =
 | Prisma.PatchUndefined<
     Prisma.Either<Required<JsonFilterBase<$PrismaModel>>, Exclude<keyof Required<JsonFilterBase<$PrismaModel>>, 'path'>>,
@@ -417,26 +386,6 @@ export type JsonFilterBase<$PrismaModel = never> = {
   gt?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel>
   gte?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel>
   not?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel> | Prisma.JsonNullValueFilter
-}
-
-export type EnumRollupSpanWithAggregatesFilter<$PrismaModel = never> = {
-  equals?: $Enums.RollupSpan | Prisma.EnumRollupSpanFieldRefInput<$PrismaModel>
-  in?: $Enums.RollupSpan[] | Prisma.ListEnumRollupSpanFieldRefInput<$PrismaModel>
-  notIn?: $Enums.RollupSpan[] | Prisma.ListEnumRollupSpanFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumRollupSpanWithAggregatesFilter<$PrismaModel> | $Enums.RollupSpan
-  _count?: Prisma.NestedIntFilter<$PrismaModel>
-  _min?: Prisma.NestedEnumRollupSpanFilter<$PrismaModel>
-  _max?: Prisma.NestedEnumRollupSpanFilter<$PrismaModel>
-}
-
-export type EnumRollupGrainWithAggregatesFilter<$PrismaModel = never> = {
-  equals?: $Enums.RollupGrain | Prisma.EnumRollupGrainFieldRefInput<$PrismaModel>
-  in?: $Enums.RollupGrain[] | Prisma.ListEnumRollupGrainFieldRefInput<$PrismaModel>
-  notIn?: $Enums.RollupGrain[] | Prisma.ListEnumRollupGrainFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumRollupGrainWithAggregatesFilter<$PrismaModel> | $Enums.RollupGrain
-  _count?: Prisma.NestedIntFilter<$PrismaModel>
-  _min?: Prisma.NestedEnumRollupGrainFilter<$PrismaModel>
-  _max?: Prisma.NestedEnumRollupGrainFilter<$PrismaModel>
 }
 
 export type JsonWithAggregatesFilter<$PrismaModel = never> =
@@ -464,23 +413,6 @@ export type JsonWithAggregatesFilterBase<$PrismaModel = never> = {
   _count?: Prisma.NestedIntFilter<$PrismaModel>
   _min?: Prisma.NestedJsonFilter<$PrismaModel>
   _max?: Prisma.NestedJsonFilter<$PrismaModel>
-}
-
-export type EnumRollupNameKindFilter<$PrismaModel = never> = {
-  equals?: $Enums.RollupNameKind | Prisma.EnumRollupNameKindFieldRefInput<$PrismaModel>
-  in?: $Enums.RollupNameKind[] | Prisma.ListEnumRollupNameKindFieldRefInput<$PrismaModel>
-  notIn?: $Enums.RollupNameKind[] | Prisma.ListEnumRollupNameKindFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumRollupNameKindFilter<$PrismaModel> | $Enums.RollupNameKind
-}
-
-export type EnumRollupNameKindWithAggregatesFilter<$PrismaModel = never> = {
-  equals?: $Enums.RollupNameKind | Prisma.EnumRollupNameKindFieldRefInput<$PrismaModel>
-  in?: $Enums.RollupNameKind[] | Prisma.ListEnumRollupNameKindFieldRefInput<$PrismaModel>
-  notIn?: $Enums.RollupNameKind[] | Prisma.ListEnumRollupNameKindFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumRollupNameKindWithAggregatesFilter<$PrismaModel> | $Enums.RollupNameKind
-  _count?: Prisma.NestedIntFilter<$PrismaModel>
-  _min?: Prisma.NestedEnumRollupNameKindFilter<$PrismaModel>
-  _max?: Prisma.NestedEnumRollupNameKindFilter<$PrismaModel>
 }
 
 export type NestedUuidFilter<$PrismaModel = never> = {
@@ -815,57 +747,6 @@ export type NestedUuidNullableWithAggregatesFilter<$PrismaModel = never> = {
   _max?: Prisma.NestedStringNullableFilter<$PrismaModel>
 }
 
-export type NestedBytesNullableFilter<$PrismaModel = never> = {
-  equals?: runtime.Bytes | Prisma.BytesFieldRefInput<$PrismaModel> | null
-  in?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel> | null
-  notIn?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel> | null
-  not?: Prisma.NestedBytesNullableFilter<$PrismaModel> | runtime.Bytes | null
-}
-
-export type NestedBytesNullableWithAggregatesFilter<$PrismaModel = never> = {
-  equals?: runtime.Bytes | Prisma.BytesFieldRefInput<$PrismaModel> | null
-  in?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel> | null
-  notIn?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel> | null
-  not?: Prisma.NestedBytesNullableWithAggregatesFilter<$PrismaModel> | runtime.Bytes | null
-  _count?: Prisma.NestedIntNullableFilter<$PrismaModel>
-  _min?: Prisma.NestedBytesNullableFilter<$PrismaModel>
-  _max?: Prisma.NestedBytesNullableFilter<$PrismaModel>
-}
-
-export type NestedEnumRollupSpanFilter<$PrismaModel = never> = {
-  equals?: $Enums.RollupSpan | Prisma.EnumRollupSpanFieldRefInput<$PrismaModel>
-  in?: $Enums.RollupSpan[] | Prisma.ListEnumRollupSpanFieldRefInput<$PrismaModel>
-  notIn?: $Enums.RollupSpan[] | Prisma.ListEnumRollupSpanFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumRollupSpanFilter<$PrismaModel> | $Enums.RollupSpan
-}
-
-export type NestedEnumRollupGrainFilter<$PrismaModel = never> = {
-  equals?: $Enums.RollupGrain | Prisma.EnumRollupGrainFieldRefInput<$PrismaModel>
-  in?: $Enums.RollupGrain[] | Prisma.ListEnumRollupGrainFieldRefInput<$PrismaModel>
-  notIn?: $Enums.RollupGrain[] | Prisma.ListEnumRollupGrainFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumRollupGrainFilter<$PrismaModel> | $Enums.RollupGrain
-}
-
-export type NestedEnumRollupSpanWithAggregatesFilter<$PrismaModel = never> = {
-  equals?: $Enums.RollupSpan | Prisma.EnumRollupSpanFieldRefInput<$PrismaModel>
-  in?: $Enums.RollupSpan[] | Prisma.ListEnumRollupSpanFieldRefInput<$PrismaModel>
-  notIn?: $Enums.RollupSpan[] | Prisma.ListEnumRollupSpanFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumRollupSpanWithAggregatesFilter<$PrismaModel> | $Enums.RollupSpan
-  _count?: Prisma.NestedIntFilter<$PrismaModel>
-  _min?: Prisma.NestedEnumRollupSpanFilter<$PrismaModel>
-  _max?: Prisma.NestedEnumRollupSpanFilter<$PrismaModel>
-}
-
-export type NestedEnumRollupGrainWithAggregatesFilter<$PrismaModel = never> = {
-  equals?: $Enums.RollupGrain | Prisma.EnumRollupGrainFieldRefInput<$PrismaModel>
-  in?: $Enums.RollupGrain[] | Prisma.ListEnumRollupGrainFieldRefInput<$PrismaModel>
-  notIn?: $Enums.RollupGrain[] | Prisma.ListEnumRollupGrainFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumRollupGrainWithAggregatesFilter<$PrismaModel> | $Enums.RollupGrain
-  _count?: Prisma.NestedIntFilter<$PrismaModel>
-  _min?: Prisma.NestedEnumRollupGrainFilter<$PrismaModel>
-  _max?: Prisma.NestedEnumRollupGrainFilter<$PrismaModel>
-}
-
 export type NestedJsonFilter<$PrismaModel = never> =
 | Prisma.PatchUndefined<
     Prisma.Either<Required<NestedJsonFilterBase<$PrismaModel>>, Exclude<keyof Required<NestedJsonFilterBase<$PrismaModel>>, 'path'>>,
@@ -888,23 +769,6 @@ export type NestedJsonFilterBase<$PrismaModel = never> = {
   gt?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel>
   gte?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel>
   not?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel> | Prisma.JsonNullValueFilter
-}
-
-export type NestedEnumRollupNameKindFilter<$PrismaModel = never> = {
-  equals?: $Enums.RollupNameKind | Prisma.EnumRollupNameKindFieldRefInput<$PrismaModel>
-  in?: $Enums.RollupNameKind[] | Prisma.ListEnumRollupNameKindFieldRefInput<$PrismaModel>
-  notIn?: $Enums.RollupNameKind[] | Prisma.ListEnumRollupNameKindFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumRollupNameKindFilter<$PrismaModel> | $Enums.RollupNameKind
-}
-
-export type NestedEnumRollupNameKindWithAggregatesFilter<$PrismaModel = never> = {
-  equals?: $Enums.RollupNameKind | Prisma.EnumRollupNameKindFieldRefInput<$PrismaModel>
-  in?: $Enums.RollupNameKind[] | Prisma.ListEnumRollupNameKindFieldRefInput<$PrismaModel>
-  notIn?: $Enums.RollupNameKind[] | Prisma.ListEnumRollupNameKindFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumRollupNameKindWithAggregatesFilter<$PrismaModel> | $Enums.RollupNameKind
-  _count?: Prisma.NestedIntFilter<$PrismaModel>
-  _min?: Prisma.NestedEnumRollupNameKindFilter<$PrismaModel>
-  _max?: Prisma.NestedEnumRollupNameKindFilter<$PrismaModel>
 }
 
 

@@ -1,5 +1,6 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { addToRollups } from '#core/database/table-rows.test-support.ts'
 import { FAILING_AGENT } from '#test/authorization/callers.test-support.ts'
 import { type Any, type Face, openFace } from '#test/graphql/face.test-support.ts'
 import { selectionsBelow } from './selections-below.test-support.ts'
@@ -30,7 +31,9 @@ beforeAll(async () => {
     const upload = uploadOf(admin, keyId, call.id)
     await prisma.call.create({ data: call })
     await prisma.upload.create({ data: upload })
-    await prisma.rollup.createMany({ data: [rollupOf(keyId, 'hour'), rollupOf(keyId, 'day')] })
+    const bucket = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS)
+    const counted = { subject: keyId, bucket, agent: FAILING_AGENT, calls: 1, totalTokens: 1 }
+    for (const span of ['hour', 'day'] as const) await addToRollups(prisma, { span, ...counted })
     ids.User.push(user)
     ids.ApiKey.push(keyId)
     ids.Call.push(call.id)
@@ -57,14 +60,6 @@ function uploadOf(ownerId: string, keyId: string, callId: string) {
   const file = { urlName: 'file.txt', filename: 'file.txt', mediaType: 'text/plain', size: 1n, sha256: '' }
   const times = { createdAt: new Date(), expiresAt: new Date(Date.now() + 3_600_000) }
   return { id: v7(), callId, token: v7(), ...file, ownerId, keyId, createdBy: 'test', ...times }
-}
-
-function rollupOf(keyId: string, span: 'hour' | 'day') {
-  const bucket = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS)
-  const place = { span, grain: 'key', subject: keyId, bucket, endUser: '', kind: 'chat' } as const
-  const row = { ...place, agent: FAILING_AGENT, app: '', model: '', outcome: 'done' } as const
-  const sums = { promptTokens: 0, completionTokens: 0, totalTokens: 1, firstChunk: {}, duration: {} }
-  return { ...row, ...sums, calls: 1, tokenCalls: 1 }
 }
 
 async function read(document: string, variables?: object): Promise<Any> {

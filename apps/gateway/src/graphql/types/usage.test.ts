@@ -1,5 +1,6 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { addToRollups } from '#core/database/table-rows.test-support.ts'
 import { CALLERS, FAILING_AGENT } from '#test/authorization/callers.test-support.ts'
 import { type Any, type Face, openFace } from '#test/graphql/face.test-support.ts'
 
@@ -401,19 +402,9 @@ async function countedKeys(keys: number, usageOf: (index: number) => Counted, da
 
 /** Counts in hours and days, as the ledger does: of a day that goes on, a report reads the hours. */
 async function count(keyId: string, { calls, tokens }: Counted, days: number): Promise<void> {
-  for (const [grain, subject, span] of [
-    ['key', keyId, 'hour'],
-    ['key', keyId, 'day'],
-    ['all', '', 'hour'],
-    ['all', '', 'day'],
-  ] as const) {
-    const place = { span, grain, subject, bucket: dayAt(days), endUser: '', kind: 'chat' } as const
-    const row = { ...place, agent: FAILING_AGENT, app: '', model: '', outcome: 'done' } as const
-    const sums = { promptTokens: 0, completionTokens: 0, totalTokens: tokens, firstChunk: {}, duration: {} }
-    await face.gateway.prisma.rollup.upsert({
-      where: { span_grain_subject_bucket_endUser_kind_agent_app_model_outcome: row },
-      create: { ...row, ...sums, calls, tokenCalls: calls },
-      update: { calls: { increment: calls }, totalTokens: { increment: tokens } },
-    })
+  const counted = { bucket: dayAt(days), agent: FAILING_AGENT, calls, totalTokens: tokens }
+  for (const subject of [keyId, '']) {
+    for (const span of ['hour', 'day'] as const)
+      await addToRollups(face.gateway.prisma, { span, subject, ...counted })
   }
 }

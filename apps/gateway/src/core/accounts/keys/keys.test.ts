@@ -2,6 +2,7 @@ import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openUserServices, type UserServices } from '#core/accounts/auth/users.test-support.ts'
 import { quotaOf } from '#core/accounts/users/user.ts'
+import { auditEventsOf } from '#core/database/table-rows.test-support.ts'
 import { periodStart } from '#core/ledger/quota-period.ts'
 import { readOrderedPage } from '#core/requests/input/pagination.ts'
 import type { Principal } from '#core/requests/principal.ts'
@@ -125,10 +126,7 @@ describe('a new expiry', () => {
   const authenticated = ({ fullKey }: { fullKey: string }) =>
     reasonOf(services.authentication.authenticate(fullKey, { address: '192.0.2.1', requestId: '' }, () => ''))
   const operationsOf = async (targetId: string) => {
-    const events = await services.database.prisma.auditEvent.findMany({
-      where: { targetId },
-      orderBy: { n: 'asc' },
-    })
+    const events = await auditEventsOf(services.database.sql, { target_id: targetId })
     return events.map(({ operation }) => operation)
   }
 

@@ -2,6 +2,7 @@ import { v7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openUserServices, type UserServices } from '#core/accounts/auth/users.test-support.ts'
 import { BOUNDED_MAX } from '#core/audit/audit.ts'
+import { auditEventsOf } from '#core/database/table-rows.test-support.ts'
 import { ampleLimits, limitsOf } from '#core/limits/limits.test-support.ts'
 import { createReads } from '#core/limits/sharing/reads.ts'
 import { drained } from '#core/lists/all-rows.test-support.ts'
@@ -133,9 +134,9 @@ test('the downloads of a user are single events up to a bound, and commands of a
   const userId = v7()
   const download = (caller: Principal) => log.exported(caller, 'calls', { agent: 'dify' })
   for (let n = 0; n < BOUNDED_MAX + 5; n += 1) await download({ ...user, userId })
-  const countOf = (where: object) =>
-    services.database.prisma.auditEvent.count({ where: { operation: 'export', ...where } })
-  expect(await countOf({ userId })).toBe(BOUNDED_MAX)
+  const countOf = async (where: object) =>
+    (await auditEventsOf(services.database.sql, { operation: 'export', ...where })).length
+  expect(await countOf({ user_id: userId })).toBe(BOUNDED_MAX)
   const operator: Principal = { ...admin, userId, origin: { operator: 'root@host' } }
   for (let n = 0; n < 5; n += 1) await download(operator)
   expect(await countOf({ name: 'root@host' })).toBe(5)
@@ -145,7 +146,7 @@ test('a download has its filter on record, without the names of end users, which
   const userId = v7()
   const filter = { agent: 'dify', end_user: 'ann', user: 'ann', conversation: 'ann/1', search: 'ann' }
   await logOn('server').exported({ ...user, userId }, 'conversations', filter)
-  const [event] = await services.database.prisma.auditEvent.findMany({ where: { userId } })
+  const [event] = await auditEventsOf(services.database.sql, { user_id: userId })
   expect(event?.after).not.toContain('ann')
   expect(JSON.parse(event?.after ?? '')).toMatchObject({ agent: 'dify', end_user: '(not recorded)' })
 })

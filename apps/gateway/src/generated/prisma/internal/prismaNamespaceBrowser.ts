@@ -53,31 +53,14 @@ export const AnyNull = runtime.AnyNull
 export const ModelName = {
   User: 'User',
   ApiKey: 'ApiKey',
-  RemovedApiKey: 'RemovedApiKey',
   Call: 'Call',
-  IdempotencyKey: 'IdempotencyKey',
-  KeptCall: 'KeptCall',
-  ReplyPart: 'ReplyPart',
-  RefusalCount: 'RefusalCount',
   Refusal: 'Refusal',
-  RefusalAllowance: 'RefusalAllowance',
-  AuditEvent: 'AuditEvent',
-  AuditHead: 'AuditHead',
-  AuditAllowance: 'AuditAllowance',
   Upload: 'Upload',
   UploadCopy: 'UploadCopy',
-  Rollup: 'Rollup',
-  RollupName: 'RollupName',
-  RollupNameCount: 'RollupNameCount',
   Instance: 'Instance',
-  Maintenance: 'Maintenance',
   SigningKey: 'SigningKey',
   RevokedToken: 'RevokedToken',
-  Conversation: 'Conversation',
-  ConversationGeneration: 'ConversationGeneration',
-  ConversationMapping: 'ConversationMapping',
   Pause: 'Pause',
-  Turn: 'Turn',
   Setting: 'Setting'
 } as const
 
@@ -150,14 +133,6 @@ export const ApiKeyScalarFieldEnum = {
 export type ApiKeyScalarFieldEnum = (typeof ApiKeyScalarFieldEnum)[keyof typeof ApiKeyScalarFieldEnum]
 
 
-export const RemovedApiKeyScalarFieldEnum = {
-  id: 'id',
-  ownerId: 'ownerId'
-} as const
-
-export type RemovedApiKeyScalarFieldEnum = (typeof RemovedApiKeyScalarFieldEnum)[keyof typeof RemovedApiKeyScalarFieldEnum]
-
-
 export const CallScalarFieldEnum = {
   id: 'id',
   requestId: 'requestId',
@@ -203,63 +178,6 @@ export const CallScalarFieldEnum = {
 export type CallScalarFieldEnum = (typeof CallScalarFieldEnum)[keyof typeof CallScalarFieldEnum]
 
 
-export const IdempotencyKeyScalarFieldEnum = {
-  keyId: 'keyId',
-  hash: 'hash',
-  fingerprint: 'fingerprint',
-  callId: 'callId'
-} as const
-
-export type IdempotencyKeyScalarFieldEnum = (typeof IdempotencyKeyScalarFieldEnum)[keyof typeof IdempotencyKeyScalarFieldEnum]
-
-
-export const KeptCallScalarFieldEnum = {
-  callId: 'callId',
-  keyId: 'keyId',
-  ownerId: 'ownerId',
-  keyHash: 'keyHash',
-  face: 'face',
-  conversation: 'conversation',
-  stream: 'stream',
-  instance: 'instance',
-  stopRequestedAt: 'stopRequestedAt',
-  readUntil: 'readUntil',
-  endedAt: 'endedAt',
-  outcome: 'outcome',
-  events: 'events',
-  status: 'status',
-  problem: 'problem',
-  reply: 'reply',
-  bytes: 'bytes',
-  goneAt: 'goneAt'
-} as const
-
-export type KeptCallScalarFieldEnum = (typeof KeptCallScalarFieldEnum)[keyof typeof KeptCallScalarFieldEnum]
-
-
-export const ReplyPartScalarFieldEnum = {
-  callId: 'callId',
-  first: 'first',
-  count: 'count',
-  bytes: 'bytes'
-} as const
-
-export type ReplyPartScalarFieldEnum = (typeof ReplyPartScalarFieldEnum)[keyof typeof ReplyPartScalarFieldEnum]
-
-
-export const RefusalCountScalarFieldEnum = {
-  minute: 'minute',
-  keyId: 'keyId',
-  ownerId: 'ownerId',
-  agent: 'agent',
-  reason: 'reason',
-  limit: 'limit',
-  count: 'count'
-} as const
-
-export type RefusalCountScalarFieldEnum = (typeof RefusalCountScalarFieldEnum)[keyof typeof RefusalCountScalarFieldEnum]
-
-
 export const RefusalScalarFieldEnum = {
   id: 'id',
   requestId: 'requestId',
@@ -279,62 +197,6 @@ export const RefusalScalarFieldEnum = {
 } as const
 
 export type RefusalScalarFieldEnum = (typeof RefusalScalarFieldEnum)[keyof typeof RefusalScalarFieldEnum]
-
-
-export const RefusalAllowanceScalarFieldEnum = {
-  credential: 'credential',
-  reason: 'reason',
-  start: 'start',
-  kept: 'kept'
-} as const
-
-export type RefusalAllowanceScalarFieldEnum = (typeof RefusalAllowanceScalarFieldEnum)[keyof typeof RefusalAllowanceScalarFieldEnum]
-
-
-export const AuditEventScalarFieldEnum = {
-  n: 'n',
-  format: 'format',
-  at: 'at',
-  operation: 'operation',
-  result: 'result',
-  actor: 'actor',
-  userId: 'userId',
-  keyId: 'keyId',
-  tokenId: 'tokenId',
-  name: 'name',
-  address: 'address',
-  requestId: 'requestId',
-  target: 'target',
-  targetId: 'targetId',
-  before: 'before',
-  after: 'after',
-  reason: 'reason',
-  count: 'count',
-  hash: 'hash'
-} as const
-
-export type AuditEventScalarFieldEnum = (typeof AuditEventScalarFieldEnum)[keyof typeof AuditEventScalarFieldEnum]
-
-
-export const AuditHeadScalarFieldEnum = {
-  id: 'id',
-  n: 'n',
-  hash: 'hash',
-  cutN: 'cutN',
-  cutHash: 'cutHash'
-} as const
-
-export type AuditHeadScalarFieldEnum = (typeof AuditHeadScalarFieldEnum)[keyof typeof AuditHeadScalarFieldEnum]
-
-
-export const AuditAllowanceScalarFieldEnum = {
-  subject: 'subject',
-  start: 'start',
-  seen: 'seen',
-  omitted: 'omitted'
-} as const
-
-export type AuditAllowanceScalarFieldEnum = (typeof AuditAllowanceScalarFieldEnum)[keyof typeof AuditAllowanceScalarFieldEnum]
 
 
 export const UploadScalarFieldEnum = {
@@ -371,51 +233,6 @@ export const UploadCopyScalarFieldEnum = {
 export type UploadCopyScalarFieldEnum = (typeof UploadCopyScalarFieldEnum)[keyof typeof UploadCopyScalarFieldEnum]
 
 
-export const RollupScalarFieldEnum = {
-  span: 'span',
-  grain: 'grain',
-  subject: 'subject',
-  bucket: 'bucket',
-  endUser: 'endUser',
-  kind: 'kind',
-  agent: 'agent',
-  app: 'app',
-  model: 'model',
-  outcome: 'outcome',
-  calls: 'calls',
-  tokenCalls: 'tokenCalls',
-  promptTokens: 'promptTokens',
-  completionTokens: 'completionTokens',
-  totalTokens: 'totalTokens',
-  ratedUp: 'ratedUp',
-  ratedDown: 'ratedDown',
-  firstChunk: 'firstChunk',
-  duration: 'duration'
-} as const
-
-export type RollupScalarFieldEnum = (typeof RollupScalarFieldEnum)[keyof typeof RollupScalarFieldEnum]
-
-
-export const RollupNameScalarFieldEnum = {
-  kind: 'kind',
-  subject: 'subject',
-  day: 'day',
-  name: 'name'
-} as const
-
-export type RollupNameScalarFieldEnum = (typeof RollupNameScalarFieldEnum)[keyof typeof RollupNameScalarFieldEnum]
-
-
-export const RollupNameCountScalarFieldEnum = {
-  kind: 'kind',
-  subject: 'subject',
-  day: 'day',
-  names: 'names'
-} as const
-
-export type RollupNameCountScalarFieldEnum = (typeof RollupNameCountScalarFieldEnum)[keyof typeof RollupNameCountScalarFieldEnum]
-
-
 export const InstanceScalarFieldEnum = {
   id: 'id',
   startedAt: 'startedAt',
@@ -432,19 +249,6 @@ export const InstanceScalarFieldEnum = {
 } as const
 
 export type InstanceScalarFieldEnum = (typeof InstanceScalarFieldEnum)[keyof typeof InstanceScalarFieldEnum]
-
-
-export const MaintenanceScalarFieldEnum = {
-  id: 'id',
-  holder: 'holder',
-  startedAt: 'startedAt',
-  endedAt: 'endedAt',
-  orphansAt: 'orphansAt',
-  drifts: 'drifts',
-  driftCheckedAt: 'driftCheckedAt'
-} as const
-
-export type MaintenanceScalarFieldEnum = (typeof MaintenanceScalarFieldEnum)[keyof typeof MaintenanceScalarFieldEnum]
 
 
 export const SigningKeyScalarFieldEnum = {
@@ -467,49 +271,6 @@ export const RevokedTokenScalarFieldEnum = {
 export type RevokedTokenScalarFieldEnum = (typeof RevokedTokenScalarFieldEnum)[keyof typeof RevokedTokenScalarFieldEnum]
 
 
-export const ConversationScalarFieldEnum = {
-  id: 'id',
-  identity: 'identity',
-  ownerId: 'ownerId',
-  endUser: 'endUser',
-  agent: 'agent',
-  app: 'app',
-  conversation: 'conversation',
-  name: 'name',
-  createdAt: 'createdAt',
-  lastActivityAt: 'lastActivityAt'
-} as const
-
-export type ConversationScalarFieldEnum = (typeof ConversationScalarFieldEnum)[keyof typeof ConversationScalarFieldEnum]
-
-
-export const ConversationGenerationScalarFieldEnum = {
-  identity: 'identity',
-  generation: 'generation',
-  deletingUntil: 'deletingUntil',
-  deletedAt: 'deletedAt'
-} as const
-
-export type ConversationGenerationScalarFieldEnum = (typeof ConversationGenerationScalarFieldEnum)[keyof typeof ConversationGenerationScalarFieldEnum]
-
-
-export const ConversationMappingScalarFieldEnum = {
-  key: 'key',
-  ownerId: 'ownerId',
-  agent: 'agent',
-  deployment: 'deployment',
-  state: 'state',
-  platformId: 'platformId',
-  holder: 'holder',
-  leaseUntil: 'leaseUntil',
-  lostAt: 'lostAt',
-  createdAt: 'createdAt',
-  usedAt: 'usedAt'
-} as const
-
-export type ConversationMappingScalarFieldEnum = (typeof ConversationMappingScalarFieldEnum)[keyof typeof ConversationMappingScalarFieldEnum]
-
-
 export const PauseScalarFieldEnum = {
   id: 'id',
   ownerId: 'ownerId',
@@ -528,19 +289,6 @@ export const PauseScalarFieldEnum = {
 } as const
 
 export type PauseScalarFieldEnum = (typeof PauseScalarFieldEnum)[keyof typeof PauseScalarFieldEnum]
-
-
-export const TurnScalarFieldEnum = {
-  id: 'id',
-  conversation: 'conversation',
-  question: 'question',
-  answer: 'answer',
-  isEscaped: 'isEscaped',
-  characters: 'characters',
-  createdAt: 'createdAt'
-} as const
-
-export type TurnScalarFieldEnum = (typeof TurnScalarFieldEnum)[keyof typeof TurnScalarFieldEnum]
 
 
 export const SettingScalarFieldEnum = {
