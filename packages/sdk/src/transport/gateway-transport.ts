@@ -20,7 +20,7 @@ import { invalidResponse, type RequestSpec, readObject, Transport } from './tran
 
 /** Sends the requests of a whole client: with both kinds of credentials, envelopes and pages, which chats do not have. */
 export class GatewayTransport extends Transport {
-  /** A client that was made of another one has those of the other one. */
+  /** A derived client shares the credentials of its parent. */
   credentials: Credentials
   /** How long a body that is read by the caller may be silent. */
   readonly idleTimeoutMs: number | undefined

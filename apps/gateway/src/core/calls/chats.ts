@@ -30,10 +30,10 @@ import {
   nameOf,
 } from './conversation/enter-conversation.ts'
 import { nameFromQuestion } from './conversation/name-from-question.ts'
-import { Answering } from './pauses/answering.ts'
 import { CallPause } from './pauses/call-pause.ts'
-import type { ClaimedPause } from './pauses/meet-pause.ts'
+import { PauseAdmission } from './pauses/pause-admission.ts'
 import type { PauseHolder, Pauses } from './pauses/pauses.ts'
+import type { ClaimedPause } from './pauses/resolve-pause.ts'
 import { stopPaused } from './pauses/stop-paused.ts'
 import { type Place, type PlaceBounds, Places } from './places.ts'
 import { StopRequests } from './platform-stops.ts'
@@ -224,7 +224,7 @@ export function createChatService(deps: ChatDeps): ChatService {
       const conversationId =
         (conversation.kind !== 'new' && conversation.id) || (keepsNothing ? callId : runtime.newId())
       const slot = held.adopt(new CallSlot(deps, { call, keyHash, signal }), leave)
-      const answering = new Answering(deps, { call, answer: request.answer, slot, keepsNothing })
+      const answering = new PauseAdmission(deps, { call, answer: request.answer, slot, keepsNothing })
       const admission: EphemeralRequest = {
         ...admissionOf(call, { callId, keyHash, conversationId, trace }),
         // Clients of chat completions name a conversation only if they want one.

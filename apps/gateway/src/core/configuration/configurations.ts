@@ -60,7 +60,7 @@ export interface ConfigurationsDeps {
   readonly observer: {
     /** This process serves another configuration since a reload. */
     taken(reload: Pick<Reload, 'number' | 'changed' | 'needsRestart'>): void
-    /** It serves another one than the others should, or does no longer. */
+    /** Called when this process starts or stops serving a configuration other than the wanted one. */
     differs(differs: boolean, why: string | undefined): void
   }
 }

@@ -37,5 +37,5 @@ export function identityInSql(row: string): string {
 export const OF_CONVERSATION = `c.owner_id = l.owner_id AND c.conversation = l.conversation AND c.agent = l.agent AND c.app = l.app
     AND c.end_user = l.end_user`
 
-/** The same for a call `c`, of which earlier ones with the same id had others. */
+/** The same for a call `c`. It excludes calls of a deleted conversation that had the same id. */
 export const CALL_OF_CONVERSATION = `${OF_CONVERSATION} AND c.kind = 'chat' AND (l.since IS NULL OR c.admitted_at > l.since)`

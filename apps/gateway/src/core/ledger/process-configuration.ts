@@ -3,7 +3,7 @@ import { isObject, listOf } from '#core/base/values/json.ts'
 /** The name of the setting that says which configuration all processes should serve. */
 export const WANTED_CONFIGURATION = 'configuration_wanted'
 
-/** How long a process that serves another configuration than it should is taken for one whose file is still being rolled out. */
+/** The grace period after a reload before a process counts as `different`. */
 export const ROLLED_OUT_WITHIN_MS = 60_000
 
 /**

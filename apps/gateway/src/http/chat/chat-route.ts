@@ -55,7 +55,7 @@ export interface ReadChat<Form> extends Pick<ChatRequest, 'agent' | 'asks' | 'co
   readonly form: Form
 }
 
-/** In what the chat route of one face differs from those of the others. */
+/** What a face supplies to the shared chat route. */
 export interface ChatRoute<Body extends ChatBody, Form> {
   readonly url: string
   readonly face: ChatRequest['face']

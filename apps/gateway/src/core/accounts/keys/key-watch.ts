@@ -53,7 +53,7 @@ const ASKED_MAX = 500
  */
 const OVERLAP_MS = 30_000
 
-/** What an end costs the process is felt by all other calls, so these get their turn after so many ends. */
+/** Ending calls blocks the event loop, so other work gets its turn after this many. */
 const ENDS_AT_ONCE = 100
 
 /** A key in use, with the calls that run with it. */

@@ -1,8 +1,8 @@
 import type { Caller } from './caller.ts'
+import { CallerBreakers, type RefusedFromNow } from './caller-breakers.ts'
 import { LatestCallers } from './latest-callers.ts'
 import type { BreakerState } from './load.ts'
-import { type AttemptNumber, Opening, PROBE_EVERY_MS, spread } from './opening.ts'
-import { Parties, type RefusedFromNow } from './parties.ts'
+import { type AttemptNumber, OpenPeriod, PROBE_EVERY_MS, spread } from './open-period.ts'
 import { RecentCalls } from './recent-calls.ts'
 
 /** An attempt that has begun, whose result must be reported. */
@@ -14,7 +14,7 @@ export interface Ticket {
 /** The keys of an owner that calls alone, or was the last one to do so. */
 interface KeysOfOwner {
   readonly owner: string
-  readonly keys: Parties
+  readonly keys: CallerBreakers
   readonly latest: LatestCallers
 }
 
@@ -33,7 +33,7 @@ const RETRY_AFTER_MS_MAX = 59_000
  *
  * No caller can cause a connection to fail: after 5 such failures in a row, or when at least half of at least 10 calls of the last
  * 30 seconds have failed so, the calls of all owners are refused. Any other failure may have been caused by the request itself, and
- * one owner must not take the deployment from all: these failures are counted for each owner ({@link Parties}), and for each key of
+ * one owner must not take the deployment from all: these failures are counted for each owner ({@link CallerBreakers}), and for each key of
  * an owner while no other owner calls.
  *
  * It has no timers. Whoever refuses a call asks {@link Breaker.refused} whether a probe is due; while no calls come, the routes ask
@@ -48,8 +48,8 @@ export class Breaker {
   /** Attempts that began before this one say nothing about the deployment as it is now. */
   #after: AttemptNumber = 0
   /** While no connection can be made. */
-  #outage: Opening | undefined
-  #owners: Parties
+  #outage: OpenPeriod | undefined
+  #owners: CallerBreakers
   #ownKeys: KeysOfOwner | undefined
   #isProbing = false
   #hasProbeFailed = false
@@ -61,18 +61,17 @@ export class Breaker {
   /** @param random - returns numbers from 0 up to 1 */
   constructor(random: () => number) {
     this.#random = random
-    this.#owners = new Parties(this.#attempts, random)
+    this.#owners = new CallerBreakers(this.#attempts, random)
   }
 
   /**
-   * Of the deployment as a whole. That single parties are refused does not show, unless the one that calls alone is refused:
-   * then no call goes there.
+   * The state for all callers. Refusing one caller does not change it, unless that caller is the only one.
    */
   get state(): BreakerState {
     const sole = this.#callers.sole
     const ownKeys = sole !== undefined && this.#ownKeys?.owner === sole ? this.#ownKeys : undefined
-    const opening = this.#outage ?? this.#owners.opening ?? ownKeys?.keys.opening
-    if (opening !== undefined) return opening.isHalfOpen ? 'half_open' : 'open'
+    const openPeriod = this.#outage ?? this.#owners.openPeriod ?? ownKeys?.keys.openPeriod
+    if (openPeriod !== undefined) return openPeriod.isHalfOpen ? 'half_open' : 'open'
     const key = ownKeys?.latest.sole
     const refusal = key === undefined ? undefined : ownKeys?.keys.refusalOf(key)
     if (refusal === undefined) return 'closed'
@@ -98,7 +97,7 @@ export class Breaker {
     return nowMs - this.#calledMs >= UNASKED_AFTER_MS
   }
 
-  /** Whether calls of others pass than of those who have called lately. */
+  /** Whether callers that have not called recently are admitted. */
   get servesOthers(): boolean {
     return this.#outage === undefined
   }
@@ -117,7 +116,11 @@ export class Breaker {
   begin(caller: Caller, nowMs: number): Ticket {
     const { owner, key } = caller
     if (this.#ownKeys?.owner !== owner && this.#callers.isAlone(owner, nowMs))
-      this.#ownKeys = { owner, keys: new Parties(this.#attempts, this.#random), latest: new LatestCallers() }
+      this.#ownKeys = {
+        owner,
+        keys: new CallerBreakers(this.#attempts, this.#random),
+        latest: new LatestCallers(),
+      }
     this.#note(caller, nowMs)
     this.#attempts.latest += 1
     const number = this.#attempts.latest
@@ -162,7 +165,7 @@ export class Breaker {
     this.#recent.add(true, nowMs)
     if (!this.#isOftenUnreachable()) return undefined
     this.#forget()
-    this.#outage = new Opening({ after: this.#attempts.latest, nowMs, random: this.#random })
+    this.#outage = new OpenPeriod({ after: this.#attempts.latest, nowMs, random: this.#random })
     return 'all'
   }
 
@@ -178,8 +181,8 @@ export class Breaker {
     this.#note(caller, nowMs)
     if (this.#isProbing) return false
     const parties = this.#callers.isAlone(caller.owner, nowMs) ? this.#keysOf(caller.owner) : this.#owners
-    const opening = this.#outage ?? parties?.opening
-    return opening === undefined ? nowMs >= this.#probeDueMs : opening.isProbeDue(nowMs)
+    const openPeriod = this.#outage ?? parties?.openPeriod
+    return openPeriod === undefined ? nowMs >= this.#probeDueMs : openPeriod.isProbeDue(nowMs)
   }
 
   /** Whether a probe is due while no calls come: once a minute, until the platform has answered. */
@@ -199,8 +202,8 @@ export class Breaker {
     this.#isProbing = false
     this.#probedMs = nowMs
     const all = [this.#owners, ...(this.#ownKeys === undefined ? [] : [this.#ownKeys.keys])]
-    for (const opening of [this.#outage, ...all.map(({ opening }) => opening)])
-      opening?.probed(hasAnswered, nowMs)
+    for (const openPeriod of [this.#outage, ...all.map(({ openPeriod }) => openPeriod)])
+      openPeriod?.probed(hasAnswered, nowMs)
     if (hasAnswered && this.#hasProbeFailed) for (const parties of all) parties.hasten(nowMs)
     this.#hasProbeFailed = !hasAnswered
     this.#probeDueMs = nowMs + spread(PROBE_EVERY_MS, this.#random)
@@ -222,8 +225,8 @@ export class Breaker {
     this.#calledMs = nowMs
     this.#callers.note(owner, nowMs)
     if (this.#ownKeys?.owner === owner) this.#ownKeys.latest.note(key, nowMs)
-    this.#owners.opening?.noteCall(owner, nowMs)
-    this.#keysOf(owner)?.opening?.noteCall(key, nowMs)
+    this.#owners.openPeriod?.noteCall(owner, nowMs)
+    this.#keysOf(owner)?.openPeriod?.noteCall(key, nowMs)
   }
 
   /** The deployment could be connected to. Returns whether the result of the attempt counts for those who have called. */
@@ -239,7 +242,7 @@ export class Breaker {
     return true
   }
 
-  #keysOf(owner: string): Parties | undefined {
+  #keysOf(owner: string): CallerBreakers | undefined {
     return this.#ownKeys?.owner === owner ? this.#ownKeys.keys : undefined
   }
 
@@ -255,7 +258,7 @@ export class Breaker {
     this.#after = this.#attempts.latest
     this.#unreachableInARow = 0
     this.#recent.clear()
-    this.#owners = new Parties(this.#attempts, this.#random)
+    this.#owners = new CallerBreakers(this.#attempts, this.#random)
     this.#ownKeys = undefined
   }
 }

@@ -6,10 +6,10 @@ import { fail, type Mistake, Problem } from '#core/errors/errors.ts'
 import { callerName } from '#core/requests/input/caller-name.ts'
 
 /** What a call says to a pause: the answer, or that the pause is given up. */
-export type Said = Omit<PauseAnswer, 'waiting'> | 'cancel'
+export type PauseReply = Omit<PauseAnswer, 'waiting'> | 'cancel'
 
 /** What a call brings that may be an answer. */
-export interface Asked {
+export interface PauseInput {
   readonly query: string
   readonly answer: RequestedAnswer | undefined
   /** The field of the query, for messages. */
@@ -23,7 +23,7 @@ export interface Asked {
  *
  * @throws Problem `answer_required`, which names the field and what is possible; `pause_over` for a pause that cannot be answered through the gateway
  */
-export function matchAnswer(pause: Pause, asked: Asked): Said {
+export function matchAnswer(pause: Pause, asked: PauseInput): PauseReply {
   const { query, answer } = asked
   if (answer?.cancel === true) return 'cancel'
   // An answer that only names the pause adds nothing to the text of the query, which is then read as without it.
@@ -45,7 +45,7 @@ export function matchAnswer(pause: Pause, asked: Asked): Said {
 }
 
 /** A value of any type, which stands for itself: the option of this value, or the answer as a whole. */
-function fromValue(pause: Pause, { option, fields, value }: RequestedAnswer): Said {
+function fromValue(pause: Pause, { option, fields, value }: RequestedAnswer): PauseReply {
   const isAlone = option === undefined && fields === undefined
   if (pause.fields.length > 0 || !isAlone) return refuse(['answer', 'value'], pause)
   const chosen = pause.options.find(({ id }) => id === String(value))
@@ -54,7 +54,7 @@ function fromValue(pause: Pause, { option, fields, value }: RequestedAnswer): Sa
   return { fields: {}, text: '', value, pause }
 }
 
-function fromText(pause: Pause, query: string, { queryField }: Asked): Said {
+function fromText(pause: Pause, query: string, { queryField }: PauseInput): PauseReply {
   const word = comparable(query)
   const option = pause.options.find(({ id, title }) => comparable(id) === word || comparable(title) === word)
   if (option !== undefined) {
@@ -79,10 +79,10 @@ function fromText(pause: Pause, query: string, { queryField }: Asked): Said {
 function fromObject(
   pause: Pause,
   { option: chosen, fields: given = {} }: Pick<RequestedAnswer, 'option' | 'fields'>,
-  { query, requireFile }: Asked,
+  { query, requireFile }: PauseInput,
   place: FieldPath,
   isOwnField: boolean,
-): Said {
+): PauseReply {
   const at = (...path: FieldPath): FieldPath => (isOwnField ? [...place, ...path] : place)
   const option = chosen === undefined ? onlyOption(pause) : pause.options.find(({ id }) => id === chosen)
   const mistakes: Mistake[] = []

@@ -7,7 +7,7 @@ import {
   type EnterDeps,
 } from '#core/calls/conversation/enter-conversation.ts'
 import type { UnroutedCall } from '#core/calls/request/call.ts'
-import type { ClaimedPause } from './meet-pause.ts'
+import type { ClaimedPause } from './resolve-pause.ts'
 
 const WITHIN_MS = 5_000
 

@@ -1,7 +1,7 @@
 import type { AgentApp } from '#core/agents/adapter.ts'
 import type { Ticket } from '#core/agents/deployments/breaker.ts'
 import type { Caller } from '#core/agents/deployments/caller.ts'
-import type { RefusedFromNow } from '#core/agents/deployments/parties.ts'
+import type { RefusedFromNow } from '#core/agents/deployments/caller-breakers.ts'
 import { type Verdict, verdictOf } from '#core/agents/deployments/verdict.ts'
 import type { Failure } from '#core/agents/events.ts'
 import type { Deployment } from '#core/agents/served-agent.ts'

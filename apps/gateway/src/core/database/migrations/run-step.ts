@@ -18,7 +18,7 @@ const PATIENCE_MS = 60_000
 const LOCK_TIMEOUT_MS = 100
 /** Building an index waits for the transactions that run, but no statement waits for it. */
 const INDEX_LOCK_TIMEOUT_MS = 60_000
-/** What has piled up behind a lock gets through, and others find a gap, before the next attempt. */
+/** The pause between attempts, so that statements queued behind the lock can run. */
 const PAUSE_MS_MIN = 250
 const PAUSE_MS_MAX = 1_000
 

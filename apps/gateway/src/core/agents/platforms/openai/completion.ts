@@ -78,10 +78,7 @@ export function startCompletion({ messages = [], parameters }: AgentCall): Compl
 
 const AFTER_TOOL: ReadonlySet<string | undefined> = new Set(['tool', 'function'])
 
-/**
- * Whether a model had nothing to say. A reply that was not understood, or of which something was lost, shows it by what was not
- * read or by its tokens.
- */
+/** Whether an empty reply is complete: true only if nothing was left unread and no completion tokens were counted. */
 export function mayBeEmpty(state: CompletionState, { reason, usage, hasReasoning }: EmptyReply): boolean {
   if (reason !== 'stop') return true
   if (state.choiceIndex === undefined || state.isUnread) return false

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Pause } from '#core/agents/pause.ts'
 import type { UnroutedCall } from '#core/calls/request/call.ts'
 import type { Upload } from '#generated/prisma/client.ts'
-import { Answering } from './answering.ts'
+import { PauseAdmission } from './pause-admission.ts'
 import type { OpenPause } from './pauses.ts'
 
 const PAUSE: Pause = {
@@ -35,7 +35,7 @@ async function lookedUp(photos: readonly string[]): Promise<readonly string[]> {
   } as UnroutedCall
   const answer = { pause: ID, fields: { photos } }
   const slot = { route: { stayAt: () => undefined } } as never
-  const answering = new Answering({ pauses, files }, { call, answer, slot, keepsNothing: false })
+  const answering = new PauseAdmission({ pauses, files }, { call, answer, slot, keepsNothing: false })
   await answering.meet(ID, 'owner', 'conversation')
   return found
 }
@@ -61,7 +61,7 @@ test.each([
 
 /** What becomes of a call whose pause another call has claimed since the admission met it. */
 function meetClaimed(answer: { pause: string } | undefined) {
-  const answering = new Answering(
+  const answering = new PauseAdmission(
     {
       pauses: { find: async () => undefined, drop: async () => undefined },
       files: { isIssued: () => false, find: () => Promise.reject(new Error('no file is named')) },

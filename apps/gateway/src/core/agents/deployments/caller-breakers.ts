@@ -1,4 +1,4 @@
-import { type AttemptNumber, Opening, PARTIES_MAX, PROBE_EVERY_MS, WAIT_MS_MAX } from './opening.ts'
+import { type AttemptNumber, CALLERS_MAX, OpenPeriod, PROBE_EVERY_MS, WAIT_MS_MAX } from './open-period.ts'
 
 const FAILURES_MAX = 5
 const LATELY_MS = 30_000
@@ -17,7 +17,7 @@ interface Refusal {
 }
 
 /** What is known of a party whose latest call has failed, or which was refused. */
-interface Tally {
+interface CallerFailures {
   failuresInARow: number
   /** Attempts that began before its refusal, or before the end of it, say nothing. */
   after: AttemptNumber
@@ -31,19 +31,19 @@ export type RefusedFromNow = 'all' | 'party' | undefined
  * Failures that the request itself may have caused, counted for each party: an owner, or a key of an owner that calls alone.
  *
  * Five in a row of one party refuse that party: only its own trials are let through, after 5 s, and then after twice as long each
- * time, up to 60 s. A deployment is taken to be broken for everybody ({@link Opening}) once five calls of at least two parties
+ * time, up to 60 s. A deployment is taken to be broken for everybody ({@link OpenPeriod}) once five calls of at least two parties
  * have failed within 30 s and no call has succeeded since the first of them.
  */
-export class Parties {
+export class CallerBreakers {
   readonly #attempts: AttemptCount
   readonly #random: () => number
   /** The one that has failed last is the last. */
-  readonly #tallies = new Map<string, Tally>()
+  readonly #failures = new Map<string, CallerFailures>()
   /** The times of the latest failures since anybody's call has succeeded; the party that has failed last is the last. */
   readonly #failedMs = new Map<string, number[]>()
   /** Attempts that began before this one say nothing. */
   #after: AttemptNumber
-  #opening: Opening | undefined
+  #openPeriod: OpenPeriod | undefined
 
   constructor(attempts: AttemptCount, random: () => number) {
     this.#attempts = attempts
@@ -51,52 +51,52 @@ export class Parties {
     this.#after = attempts.latest
   }
 
-  get opening(): Opening | undefined {
-    return this.#opening
+  get openPeriod(): OpenPeriod | undefined {
+    return this.#openPeriod
   }
 
   /** Whether the party is refused, or is being tried, by its own fault. */
   refusalOf(party: string): 'refused' | 'tried' | undefined {
-    const refusal = this.#tallies.get(party)?.refusal
+    const refusal = this.#failures.get(party)?.refusal
     if (refusal === undefined) return undefined
     return refusal.trial === undefined ? 'refused' : 'tried'
   }
 
   mayBegin(party: string, nowMs: number): boolean {
-    if (this.#opening !== undefined) return this.#opening.mayBegin(party, nowMs)
-    const refusal = this.#tallies.get(party)?.refusal
+    if (this.#openPeriod !== undefined) return this.#openPeriod.mayBegin(party, nowMs)
+    const refusal = this.#failures.get(party)?.refusal
     return refusal === undefined || (refusal.trial === undefined && nowMs >= refusal.dueMs)
   }
 
   begin(party: string, number: AttemptNumber, nowMs: number): void {
-    this.#opening?.begin(party, number, nowMs)
-    const refusal = this.#tallies.get(party)?.refusal
+    this.#openPeriod?.begin(party, number, nowMs)
+    const refusal = this.#failures.get(party)?.refusal
     if (refusal !== undefined && this.mayBegin(party, nowMs)) refusal.trial = number
   }
 
   succeeded(party: string, number: AttemptNumber): void {
-    if (this.#opening !== undefined) {
-      if (this.#opening.hasSeen(number)) this.#close()
+    if (this.#openPeriod !== undefined) {
+      if (this.#openPeriod.hasSeen(number)) this.#close()
       return
     }
     if (number <= this.#after) return
     this.#failedMs.clear()
-    const tally = this.#tallies.get(party)
-    if (tally === undefined || number <= tally.after) return
-    if (tally.refusal !== undefined) tally.after = this.#attempts.latest
-    if (tally.after === 0) this.#tallies.delete(party)
-    tally.refusal = undefined
-    tally.failuresInARow = 0
+    const failures = this.#failures.get(party)
+    if (failures === undefined || number <= failures.after) return
+    if (failures.refusal !== undefined) failures.after = this.#attempts.latest
+    if (failures.after === 0) this.#failures.delete(party)
+    failures.refusal = undefined
+    failures.failuresInARow = 0
   }
 
   failed(party: string, number: AttemptNumber, nowMs: number): RefusedFromNow {
-    if (this.#opening !== undefined || number <= this.#after) {
-      this.#opening?.failed(number, nowMs)
+    if (this.#openPeriod !== undefined || number <= this.#after) {
+      this.#openPeriod?.failed(number, nowMs)
       return undefined
     }
-    const tally = this.#tallies.get(party)
-    const isTrial = tally?.refusal?.trial === number
-    if (tally !== undefined && !isTrial && (tally.refusal !== undefined || number <= tally.after))
+    const failures = this.#failures.get(party)
+    const isTrial = failures?.refusal?.trial === number
+    if (failures !== undefined && !isTrial && (failures.refusal !== undefined || number <= failures.after))
       return undefined
     this.#noteFailure(party, nowMs)
     if (this.#haveSeveralFailed(nowMs)) {
@@ -108,20 +108,20 @@ export class Parties {
 
   /** No connection was made, which no caller can cause: it is not counted as a failure of the party, but its trial has failed. */
   wasUnreachable(party: string, number: AttemptNumber, nowMs: number): void {
-    this.#opening?.failed(number, nowMs)
-    const refusal = this.#tallies.get(party)?.refusal
+    this.#openPeriod?.failed(number, nowMs)
+    const refusal = this.#failures.get(party)?.refusal
     if (refusal?.trial === number) postpone(refusal, nowMs)
   }
 
   withoutVerdict(party: string, number: AttemptNumber): void {
-    this.#opening?.withoutVerdict(number)
-    const refusal = this.#tallies.get(party)?.refusal
+    this.#openPeriod?.withoutVerdict(number)
+    const refusal = this.#failures.get(party)?.refusal
     if (refusal?.trial === number) refusal.trial = undefined
   }
 
   /** The platform answers probes again, after it had not: parties that are refused may try at once. */
   hasten(nowMs: number): void {
-    for (const { refusal } of this.#tallies.values()) {
+    for (const { refusal } of this.#failures.values()) {
       if (refusal === undefined) continue
       refusal.dueMs = Math.min(refusal.dueMs, nowMs)
       refusal.waitMs = PROBE_EVERY_MS
@@ -130,25 +130,25 @@ export class Parties {
 
   /** How long until it is worth for a refused party to call again, as far as that is known. */
   waitMs(party: string, nowMs: number): number {
-    if (this.#opening !== undefined) return this.#opening.waitMs(nowMs)
-    const refusal = this.#tallies.get(party)?.refusal
+    if (this.#openPeriod !== undefined) return this.#openPeriod.waitMs(nowMs)
+    const refusal = this.#failures.get(party)?.refusal
     return refusal === undefined || refusal.trial !== undefined ? 0 : refusal.dueMs - nowMs
   }
 
   #count(party: string, nowMs: number): RefusedFromNow {
-    const tally = this.#tallies.get(party) ?? { failuresInARow: 0, after: 0, refusal: undefined }
+    const failures = this.#failures.get(party) ?? { failuresInARow: 0, after: 0, refusal: undefined }
     // First deleted, so that it becomes the youngest.
-    this.#tallies.delete(party)
-    forgetOldest(this.#tallies)
-    this.#tallies.set(party, tally)
-    if (tally.refusal !== undefined) {
-      postpone(tally.refusal, nowMs)
+    this.#failures.delete(party)
+    forgetOldest(this.#failures)
+    this.#failures.set(party, failures)
+    if (failures.refusal !== undefined) {
+      postpone(failures.refusal, nowMs)
       return undefined
     }
-    tally.failuresInARow += 1
-    if (tally.failuresInARow < FAILURES_MAX) return undefined
-    tally.after = this.#attempts.latest
-    tally.refusal = { dueMs: nowMs + PROBE_EVERY_MS, waitMs: 2 * PROBE_EVERY_MS, trial: undefined }
+    failures.failuresInARow += 1
+    if (failures.failuresInARow < FAILURES_MAX) return undefined
+    failures.after = this.#attempts.latest
+    failures.refusal = { dueMs: nowMs + PROBE_EVERY_MS, waitMs: 2 * PROBE_EVERY_MS, trial: undefined }
     return 'party'
   }
 
@@ -176,19 +176,19 @@ export class Parties {
   }
 
   #open(nowMs: number): void {
-    this.#opening = new Opening({
+    this.#openPeriod = new OpenPeriod({
       after: this.#attempts.latest,
       nowMs,
       random: this.#random,
       contributors: new Set(this.#failedMs.keys()),
     })
     // The cause of the failures is not known, so the counts of all parties begin anew when it closes.
-    this.#tallies.clear()
+    this.#failures.clear()
     this.#failedMs.clear()
   }
 
   #close(): void {
-    this.#opening = undefined
+    this.#openPeriod = undefined
     this.#after = this.#attempts.latest
   }
 }
@@ -201,7 +201,7 @@ function postpone(refusal: Refusal, nowMs: number): void {
 
 function forgetOldest(parties: Map<string, unknown>): void {
   for (const oldest of parties.keys()) {
-    if (parties.size < PARTIES_MAX) return
+    if (parties.size < CALLERS_MAX) return
     parties.delete(oldest)
   }
 }

@@ -32,7 +32,7 @@ interface Meeting {
  *
  * @throws Problem `answer_required`, `pause_over`
  */
-export async function meetPause(
+export async function resolvePause(
   pauses: Pick<Pauses, 'drop'>,
   { call, answer, pause, requireFile }: Meeting,
 ): Promise<ClaimedPause | undefined> {

@@ -5,7 +5,7 @@ export type AttemptNumber = number
 export const PROBE_EVERY_MS = 5_000
 export const WAIT_MS_MAX = 60_000
 /** So many parties are remembered; the oldest is forgotten. */
-export const PARTIES_MAX = 1_000
+export const CALLERS_MAX = 1_000
 /** Waits differ by up to this share, so that many processes do not ask a platform at the same moment. */
 const SPREAD = 0.2
 
@@ -30,10 +30,10 @@ export interface OpeningOptions {
  * again, and then one call tries it.
  *
  * The content of the requests may be the cause of the failures. So the trial is not a call of a party that contributed to the
- * opening, as long as others come; and a party that has not contributed does not wait for the probe, but tries one call at a time.
+ * open period, as long as others come; and a party that has not contributed does not wait for the probe, but tries one call at a time.
  * A trial that takes longer than the interval of probes delays only its own party, because a request can cause silence as well.
  */
-export class Opening {
+export class OpenPeriod {
   readonly #after: AttemptNumber
   readonly #random: () => number
   readonly #contributors: Set<string> | undefined
@@ -109,7 +109,7 @@ export class Opening {
     return this.#answeredMs === undefined && nowMs >= this.#probeDueMs
   }
 
-  /** A probe has ended that was sent when this or another opening needed one. */
+  /** A probe has ended that was sent when this or another open period needed one. */
   probed(hasAnswered: boolean, nowMs: number): void {
     if (!this.isProbeDue(nowMs)) return
     if (hasAnswered) this.#answeredMs = nowMs
@@ -134,7 +134,7 @@ export class Opening {
     const contributors = this.#contributors
     if (contributors === undefined) return
     for (const oldest of contributors) {
-      if (contributors.size < PARTIES_MAX) break
+      if (contributors.size < CALLERS_MAX) break
       contributors.delete(oldest)
     }
     contributors.add(party)

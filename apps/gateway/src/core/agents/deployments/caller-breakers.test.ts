@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Parties } from './parties.ts'
+import { CallerBreakers } from './caller-breakers.ts'
 
 const PARTIES = ['ada', 'bob', 'eve', 'zoe'] as const
 
@@ -33,13 +33,13 @@ interface ModelRefusal {
 /** The rules, as they are documented, applied to a list of all results. */
 class Model {
   readonly attempts = { latest: 0 }
-  readonly parties = new Parties(this.attempts, () => 0.5)
+  readonly parties = new CallerBreakers(this.attempts, () => 0.5)
   readonly seen = new Set<string>()
   nowMs = 0
   running: { party: string; number: number }[] = []
   #results: { party: string; hasFailed: boolean; isLate: boolean; atMs: number }[] = []
   #after = 0
-  #opening: ModelOpening | undefined
+  #openPeriod: ModelOpening | undefined
   readonly #refusals = new Map<string, ModelRefusal>()
   readonly #afterOf = new Map<string, number>()
 
@@ -50,15 +50,15 @@ class Model {
     this.parties.begin(party, number, this.nowMs)
     this.running.push({ party, number })
     const trial = { party, number, sinceMs: this.nowMs }
-    const opening = this.#opening
-    if (opening === undefined) {
+    const openPeriod = this.#openPeriod
+    if (openPeriod === undefined) {
       const refusal = this.#refusals.get(party)
       if (refusal !== undefined && isTrial) refusal.trial = number
-    } else if (opening.contributors.has(party)) {
-      if (isTrial) opening.trial = trial
+    } else if (openPeriod.contributors.has(party)) {
+      if (isTrial) openPeriod.trial = trial
     } else {
-      opening.newcomerCalledMs = this.nowMs
-      if (isTrial) opening.newcomer = trial
+      openPeriod.newcomerCalledMs = this.nowMs
+      if (isTrial) openPeriod.newcomer = trial
     }
   }
 
@@ -67,10 +67,10 @@ class Model {
     if (attempt === undefined) return
     const { party, number } = attempt
     this.parties[how](party, number, this.nowMs)
-    const opening = this.#opening
-    if (opening !== undefined) {
-      if (how === 'succeeded' && number > opening.after) this.#close()
-      else if (how !== 'succeeded') this.#endTrial(opening, number, how !== 'withoutVerdict')
+    const openPeriod = this.#openPeriod
+    if (openPeriod !== undefined) {
+      if (how === 'succeeded' && number > openPeriod.after) this.#close()
+      else if (how !== 'succeeded') this.#endTrial(openPeriod, number, how !== 'withoutVerdict')
       return
     }
     const refusal = this.#refusals.get(party)
@@ -88,11 +88,12 @@ class Model {
   }
 
   probed(hasAnswered: boolean): void {
-    this.parties.opening?.probed(hasAnswered, this.nowMs)
-    const opening = this.#opening
-    if (opening === undefined || opening.answeredMs !== undefined || this.nowMs < opening.dueMs) return
-    if (hasAnswered) opening.answeredMs = this.nowMs
-    else opening.dueMs = this.nowMs + 5_000
+    this.parties.openPeriod?.probed(hasAnswered, this.nowMs)
+    const openPeriod = this.#openPeriod
+    if (openPeriod === undefined || openPeriod.answeredMs !== undefined || this.nowMs < openPeriod.dueMs)
+      return
+    if (hasAnswered) openPeriod.answeredMs = this.nowMs
+    else openPeriod.dueMs = this.nowMs + 5_000
   }
 
   hasten(): void {
@@ -105,28 +106,28 @@ class Model {
 
   /** By `assert`, which is much faster than `expect` and is called thousands of times. */
   compare(): void {
-    assert.equal(this.parties.opening !== undefined, this.#opening !== undefined)
-    if (this.#opening !== undefined) this.seen.add('open for all')
+    assert.equal(this.parties.openPeriod !== undefined, this.#openPeriod !== undefined)
+    if (this.#openPeriod !== undefined) this.seen.add('open for all')
     for (const party of PARTIES) {
       const may = this.#mayBegin(party)
       assert.equal(this.parties.mayBegin(party, this.nowMs), may, party)
-      if (!may && this.#opening === undefined) this.seen.add('open for one')
+      if (!may && this.#openPeriod === undefined) this.seen.add('open for one')
     }
   }
 
   #mayBegin(party: string): boolean {
-    const opening = this.#opening
-    if (opening === undefined) {
+    const openPeriod = this.#openPeriod
+    if (openPeriod === undefined) {
       const refusal = this.#refusals.get(party)
       return refusal === undefined || (refusal.trial === undefined && this.nowMs >= refusal.dueMs)
     }
     const isFree = (trial: Trial | undefined) =>
       trial === undefined || (trial.party !== party && this.nowMs - trial.sinceMs >= 5_000)
-    if (!opening.contributors.has(party)) return isFree(opening.newcomer)
-    const { answeredMs, newcomerCalledMs } = opening
+    if (!openPeriod.contributors.has(party)) return isFree(openPeriod.newcomer)
+    const { answeredMs, newcomerCalledMs } = openPeriod
     if (answeredMs === undefined) return false
     const areOthersExpected = this.nowMs < answeredMs + 5_000 && this.nowMs < newcomerCalledMs + 5_000
-    return !areOthersExpected && isFree(opening.trial)
+    return !areOthersExpected && isFree(openPeriod.trial)
   }
 
   #succeeded(party: string, number: number): void {
@@ -144,7 +145,7 @@ class Model {
     const lately = sinceSuccess.filter(({ atMs }) => this.nowMs - atMs < 30_000)
     const contributors = new Set(lately.map((each) => each.party))
     if (lately.length >= 5 && contributors.size >= 2) {
-      this.#opening = {
+      this.#openPeriod = {
         after: this.attempts.latest,
         contributors,
         dueMs: this.nowMs + 5_000,
@@ -176,22 +177,22 @@ class Model {
     if (refusal.failedTrials > 1) this.seen.add('several trials of one')
   }
 
-  #endTrial(opening: ModelOpening, number: number, hasFailed: boolean): void {
-    if (opening.newcomer?.number === number) {
-      if (hasFailed) opening.contributors.add(opening.newcomer.party)
-      opening.newcomer = undefined
+  #endTrial(openPeriod: ModelOpening, number: number, hasFailed: boolean): void {
+    if (openPeriod.newcomer?.number === number) {
+      if (hasFailed) openPeriod.contributors.add(openPeriod.newcomer.party)
+      openPeriod.newcomer = undefined
     }
-    if (opening.trial?.number !== number) return
-    opening.trial = undefined
+    if (openPeriod.trial?.number !== number) return
+    openPeriod.trial = undefined
     if (!hasFailed) return
-    opening.answeredMs = undefined
-    opening.dueMs = this.nowMs + Math.min(60_000, 5_000 * 2 ** opening.failedTrials)
-    opening.failedTrials += 1
-    if (opening.failedTrials > 1) this.seen.add('several trials of all')
+    openPeriod.answeredMs = undefined
+    openPeriod.dueMs = this.nowMs + Math.min(60_000, 5_000 * 2 ** openPeriod.failedTrials)
+    openPeriod.failedTrials += 1
+    if (openPeriod.failedTrials > 1) this.seen.add('several trials of all')
   }
 
   #close(): void {
-    this.#opening = undefined
+    this.#openPeriod = undefined
     this.#after = this.attempts.latest
     this.seen.add('closed again')
   }
@@ -258,7 +259,7 @@ test('in any order of events a party, and everybody, is refused exactly when the
 
 test('so many parties are remembered: the oldest is forgotten', () => {
   const attempts = { latest: 0 }
-  const parties = new Parties(attempts, () => 0.5)
+  const parties = new CallerBreakers(attempts, () => 0.5)
   const fail = (party: string, times: number, nowMs: number) => {
     for (let time = 0; time < times; time += 1) {
       attempts.latest += 1

@@ -8,8 +8,8 @@ import { RequestUrls } from '#core/calls/request/file-urls.ts'
 import { fail, Problem } from '#core/errors/errors.ts'
 import type { Admission } from '#core/ledger/admission-row.ts'
 import type { IssuedFiles } from '#core/uploads/issued-files.ts'
-import { type ClaimedPause, meetPause } from './meet-pause.ts'
 import type { Pauses } from './pauses.ts'
+import { type ClaimedPause, resolvePause } from './resolve-pause.ts'
 
 interface AnsweringDeps {
   readonly pauses: Pick<Pauses, 'find' | 'drop'>
@@ -28,7 +28,7 @@ const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const NO_PAUSE = '00000000-0000-0000-0000-000000000000'
 
 /** What the admission of one call needs to know of pauses, and what it has claimed. */
-export class Answering {
+export class PauseAdmission {
   /** The pause that the call names; the admission refuses it unless that is open. */
   readonly named: string | undefined
   claimed: ClaimedPause | undefined
@@ -64,7 +64,7 @@ export class Answering {
       return this.named === undefined ? { conversation: conversationId } : fail('pause_over')
     const urls = new RequestUrls(files.isIssued)
     const issued = new Map<string, FieldPath>()
-    this.claimed = await meetPause(pauses, {
+    this.claimed = await resolvePause(pauses, {
       call,
       answer,
       pause,
