@@ -24,9 +24,9 @@ import { setPrivateAddresses } from '#core/requests/input/public-host.ts'
 import type { ProcessTasks, Services } from '#core/services/services.ts'
 import { openStorage } from '#core/uploads/storage/open-storage.ts'
 import type { PrismaClient } from '#generated/prisma/client.ts'
+import { createProcessConcerns } from '#ops/find-process-concerns.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import { identifyProcess } from '#ops/process-identity.ts'
-import { createProcessWatch } from '#ops/process-watch.ts'
 import type { Tracing } from '#ops/tracing/tracing.ts'
 
 export type { ConfigurationFile }
@@ -99,7 +99,7 @@ export async function createGateway({
     file: configurationFile,
     secret: () => accounts.secret.value,
   })
-  const watch = createProcessWatch({
+  const watch = createProcessConcerns({
     runtime,
     backlog: ledger.backlog,
     lateSettlements: ledger.lateSettlements,

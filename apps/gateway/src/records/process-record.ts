@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import type { Reload } from '#core/configuration/configurations.ts'
+import { CONFIGURATION_STATES, type ProcessConfiguration } from '#core/ledger/configuration-state.ts'
 import { PROCESS_CONCERNS } from '#core/ledger/process-concerns.ts'
-import { CONFIGURATION_STATES, type ProcessConfiguration } from '#core/ledger/process-configuration.ts'
 import { type GatewayProcess, PROCESS_STATES, type ProcessBreaker } from '#core/ledger/process-list.ts'
 import { PROCESS_DESCRIPTIONS } from '#http/descriptions/process-descriptions.ts'
 import { nullable, oneOf, ref, Timestamp, timestamp, uuid } from '#http/response/schemas.ts'

@@ -3,7 +3,7 @@ import { eventJson } from '#core/audit/audit.ts'
 import type { AuditOperation } from '#core/audit/operations.ts'
 import { isObject } from '#core/base/values/json.ts'
 import type { Sql } from '#core/database/database.ts'
-import { WANTED_CONFIGURATION } from '#core/ledger/process-configuration.ts'
+import { WANTED_CONFIGURATION } from '#core/ledger/configuration-state.ts'
 
 /** The configuration that all processes should serve. */
 export interface WantedConfiguration {

@@ -5,8 +5,8 @@ import type { Runtime } from '#core/base/runtime.ts'
 import { changes } from '#core/base/values/changes.ts'
 import type { Sql } from '#core/database/database.ts'
 import { isOlder, MIN_BUILD } from '#core/database/migrations/min-build.ts'
+import type { ToldConfiguration } from './configuration-state.ts'
 import type { ToldConcern } from './process-concerns.ts'
-import type { ToldConfiguration } from './process-configuration.ts'
 
 /** Who a process is, in its row of the database and in its log lines. */
 export interface ProcessIdentity {

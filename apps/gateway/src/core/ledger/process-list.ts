@@ -3,13 +3,15 @@ import { readLoad } from '#core/agents/deployments/written-load.ts'
 import type { Sql } from '#core/database/database.ts'
 import { requireOneOf } from '#core/requests/input/input-rules.ts'
 import { type Principal, requireAdmin } from '#core/requests/principal.ts'
-import { type ProcessConcern, readConcerns } from './process-concerns.ts'
 import {
+  CONFIGURATION_STATE,
   type ProcessConfiguration,
   ROLLED_OUT_WITHIN_MS,
   toldConfiguration,
   WANTED_CONFIGURATION,
-} from './process-configuration.ts'
+  wantedConfiguration,
+} from './configuration-state.ts'
+import { type ProcessConcern, readConcerns } from './process-concerns.ts'
 
 /** Whether a process serves requests, has left, or has not renewed its lease. */
 export const PROCESS_STATES = ['live', 'stopped', 'lost'] as const
@@ -95,19 +97,11 @@ const PROCESSES_MAX = 1_000
  * says which configuration they should serve, `$5`: how long they may take to.
  */
 const LIST = `
-WITH wanted AS (
-  SELECT value::jsonb ->> 'fingerprint' AS fingerprint,
-    (value::jsonb ->> 'since')::timestamptz > now() - $5 * interval '1 millisecond' AS is_new
-  FROM settings WHERE name = $4
-)
+WITH ${wantedConfiguration('$4', '$5')}
 SELECT id, host, pid, port, version, build, started_at, stopped_at, load, configuration, concerns,
   coalesce(stopped_at, greatest(started_at, lease_until - $1 * interval '1 millisecond')) AS last_seen_at,
   CASE WHEN stopped_at IS NOT NULL THEN 'stopped' WHEN lease_until > now() THEN 'live' ELSE 'lost' END AS state,
-  (SELECT CASE
-      WHEN wanted.fingerprint = configuration ->> 'fingerprint' THEN 'current'
-      WHEN is_new THEN 'pending'
-      ELSE 'different'
-    END FROM wanted) AS configuration_state
+  ${CONFIGURATION_STATE} AS configuration_state
 FROM instances
 WHERE $2::boolean IS NULL OR $2::boolean = (stopped_at IS NULL AND lease_until > now())
 ORDER BY (stopped_at IS NULL AND lease_until > now()) DESC, started_at DESC, id

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { rulesOf } from './limits.test-support.ts'
-import { createLimits, type Limits, perMinute } from './limits.ts'
+import { createLimits, type Limits } from './limits.ts'
+import { perMinute } from './own-limits.ts'
 import { createWindows } from './windows.ts'
 
 const rule = { points: 3, windowSeconds: 60 }

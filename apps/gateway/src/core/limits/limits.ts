@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis'
 import { Problem } from '#core/errors/errors.ts'
 import type { LimitName, LimitReached } from '#core/errors/limit-names.ts'
+import { type MaxPerKey, mostPerKey, perMinute } from './own-limits.ts'
 import { createSharedStore, type SharedLimit, type SharedStoreObserver } from './shared-limit.ts'
 import { createWindows } from './windows.ts'
 
@@ -33,14 +34,6 @@ export interface LimitRules {
   readonly refusedKeys: LimitRule
   /** GraphQL documents of one sender that were refused, see refused-documents.ts. */
   readonly refusedDocuments: LimitRule
-}
-
-/** Calls of which a key may have a limit of its own. */
-export type OwnLimit = 'chat' | 'upload'
-
-/** The highest limits of their own that keys may have, in points a minute; {@link mostPerKey} has the defaults. */
-export interface MaxPerKey {
-  readonly maxPerKey?: { readonly [Name in OwnLimit]?: number | undefined }
 }
 
 /** The state of a caller's rate limit, from which the `RateLimit` headers are written. */
@@ -259,18 +252,6 @@ export function exceeded({ limit, whole, resetSeconds }: LimitVerdict): Problem 
   return new Problem('rate_limited', { detail, limit, reached: whole, retryAfterSeconds: resetSeconds })
 }
 
-const TIMES_THE_RULE = 10
-
-/** The highest limit of its own that an administrator may give a key, in points a minute: ten times that of all keys by default. */
-export function mostPerKey(rules: Pick<LimitRules, OwnLimit> & MaxPerKey, name: OwnLimit): number {
-  return rules.maxPerKey?.[name] ?? TIMES_THE_RULE * perMinute(rules[name])
-}
-
 function mostOf(rules: LimitRules & MaxPerKey, name: keyof LimitRules): number {
   return name === 'chat' || name === 'upload' ? mostPerKey(rules, name) : perMinute(rules[name])
-}
-
-/** A limit in points a minute, as the records of keys show it; at least 1, because every limit lets at least one call through. */
-export function perMinute({ points, windowSeconds }: LimitRule): number {
-  return Math.max(1, Math.floor((points * 60) / windowSeconds))
 }

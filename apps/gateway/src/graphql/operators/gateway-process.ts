@@ -1,5 +1,5 @@
+import { CONFIGURATION_STATES, type ProcessConfiguration } from '#core/ledger/configuration-state.ts'
 import { PROCESS_CONCERNS, type ProcessConcern } from '#core/ledger/process-concerns.ts'
-import { CONFIGURATION_STATES, type ProcessConfiguration } from '#core/ledger/process-configuration.ts'
 import {
   type GatewayProcess,
   PROCESS_FILTERS,

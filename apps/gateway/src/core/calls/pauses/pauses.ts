@@ -2,6 +2,7 @@ import { pauseContext, type StoredSecrets } from '#core/accounts/auth/stored-sec
 import type { Pause } from '#core/agents/pause.ts'
 import type { Residence } from '#core/calls/routing/residence.ts'
 import type { Sql } from '#core/database/database.ts'
+import { sweepUnanswered } from './unanswered-pauses.ts'
 
 /** What is kept of a run that waits for its user. */
 export interface KeptPause {
@@ -65,10 +66,6 @@ export interface PausesDeps {
   readonly retentionDays: number
 }
 
-/** A pause whose answer was begun by a process that has died since. */
-const CLAIMED_DAYS = 1
-const SWEPT_AT_ONCE = 1_000
-
 export function createPauses({ sql, secrets, retentionDays }: PausesDeps): Pauses {
   function keptIn(stored: { sealed: boolean; secret: string }, id: string): KeptPause | undefined {
     try {
@@ -110,9 +107,7 @@ export function createPauses({ sql, secrets, retentionDays }: PausesDeps): Pause
     async forget(agentIds) {
       await sql.query('DELETE FROM pauses WHERE agent = ANY ($1)', [agentIds])
     },
-    async sweep() {
-      return (await sql.query(SWEEP, [retentionDays, CLAIMED_DAYS, SWEPT_AT_ONCE])).length
-    },
+    sweep: () => sweepUnanswered(sql, retentionDays),
   }
 }
 
@@ -141,12 +136,3 @@ const REOPEN = 'UPDATE pauses SET claimed_by = NULL, claimed_at = NULL WHERE cla
 const CLOSE = `
 WITH over AS (DELETE FROM pauses WHERE claimed_by = $1::uuid RETURNING id)
 UPDATE calls SET answered_by = $1::uuid WHERE id IN (SELECT id FROM over)`
-
-/** `$1`: days of a pause without an end, `$2`: days of a claim, `$3` rows at most. Expired ones are kept as long as others, so that a late answer is refused as one. */
-const SWEEP = `
-DELETE FROM pauses WHERE id IN (
-  SELECT id FROM pauses
-  WHERE created_at < now() - $1 * interval '1 day'
-    OR (claimed_by IS NOT NULL AND claimed_at < now() - $2 * interval '1 day')
-  LIMIT $3)
-RETURNING id`

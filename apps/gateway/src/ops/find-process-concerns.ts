@@ -4,7 +4,7 @@ import type { Problem } from '#core/errors/errors.ts'
 import type { Ledger } from '#core/ledger/ledger.ts'
 import type { ToldConcern } from '#core/ledger/process-concerns.ts'
 
-interface ProcessWatchDeps extends Pick<Ledger, 'backlog' | 'lateSettlements'> {
+interface ProcessConcernsDeps extends Pick<Ledger, 'backlog' | 'lateSettlements'> {
   readonly runtime: Pick<Runtime, 'elapsedMs' | 'now'>
   readonly isDiskFull: () => boolean
   /** Who holds the lock for which statements of the gateway wait; absent where the database has one session. */
@@ -29,7 +29,7 @@ interface Refused {
 }
 
 /** Says what is wrong with this process, for its heartbeats: by them the console shows it beside the other processes. */
-export function createProcessWatch(deps: ProcessWatchDeps) {
+export function createProcessConcerns(deps: ProcessConcernsDeps) {
   const { runtime, backlog, lateSettlements, isDiskFull, findLockHolder, lockFound } = deps
   const refusals = new Map<string, Refused>()
   let fullSinceMs: number | undefined

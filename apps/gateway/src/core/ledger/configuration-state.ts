@@ -12,6 +12,22 @@ export const ROLLED_OUT_WITHIN_MS = 60_000
  */
 export const CONFIGURATION_STATES = ['current', 'pending', 'different'] as const
 
+/** The configuration that all processes should serve, in SQL; the parameters are the name of the setting and the grace period. */
+export function wantedConfiguration(setting: string, rolledOutWithinMs: string): string {
+  return `wanted AS (
+  SELECT value::jsonb ->> 'fingerprint' AS fingerprint,
+    (value::jsonb ->> 'since')::timestamptz > now() - ${rolledOutWithinMs} * interval '1 millisecond' AS is_new
+  FROM settings WHERE name = ${setting}
+)`
+}
+
+/** The state of the configuration of a process, of its row `configuration`. Null while none is wanted. */
+export const CONFIGURATION_STATE = `(SELECT CASE
+      WHEN wanted.fingerprint = configuration ->> 'fingerprint' THEN 'current'
+      WHEN is_new THEN 'pending'
+      ELSE 'different'
+    END FROM wanted)`
+
 /** What a process tells the others of its configuration. */
 export interface ToldConfiguration {
   /** The last reload that it has followed, or in whose time it has started. */

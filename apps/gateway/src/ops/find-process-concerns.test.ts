@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { createProcessWatch } from './process-watch.ts'
+import { createProcessConcerns } from './find-process-concerns.ts'
 
 function watchOf({ holder = undefined as string | undefined } = {}) {
   const state = { nowMs: 0, oldestMs: 0, isFull: false, holder, found: [] as string[] }
-  const watch = createProcessWatch({
+  const watch = createProcessConcerns({
     runtime: { elapsedMs: () => state.nowMs, now: () => new Date(1_000_000 + state.nowMs) },
     backlog: () => ({ waiting: 2, oldestMs: state.oldestMs }),
     lateSettlements: () => ['call 1', 'call 2'],
