@@ -27,7 +27,7 @@ import type { PrismaClient } from '#generated/prisma/client.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import { identifyProcess } from '#ops/process-identity.ts'
 import { createProcessWatch } from '#ops/process-watch.ts'
-import type { Tracing } from '#ops/tracing/tracing.ts'
+import type { Tracing } from '#ops/tracing/create-tracing.ts'
 
 export type { ConfigurationFile }
 
