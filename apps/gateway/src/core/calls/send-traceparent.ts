@@ -1,5 +1,5 @@
 import type { Agent, UpstreamRequest } from '#core/agents/adapter.ts'
-import type { CallTrace } from '#core/requests/request-trace.ts'
+import type { Traced } from '#core/requests/request-trace.ts'
 
 /**
  * Sends the trace of a call on to its platform, in the header `traceparent`, if the entry of the agent asks for that
@@ -8,8 +8,8 @@ import type { CallTrace } from '#core/requests/request-trace.ts'
 export function withTraceparent(
   request: UpstreamRequest,
   { propagate }: Pick<Agent, 'propagate'>,
-  trace: CallTrace | undefined,
+  call: (Traced & { readonly callId: string }) | undefined,
 ): UpstreamRequest {
-  if (!propagate || trace === undefined) return request
-  return { ...request, headers: { ...request.headers, ...trace.headers() } }
+  if (!propagate || call?.trace === undefined) return request
+  return { ...request, headers: { ...request.headers, ...call.trace.headers(call.callId) } }
 }

@@ -442,7 +442,7 @@ describe(kind, () => {
       durationMs: 253,
       attempts: 2,
       attemptList,
-      trace: { traceId: 'a'.repeat(32), refused: () => undefined, headers: () => ({}) },
+      trace: { traceId: 'a'.repeat(32), headers: () => ({}) },
     })
     await ledger.close(5_000)
     const row = await rowOf(callId)

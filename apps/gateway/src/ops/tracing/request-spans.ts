@@ -1,244 +1,159 @@
-import {
-  type Context,
-  defaultTextMapSetter,
-  ROOT_CONTEXT,
-  type Span,
-  SpanKind,
-  SpanStatusCode,
-  type TextMapPropagator,
-  type Tracer,
-  trace,
-} from '@opentelemetry/api'
-import type { CallEvent, Settled } from '#core/calls/call-events.ts'
+import type { ServerResponse } from 'node:http'
+import * as api from '@opentelemetry/api'
+import { W3CTraceContextPropagator } from '@opentelemetry/core'
+import type { FastifyRequest } from 'fastify'
+import type { CallEvent } from '#core/calls/call-events.ts'
 import { FAILED_OUTCOMES } from '#core/ledger/call-kinds.ts'
-import type { CallTrace } from '#core/requests/request-trace.ts'
-import { CONVENTIONAL, EVENTS, INVOKE_AGENT, OWN, SPANS } from './names.ts'
-import { type Answer, CLIENT_GONE, type RequestSpan } from './tracing.ts'
+import type { RequestTrace } from '#core/requests/request-trace.ts'
 
-export interface SpanDeps {
-  readonly tracer: Tracer
-  readonly propagator: TextMapPropagator
-}
+/** Of W3C's `traceparent` and `tracestate`. */
+export const PROPAGATOR = new W3CTraceContextPropagator()
+const FAILED: ReadonlySet<string> = new Set(FAILED_OUTCOMES)
+/** Longer than a call takes to be admitted, unless it waits long for a slot of its agent. */
+const LATE_MS = 15_000
 
-/**
- * The clock of one tree: monotonic, and as near to the time of day as when the tree began. The SDK's own has whole milliseconds
- * at the beginning of each span, so that a child could seem to end after its parent.
- */
-export class TreeClock {
-  readonly #offsetMs = Date.now() - performance.now()
-
-  now(): number {
-    return this.#offsetMs + performance.now()
-  }
-}
-
-/** The spans of one request. They refer to nothing of it. */
-export class RequestSpans implements RequestSpan {
-  readonly context: Context
-  readonly clock: TreeClock
-  readonly deps: SpanDeps
-  readonly #span: Span
-  /** What must end before the request does: its calls, and work that goes on after its response. */
-  #open = 0
-  #answeredMs: number | undefined
-  #hasCallId = false
-
-  constructor(deps: SpanDeps, span: Span, clock: TreeClock) {
-    this.deps = deps
-    this.clock = clock
-    this.#span = span
-    this.context = trace.setSpan(ROOT_CONTEXT, span)
-  }
-
-  get isRecorded(): boolean {
-    return this.#span.isRecording()
-  }
-
-  get spanContext() {
-    return this.#span.spanContext()
-  }
-
-  get traceId(): string | undefined {
-    const { traceFlags, traceId } = this.#span.spanContext()
-    return (traceFlags & SAMPLED) === 0 ? undefined : traceId
-  }
-
-  forCall(): CallSpans {
-    this.#open += 1
-    return new CallSpans(this)
-  }
-
-  answered({ status, error, callId }: Answer): void {
-    const span = this.#span
-    if (!span.isRecording()) return
-    this.#answeredMs = this.clock.now()
-    if (callId !== undefined) this.nameCall(callId)
-    if (status !== undefined) span.setAttribute(CONVENTIONAL.status, status)
-    if (error !== undefined) span.setAttribute(CONVENTIONAL.error, error)
-    if (status !== undefined && status >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
-    // What was read of the request may become a call although its client has left.
-    if (error === CLIENT_GONE && this.#open === 0) setTimeout(() => this.#endIfOver(), LATE_MS).unref()
-    else this.#endIfOver()
-  }
-
+/** The spans of one request that is sampled, and of its calls. They refer to nothing of the request. */
+export class RequestSpans implements RequestTrace {
+  readonly traceId: string
+  readonly span: api.Span
+  readonly #tracer: api.Tracer
+  /** Monotonic. The SDK's own clock begins a span at a whole millisecond, so that a child could seem to outlive its parent. */
+  readonly #clockOffsetMs = Date.now() - performance.now()
+  /** The admitted calls, which must end before the request does, each with its open span: of an attempt, or of a file that is stored. */
+  readonly #calls = new Map<string, api.Span | undefined>()
   /** A request may have several calls, such as a GraphQL mutation with several fields; its span names the first. */
-  nameCall(callId: string): void {
-    if (this.#hasCallId) return
-    this.#hasCallId = true
-    this.#span.setAttribute(OWN.call, callId)
+  #callId: string | undefined
+  #answeredMs: number | undefined
+
+  constructor(span: api.Span, tracer: api.Tracer) {
+    this.traceId = span.spanContext().traceId
+    this.span = span
+    this.#tracer = tracer
   }
 
-  settled({ outcome, failure }: Settled): void {
-    // A stream has answered 200 before its call fails.
-    if (failure !== undefined) this.#span.setAttribute(CONVENTIONAL.error, failure.reason)
-    if (isFailed(outcome)) this.#span.setStatus({ code: SpanStatusCode.ERROR })
-    this.ended()
+  headers(callId: string): Readonly<Record<string, string>> {
+    return headersOf(this.#calls.get(callId) ?? this.span)
   }
 
-  /** A call has ended. */
-  ended(): void {
-    this.#open -= 1
-    if (this.#answeredMs === undefined) return
-    this.#answeredMs = this.clock.now()
-    this.#endIfOver()
+  /** The response has ended, or its client has left. */
+  answered({ problem, callId }: FastifyRequest, response: ServerResponse): void {
+    const status = response.headersSent ? response.statusCode : undefined
+    const error = response.writableFinished ? problem?.reason : 'client_gone'
+    this.#callId ??= callId
+    this.#answeredMs = this.#now()
+    this.span.setAttributes({ 'http.response.status_code': status, 'error.type': error })
+    if (status !== undefined && status >= 500) this.span.setStatus({ code: api.SpanStatusCode.ERROR })
+    // What was read of the request may become a call although its client has left.
+    if (error !== 'client_gone' || this.#calls.size > 0) this.#endIfOver()
+    else setTimeout(() => this.#endIfOver(), LATE_MS).unref()
+  }
+
+  see(event: CallEvent, callId: string): void {
+    const span = this.#calls.get(callId)
+    switch (event.type) {
+      case 'admitted':
+        this.#callId ??= callId
+        this.#calls.set(callId, undefined)
+        break
+      case 'attempt_started':
+        this.#startAttempt(event)
+        break
+      case 'first_text':
+        span?.addEvent('first_chunk', this.#now())
+        break
+      case 'attempt_ended':
+        this.#endAttempt(event)
+        break
+      case 'storing_started':
+        this.#start(callId, 'store file', { attributes: { 'trunkline.storage': event.storage } })
+        break
+      case 'storing_ended':
+        this.#end(callId, event.isStored ? undefined : 'not_stored', {
+          'trunkline.upload.bytes': event.bytes,
+        })
+        break
+      case 'settled':
+        // A stream has answered 200 before its call fails.
+        this.span.setAttributes({ 'error.type': event.settled.failure?.reason })
+        if (FAILED.has(event.settled.outcome)) this.span.setStatus({ code: api.SpanStatusCode.ERROR })
+        this.#calls.delete(callId)
+        if (this.#answeredMs !== undefined) this.#answeredMs = this.#now()
+        this.#endIfOver()
+    }
+  }
+
+  #startAttempt(event: Of<'attempt_started' | 'attempt_ended'>): void {
+    const { call, attempt, deployment, platform } = event
+    const { conversation, queuedMs } = event.type === 'attempt_started' ? event : {}
+    const startTime = this.#now() - (event.type === 'attempt_ended' ? event.end.durationMs : 0)
+    const attributes = {
+      'gen_ai.operation.name': 'invoke_agent',
+      'gen_ai.provider.name': platform,
+      'gen_ai.agent.id': call.agent,
+      'gen_ai.conversation.id': conversation,
+      'trunkline.deployment': deployment,
+      'trunkline.attempt': attempt,
+    }
+    const options = { kind: api.SpanKind.CLIENT, startTime, attributes }
+    this.#start(call.callId, `invoke_agent ${call.agent}`, options)
+    if (attempt > 1 || queuedMs === undefined) return
+    const waited = { 'trunkline.queued_ms': Math.round(queuedMs) }
+    this.#calls.get(call.callId)?.addEvent('queued', waited, startTime)
+  }
+
+  #endAttempt(event: Of<'attempt_ended'>): void {
+    const { callId } = event.call
+    const { finishReason, model, usage } = event.exchange ?? {}
+    // An attempt that failed before its request was sent has no span yet.
+    if (this.#calls.get(callId) === undefined) this.#startAttempt(event)
+    this.#end(callId, event.failure?.reason, {
+      'trunkline.outcome': event.end.outcome,
+      'gen_ai.response.model': model,
+      'gen_ai.response.finish_reasons': event.isComplete && finishReason ? [finishReason] : undefined,
+      'gen_ai.usage.input_tokens': usage?.promptTokens,
+      'gen_ai.usage.output_tokens': usage?.completionTokens,
+    })
+  }
+
+  #start(callId: string, name: string, options: api.SpanOptions): void {
+    const parent = api.trace.setSpan(api.ROOT_CONTEXT, this.span)
+    const span = this.#tracer.startSpan(name, { startTime: this.#now(), ...options }, parent)
+    this.#calls.set(callId, span.setAttribute('trunkline.call_id', callId))
+  }
+
+  #end(callId: string, error: string | undefined, attributes: api.Attributes): void {
+    const span = this.#calls.get(callId)
+    if (span !== undefined) endSpan(span, error, attributes, this.#now())
+    this.#calls.set(callId, undefined)
   }
 
   #endIfOver(): void {
-    if (this.#open === 0 && this.#span.isRecording()) this.#span.end(this.#answeredMs)
+    if (this.#calls.size > 0 || this.#answeredMs === undefined || !this.span.isRecording()) return
+    this.span.setAttributes({ 'trunkline.call_id': this.#callId }).end(this.#answeredMs)
+  }
+
+  #now(): number {
+    return this.#clockOffsetMs + performance.now()
   }
 }
 
 type Of<Type extends CallEvent['type']> = Extract<CallEvent, { type: Type }>
 
-/** The spans of one call below that of its request. */
-export class CallSpans implements CallTrace {
-  readonly request: RequestSpans
-  #isOver = false
-  /** Of the attempt, or of the file that is stored. */
-  #span: Span | undefined
-
-  constructor(request: RequestSpans) {
-    this.request = request
-  }
-
-  get traceId(): string | undefined {
-    return this.request.traceId
-  }
-
-  refused(): void {
-    if (this.#isOver) return
-    this.#isOver = true
-    this.request.ended()
-  }
-
-  headers(): Readonly<Record<string, string>> {
-    const { context, deps } = this.request
-    const headers: Record<string, string> = {}
-    const of = this.#span === undefined ? context : trace.setSpan(context, this.#span)
-    deps.propagator.inject(of, headers, defaultTextMapSetter)
-    return headers
-  }
-
-  see(event: CallEvent): void {
-    switch (event.type) {
-      case 'admitted':
-        this.request.nameCall(event.call.callId)
-        break
-      case 'attempt_started':
-        this.#attemptStarted(event)
-        break
-      case 'first_text':
-        this.#span?.addEvent(EVENTS.firstChunk, this.request.clock.now())
-        break
-      case 'attempt_ended':
-        this.#attemptEnded(event)
-        break
-      case 'storing_started':
-        this.#storingStarted(event)
-        break
-      case 'storing_ended':
-        this.#storingEnded(event)
-        break
-      case 'settled':
-        if (this.#isOver) break
-        this.#isOver = true
-        this.request.settled(event.settled)
-        break
-    }
-  }
-
-  #attemptStarted(event: Of<'attempt_started'>): void {
-    const startTime = this.request.clock.now()
-    const span = this.#startAttempt(event, startTime, event.conversation)
-    this.#span = span
-    if (event.attempt === 1 && event.queuedMs !== undefined)
-      span.addEvent(EVENTS.queued, { [OWN.queuedMs]: Math.round(event.queuedMs) }, startTime)
-  }
-
-  #attemptEnded(event: Of<'attempt_ended'>): void {
-    const { end, failure, exchange, isComplete } = event
-    const { usage, model, finishReason } = exchange ?? {}
-    const endTime = this.request.clock.now()
-    // An attempt that failed before its request was sent has no span yet.
-    const span = this.#span ?? this.#startAttempt(event, endTime - end.durationMs, undefined)
-    this.#span = undefined
-    span.setAttribute(OWN.outcome, end.outcome)
-    if (model !== undefined) span.setAttribute(CONVENTIONAL.model, model)
-    if (isComplete && finishReason !== undefined)
-      span.setAttribute(CONVENTIONAL.finishReasons, [finishReason])
-    if (usage !== undefined) {
-      span.setAttribute(CONVENTIONAL.inputTokens, usage.promptTokens)
-      span.setAttribute(CONVENTIONAL.outputTokens, usage.completionTokens)
-    }
-    if (failure !== undefined) fail(span, failure.reason)
-    span.end(endTime)
-  }
-
-  #startAttempt(
-    { call, attempt, deployment, platform }: Of<'attempt_started' | 'attempt_ended'>,
-    startTime: number,
-    conversation: string | undefined,
-  ): Span {
-    return this.#start(SPANS.attempt(call.agent), SpanKind.CLIENT, startTime, {
-      [CONVENTIONAL.operation]: INVOKE_AGENT,
-      [CONVENTIONAL.provider]: platform,
-      [CONVENTIONAL.agent]: call.agent,
-      [OWN.call]: call.callId,
-      [OWN.deployment]: deployment,
-      [OWN.attempt]: attempt,
-      ...(conversation !== undefined && { [CONVENTIONAL.conversation]: conversation }),
-    })
-  }
-
-  #storingStarted({ call, storage }: Of<'storing_started'>): void {
-    this.#span = this.#start(SPANS.storing, SpanKind.INTERNAL, this.request.clock.now(), {
-      [OWN.call]: call.callId,
-      [OWN.storage]: storage,
-    })
-  }
-
-  #storingEnded({ bytes, isStored }: Of<'storing_ended'>): void {
-    this.#span?.setAttribute(OWN.bytes, bytes)
-    if (this.#span !== undefined && !isStored) fail(this.#span, 'not_stored')
-    this.#span?.end(this.request.clock.now())
-    this.#span = undefined
-  }
-
-  #start(name: string, kind: SpanKind, startTime: number, attributes: Record<string, string | number>): Span {
-    const { deps, context } = this.request
-    return deps.tracer.startSpan(name, { kind, startTime, attributes }, context)
-  }
+/** Attributes that are undefined are left out. */
+export function endSpan(
+  span: api.Span,
+  error: string | undefined,
+  more: api.Attributes,
+  endTime: number,
+): void {
+  span.setAttributes({ ...more, 'error.type': error })
+  if (error !== undefined) span.setStatus({ code: api.SpanStatusCode.ERROR })
+  span.end(endTime)
 }
 
-const SAMPLED = 1
-/** Longer than it takes to learn whether the credential of a request is valid. */
-const LATE_MS = 5_000
-
-function isFailed(outcome: string): boolean {
-  return FAILED_OUTCOMES.some((failed) => failed === outcome)
-}
-
-function fail(span: Span, error: string): void {
-  span.setAttribute(CONVENTIONAL.error, error)
-  span.setStatus({ code: SpanStatusCode.ERROR })
+/** The headers by which a platform continues the trace below this span. */
+export function headersOf(span: api.Span): Readonly<Record<string, string>> {
+  const headers: Record<string, string> = {}
+  PROPAGATOR.inject(api.trace.setSpan(api.ROOT_CONTEXT, span), headers, api.defaultTextMapSetter)
+  return headers
 }

@@ -1,6 +1,5 @@
 import { hashKey } from '#core/accounts/keys/key-format.ts'
 import type { KeyWatch } from '#core/accounts/keys/key-watch.ts'
-import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import type { AdmissionService } from '#core/calls/admission.ts'
 import type { CallObserver, CallRecord, Settled } from '#core/calls/call-events.ts'
 import type { EndedEarly, RunningCall } from '#core/calls/running-call.ts'
@@ -141,28 +140,23 @@ export class ReceivedUpload implements RunningCall {
 
   async #admit(file: IncomingFile): Promise<Current> {
     const { admission, keyWatch, runtime } = this.#deps
-    const { credential, requestId, face, address, agent, boundTo } = this.#request
-    const trace = this.#request.trace?.forCall()
-    const admitting = markRejectionHandled(
-      admission.admit(
-        {
-          callId: runtime.newId(),
-          requestId,
-          kind: 'upload',
-          face,
-          address,
-          keyHash: hashKey(credential),
-          agent,
-          app: '',
-          endUser: boundTo ?? '',
-          conversation: '',
-          trace,
-        },
-        { observer: this.#observer },
-      ),
+    const { credential, requestId, face, address, agent, boundTo, trace } = this.#request
+    const { record, keyId, ownerId } = await admission.admit(
+      {
+        callId: runtime.newId(),
+        requestId,
+        kind: 'upload',
+        face,
+        address,
+        keyHash: hashKey(credential),
+        agent,
+        app: '',
+        endUser: boundTo ?? '',
+        conversation: '',
+        trace,
+      },
+      { observer: this.#observer },
     )
-    admitting.catch(() => trace?.refused())
-    const { record, keyId, ownerId } = await admitting
     const admitted = { keyId, ownerId }
     const inUse = { ...admitted, callId: record.callId }
     this.#endWatch = keyWatch.watch(inUse, (reason) => this.end('rejected', reason))
