@@ -42,6 +42,8 @@ describe('a decoder', () => {
       fc.integer({ min: 1, max: 200 }),
       async (...args) => {
         const [bytes, applied, size] = args
+        // Only of the encoding that was applied last the first byte is known.
+        fc.pre(applied.slice(0, -1).every(({ encode }) => encode !== deflateRawSync))
         const encoded = applied.reduce<Buffer>((all, { encode }) => encode(all), bytes)
         const header = applied.map(({ header }) => header).join(', ')
         const read = await decode(header, piecesOf(encoded, size))
@@ -52,19 +54,23 @@ describe('a decoder', () => {
     await fc.assert(property, { numRuns: process.env.SOAK ? 5_000 : 50 })
   })
 
-  test.each([
-    ['gzip', gzipSync],
-    ['zstd', zstdCompressSync],
-  ] as const)('reads content of %s whose parts were encoded each by itself', async (header, encode) => {
-    const parts = ['one ', 'two ', 'three'].map((part) => encode(Buffer.from(part)))
+  test('reads content of gzip whose parts were encoded each by itself', async () => {
+    const parts = ['one ', 'two ', 'three'].map((part) => gzipSync(part))
     for (const size of [1, 3, 1_000]) {
-      const { bytes, fault } = await decode(header, piecesOf(Buffer.concat(parts), size))
+      const { bytes, fault } = await decode('gzip', piecesOf(Buffer.concat(parts), size))
       expect([bytes.toString(), fault]).toEqual(['one two three', undefined])
     }
   })
 
+  test('loses no frame of zstd unnoticed', async () => {
+    const frames = ['one ', 'two'].map((part) => zstdCompressSync(part))
+    expect(await decode('zstd', frames)).toEqual({ bytes: Buffer.from('one two'), fault: undefined })
+    const { fault } = await decode('zstd', [Buffer.concat(frames)])
+    expect(fault).toMatchObject({ encoding: 'zstd', isCut: false })
+  })
+
   test.each(ENCODERS)(
-    'makes at most 64 KiB of few bytes of $name while its reader waits',
+    'makes at most 16 KiB of few bytes of $name while its reader waits',
     async (encoder) => {
       const sizes: number[] = []
       const { promise, resolve } = Promise.withResolvers<unknown>()
@@ -86,29 +92,10 @@ describe('a decoder', () => {
       const keepReading = setInterval(() => decoder.resume())
       expect(await promise).toBeUndefined()
       clearInterval(keepReading)
-      expect(Math.max(...sizes)).toBeLessThanOrEqual(64 * KIB)
+      expect(Math.max(...sizes)).toBeLessThanOrEqual(16 * KIB)
       expect(sizes.reduce((sum, size) => sum + size)).toBe(KIB * KIB)
     },
   )
-
-  test('gives a slow reader all that comes before a fault', async () => {
-    let bytes = 0
-    const { promise, resolve } = Promise.withResolvers<Error | undefined>()
-    const decoder: ContentDecoder = new ContentDecoder(['gzip'], SOURCE, {
-      write(chunk) {
-        bytes += chunk.length
-        decoder.pause()
-      },
-      end: resolve,
-    })
-    decoder.write(withWrongCheckSum(gzipSync(Buffer.alloc(KIB * KIB))))
-    // Time for more than one step, if it were taken.
-    await decode('gzip', [gzipSync(Buffer.alloc(KIB * KIB))])
-    const keepReading = setInterval(() => decoder.resume())
-    expect(await promise).toBeInstanceOf(Error)
-    clearInterval(keepReading)
-    expect(bytes).toBe(KIB * KIB)
-  })
 
   test('lets its source wait while its reader does', async () => {
     const asked: string[] = []
@@ -118,11 +105,13 @@ describe('a decoder', () => {
     const noise = Buffer.from(
       fc.sample(fc.uint8Array({ minLength: KIB, maxLength: KIB }), 400).flatMap((part) => [...part]),
     )
-    decoder.pause()
-    for (const piece of piecesOf(brotliCompressSync(gzipSync(noise)), 16 * KIB)) decoder.write(piece)
-    expect(asked).toEqual(['pause'])
+    for (const piece of piecesOf(brotliCompressSync(gzipSync(noise)), 16 * KIB)) {
+      decoder.write(piece)
+      decoder.pause()
+    }
+    expect(asked.at(-1)).toBe('pause')
     decoder.resume()
-    await expect.poll(() => asked).toEqual(['pause', 'resume'])
+    await expect.poll(() => asked.at(-1)).toBe('resume')
     decoder.end(undefined)
     expect(await promise).toBeUndefined()
   })
@@ -191,6 +180,16 @@ describe('a response', () => {
     }
   })
 
+  test.each(['deflate', 'br'])(
+    'in %s is read to the end of its content, whatever follows',
+    async (header) => {
+      for (const { encode } of ENCODERS.filter((encoder) => encoder.header === header)) {
+        send(header, Buffer.concat([encode('{"a":1}'), Buffer.alloc(KIB * KIB)]))
+        expect(await open().next()).toMatchObject({ body: { a: 1 } })
+      }
+    },
+  )
+
   test('without content has no encoding', async () => {
     send('gzip', Buffer.alloc(0), 401)
     expect(await open().next()).toMatchObject({ kind: 'body', status: 401, body: '' })
@@ -208,7 +207,7 @@ describe('a response', () => {
       })
       send(header, encode(Buffer.alloc(4 * KIB * KIB, 'x')), 400)
       const part = await open().next()
-      expect(part.kind === 'body' && part.body).toBe('x'.repeat(64 * KIB))
+      expect(part.kind === 'body' && part.body).toBe('x'.repeat(256 * KIB))
     },
   )
 
@@ -227,14 +226,14 @@ describe('a response', () => {
     },
   )
 
-  test('whose check sum is wrong has all its events, and then fails; JSON that is whole does not', async () => {
+  test('whose check sum is wrong is malformed', async () => {
     send('gzip', withWrongCheckSum(gzipSync('data: 1\n\ndata: 2\n\n')))
     expect(await outcomeOf(open())).toMatchObject({
-      parts: [{ events: [{ data: '1' }, { data: '2' }] }],
       fault: { reason: 'agent_malformed', note: 'content encoding "gzip"' },
     })
-    send('gzip', withWrongCheckSum(gzipSync('{"a":1}')))
-    expect(await open().next()).toMatchObject({ body: { a: 1 } })
+  })
+
+  test('whose encoding lacks its end is whole if its JSON is', async () => {
     send('gzip', gzipSync('{"a":1}').subarray(0, -8))
     expect(await open().next()).toMatchObject({ body: { a: 1 } })
     send('gzip', gzipSync('{"a":1').subarray(0, -8))

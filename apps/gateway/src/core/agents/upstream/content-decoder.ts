@@ -42,27 +42,21 @@ export class UndecodableContent extends Error {
   }
 }
 
-/** The most bytes that one step makes, of however few. */
-const STEP_BYTES = 64 * 1024
-
 /** More than anybody applies on purpose, and each of them can make a thousand bytes of one. */
 const ENCODINGS_MAX = 3
 
 /** An unknown name comes from the platform and is written to the log. */
 const NAME_CHARACTERS_MAX = 64
 
-/** Behind the data of an encoding stands its check sum, and in gzip its length. */
-const TRAILER_BYTES = 8
-
-/** What was made is read before more is made. */
-const OPTIONS = { chunkSize: STEP_BYTES, readableHighWaterMark: 1 }
+/** A paused reader holds one chunk of output; Node's default is four. */
+const OPTIONS = { chunkSize: 16 * 1024, readableHighWaterMark: 1 }
 
 /** The largest window that RFC 9659 allows, so that a response cannot claim more memory. */
 const ZSTD_OPTIONS = { ...OPTIONS, params: { [constants.ZSTD_d_windowLogMax]: 23 } }
 
-const ZSTD_FRAME = Buffer.from([0x28, 0xb5, 0x2f, 0xfd])
-
 type Inflater = Gunzip | BrotliDecompress | ZstdDecompress
+
+const ZLIB_FIRST_BYTE = 0x78
 
 /** By the first byte, since some servers send `deflate` without the header that RFC 9110 asks for. */
 const INFLATERS = new Map<string, (firstByte: number) => Inflater>([
@@ -84,192 +78,100 @@ export function encodingsOf(header: string | string[] | undefined): readonly str
 }
 
 /**
- * Decodes the content of a response as it comes. undici has an interceptor for this, but it drops what has come when the
- * connection breaks or the content ends too early, and it costs every response something.
- *
- * Everything that could be decoded reaches the reader before the fault that prevents the rest.
+ * Decodes the content of a response as it comes, with the streams of `node:zlib` piped one into the other. Each makes its next
+ * chunk of at most 16 KiB only when the one before has been read, so the reader bounds what comes out by counting it.
  */
 export class ContentDecoder implements ContentReader, PausableSource {
-  /** The last encoding that was applied is the first to be decoded. */
-  readonly #stages: readonly [Stage, ...Stage[]]
-
-  constructor(encodings: readonly string[], source: PausableSource, reader: ContentReader) {
-    const isKnown = encodings.length <= ENCODINGS_MAX
-    const [last = 'identity', ...inner] = isKnown ? encodings.toReversed() : [encodings.join(', ')]
-    const first = new Stage(last, source)
-    const stages: [Stage, ...Stage[]] = [first]
-    for (const encoding of inner) {
-      const outer = stages.at(-1) ?? first
-      const stage = new Stage(encoding, outer)
-      outer.reader = stage
-      stages.push(stage)
-    }
-    ;(stages.at(-1) ?? first).reader = reader
-    this.#stages = stages
-  }
-
-  write(chunk: Buffer): void {
-    this.#stages[0].write(chunk)
-  }
-
-  end(fault: Error | undefined): void {
-    this.#stages[0].end(fault)
-  }
-
-  pause(): void {
-    this.#stages.at(-1)?.pause()
-  }
-
-  resume(): void {
-    this.#stages.at(-1)?.resume()
-  }
-
-  destroy(): void {
-    for (const stage of this.#stages) stage.destroy()
-  }
-}
-
-/** Decodes one encoding. One piece is decoded and read before the next one is touched. */
-class Stage implements ContentReader, PausableSource {
-  reader: ContentReader | undefined
-  readonly #encoding: string
+  readonly #encodings: readonly string[]
   readonly #source: PausableSource
-  #inflater: Inflater | undefined
-  /** How many bytes the inflater was given. */
+  readonly #reader: ContentReader
+  /** In the order of decoding. Empty before the first byte, because content without bytes has no encoding. */
+  readonly #inflaters: Inflater[] = []
   #givenBytes = 0
-  readonly #pieces: Buffer[] = []
-  #isBusy = false
-  #isEnding = false
-  #isPaused = false
-  #isSourcePaused = false
   #hasInputEnded = false
   #inputFault: Error | undefined
-  /** Whether the encoding has reached its own end; what follows is no content. */
-  #isWhole = false
+  /** Whether all encodings have reached their own end; what follows is no content. */
+  #isDecoded = false
   #isOver = false
 
-  constructor(encoding: string, source: PausableSource) {
-    this.#encoding = encoding
+  constructor(encodings: readonly string[], source: PausableSource, reader: ContentReader) {
+    // Too many of them are refused as one of an unknown name.
+    this.#encodings = encodings.length > ENCODINGS_MAX ? [encodings.join(', ')] : encodings.toReversed()
     this.#source = source
+    this.#reader = reader
   }
 
   write(chunk: Buffer): void {
-    if (this.#isOver || this.#isWhole) return
-    // A wrong check sum is found together with the last data, which would be lost if both were decoded in one step.
-    const dataBytes = Math.max(0, chunk.length - TRAILER_BYTES)
-    for (const piece of [chunk.subarray(0, dataBytes), chunk.subarray(dataBytes)])
-      if (piece.length > 0) this.#pieces.push(piece)
-    this.#step()
-    this.#keepPace()
+    if (this.#isDecoded || this.#isOver) return
+    if (this.#inflaters.length === 0) this.#open(chunk[0] ?? 0)
+    this.#givenBytes += chunk.length
+    if (this.#inflaters[0]?.write(chunk) === false) this.#source.pause()
   }
 
   end(fault: Error | undefined): void {
     this.#hasInputEnded = true
     this.#inputFault = fault
-    this.#step()
+    const [first] = this.#inflaters
+    if (first === undefined || this.#isDecoded) this.#finish(fault)
+    // Also after a fault, because what has come may be a whole reply.
+    else first.end()
   }
 
   pause(): void {
-    this.#isPaused = true
-    this.#inflater?.pause()
+    this.#inflaters.at(-1)?.pause()
   }
 
   resume(): void {
-    this.#isPaused = false
-    this.#inflater?.resume()
-    this.#step()
+    this.#inflaters.at(-1)?.resume()
   }
 
   destroy(): void {
     this.#isOver = true
-    this.#pieces.length = 0
-    this.#inflater?.destroy()
+    this.#release()
   }
 
-  #step(): void {
-    if (this.#isBusy || this.#isPaused || this.#isOver) return
-    const piece = this.#pieces.shift()
-    this.#keepPace()
-    if (piece !== undefined) this.#inflate(piece)
-    else if (this.#hasInputEnded) this.#endInflater()
-  }
-
-  #inflate(piece: Buffer): void {
-    this.#inflater ??= this.#open(piece[0] ?? 0)
-    const inflater = this.#inflater
-    if (inflater === undefined) return
-    this.#isBusy = true
-    this.#givenBytes += piece.length
-    inflater.write(piece, () => {
-      this.#isBusy = false
-      if (this.#isOver) return
-      const restBytes = this.#givenBytes - inflater.bytesWritten
-      if (restBytes > 0) this.#reachedEnd(piece.subarray(piece.length - restBytes))
-      this.#step()
-    })
-  }
-
-  #open(firstByte: number): Inflater | undefined {
-    const inflater = INFLATERS.get(this.#encoding)?.(firstByte)
-    if (inflater === undefined) {
-      this.#finish(this.#undecodable(false))
-      return undefined
+  #open(firstByte: number): void {
+    for (const [index, encoding] of this.#encodings.entries()) {
+      const inflater = INFLATERS.get(encoding)?.(index === 0 ? firstByte : ZLIB_FIRST_BYTE)
+      if (inflater === undefined) {
+        this.#finish(undecodable(encoding))
+        return
+      }
+      inflater.on('error', (error) => this.#finish(this.#inputFault ?? undecodable(encoding, error)))
+      this.#inflaters.at(-1)?.pipe(inflater)
+      this.#inflaters.push(inflater)
     }
-    this.#givenBytes = 0
-    inflater.on('data', (chunk: Buffer) => {
-      if (!this.#isOver) this.reader?.write(chunk)
-    })
-    // It also ends by itself, before bytes that are no content; then the callback of `write` follows.
-    inflater.on('end', () => {
-      if (this.#isEnding) this.#finish(undefined)
-    })
-    inflater.on('error', (error: NodeJS.ErrnoException) =>
-      this.#finish(this.#undecodable(error.code === 'Z_BUF_ERROR', error)),
-    )
-    if (this.#isPaused) inflater.pause()
-    return inflater
+    this.#inflaters[0]?.on('drain', () => this.#source.resume())
+    this.#inflaters.at(-1)?.on('data', (chunk: Buffer) => this.#reader.write(chunk))
+    this.#inflaters.at(-1)?.on('end', () => this.#reachedEnd())
   }
 
-  /** The inflater takes no more. Servers that compress each event by itself send one frame of zstd after the other. */
-  #reachedEnd(rest: Buffer): void {
-    const begins = rest.subarray(0, ZSTD_FRAME.length)
-    const isFrame = this.#encoding === 'zstd' && begins.equals(ZSTD_FRAME.subarray(0, begins.length))
-    if (isFrame) {
-      this.#pieces.unshift(rest)
-      this.#inflater = undefined
-    } else {
-      this.#pieces.length = 0
-      this.#isWhole = true
-    }
-  }
-
-  /** Nothing more can come out if the input broke off, since a step leaves nothing behind. */
-  #endInflater(): void {
-    if (this.#inflater === undefined || this.#isWhole || this.#inputFault !== undefined)
-      this.#finish(this.#inputFault)
+  #reachedEnd(): void {
+    if (this.#isOver) return
+    const [encoding = ''] = this.#encodings
+    const takenBytes = this.#inflaters[0]?.bytesWritten ?? 0
+    // Of several frames of zstd in one chunk, Node reads only the first. They are content, which must not be lost unnoticed.
+    if (encoding === 'zstd' && takenBytes < this.#givenBytes) this.#finish(undecodable(encoding))
+    else if (this.#hasInputEnded) this.#finish(this.#inputFault)
     else {
-      this.#isBusy = true
-      this.#isEnding = true
-      this.#inflater.end()
+      this.#isDecoded = true
+      this.#release()
+      this.#source.resume()
     }
   }
 
-  #undecodable(isCut: boolean, cause?: unknown): UndecodableContent {
-    return new UndecodableContent(this.#encoding.slice(0, NAME_CHARACTERS_MAX), { isCut, cause })
+  #release(): void {
+    for (const inflater of this.#inflaters) inflater.destroy()
   }
 
   #finish(fault: Error | undefined): void {
     if (this.#isOver) return
     this.destroy()
-    this.reader?.end(fault)
+    this.#reader.end(fault)
   }
+}
 
-  /** The source waits while there is more to decode than one step may make. */
-  #keepPace(): void {
-    const waits = this.#pieces.reduce((bytes, { length }) => bytes + length, 0) > STEP_BYTES
-    if (waits === this.#isSourcePaused || this.#hasInputEnded) return
-    this.#isSourcePaused = waits
-    if (waits) this.#source.pause()
-    else this.#source.resume()
-  }
+function undecodable(encoding: string, cause?: NodeJS.ErrnoException): UndecodableContent {
+  const isCut = cause?.code === 'Z_BUF_ERROR'
+  return new UndecodableContent(encoding.slice(0, NAME_CHARACTERS_MAX), { isCut, cause })
 }

@@ -5,7 +5,6 @@ import { BoundedMap } from '#core/base/values/bounded-map.ts'
 import { parseJson } from '#core/base/values/json.ts'
 import { parseLenientJson } from '#core/base/values/lenient-json.ts'
 import { ContentDecoder, type ContentReader, encodingsOf, type PausableSource } from './content-decoder.ts'
-import { parseCutJson } from './cut-json.ts'
 import { EventReader } from './event-reader.ts'
 import { requestBody } from './request-body.ts'
 import { UpstreamError } from './upstream-error.ts'
@@ -25,8 +24,8 @@ export interface ExchangeLimits {
   readonly onHead?: ((header: HeaderReader) => void) | undefined
 }
 
-/** How much of an error body is read, after decoding; the beginning is enough to classify it. */
-const ERROR_BODY_BYTES = 64 * 1024
+/** How much of an error body is read, after decoding. Servers that echo what they were sent answer with long errors. */
+const ERROR_BODY_BYTES = 1024 * 1024
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
@@ -152,7 +151,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler, Cont
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.#sending?.destroy()
-    // What has come is decoded before the failure is reported.
+    // A reply whose end has come is whole, so it is decoded before the failure is reported.
     if (this.#decoder === undefined) this.end(error)
     else this.#decoder.end(error)
   }
@@ -203,15 +202,17 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler, Cont
   #readBody(chunk: Buffer): void {
     this.#chunks.push(chunk)
     this.#bodyBytes += chunk.length
-    const excessBytes = this.#bodyBytes - ERROR_BODY_BYTES
-    if (this.#isRefusal() && excessBytes > 0) {
+    const { replyBytesMax } = this.#limits
+    const isRefusal = this.#isRefusal()
+    const excessBytes =
+      this.#bodyBytes - (isRefusal ? Math.min(ERROR_BODY_BYTES, replyBytesMax) : replyBytesMax)
+    if (excessBytes <= 0) return
+    if (isRefusal) {
       this.#chunks[this.#chunks.length - 1] = chunk.subarray(0, -excessBytes)
-      // The rest is not read, because the beginning of an error body is enough to classify it.
+      // The rest is not read: an error that is longer counts as a text.
       this.end(undefined)
       this.#stopReading(new UpstreamError('agent_error'))
-    } else if (this.#bodyBytes > this.#limits.replyBytesMax) {
-      this.cancel(new UpstreamError('agent_malformed', { isTooLarge: true }))
-    }
+    } else this.cancel(new UpstreamError('agent_malformed', { isTooLarge: true }))
   }
 
   /** Resolves a waiting `next`. Data that arrived before a failure is delivered before the failure. */
@@ -231,11 +232,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler, Cont
     if (this.#mode !== 'body') return { kind: 'end' }
     this.#mode = 'events'
     const header: HeaderReader = (name) => (name === 'date' ? this.#date : this.#header(name))
-    const body = parseBody(this.#chunks)
-    const isCut = this.#isRefusal() && this.#bodyBytes > ERROR_BODY_BYTES
-    // Servers that echo what they were sent answer with long errors, whose beginning says as much.
-    const read = isCut && typeof body === 'string' ? (parseCutJson(body) ?? body) : body
-    return { kind: 'body', status: this.#status ?? 0, body: read, header }
+    return { kind: 'body', status: this.#status ?? 0, body: parseBody(this.#chunks), header }
   }
 
   #takeEvents(): UpstreamPart {
