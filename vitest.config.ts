@@ -1,9 +1,11 @@
+import { randomInt } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { ReportSample } from './test/support/report-sample.ts'
 import { ReportSecondTries } from './test/support/report-second-tries.ts'
 import { servicesToTest } from './test/support/services.ts'
-import { ESSENTIAL, ON_EMBEDDED_TOO } from './test/support/suites.ts'
+import { ESSENTIAL, EXHAUSTIVE, ON_EMBEDDED_TOO } from './test/support/suites.ts'
 import { V8_FLAGS } from './test/support/v8-flags.ts'
 
 const { postgres, redis, s3 } = servicesToTest()
@@ -13,6 +15,9 @@ const { postgres, redis, s3 } = servicesToTest()
  * real processes one may meet a pause of the machine; what passed only then is listed at the end. `test` tries nothing twice.
  */
 const retry = Number(process.env.TEST_RETRY ?? 0)
+
+/** Chooses the cases of products that `test` runs, and others in each run unless `TEST_SEED` names it. */
+const sampleSeed = process.env.TEST_SEED || String(randomInt(1_000_000))
 
 /**
  * Environment of the tests in `apps/` and `test/`. Without these variables they use the embedded database, no Redis and the
@@ -44,6 +49,8 @@ const unit = {
   restoreMocks: true,
   expect: { poll },
 }
+/** Makes the archive of the embedded databases of these tests. */
+const embedded = { ...unit, globalSetup: ['test/support/scratch-archive.ts'] }
 
 /**
  * Tests that count the timers of their worker, which they must not share with files that may leave timers behind. Those on both
@@ -59,8 +66,6 @@ const COUNT_TIMERS = globSync('{apps,packages}/**/*.test.ts', { exclude: ['**/no
 const SLOW = [
   // Every test starts from a database without a schema.
   'apps/gateway/src/core/database/migrations/migrate.server.test.ts',
-  // Sends every field of the schema as every kind of caller.
-  'apps/gateway/test/graphql/matrix.test.ts',
   // Both wait for time limits of real sockets.
   'apps/gateway/src/http/guards/connections.test.ts',
   'apps/gateway/src/http/guards/stalled-clients.test.ts',
@@ -102,21 +107,22 @@ export default defineConfig({
   test: {
     // A file of `test/` starts its own gateways, and waits for them as long as it works.
     maxWorkers: availableParallelism() + 1,
-    reporters: ['default', new ReportSecondTries()],
+    reporters: ['default', new ReportSample(), new ReportSecondTries()],
     // The SDK of the A2A agent prints each call that the agent refuses or fails.
     onConsoleLog: (text) => !/^(?:Pre-stream error|Agent execution failed) /.test(text),
     projects: [
       {
         ssr,
         test: {
-          ...unit,
+          ...embedded,
           name: 'unit',
-          globalSetup: ['test/support/scratch-archive.ts'],
+          provide: { sampleSeed },
           include: ['apps/**/*.test.ts', 'packages/**/*.test.ts'],
           exclude: ['**/node_modules/**', ...COUNT_TIMERS, ...SLOW],
         },
       },
       { ssr, test: { ...unit, name: 'unit:timers', include: COUNT_TIMERS, isolate: true } },
+      { ssr, test: { ...embedded, retry, name: 'exhaustive', include: [...EXHAUSTIVE] } },
       { ssr, test: { ...e2e, name: 'essential', include: [...ESSENTIAL] } },
       ...(postgres === undefined
         ? [{ ssr, test: { ...rest, name: 'e2e:embedded' } }]

@@ -3,20 +3,22 @@ import { once } from 'node:events'
 import { globSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { ESSENTIAL } from '../test/support/suites.ts'
+import { ESSENTIAL, EXHAUSTIVE } from '../test/support/suites.ts'
 
 /*
  * Runs the tests that every change must pass, with the linters beside them, since the processes of tests wait for each other
  * half of the time. It needs no service and no browser, and runs the same tests whether there are any or not.
  *
- * `--rest` runs the others instead, on the services that the environment names, and `--all` runs both. Other arguments go to
- * vitest.
+ * Of the files whose cases are a product it runs an eighth of the cases, which `TEST_SEED` chooses.
+ *
+ * `--rest` runs the others instead, and every case of these files, on the services that the environment names, and `--all`
+ * runs both. Other arguments go to vitest.
  */
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 
-/** Names a service, demands that none is missing, or allows a second try: for the rest alone. */
-const OF_THE_REST = /^(?:TEST_|E2E_|REQUIRE_SERVICES$)/
+/** Names a service, demands that none is missing, or allows a second try: for the rest alone. `test` has the seed. */
+const OF_THE_REST = /^(?:TEST_(?!SEED$)|E2E_|REQUIRE_SERVICES$)/
 
 const SERVICES = ['TEST_DATABASE_URL', 'TEST_REDIS_URL', 'TEST_S3_ENDPOINT']
 
@@ -36,7 +38,7 @@ const essential: Suite = {
 }
 const rest: Suite = {
   name: 'test:rest',
-  projects: ['e2e:*', 'servers'],
+  projects: ['e2e:*', 'servers', 'exhaustive'],
   lint: 'lint:clients',
   env: process.env,
 }
@@ -81,7 +83,8 @@ function sayWhatDidNotRun(): void {
   const folders = Map.groupBy(left, (file) => file.split('/').slice(0, 2).join('/'))
   const counts = [...folders].map(([folder, { length }]) => `${folder} ${length}`).sort()
   console.log(`
-Not run: ${left.length} files of scenarios (${counts.join(', ')}), and the tests on PostgreSQL, Redis and S3.
+Not run: ${left.length} files of scenarios (${counts.join(', ')}), the tests on PostgreSQL, Redis and S3, and
+seven eighths of the cases of ${EXHAUSTIVE.length} files.
 \`npx -y pnpm@12 test:all\` runs them too, after installing what they need (1.4 GB). It skips what needs a service or a program
 that is missing: set ${SERVICES.join(', ')} (docs/contributing/commands.md), or use .ci/run, which starts them.`)
 }

@@ -1,7 +1,13 @@
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { ESSENTIAL, ON_EMBEDDED_ANYWAY, ON_EMBEDDED_TOO, ON_SERVER_ALONE } from '../support/suites.ts'
+import {
+  ESSENTIAL,
+  EXHAUSTIVE,
+  ON_EMBEDDED_ANYWAY,
+  ON_EMBEDDED_TOO,
+  ON_SERVER_ALONE,
+} from '../support/suites.ts'
 import { titlesIn } from '../support/test-titles.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -49,6 +55,12 @@ test('every essential file exists, and no essential file needs a server or a bro
   expect(new Set(ESSENTIAL).size).toBe(ESSENTIAL.length)
   for (const file of ESSENTIAL) expect(textOf(file), file).not.toMatch(/support\/browser/)
   expect(ESSENTIAL.filter((file) => ON_SERVER_ALONE.includes(file))).toEqual([])
+})
+
+test('the files that run a sample of their cases are those whose cases all run in the rest', () => {
+  const beside = globSync('{apps,packages}/**/*.test.{ts,tsx}', { cwd: ROOT, exclude: ['**/node_modules'] })
+  const sampling = [...files, ...beside].filter((file) => /\bsampled\(/.test(textOf(file)))
+  expect(sampling.sort()).toEqual([...EXHAUSTIVE].sort())
 })
 
 test('a file that starts a process or a browser says in one line why it needs one, and no other file does', () => {

@@ -75,6 +75,19 @@ export const ON_EMBEDDED_TOO: readonly string[] = [
   'test/e2e/uploads.test.ts',
 ]
 
+/**
+ * Tests beside their sources whose cases are a product, such as every field for every caller. `test` runs a sample of the cases
+ * (`sampled.ts`), and `test:rest` all of them.
+ */
+export const EXHAUSTIVE: readonly string[] = [
+  'apps/gateway/src/core/lists/ordered-lists.server.test.ts',
+  'apps/gateway/src/graphql/mistakes/no-values.test.ts',
+  'apps/gateway/src/graphql/reads/aliases.test.ts',
+  'apps/gateway/src/graphql/reads/statements.test.ts',
+  'apps/gateway/test/graphql/matrix.test.ts',
+  'packages/sdk/src/hidden-credentials.test.ts',
+]
+
 /** Files that name a database or a data directory too, and of which no test runs without a PostgreSQL server. */
 export const ON_SERVER_ALONE: readonly string[] = [
   'test/deploy/compose.test.ts',

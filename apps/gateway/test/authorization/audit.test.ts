@@ -5,7 +5,7 @@ import { auditEventsOf } from '#core/database/table-rows.test-support.ts'
 import { createLogger } from '#ops/logger.ts'
 import { createServer } from '#server/create-server.ts'
 import { CALLERS, type Callers, openCallers } from './callers.test-support.ts'
-import { OPERATIONS, readOperations, requestOf } from './operations.test-support.ts'
+import { CONTRACT, OPERATIONS, requestOf } from './operations.test-support.ts'
 
 let all: Callers
 let app: FastifyInstance
@@ -50,13 +50,13 @@ test('a refused field of GraphQL is named by its event', async () => {
   )
 })
 
-const changing = [...readOperations()]
+const changing = [...CONTRACT]
   .filter(([operationId, { method }]) => method !== 'GET' && Object.hasOwn(OPERATIONS, operationId))
   .map(([operationId]) => operationId)
   .filter((operationId) => !IN_THE_LEDGER.includes(operationId))
 
 test('every operation that is said to be in the ledger exists', () => {
-  for (const operationId of IN_THE_LEDGER) expect(readOperations().has(operationId), operationId).toBe(true)
+  for (const operationId of IN_THE_LEDGER) expect(CONTRACT.has(operationId), operationId).toBe(true)
 })
 
 test.each(changing)(

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { Logger } from 'pino'
-import { vi } from 'vitest'
+import { expect, vi } from 'vitest'
 import { type Config, parseConfig } from '#config/load.ts'
 import { type Runtime, systemRuntime } from '#core/base/runtime.ts'
 import { partsCollector } from '#core/calls/reading/collect-reply.ts'
@@ -80,7 +80,9 @@ export interface Callers {
   readonly callId: string
   /** An id that is later than those of the calls in the ledger. */
   readonly idAfterCalls: string
-  /** Makes a kept call with premium's chat key, waits for its end, and returns its id. */
+  /** What requests may read and change, but not remove. It is made at the first request for it. */
+  readonly shared: SharedObjects
+  /** Makes a kept call with premium's chat key, waits until it is settled, and returns its id. */
   newKeptCall(asked?: KeptAsked): Promise<string>
   /** Makes a call with premium's chat key in a new conversation, and returns the ids of both once they are listed. */
   newConversation(): Promise<{ readonly id: string; readonly callId: string }>
@@ -91,6 +93,16 @@ export interface Callers {
   /** A new token if the caller uses a token, or else the caller's own credential. */
   freshCredential(caller: CallerName): Promise<string>
   close(): Promise<void>
+}
+
+const SETTLED_WITHIN = { timeout: 20_000, interval: 10 }
+
+/** Objects as the methods `new…` of {@link Callers} make them, but one for all requests. */
+export interface SharedObjects {
+  keptCall(asked?: KeptAsked): Promise<string>
+  conversation(): Promise<{ readonly id: string; readonly callId: string }>
+  key(ownerId: string): Promise<string>
+  upload(ownerId: string): Promise<string>
 }
 
 export const PASSWORD = 'correct horse battery staple'
@@ -271,7 +283,36 @@ export async function openCallers({
   await vi.waitFor(async () => {
     const open = await database.sql.query('SELECT FROM calls WHERE outcome IS NULL')
     if (open.length > 0) throw new Error('the calls are not settled yet')
-  }, 20_000)
+  }, SETTLED_WITHIN)
+
+  async function newKeptCall(asked?: KeptAsked) {
+    const callId = await keptCall(gateway, chatKey, asked)
+    // Until then it could be stopped, and its conversation is busy.
+    await vi.waitFor(async () => {
+      const [call] = await database.sql.query('SELECT outcome FROM calls WHERE id = $1::uuid', [callId])
+      expect(call).toEqual({ outcome: 'done' })
+    }, SETTLED_WITHIN)
+    return callId
+  }
+  async function newConversation() {
+    const callId = await newKeptCall()
+    return vi.waitFor(async () => {
+      const [row] = await database.sql.query<{ id: string }>(
+        'SELECT l.id::text FROM listed_conversations l JOIN calls c USING (owner_id, conversation) WHERE c.id = $1::uuid',
+        [callId],
+      )
+      if (row === undefined) throw new Error('the conversation is not listed yet')
+      return { id: row.id, callId }
+    }, SETTLED_WITHIN)
+  }
+  const newKey = async (ownerId: string, name?: string) =>
+    (await createKey(ownerId, ['chat'], undefined, name)).key.id
+  async function newUpload(ownerId: string) {
+    const name = ownerId === ids.premium ? 'upload key for Ann' : 'admin key of a user'
+    const { principal, credential } = callers[name]
+    if (principal === undefined) throw new Error('the key has no principal')
+    return (await upload(gateway, principal, credential)).id
+  }
 
   return {
     config,
@@ -283,25 +324,16 @@ export async function openCallers({
     callId,
     idAfterCalls: gateway.runtime.newId(),
     otherUserId: ids.other,
-    async newUpload(ownerId) {
-      const name = ownerId === ids.premium ? 'upload key for Ann' : 'admin key of a user'
-      const { principal, credential } = callers[name]
-      if (principal === undefined) throw new Error('the key has no principal')
-      return (await upload(gateway, principal, credential)).id
+    shared: {
+      keptCall: onceFor(newKeptCall),
+      conversation: onceFor(newConversation),
+      key: onceFor(newKey),
+      upload: onceFor(newUpload),
     },
-    newKeptCall: (asked) => keptCall(gateway, chatKey, asked),
-    async newConversation() {
-      const callId = await keptCall(gateway, chatKey)
-      return vi.waitFor(async () => {
-        const [row] = await database.sql.query<{ id: string }>(
-          'SELECT l.id::text FROM listed_conversations l JOIN calls c USING (owner_id, conversation) WHERE c.id = $1::uuid',
-          [callId],
-        )
-        if (row === undefined) throw new Error('the conversation is not listed yet')
-        return { id: row.id, callId }
-      }, 20_000)
-    },
-    newKey: async (ownerId, name) => (await createKey(ownerId, ['chat'], undefined, name)).key.id,
+    newKeptCall,
+    newConversation,
+    newKey,
+    newUpload,
     async freshCredential(name) {
       const { credential, principal } = callers[name]
       return principal?.via.kind === 'token' ? tokenOf(name.replace(' for Bob', '')) : credential
@@ -312,6 +344,16 @@ export async function openCallers({
       platform.close()
       await rm(dataDir, { recursive: true })
     },
+  }
+}
+
+/** Makes one object for each first argument. */
+function onceFor<Given extends unknown[], Made>(make: (...given: Given) => Promise<Made>) {
+  const made = new Map<unknown, Promise<Made>>()
+  return (...given: Given): Promise<Made> => {
+    const known = made.get(given[0]) ?? make(...given)
+    made.set(given[0], known)
+    return known
   }
 }
 

@@ -28,11 +28,12 @@ interface Operation {
   readonly takesFreshCredential?: boolean
 }
 
-const theirKey = ({ all, caller }: RequestContext) => all.newKey(caller.ownerId)
-const theirUpload = ({ all, caller }: RequestContext) => all.newUpload(caller.ownerId)
-const theirKeptCall = ({ all }: RequestContext) => all.newKeptCall()
-const theirCall = async ({ all }: RequestContext) => (await all.newConversation()).callId
-const theirConversation = async ({ all }: RequestContext) => (await all.newConversation()).id
+const theirKey = ({ all, caller }: RequestContext) => all.shared.key(caller.ownerId)
+const theirUpload = ({ all, caller }: RequestContext) => all.shared.upload(caller.ownerId)
+const theirKeptCall = ({ all }: RequestContext) => all.shared.keptCall()
+const theirCall = async ({ all }: RequestContext) => (await all.shared.conversation()).callId
+const theirConversation = async ({ all }: RequestContext) => (await all.shared.conversation()).id
+const revoke: Operation = { method: 'keys.revoke', id: ({ all, caller }) => all.newKey(caller.ownerId) }
 const otherUser = ({ all }: RequestContext) => all.otherUserId
 const logout = { method: 'login.logout', takesFreshCredential: true }
 
@@ -72,8 +73,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   listApiKeys: { method: 'keys.list' },
   getApiKey: { method: 'keys.find', id: theirKey },
   updateApiKey: { method: 'keys.update', id: theirKey, body: () => ({ name: 'renamed' }) },
-  deleteApiKey: { method: 'keys.revoke', id: theirKey },
-  revokeApiKey: { method: 'keys.revoke', id: theirKey },
+  deleteApiKey: revoke,
+  revokeApiKey: revoke,
   resetApiKeyUsage: { method: 'keys.resetUsage', id: theirKey, body: () => ({ period: 'day' }) },
   getCurrentApiKey: { method: 'keys.current' },
   createUser: {
@@ -100,7 +101,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
   listUploads: { method: 'uploads.list' },
   getUpload: { method: 'uploads.find', id: theirUpload },
-  deleteUpload: { method: 'uploads.remove', id: theirUpload },
+  deleteUpload: { method: 'uploads.remove', id: ({ all, caller }) => all.newUpload(caller.ownerId) },
   readUsage: { method: 'usage.report', query: `?agent=${FAILING_AGENT}` },
   listCalls: { method: 'calls.list', query: `?agent=${FAILING_AGENT}` },
   getCall: { method: 'calls.find', id: theirCall },
@@ -112,7 +113,10 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     id: theirConversation,
     body: () => ({ name: 'a name' }),
   },
-  deleteConversation: { method: 'conversations.remove', id: theirConversation },
+  deleteConversation: {
+    method: 'conversations.remove',
+    id: async ({ all }) => (await all.newConversation()).id,
+  },
   rateCall: {
     method: 'conversations.rate',
     id: theirCall,
@@ -130,7 +134,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   resumeCall: { method: 'replies.resume', id: theirKeptCall },
   readReply: { method: 'replies.reply', id: theirKeptCall },
   stopCall: { method: 'callStops.stop', id: theirKeptCall },
-  deleteReply: { method: 'replies.remove', id: theirKeptCall },
+  deleteReply: { method: 'replies.remove', id: ({ all }) => all.newKeptCall() },
 }
 
 /** The operations that do not depend on the caller. */
@@ -139,7 +143,7 @@ export const OPEN_OPERATIONS = ['login', 'authLogin', 'getJwks', 'live', 'ready'
 /** The request of a caller for an operation. */
 export async function requestOf(operationId: string, all: Callers, name: CallerName): Promise<InjectOptions> {
   const { id, query, body, form, takesFreshCredential } = OPERATIONS[operationId] ?? {}
-  const { method, path } = readOperations().get(operationId) ?? {}
+  const { method, path } = CONTRACT.get(operationId) ?? {}
   const context = { all, caller: all.callers[name] }
   const { endUser } = context.caller
   const credential = takesFreshCredential ? await all.freshCredential(name) : context.caller.credential
@@ -159,7 +163,9 @@ export async function requestOf(operationId: string, all: Callers, name: CallerN
 }
 
 /** The operations of the contract by their ids. */
-export function readOperations(): ReadonlyMap<string, { method: string; path: string }> {
+export const CONTRACT = readOperations()
+
+function readOperations(): ReadonlyMap<string, { method: string; path: string }> {
   const contract: { paths: Record<string, Record<string, { operationId: string }>> } = JSON.parse(
     readFileSync(new URL('../../../../openapi.json', import.meta.url), 'utf8'),
   )

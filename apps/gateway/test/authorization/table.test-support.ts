@@ -289,10 +289,10 @@ export const TABLE: {
       return (counts.get(ownerId) ?? 0) > 0 ? 'allowed' : 'nothing'
     }),
     find: forCaller(KEY_READERS, SHARED, async (caller, { services, ...call }) =>
-      services.keys.find(caller, await call.all.newKey(call.caller.ownerId)),
+      services.keys.find(caller, await call.all.shared.key(call.caller.ownerId)),
     ),
     findManaged: forCaller(KEY_READERS, SHARED, async (caller, { services, ...call }) => {
-      const keys = await services.keys.findManaged(caller, [await call.all.newKey(call.caller.ownerId)])
+      const keys = await services.keys.findManaged(caller, [await call.all.shared.key(call.caller.ownerId)])
       return keys[0] ?? fail('key_not_found')
     }),
     findMany: forCaller(KEYS_SEEN, SHARED, async (caller, { services, all }) => {
@@ -318,10 +318,10 @@ export const TABLE: {
     rateLimits: open('Takes the row of a key, which only those get who may see it.'),
     current: forCaller(KEYS, SHARED, (caller, { services }) => services.keys.current(caller)),
     update: forCaller(KEY_MANAGERS, SHARED, async (caller, { services, ...call }) =>
-      services.keys.update(caller, await call.all.newKey(call.caller.ownerId), { name: 'renamed' }),
+      services.keys.update(caller, await call.all.shared.key(call.caller.ownerId), { name: 'renamed' }),
     ),
     resetUsage: forCaller(KEY_MANAGERS, SHARED, async (caller, { services, ...call }) =>
-      services.keys.resetUsage(caller, await call.all.newKey(call.caller.ownerId), 'day'),
+      services.keys.resetUsage(caller, await call.all.shared.key(call.caller.ownerId), 'day'),
     ),
     // Owners may revoke their keys, also those that another user created.
     revoke: forCaller(KEY_READERS, SHARED, async (caller, { services, ...call }) =>
@@ -394,10 +394,10 @@ export const TABLE: {
   },
   replies: {
     resume: forCaller(KEPT_CALLS, 'call_not_found', async (caller, { services, all }) =>
-      services.replies.resume(caller, { kind: 'call', callId: await all.newKeptCall() }, 'events'),
+      services.replies.resume(caller, { kind: 'call', callId: await all.shared.keptCall() }, 'events'),
     ),
     reply: forCaller(KEPT_CALLS, 'call_not_found', async (caller, { services, all }) => {
-      await services.replies.reply(caller, { kind: 'call', callId: await all.newKeptCall() })
+      await services.replies.reply(caller, { kind: 'call', callId: await all.shared.keptCall() })
     }),
     remove: forCaller(KEPT_CALLS, 'call_not_found', async (caller, { services, all }) => {
       await services.replies.remove(caller, { kind: 'call', callId: await all.newKeptCall() })
@@ -405,7 +405,7 @@ export const TABLE: {
   },
   callStops: {
     stop: forCaller(CALL_STOPPERS, 'call_not_found', async (caller, { services, all }) => {
-      await services.callStops.stop(caller, { kind: 'call', callId: await all.newKeptCall() })
+      await services.callStops.stop(caller, { kind: 'call', callId: await all.shared.keptCall() })
     }),
   },
   chatCalls: {
@@ -426,13 +426,13 @@ export const TABLE: {
       await upload(all.gateway, principal, caller.credential)
     }),
     find: forCaller(UPLOAD_READERS, 'upload_not_found', async (caller, { services, ...call }) =>
-      services.uploads.find(caller, await call.all.newUpload(call.caller.ownerId)),
+      services.uploads.find(caller, await call.all.shared.upload(call.caller.ownerId)),
     ),
     findMany: forCaller(
       { ...UPLOAD_READERS, admin: 'nothing', 'admin key of an admin': 'nothing', neighbour: 'nothing' },
       'nothing',
       async (caller, { services, ...call }) => {
-        const id = await call.all.newUpload(call.caller.ownerId)
+        const id = await call.all.shared.upload(call.caller.ownerId)
         const uploads = await services.uploads.findMany(caller, [id, 'no id'])
         return uploads.some((row) => row.id === id) ? 'allowed' : 'nothing'
       },
@@ -441,7 +441,7 @@ export const TABLE: {
       { ...UPLOAD_READERS, admin: 'nothing', 'admin key of an admin': 'nothing', neighbour: 'nothing' },
       'nothing',
       async (caller, { services, ...call }) => {
-        const id = await call.all.newUpload(call.caller.ownerId)
+        const id = await call.all.shared.upload(call.caller.ownerId)
         const uploads = await services.uploads.list(caller, { take: 100 })
         return uploads.some((row) => row.id === id) ? 'allowed' : 'nothing'
       },
@@ -450,7 +450,7 @@ export const TABLE: {
       { ...UPLOAD_READERS, admin: 'nothing', 'admin key of an admin': 'nothing', neighbour: 'nothing' },
       'nothing',
       async (caller, { services, all, ...call }) => {
-        const { id, keyId } = await keyOfUpload(all, await all.newUpload(call.caller.ownerId))
+        const { id, keyId } = await keyOfUpload(all, await all.shared.upload(call.caller.ownerId))
         const pages = await services.uploads.listOfKeys(caller, [keyId, ...all.keyNames.keys()], {
           take: 100,
         })
@@ -461,7 +461,7 @@ export const TABLE: {
       { ...UPLOAD_READERS, admin: 'nothing', 'admin key of an admin': 'nothing', neighbour: 'nothing' },
       'nothing',
       async (caller, { services, all, ...call }) => {
-        const { keyId } = await keyOfUpload(all, await all.newUpload(call.caller.ownerId))
+        const { keyId } = await keyOfUpload(all, await all.shared.upload(call.caller.ownerId))
         const before = (await services.uploads.countOfKeys(caller, [keyId, 'no id'])).get(keyId) ?? 0
         await all.newUpload(call.caller.ownerId)
         const after = (await services.uploads.countOfKeys(caller, [keyId])).get(keyId) ?? 0
@@ -613,24 +613,24 @@ export const TABLE: {
       ownersOf(all, await drained(await services.conversations.export(caller, { agent: FAILING_AGENT }))),
     ),
     find: forCaller(CONVERSATION_READERS, 'conversation_not_found', async (caller, { services, all }) =>
-      services.conversations.find(caller, (await all.newConversation()).id),
+      services.conversations.find(caller, (await all.shared.conversation()).id),
     ),
     findMany: forCaller(CONVERSATION_READERS, 'conversation_not_found', async (caller, { services, all }) => {
-      const { id } = await all.newConversation()
+      const { id } = await all.shared.conversation()
       const found = await services.conversations.findMany(caller, [id, 'no id'])
       return found[0] ?? fail('conversation_not_found')
     }),
     ofCalls: forCaller(CONVERSATIONS_OF_CALL, 'nothing', async (caller, { services, all }) => {
-      const { callId } = await all.newConversation()
+      const { callId } = await all.shared.conversation()
       const found = await services.conversations.ofCalls(caller, [callId, 'no id'])
       return found.get(callId) === undefined ? 'nothing' : 'allowed'
     }),
     messages: forCaller(CONVERSATION_READERS, 'conversation_not_found', async (caller, { services, all }) => {
-      const { id } = await all.newConversation()
+      const { id } = await all.shared.conversation()
       await services.conversations.messages(caller, id, { limit: 1 })
     }),
     rename: forCaller(CONVERSATION_READERS, 'conversation_not_found', async (caller, { services, all }) => {
-      await services.conversations.rename(caller, (await all.newConversation()).id, 'a name')
+      await services.conversations.rename(caller, (await all.shared.conversation()).id, 'a name')
     }),
     remove: forCaller(CONVERSATION_READERS, 'conversation_not_found', async (caller, { services, all }) => {
       await services.conversations.remove(caller, (await all.newConversation()).id)
@@ -642,7 +642,7 @@ export const TABLE: {
       },
       'call_not_found',
       async (caller, { services, all }) => {
-        const { callId } = await all.newConversation()
+        const { callId } = await all.shared.conversation()
         await services.conversations.rate(caller, callId, { rating: 'up' })
       },
     ),

@@ -60,8 +60,8 @@ const row = (
 const PAGE_AHEAD = 'first: 100, after: null'
 const PAGE = `${PAGE_AHEAD}, last: null, before: null`
 const ORDERED_PAGE = `search: null, orderBy: CREATED_AT, order: null, ${PAGE}`
-const newKey = ({ all, caller }: MatrixCall) => all.newKey(caller.ownerId)
-const newUpload = ({ all, caller }: MatrixCall) => all.newUpload(caller.ownerId)
+const keyOf = ({ all, caller }: MatrixCall) => all.shared.key(caller.ownerId)
+const uploadOf = ({ all, caller }: MatrixCall) => all.shared.upload(caller.ownerId)
 const NONE_FOR_KEYS = { 'chat key': 'nothing', 'upload key': 'nothing', 'chat key of an admin': 'nothing' }
 const OWN_CALLS: ByPrincipal = { ...EVERYBODY, 'upload key': 'nothing', neighbour: 'nothing' }
 /** The call of premium's chat key. */
@@ -92,9 +92,10 @@ const AUDITED = `{ auditEvents(filter: { operation: "${AUDITED_OPERATION}" }) { 
 const CHAT = `chat(input: { agentId: "${ANSWERING_AGENT}", query: "Hello" })`
 const CHATTERS: ByPrincipal = { ...KEYS, 'upload key': 'permission_denied' }
 
-const CONVERSATION = async ({ all }: MatrixCall) => `conversation(id: "${(await all.newConversation()).id}")`
+const CONVERSATION = async ({ all }: MatrixCall) =>
+  `conversation(id: "${(await all.shared.conversation()).id}")`
 const RENAME_CONVERSATION = async ({ all }: MatrixCall) =>
-  `renameConversation(input: { id: "${(await all.newConversation()).id}", name: "a name" })`
+  `renameConversation(input: { id: "${(await all.shared.conversation()).id}", name: "a name" })`
 
 const KEPT_CHAT = { face: 'graphql', form: (chat: ChatHead) => keptItems(chat, { detail: false }) } as const
 
@@ -113,10 +114,11 @@ const SET_PASSWORD = ({ all }: MatrixCall) =>
 const CREATE_API_KEY = ({ caller }: MatrixCall) =>
   `createApiKey(input: { name: "a key", description: "", expiresAt: "${soon()}", permissions: [CHAT], ownerId: "${caller.ownerId}", allowedAgents: null, limits: { chatPerMinute: 1, uploadPerMinute: null } })`
 const UPDATE_API_KEY = async (call: MatrixCall) =>
-  `updateApiKey(input: { keyId: "${await newKey(call)}", name: "renamed", description: "", expiresAt: "${soon()}", allowedAgents: null, limits: null })`
-const REVOKE_API_KEY = async (call: MatrixCall) => `revokeApiKey(input: { keyId: "${await newKey(call)}" })`
+  `updateApiKey(input: { keyId: "${await keyOf(call)}", name: "renamed", description: "", expiresAt: "${soon()}", allowedAgents: null, limits: null })`
+const REVOKE_API_KEY = async ({ all, caller }: MatrixCall) =>
+  `revokeApiKey(input: { keyId: "${await all.newKey(caller.ownerId)}" })`
 const RESET_API_KEY_USAGE = async (call: MatrixCall) =>
-  `resetApiKeyUsage(input: { keyId: "${await newKey(call)}", period: DAY })`
+  `resetApiKeyUsage(input: { keyId: "${await keyOf(call)}", period: DAY })`
 
 /** A mutation around a field of its payload. */
 function inMutation(mutation: Text): (call: MatrixCall) => Promise<string> {
@@ -154,7 +156,7 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
     SHARED,
     `users(state: ACTIVE, role: null, quotaPercentMin: null, ${ORDERED_PAGE})`,
   ),
-  'Query.apiKey': row(KEY_READERS, SHARED, async (call) => `apiKey(id: "${await newKey(call)}")`),
+  'Query.apiKey': row(KEY_READERS, SHARED, async (call) => `apiKey(id: "${await keyOf(call)}")`),
   'Query.apiKeys': row(
     { ...MANAGERS, neighbour: 'user_not_found' },
     SHARED,
@@ -171,7 +173,7 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
       neighbour: 'object_not_found',
     },
     SHARED,
-    async (call) => `node(id: "${await newKey(call)}")`,
+    async (call) => `node(id: "${await keyOf(call)}")`,
   ),
   'Query.nodes': row(
     {
@@ -183,19 +185,19 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
       neighbour: 'nothing',
     },
     'nothing',
-    async (call) => `nodes(ids: ["${await newUpload(call)}"])`,
+    async (call) => `nodes(ids: ["${await uploadOf(call)}"])`,
     { see: ([node]) => (node === null ? 'nothing' : 'allowed') },
   ),
   'Query.upload': row(
     UPLOAD_READERS,
     'upload_not_found',
-    async (call) => `upload(id: "${await newUpload(call)}")`,
+    async (call) => `upload(id: "${await uploadOf(call)}")`,
   ),
   'Query.uploads': row(
     { ...UPLOAD_READERS, admin: 'nothing', 'admin key of an admin': 'nothing', neighbour: 'nothing' },
     'nothing',
     async (call) => {
-      await newUpload(call)
+      await uploadOf(call)
       return `uploads(${PAGE})`
     },
   ),
@@ -257,7 +259,7 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
   'Mutation.deleteUpload': row(
     UPLOAD_READERS,
     'upload_not_found',
-    async (call) => `deleteUpload(input: { uploadId: "${await newUpload(call)}" })`,
+    async ({ all, caller }) => `deleteUpload(input: { uploadId: "${await all.newUpload(caller.ownerId)}" })`,
   ),
 
   // An API key without the permission, or a token, learns nothing about the agent.
@@ -265,7 +267,7 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
   'Mutation.stopCall': row(
     CALL_STOPPERS,
     'call_not_found',
-    async ({ all }) => `stopCall(input: { callId: "${await all.newKeptCall(KEPT_CHAT)}" })`,
+    async ({ all }) => `stopCall(input: { callId: "${await all.shared.keptCall(KEPT_CHAT)}" })`,
   ),
   'Mutation.renameConversation': row(CONVERSATION_READERS, 'conversation_not_found', RENAME_CONVERSATION),
   'Mutation.deleteConversation': row(
@@ -277,13 +279,13 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
     { ...CALL_STOPPERS, 'upload key': 'permission_denied' },
     'call_not_found',
     async ({ all }) =>
-      `rateCall(input: { callId: "${(await all.newConversation()).callId}", rating: UP, text: "a reason" })`,
+      `rateCall(input: { callId: "${(await all.shared.conversation()).callId}", rating: UP, text: "a reason" })`,
   ),
   'Subscription.chat': row(CHATTERS, SHARED, CHAT),
   'Subscription.chatResumed': row(
     KEPT_CALLS,
     'call_not_found',
-    async ({ all }) => `chatResumed(callId: "${await all.newKeptCall(KEPT_CHAT)}", after: 0)`,
+    async ({ all }) => `chatResumed(callId: "${await all.shared.keptCall(KEPT_CHAT)}", after: 0)`,
   ),
   'Subscription.usageUpdated': row(OWN_CALLS, 'nothing', 'usageUpdated', {
     see: ({ totals }) => (totals.failedCalls > 0 ? 'allowed' : 'nothing'),
@@ -325,7 +327,7 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
     {
       // An administrator sees the other user, but not its uploads.
       within: async (call) => {
-        await call.all.newUpload(call.all.callers.premium.ownerId)
+        await call.all.shared.upload(call.all.callers.premium.ownerId)
         return `{ user(id: "${call.all.callers.premium.ownerId}") { $FIELD } }`
       },
     },
@@ -343,14 +345,14 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
     { ...KEY_READERS },
     SHARED,
     'owner',
-    { within: async (call) => `{ apiKey(id: "${await newKey(call)}") { $FIELD } }` },
+    { within: async (call) => `{ apiKey(id: "${await keyOf(call)}") { $FIELD } }` },
   ),
   'ApiKey.creator': row(
     // An administrator created the keys of the plain user, who does not see it.
     { ...KEY_READERS, user: 'nothing', 'admin key of a user': 'nothing' },
     SHARED,
     'creator',
-    { within: async (call) => `{ apiKey(id: "${await newKey(call)}") { $FIELD } }` },
+    { within: async (call) => `{ apiKey(id: "${await keyOf(call)}") { $FIELD } }` },
   ),
   'ApiKey.uploads': row(
     {
@@ -363,19 +365,19 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
     `uploads(${PAGE})`,
     {
       within: async (call) => {
-        await newUpload(call)
+        await uploadOf(call)
         return '{ currentApiKey { apiKey { $FIELD } } }'
       },
     },
   ),
   'Upload.owner': row({ ...UPLOAD_READERS, 'upload key': 'nothing' }, 'upload_not_found', 'owner', {
-    within: async (call) => `{ upload(id: "${await newUpload(call)}") { $FIELD } }`,
+    within: async (call) => `{ upload(id: "${await uploadOf(call)}") { $FIELD } }`,
   }),
   'Upload.key': row(UPLOAD_READERS, 'upload_not_found', 'key', {
-    within: async (call) => `{ upload(id: "${await newUpload(call)}") { $FIELD } }`,
+    within: async (call) => `{ upload(id: "${await uploadOf(call)}") { $FIELD } }`,
   }),
   'Upload.call': row({ ...UPLOAD_READERS, admin: 'upload_not_found' }, 'upload_not_found', 'call', {
-    within: async (call) => `{ upload(id: "${await newUpload(call)}") { $FIELD } }`,
+    within: async (call) => `{ upload(id: "${await uploadOf(call)}") { $FIELD } }`,
   }),
   'Call.key': row(ONE_CALL, 'call_not_found', 'key', {
     within: ({ all }) => `{ call(id: "${all.callId}") { $FIELD } }`,
@@ -426,13 +428,13 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
     },
   ),
   'Call.conversation': row(CALL_STOPPERS, 'call_not_found', 'conversation', {
-    within: async ({ all }) => `{ call(id: "${(await all.newConversation()).callId}") { $FIELD } }`,
+    within: async ({ all }) => `{ call(id: "${(await all.shared.conversation()).callId}") { $FIELD } }`,
   }),
   'ApiKey.usageReport': row(
     { ...KEY_READERS },
     SHARED,
     'usageReport(from: null, to: null, agentId: null, appId: null, model: null, endUser: null, outcome: null, granularity: DAY, groupBy: [], timezone: "UTC")',
-    { within: async (call) => `{ apiKey(id: "${await newKey(call)}") { $FIELD } }` },
+    { within: async (call) => `{ apiKey(id: "${await keyOf(call)}") { $FIELD } }` },
   ),
   'UsageReport.groups': row(OWN_CALLS, 'nothing', 'groups(first: 1, orderBy: CALLS)', {
     within: `{ ${REPORTED} { $FIELD } }`,
