@@ -6,6 +6,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { LogOutput } from './log-output.ts'
 
+// A process, because Node makes no named pipe: `mkfifo` does.
+
 const LINE = `${'x'.repeat(999)}\n`
 /** Twice as many lines as are buffered. */
 const TOO_MANY = 2_000
