@@ -48,7 +48,12 @@ describe.each(EXAMPLES)('the example $file:', ({ logIn, callsByAgent, ask }) => 
     const reply = await system.api.chat(system.key, 'fastgpt', { chat_id: '' })
     const { choices } = (await reply.json()) as { choices: [{ message: { content: string } }] }
     const conversationId = expect.stringMatching(/\w/)
-    expect(shown.at(-1)).toEqual({ text: choices[0].message.content, conversationId, isFinished: true })
+    expect(shown.at(-1)).toEqual({
+      text: choices[0].message.content,
+      conversationId,
+      isFinished: true,
+      pause: null,
+    })
     expect(new Set(shown.map(({ text }) => text)).size).toBeGreaterThan(2)
   })
 
