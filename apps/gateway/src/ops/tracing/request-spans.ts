@@ -12,6 +12,12 @@ const FAILED: ReadonlySet<string> = new Set(FAILED_OUTCOMES)
 /** Longer than a call takes to be admitted, unless it waits long for a slot of its agent. */
 const LATE_MS = 15_000
 
+/** What http notes on a request, which this room does not know. */
+interface SeenByHttp {
+  readonly problem?: { readonly reason: string } | undefined
+  readonly callId?: string | undefined
+}
+
 /** The spans of one request that is sampled, and of its calls. They refer to nothing of the request. */
 export class RequestSpans implements RequestTrace {
   readonly traceId: string
@@ -36,7 +42,8 @@ export class RequestSpans implements RequestTrace {
   }
 
   /** The response has ended, or its client has left. */
-  answered({ problem, callId }: FastifyRequest, response: ServerResponse): void {
+  answered(request: FastifyRequest, response: ServerResponse): void {
+    const { problem, callId } = request as FastifyRequest & SeenByHttp
     const status = response.headersSent ? response.statusCode : undefined
     const error = response.writableFinished ? problem?.reason : 'client_gone'
     this.#callId ??= callId
