@@ -11,8 +11,6 @@ import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
 const LIMIT = { points: 12, windowSeconds: 8 }
 const SCRIPT_BYTES_MAX = 250_000
 
-/** Within this time, because the machine may be busy. */
-
 describe.runIf(HAS_BROWSER)('the overview of the console', () => {
   let console: ConsoleInBrowser
 

@@ -5,7 +5,7 @@ const CLAIMED_DAYS = 1
 const SWEPT_AT_ONCE = 1_000
 
 /**
- * Deletes a bounded number of pauses that nobody has answered within the retention, and returns how many. An expired pause is kept
+ * Deletes a bounded number of the pauses that were not answered within the retention, and returns how many. An expired pause is kept
  * as long as the others, so that a late answer is refused as one. Their runs wait at the platform until it ends them.
  *
  * @param retentionDays - how long a pause is kept
