@@ -122,8 +122,17 @@ export default defineConfig({
         },
       },
       { ssr, test: { ...unit, name: 'unit:timers', include: COUNT_TIMERS, isolate: true } },
-      { ssr, test: { ...embedded, retry, name: 'exhaustive', include: [...EXHAUSTIVE] } },
-      { ssr, test: { ...e2e, name: 'essential', include: [...ESSENTIAL] } },
+      {
+        ssr,
+        test: {
+          ...embedded,
+          retry,
+          name: 'exhaustive',
+          include: [...EXHAUSTIVE],
+          globalSetup: [...embedded.globalSetup, ...e2e.globalSetup],
+        },
+      },
+      { ssr, test: { ...e2e, name: 'essential', provide: { sampleSeed }, include: [...ESSENTIAL] } },
       ...(postgres === undefined
         ? [{ ssr, test: { ...rest, name: 'e2e:embedded' } }]
         : [

@@ -2,6 +2,7 @@ import { PLATFORMS } from '@trunkline/gateway/src/core/agents/registry.ts'
 import type { Dialect } from '@trunkline/gateway/test/agents/dialect.test-support.ts'
 import { expect, test } from 'vitest'
 import { startEssentialPlatforms } from '../support/platforms.ts'
+import { sampled } from '../support/sampled.ts'
 import { describeConformance } from './describe-conformance.ts'
 import { dialectsIn } from './dialects-in.ts'
 
@@ -15,8 +16,13 @@ test('every registered platform has its dialects in its folder', () => {
 })
 
 // The server of LangGraph is not installed for `test`: langgraph.test.ts has the same list for it.
+const ofPlatforms = Map.groupBy(dialects, ({ platform }) => platform)
+ofPlatforms.delete('langgraph')
+
 describeConformance({
   folders,
-  dialects: dialects.filter(({ platform }) => platform !== 'langgraph'),
+  dialects: [...ofPlatforms.values()].flat(),
+  // One dialect of each platform in `test`.
+  tried: [...ofPlatforms].flatMap(([platform, ofPlatform]) => sampled(ofPlatform, platform)),
   startEmulators: startEssentialPlatforms,
 })

@@ -76,8 +76,8 @@ export const ON_EMBEDDED_TOO: readonly string[] = [
 ]
 
 /**
- * Tests beside their sources whose cases are a product, such as every field for every caller. `test` runs a sample of the cases
- * (`sampled.ts`), and `test:rest` all of them.
+ * Tests whose cases are a product, such as every field for every caller, or every guarantee for every dialect of a platform.
+ * `test` runs a sample of the cases (`sampled.ts`), and `test:rest` all of them.
  */
 export const EXHAUSTIVE: readonly string[] = [
   'apps/gateway/src/core/lists/ordered-lists.server.test.ts',
@@ -86,6 +86,7 @@ export const EXHAUSTIVE: readonly string[] = [
   'apps/gateway/src/graphql/reads/statements.test.ts',
   'apps/gateway/test/graphql/matrix.test.ts',
   'packages/sdk/src/hidden-credentials.test.ts',
+  'test/conformance/conformance.test.ts',
 ]
 
 /** Files that name a database or a data directory too, and of which no test runs without a PostgreSQL server. */
