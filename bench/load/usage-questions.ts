@@ -60,7 +60,7 @@ export function createQuestions({ sql, prisma }: Database): readonly Question[] 
   // The key with the most calls.
   const user = 'aa000000-0000-7000-8000-000000000000'
   const key = 'bb000000-0000-7000-8000-000000000000'
-  const days = { from: before(30), to, granularity: 'day', groupBy: [], userId: user } as const
+  const days = { from: before(30), to, granularity: 'day', groupBy: [], ownerId: user } as const
   const months = { from: yearAgo, to, granularity: 'month', groupBy: [] } as const
   const hours = { from: before(7), to, granularity: 'hour', groupBy: ['agent'] } as const
 
@@ -76,8 +76,8 @@ export function createQuestions({ sql, prisma }: Database): readonly Question[] 
     report('12 months of everything, monthly, Shanghai', months, 'Asia/Shanghai'),
     page('page of the ledger', {}),
     page('page of a key', { keyId: key }),
-    page('page of a user', { userId: user }),
-    page('page of a user, a day 200 days ago', { userId: user, from: before(200), to: before(199) }),
+    page('page of a user', { ownerId: user }),
+    page('page of a user, a day 200 days ago', { ownerId: user, from: before(200), to: before(199) }),
     page('by request id', { requestId: 'c4ca4238a0b923820dcc509a6f75849b' }),
     page('by request id, that day', { requestId: 'none', from: before(200), to: before(199) }),
   ]

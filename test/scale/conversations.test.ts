@@ -122,7 +122,7 @@ describe.runIf(server).each(AGENTS)('the conversations of %s', (agent) => {
       last_outcome: 'done',
       paused: false,
     })
-    const own = await listed(agent, 5, '&user=ann')
+    const own = await listed(agent, 5, '&end_user=ann')
     expect(own.map(({ conversation }: { conversation: string }) => conversation)).toEqual(
       [5, 4, 3, 2, 1].map((n) => `ann/${n}%`),
     )
@@ -179,7 +179,7 @@ describe.runIf(server).each(AGENTS)('the conversations of %s', (agent) => {
 
     await chat(agent, { conversation: 'ann/5%', query: 'A new beginning', user: 'ann', through: 1 })
     const anew = await until('the conversation is listed anew', async () => {
-      const { body } = await get(`?agent=${agent}&user=ann&conversation=${encodeURIComponent('ann/5%')}`)
+      const { body } = await get(`?agent=${agent}&end_user=ann&conversation=${encodeURIComponent('ann/5%')}`)
       return body.data.items[0]
     })
     expect(anew).toMatchObject({ name: null, turns: 1 })
@@ -199,8 +199,13 @@ describe.runIf(server).each(AGENTS)('the conversations of %s', (agent) => {
     for (const token of [otherKey, await api.login('bob', 'password of bob')]) {
       const asked = { token }
       expect(
-        (await api.call('GET', `/api/v1/conversations?conversation=private&agent=${agent}&user=ann`, asked))
-          .body.data.items,
+        (
+          await api.call(
+            'GET',
+            `/api/v1/conversations?conversation=private&agent=${agent}&end_user=ann`,
+            asked,
+          )
+        ).body.data.items,
       ).toEqual([])
       for (const [method, sub, body] of [
         ['GET', '', undefined],

@@ -160,10 +160,10 @@ describe.skipIf(server === '' || !hasTools())('an end user that is erased', () =
     )
     expect(await verified()).toEqual([])
 
-    const wanted = { user: ZOE, owner: owner.id }
-    expect(await erase(second, admin, { user: ZOE })).toMatchObject({
+    const wanted = { end_user: ZOE, owner_id: owner.id }
+    expect(await erase(second, admin, { end_user: ZOE })).toMatchObject({
       status: 400,
-      body: { reason: 'invalid_request', detail: expect.stringMatching(/^body.owner: is required/) },
+      body: { reason: 'invalid_request', detail: expect.stringMatching(/^body.owner_id: is required/) },
     })
     expect(await erase(second, owner.key, wanted)).toMatchObject({ status: 403 })
     expect(await erase(second, owner.token, wanted, { 'x-end-user': 'ben' })).toMatchObject({ status: 403 })
@@ -237,7 +237,7 @@ describe.skipIf(server === '' || !hasTools())('an end user that is erased', () =
       const rows = await query(databaseUrl, 'SELECT FROM listed_conversations WHERE end_user = $1', [ZOE])
       return rows.length === 1
     })
-    expect((await erase(first, owner.token, { user: ZOE })).body.data).toMatchObject({
+    expect((await erase(first, owner.token, { end_user: ZOE })).body.data).toMatchObject({
       pseudonym,
       complete: true,
       agents: [{ agent: 'dify', deleted: 1, unsupported: 0, remaining: 0, reason: null }],

@@ -21,7 +21,7 @@ const WITHOUT_METHOD: Readonly<Record<string, string>> = {
 
 const ID = 'id-1'
 const RANGE = { from: '2026-01-01', to: '2026-02-01', timezone: 'UTC' }
-const CONDITIONS = { key_id: 'k', user_id: 'u', agent: 'dify', app: 'a', model: 'm', end_user: 'e' }
+const CONDITIONS = { key_id: 'k', owner_id: 'u', agent: 'dify', app: 'a', model: 'm', end_user: 'e' }
 const CALLS = { ...RANGE, ...CONDITIONS, outcome: ['done', 'failed'] } as const
 const REPORT = { ...CALLS, granularity: 'day', group_by: ['agent'] } as const
 const LEDGER = {
@@ -40,12 +40,12 @@ const LEDGER = {
 const REFUSED = {
   ...RANGE,
   key_id: 'k',
-  user_id: 'u',
+  owner_id: 'u',
   agent: 'dify',
   reason: 'rate_limited',
   limit_name: 'chat',
 } as const
-const TALKS = { agent: 'dify', app: 'a', user: 'u', conversation: 'c', search: 's', owner: 'o' }
+const TALKS = { agent: 'dify', app: 'a', end_user: 'u', conversation: 'c', search: 's', owner_id: 'o' }
 const AUDITED = {
   ...RANGE,
   key_id: 'k',
@@ -167,7 +167,7 @@ const USES: Readonly<Record<string, (client: Trunkline) => Promise<unknown>>> = 
   listUploads: (client) => drain(client.uploads.list({ limit: 1 })),
   getUpload: (client) => client.uploads.get(ID),
   deleteUpload: (client) => client.uploads.delete(ID),
-  eraseEndUser: (client) => client.endUsers.erase({ user: 'ann', owner: ID }),
+  eraseEndUser: (client) => client.endUsers.erase({ end_user: 'ann', owner_id: ID }),
   upload: (client) =>
     client.uploads.create(new Blob(['x']), { created_by: 'ada', user: 'ann', agent: 'dify' }),
 }

@@ -77,7 +77,7 @@ describe.runIf(HAS_BROWSER)('the example page in a browser', () => {
       await page.getByRole('button', { name: 'Send' }).click()
     }
     const callsOf = async () => {
-      const { body } = await system.api.call('GET', `/api/v1/calls?user_id=${user.id}`, {
+      const { body } = await system.api.call('GET', `/api/v1/calls?owner_id=${user.id}`, {
         token: system.token,
       })
       return body.data.items as {

@@ -42,7 +42,7 @@ export const GOOD: Readonly<
   rateCall: (gateway) => ratedCallRequest(gateway),
   eraseEndUser: (gateway) => ({
     as: gateway.token,
-    body: { user: gateway.fresh(), owner: gateway.admin.id },
+    body: { end_user: gateway.fresh(), owner_id: gateway.admin.id },
   }),
 
   login: (gateway) => ({ body: loginOf(gateway) }),
@@ -229,22 +229,12 @@ const OWN: readonly Provocation[] = [
       query: 'key_id=00000000-0000-7000-8000-000000000000',
     })),
   ),
-  ...['readUsage', 'listCalls', 'listRefusals', 'countRefusals'].map((id) =>
-    only(id, 404, 'user_not_found', 'an unknown user', (_good, gateway) => ({
-      as: gateway.token,
-      query: 'user_id=00000000-0000-7000-8000-000000000000',
-    })),
-  ),
-  ...(
-    [
-      ['listConversations', 'owner'],
-      ['listApiKeys', 'owner_id'],
-    ] as const
-  ).map(([id, name]) =>
-    only(id, 404, 'user_not_found', 'an unknown owner', (_good, gateway) => ({
-      as: gateway.token,
-      query: `${name}=00000000-0000-7000-8000-000000000000`,
-    })),
+  ...['readUsage', 'listCalls', 'listRefusals', 'countRefusals', 'listConversations', 'listApiKeys'].map(
+    (id) =>
+      only(id, 404, 'user_not_found', 'an unknown owner', (_good, gateway) => ({
+        as: gateway.token,
+        query: 'owner_id=00000000-0000-7000-8000-000000000000',
+      })),
   ),
   ...['updateApiKey', 'resetApiKeyUsage'].map((id) =>
     only(id, 403, 'role_denied', 'an owner who did not create the key', async (good, gateway) => {

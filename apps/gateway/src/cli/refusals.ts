@@ -5,8 +5,8 @@ import type { CommandResult } from '#process/commands.ts'
 import { type JsonOption, type PageOptions, run, withJson, withPage, withRange } from './context.ts'
 import { type Column, columnsOf, printJson, printPage, printTable } from './output.ts'
 
-type ListOptions = PageOptions & RefusalsInput & { readonly user?: string }
-type CountsOptions = JsonOption & RefusalCountsInput & { readonly user?: string }
+type ListOptions = PageOptions & RefusalsInput & { readonly owner?: string }
+type CountsOptions = JsonOption & RefusalCountsInput & { readonly owner?: string }
 
 export function addRefusalCommands(program: Command): void {
   const refusals = program.command('refusals').description('inspect the requests that were refused')
@@ -14,8 +14,8 @@ export function addRefusalCommands(program: Command): void {
   withPage(withConditions(withJson(refusals.command('list'))))
     .description('list refused requests of the last day, newest first: the first ones of each kind and hour')
     .option('--request-id <id>', 'refusals of the request with this id')
-    .action(async ({ json, user: username, ...input }: ListOptions) => {
-      const { refusals: items, nextCursor } = await run('refusals list', { username, ...input })
+    .action(async ({ json, ...input }: ListOptions) => {
+      const { refusals: items, nextCursor } = await run('refusals list', input)
       const form = { json, columns: LIST_COLUMNS, none: 'There is no such refusal.' }
       printPage({ items, nextCursor }, form)
     })
@@ -23,8 +23,8 @@ export function addRefusalCommands(program: Command): void {
   withConditions(withJson(refusals.command('counts')))
     .description('count refused requests by time, key, owner, agent, reason and limit')
     .option('--per <length>', 'minute, hour or day; hour by default')
-    .action(async ({ json, user: username, ...input }: CountsOptions) => {
-      const counts = await run('refusals counts', { username, ...input })
+    .action(async ({ json, ...input }: CountsOptions) => {
+      const counts = await run('refusals counts', input)
       if (json) printJson(counts)
       else printTable(counts, COUNT_COLUMNS, 'No request was refused.')
     })
@@ -36,7 +36,7 @@ function withConditions(command: Command): Command {
     .option('--reason <word>', 'requests that were refused for this reason, such as rate_limited')
     .option('--limit-name <name>', 'requests that this limit refused, such as chat')
     .option('--key-id <id>', 'requests with the API key with this id')
-    .option('--user <username>', 'requests with the API keys and access tokens of this user')
+    .option('--owner <username>', 'requests with the API keys and access tokens of this user')
 }
 
 type Refusal = CommandResult<'refusals list'>['refusals'][number]

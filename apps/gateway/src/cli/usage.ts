@@ -14,8 +14,8 @@ import {
 } from './context.ts'
 import { type Column, columnsOf, printJson, printPage, printTable } from './output.ts'
 
-type ReportOptions = JsonOption & ReportInput & { readonly user?: string }
-type CallsOptions = PageOptions & CallsInput & { readonly user?: string }
+type ReportOptions = JsonOption & ReportInput & { readonly owner?: string }
+type CallsOptions = PageOptions & CallsInput & { readonly owner?: string }
 
 export function addUsageCommands(program: Command): void {
   const usage = program.command('usage').description('report and inspect the counted usage')
@@ -28,8 +28,8 @@ export function addUsageCommands(program: Command): void {
       'key, agent, app, model, user, end_user and outcome, separated by commas, or conversation with --agent',
       list,
     )
-    .action(async ({ json, user: username, ...input }: ReportOptions) => {
-      const report = await run('usage report', { username, ...input })
+    .action(async ({ json, ...input }: ReportOptions) => {
+      const report = await run('usage report', input)
       if (json) printJson(report)
       else printReport(report)
     })
@@ -62,8 +62,8 @@ export function addCallCommands(program: Command): void {
     .option('--total-tokens-min <count>', 'calls with at least this many tokens', wholeNumber)
     .option('--request-id <id>', 'calls of the request with this id')
     .option('--conversation <id>', 'calls of the conversation that the client names by this id')
-    .action(async ({ json, user: username, ...input }: CallsOptions) => {
-      const { calls, nextCursor } = await run('calls list', { username, ...input })
+    .action(async ({ json, ...input }: CallsOptions) => {
+      const { calls, nextCursor } = await run('calls list', input)
       printPage({ items: calls, nextCursor }, { json, columns: CALL_COLUMNS, none: 'There is no such call.' })
     })
 
@@ -84,7 +84,7 @@ function withConditions(command: Command): Command {
     .option('--app <id>', 'calls of this app')
     .option('--model <name>', 'calls for which the platform named this model')
     .option('--key-id <id>', 'calls of the API key with this id')
-    .option('--user <username>', 'calls of the API keys of this user')
+    .option('--owner <username>', 'calls of the API keys of this user')
     .option('--end-user <name>', 'calls of this end user')
     .option('--outcome <list>', 'outcomes, separated by commas; failed stands for all failures', list)
 }

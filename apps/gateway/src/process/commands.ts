@@ -50,7 +50,10 @@ export type CommandArguments<Name extends Command> =
 export type CommandResult<Name extends Command> = Awaited<ReturnType<Commands[Name]>>
 
 /** Selects what belongs to the user of this name. */
-type OfUser = { readonly username?: string | undefined }
+type OfOwner = { readonly owner?: string | undefined }
+
+/** Selects what the user of this name did. */
+type ByUser = { readonly username?: string | undefined }
 
 interface CommandDeps {
   readonly services: Pick<
@@ -124,8 +127,12 @@ function commandsOf(
   const shownUser = (user: User) => fullUserRecord(user, runtime.now())
   const shownKey = (key: ApiKey) => keyRecord(key, runtime.now())
 
-  const userOf = async (username: string | undefined) =>
-    username === undefined ? {} : { userId: (await users.findByName(operator(), username)).id }
+  const idOf = async (username: string | undefined) =>
+    username === undefined ? undefined : (await users.findByName(operator(), username)).id
+  const withOwner = async <Input>({ owner, ...input }: OfOwner & Input) => ({
+    ...input,
+    ownerId: await idOf(owner),
+  })
 
   return {
     agents: () =>
@@ -168,15 +175,15 @@ function commandsOf(
     },
     'keys show': async ({ id }: { id: string }) => shownKey(await keys.find(operator(), id)),
     'keys revoke': async ({ id }: { id: string }) => shownKey(await keys.revoke(operator(), id)),
-    async 'usage report'({ username, ...input }: OfUser & ReportInput) {
-      const report = await reports.report(operator(), { ...input, ...(await userOf(username)) })
+    async 'usage report'(input: OfOwner & ReportInput) {
+      const report = await reports.report(operator(), await withOwner(input))
       if (report.groups.length * report.points.length > REPORT_POINTS_MAX)
         refuseField(['groupBy'], 'gives too many points; expected a shorter range or fewer groups.')
       return reportRecord(report)
     },
     'usage verify': () => usage.verify('all'),
-    async 'calls list'({ username, limit, cursor, ...input }: OfUser & PageRequest & CallsInput) {
-      const filter = { ...input, ...(await userOf(username)) }
+    async 'calls list'({ limit, cursor, ...input }: OfOwner & PageRequest & CallsInput) {
+      const filter = await withOwner(input)
       const page = await readPage({ limit, cursor }, (query) => calls.list(operator(), filter, query))
       const instances = await calls.findInstances(operator(), instancesIn(page.items))
       return { calls: page.items.map(callRecorder(instances)), nextCursor: page.nextCursor }
@@ -185,23 +192,22 @@ function commandsOf(
       const { callId, outcome } = await callStops.stop(operator(), { kind: 'call', callId: id.toLowerCase() })
       return { call_id: callId, outcome }
     },
-    async 'end-users erase'({ endUser, owner }: { endUser: string; owner: string }) {
-      const { id: ownerId } = await users.findByName(operator(), owner)
-      return erasedRecord(await endUsers.erase(operator(), { endUser, ownerId }))
+    async 'end-users erase'(input: { endUser: string; owner: string }) {
+      return erasedRecord(await endUsers.erase(operator(), await withOwner(input)))
     },
-    async 'refusals list'({ username, limit, cursor, ...input }: OfUser & PageRequest & RefusalsInput) {
-      const filter = { ...input, ...(await userOf(username)) }
+    async 'refusals list'({ limit, cursor, ...input }: OfOwner & PageRequest & RefusalsInput) {
+      const filter = await withOwner(input)
       const page = await readOrderedPage({ limit, cursor }, (query) =>
         refusals.list(operator(), filter, query),
       )
       return { refusals: page.items.map(refusalRecord), nextCursor: page.nextCursor }
     },
-    async 'refusals counts'({ username, ...input }: OfUser & RefusalCountsInput) {
-      const counts = await refusals.counts(operator(), { ...input, ...(await userOf(username)) })
+    async 'refusals counts'(input: OfOwner & RefusalCountsInput) {
+      const counts = await refusals.counts(operator(), await withOwner(input))
       return counts.map(refusalCountRecord)
     },
-    async 'audit list'({ username, limit, cursor, ...input }: OfUser & PageRequest & AuditInput) {
-      const filter = { ...input, ...(await userOf(username)) }
+    async 'audit list'({ username, limit, cursor, ...input }: ByUser & PageRequest & AuditInput) {
+      const filter = { ...input, userId: await idOf(username) }
       const page = await readOrderedPage({ limit, cursor }, (query) => audit.list(operator(), filter, query))
       return { events: page.items.map(auditRecord), nextCursor: page.nextCursor }
     },
@@ -209,8 +215,8 @@ function commandsOf(
      * A batch of the events, newest first, with the texts that were hashed; none after the last one. `before` is the number of
      * the last one of the previous batch.
      */
-    async 'audit export'({ username, before, ...input }: OfUser & { before?: number } & AuditInput) {
-      const events = await auditTasks.events({ ...input, ...(await userOf(username)) }, before)
+    async 'audit export'({ username, before, ...input }: ByUser & { before?: number } & AuditInput) {
+      const events = await auditTasks.events({ ...input, userId: await idOf(username) }, before)
       if (before === undefined) await audit.exported(operator(), 'audit', { ...input, username })
       return events.map(storedAuditRecord)
     },

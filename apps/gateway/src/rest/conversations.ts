@@ -20,7 +20,6 @@ import { ANY_PROBLEMS, anyCredential, callerOf } from '#http/guards/credentials.
 import { smallRead } from '#http/guards/small-read.ts'
 import { abortedWith } from '#http/request/aborted-with.ts'
 import { bodySchema, recordFields } from '#http/request/body-schema.ts'
-import { inQuery } from '#http/request/field-place.ts'
 import type { SoundRequest } from '#http/request/validation.ts'
 import { BODY_PROBLEMS } from '#http/response/body-problems.ts'
 import { type Cell, sendCsv } from '#http/response/csv.ts'
@@ -73,10 +72,7 @@ export function conversationRoutes(
   const listing = {
     schema: listSchema,
     onRequest,
-    config: {
-      judge: judgeList,
-      fieldPlaces: () => ({ endUser: inQuery('user'), ownerId: inQuery('owner') }),
-    },
+    config: { judge: judgeList },
     ...reads,
   }
   routes.get('/api/v1/conversations', listing, async (request, reply) => {
@@ -160,8 +156,8 @@ async function* csvRows(conversations: AsyncIterable<Conversation>): AsyncGenera
 
 type ListParameters = Static<typeof listSchema.querystring>
 
-function filterOf({ agent, app, user, conversation, search, owner }: ListParameters) {
-  return { agent, app, endUser: user, conversation, search, ownerId: owner }
+function filterOf({ agent, app, end_user, conversation, search, owner_id }: ListParameters) {
+  return { agent, app, endUser: end_user, conversation, search, ownerId: owner_id }
 }
 
 const common = {
@@ -199,12 +195,12 @@ const listSchema = {
     ...PageQuery,
     agent: text(CONVERSATION_DESCRIPTIONS.ofAgent),
     app: text(CONVERSATION_DESCRIPTIONS.ofApp),
-    user: text(CONVERSATION_DESCRIPTIONS.ofUser),
+    end_user: text(CONVERSATION_DESCRIPTIONS.ofUser),
     conversation: text(CONVERSATION_DESCRIPTIONS.ofConversation),
     search: Type.Optional(
       Type.String({ maxLength: SEARCH_LENGTH_MAX, description: CONVERSATION_DESCRIPTIONS.search }),
     ),
-    owner: Type.Optional(Type.String({ maxLength: 64, description: CONVERSATION_DESCRIPTIONS.ofOwner })),
+    owner_id: Type.Optional(Type.String({ maxLength: 64, description: CONVERSATION_DESCRIPTIONS.ofOwner })),
     ...Format,
   }),
   response: {

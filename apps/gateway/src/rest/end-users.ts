@@ -6,7 +6,6 @@ import { checkEndUser } from '#core/erasure/end-users.ts'
 import type { Services } from '#core/services/services.ts'
 import { callerOf, MANAGER_PROBLEMS, managerOnly } from '#http/guards/credentials.ts'
 import { bodySchema } from '#http/request/body-schema.ts'
-import { inBody } from '#http/request/field-place.ts'
 import type { SoundRequest } from '#http/request/validation.ts'
 import { BODY_PROBLEMS } from '#http/response/body-problems.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
@@ -23,19 +22,19 @@ export function endUserRoutes(
   app.addSchema(ErasedEndUserSchema)
   app.addSchema(EraseEndUserSchema)
   const judge = (_request: unknown, { body }: SoundRequest) => {
-    const { user } = (body ?? {}) as Partial<Static<typeof EraseEndUserSchema>>
-    if (user !== undefined) checkEndUser(user)
+    const { end_user } = (body ?? {}) as Partial<Static<typeof EraseEndUserSchema>>
+    if (end_user !== undefined) checkEndUser(end_user)
   }
   const erasing = {
     schema: eraseSchema,
     onRequest: managerOnly(services),
-    config: { judge, fieldPlaces: () => ({ endUser: inBody('user'), ownerId: inBody('owner') }) },
+    config: { judge },
   }
   routes.post('/api/v1/end-users/erase', erasing, async (request, reply) => {
-    const { user, owner } = request.body
+    const { end_user, owner_id } = request.body
     const erased = await services.endUsers.erase(
       callerOf(request),
-      { endUser: user, ownerId: owner },
+      { endUser: end_user, ownerId: owner_id },
       showLimit(reply),
     )
     return success(erasedRecord(erased))
@@ -44,12 +43,12 @@ export function endUserRoutes(
 
 const EraseEndUserSchema = bodySchema(
   {
-    user: Type.String({
+    end_user: Type.String({
       minLength: 1,
       maxLength: ID_CHARACTERS_MAX,
       description: 'The end user, by the name that its calls gave.',
     }),
-    owner: Type.Optional(
+    owner_id: Type.Optional(
       Type.String({
         maxLength: 64,
         description:
@@ -60,7 +59,7 @@ const EraseEndUserSchema = bodySchema(
   {
     $id: 'EraseEndUser',
     description: 'The end user to erase.',
-    examples: [{ user: 'ann', owner: '0192f0c1-7b6a-7c3e-9a4d-2f1e8b7c6d5a' }],
+    examples: [{ end_user: 'ann', owner_id: '0192f0c1-7b6a-7c3e-9a4d-2f1e8b7c6d5a' }],
   },
 )
 

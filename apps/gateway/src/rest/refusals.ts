@@ -110,13 +110,13 @@ function countsInput({ format: _format, ...filter }: CountsParameters) {
 
 interface Conditions {
   readonly key_id?: string
-  readonly user_id?: string
+  readonly owner_id?: string
   readonly limit_name?: string
 }
 
 /** The conditions of a query by core's names. */
-function conditionsOf<Rest>({ key_id, user_id, limit_name, ...rest }: Conditions & Rest) {
-  return { ...rest, keyId: key_id, userId: user_id, limitName: limit_name }
+function conditionsOf<Rest>({ key_id, owner_id, limit_name, ...rest }: Conditions & Rest) {
+  return { ...rest, keyId: key_id, ownerId: owner_id, limitName: limit_name }
 }
 
 function judgeList(request: FastifyRequest, { query }: SoundRequest): void {
@@ -130,7 +130,7 @@ function judgeList(request: FastifyRequest, { query }: SoundRequest): void {
 
 const Filters = {
   key_id: Type.Optional(Type.String({ maxLength: 64, description: REFUSAL_DESCRIPTIONS.ofKey })),
-  user_id: Type.Optional(Type.String({ maxLength: 64, description: REFUSAL_DESCRIPTIONS.ofUser })),
+  owner_id: Type.Optional(Type.String({ maxLength: 64, description: REFUSAL_DESCRIPTIONS.ofUser })),
   agent: Type.Optional(Type.String({ maxLength: 32, description: REFUSAL_DESCRIPTIONS.toAgent })),
   reason: Type.Optional(Type.String({ maxLength: 64, description: REFUSAL_DESCRIPTIONS.ofReason })),
   // `limit` is the size of a page.

@@ -172,7 +172,7 @@ test.each(['usage', 'calls'])('%s rejects unknown parameters and invalid values'
     ['agent=difi', /^query\.agent: /],
     ['agent=%00', /^query\.agent: must not contain control/],
     ['key_id=a%00b', /^query\.key_id: must not contain control/],
-    ['user_id=%0a', /^query\.user_id: must not contain control/],
+    ['owner_id=%0a', /^query\.owner_id: must not contain control/],
     ['from=2026-02-30', /^query\.from: /],
     ['to=2026-02-30T00:00:00Z', /^query\.to: /],
     ['from=0000-01-01', /^query\.from: /],

@@ -159,19 +159,19 @@ function judgeCalls(request: FastifyRequest, { query }: SoundRequest): void {
 
 interface Conditions {
   readonly key_id?: string
-  readonly user_id?: string
+  readonly owner_id?: string
   readonly end_user?: string
   readonly outcome?: string
 }
 
 /** The conditions of a query by core's names. */
-function conditionsOf<Rest>({ key_id, user_id, end_user, outcome, ...rest }: Conditions & Rest) {
-  return { ...rest, keyId: key_id, userId: user_id, endUser: end_user, outcome: outcome?.split(',') }
+function conditionsOf<Rest>({ key_id, owner_id, end_user, outcome, ...rest }: Conditions & Rest) {
+  return { ...rest, keyId: key_id, ownerId: owner_id, endUser: end_user, outcome: outcome?.split(',') }
 }
 
 const Filters = {
   key_id: Type.Optional(Type.String({ maxLength: 64, description: CALL_DESCRIPTIONS.ofKey })),
-  user_id: Type.Optional(Type.String({ maxLength: 64, description: CALL_DESCRIPTIONS.ofUser })),
+  owner_id: Type.Optional(Type.String({ maxLength: 64, description: CALL_DESCRIPTIONS.ofUser })),
   agent: Type.Optional(
     Type.String({
       maxLength: 32,

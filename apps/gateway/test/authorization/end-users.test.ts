@@ -266,7 +266,7 @@ describe('a conversation', () => {
     expect(await of(ANN)).not.toBe(await of(BOB))
     expect(await listed()).toEqual([])
     expect(await listed(undefined, 'premium')).toHaveLength(2)
-    const filtered = await ask(`/api/v1/conversations?user=${encodeURIComponent(ANN)}`, { endUser: BOB })
+    const filtered = await ask(`/api/v1/conversations?end_user=${encodeURIComponent(ANN)}`, { endUser: BOB })
     expect(filtered.json().data.items).toEqual([])
   })
 })

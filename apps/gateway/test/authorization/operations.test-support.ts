@@ -124,7 +124,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
   eraseEndUser: {
     method: 'endUsers.erase',
-    body: ({ all }) => ({ user: 'nobody', owner: all.callers.premium.ownerId }),
+    body: ({ all }) => ({ end_user: 'nobody', owner_id: all.callers.premium.ownerId }),
   },
   listRefusals: { method: 'refusals.list', query: '?limit_name=a' },
   countRefusals: { method: 'refusals.counts', query: '?limit_name=a' },

@@ -3773,7 +3773,7 @@ export interface components {
          *       "agent": "fastgpt",
          *       "app": "demo",
          *       "owner_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a12",
-         *       "user": "ann",
+         *       "end_user": "ann",
          *       "name": "Holiday plans",
          *       "created_at": "2026-11-20T08:30:00.000Z",
          *       "last_activity_at": "2026-11-20T09:02:00.000Z",
@@ -3804,7 +3804,7 @@ export interface components {
              */
             owner_id: string;
             /** The end user that the calls named; empty if they named none. */
-            user: string;
+            end_user: string;
             /** The name; null as long as nobody has named it. */
             name: string | null;
             /**
@@ -3991,15 +3991,15 @@ export interface components {
         /**
          * The end user to erase.
          * @example {
-         *       "user": "ann",
-         *       "owner": "0192f0c1-7b6a-7c3e-9a4d-2f1e8b7c6d5a"
+         *       "end_user": "ann",
+         *       "owner_id": "0192f0c1-7b6a-7c3e-9a4d-2f1e8b7c6d5a"
          *     }
          */
         EraseEndUser: {
             /** The end user, by the name that its calls gave. */
-            user: string;
+            end_user: string;
             /** The id of the user to whom the API keys of the calls belong. Administrators must name one; for all others it is their own. */
-            owner?: string;
+            owner_id?: string;
         };
         /**
          * An event of the audit log: who did what to what, when, and what it was before and after. Each event is chained to the one before by its hash. Chats are in the ledger, and not here.
@@ -5476,7 +5476,7 @@ export interface operations {
                 /** Only calls of the API key with this id. */
                 key_id?: string;
                 /** Only calls of the API keys of the user with this id. */
-                user_id?: string;
+                owner_id?: string;
                 /** Only calls to this agent, such as `fastgpt`, which must be configured or have been called before. */
                 agent?: string;
                 /** Only calls for which the platform named this model; an empty text stands for calls for which it named none. */
@@ -5551,7 +5551,7 @@ export interface operations {
                 /** Only calls of the API key with this id. */
                 key_id?: string;
                 /** Only calls of the API keys of the user with this id. */
-                user_id?: string;
+                owner_id?: string;
                 /** Only calls to this agent, such as `fastgpt`, which must be configured or have been called before. */
                 agent?: string;
                 /** Only calls for which the platform named this model; an empty text stands for calls for which it named none. */
@@ -5672,7 +5672,7 @@ export interface operations {
                 /** Only requests with the API key with this id. */
                 key_id?: string;
                 /** Only requests with the API keys and access tokens of the user with this id. */
-                user_id?: string;
+                owner_id?: string;
                 /** Only requests for this agent, such as `fastgpt`, which must be configured or have been called before; an empty text stands for requests that named none, and `other` for those that named one that is not configured. */
                 agent?: string;
                 /** Only requests that were refused for this reason: a stable word of an error, such as `rate_limited`. */
@@ -5731,7 +5731,7 @@ export interface operations {
                 /** Only requests with the API key with this id. */
                 key_id?: string;
                 /** Only requests with the API keys and access tokens of the user with this id. */
-                user_id?: string;
+                owner_id?: string;
                 /** Only requests for this agent, such as `fastgpt`, which must be configured or have been called before; an empty text stands for requests that named none, and `other` for those that named one that is not configured. */
                 agent?: string;
                 /** Only requests that were refused for this reason: a stable word of an error, such as `rate_limited`. */
@@ -5796,13 +5796,13 @@ export interface operations {
                 /** Only conversations with this app; empty for those without one. */
                 app?: string;
                 /** Only conversations of this end user; empty for those without one. */
-                user?: string;
+                end_user?: string;
                 /** Only conversations that the client names by this id. */
                 conversation?: string;
                 /** Only conversations with this in their name, in the id of the client or in the end user, without regard to case. Every character stands for itself. A blank text selects all. */
                 search?: string;
                 /** Only conversations of this user. Only administrators see those of others. */
-                owner?: string;
+                owner_id?: string;
                 /** The format of the response; the default is `json`. */
                 format?: "json" | "csv";
             };
@@ -5985,7 +5985,7 @@ export interface operations {
                              */
                             owner_id: string;
                             /** The end user that the calls named; empty if they named none. */
-                            user: string;
+                            end_user: string;
                             /** The name; null as long as nobody has named it. */
                             name: string | null;
                             /**
@@ -6133,8 +6133,8 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "user": "ann",
-                 *       "owner": "0192f0c1-7b6a-7c3e-9a4d-2f1e8b7c6d5a"
+                 *       "end_user": "ann",
+                 *       "owner_id": "0192f0c1-7b6a-7c3e-9a4d-2f1e8b7c6d5a"
                  *     }
                  */
                 "application/json": components["schemas"]["EraseEndUser"];

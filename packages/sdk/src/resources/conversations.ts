@@ -39,7 +39,7 @@ export class Conversations {
    *
    * @example
    * ```ts
-   * for await (const { id, name, conversation, turns } of client.conversations.list({ user: 'ann' })) {
+   * for await (const { id, name, conversation, turns } of client.conversations.list({ end_user: 'ann' })) {
    *   console.log(id, name ?? conversation, turns)
    * }
    * ```

@@ -22,7 +22,7 @@ export class EndUsers {
    * @example
    * ```ts
    * const { id: owner } = await client.users.me()
-   * const { complete, pseudonym, agents } = await client.endUsers.erase({ user: 'ann', owner })
+   * const { complete, pseudonym, agents } = await client.endUsers.erase({ end_user: 'ann', owner_id: owner })
    * console.log(complete, pseudonym)
    * for (const { agent, remaining, reason } of agents) console.log(agent, remaining, reason)
    * ```

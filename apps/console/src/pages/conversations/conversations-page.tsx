@@ -34,8 +34,8 @@ export function ConversationsPage() {
     client.conversations.csv({
       ...(search && { search }),
       ...(agent && { agent }),
-      ...(endUser && { user: endUser }),
-      ...(user && { owner: user }),
+      ...(endUser && { end_user: endUser }),
+      ...(user && { owner_id: user }),
     })
   return (
     <Page title={t('title')} lead={t('lead')} actions={<SaveCsv name="conversations.csv" read={csv} />}>

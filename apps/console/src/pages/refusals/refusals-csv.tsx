@@ -15,7 +15,7 @@ export function RefusalsCsv({ search, now }: RefusalsCsvProps) {
       ...rangeOf(search, now),
       ...(agent && { agent }),
       ...(key && { key_id: key }),
-      ...(user && { user_id: user }),
+      ...(user && { owner_id: user }),
       ...(reason && { reason }),
       ...(limit && { limit_name: limit }),
       ...(requestId && { request_id: requestId }),

@@ -23,14 +23,14 @@ export interface ConditionsInput extends ScopeFilter {
 export interface Conditions extends Omit<ConditionsInput, 'outcome'> {}
 
 /** @throws Problem `invalid_request` with all mistakes */
-export function parseConditions({ agent, app, model, endUser, keyId, userId }: ConditionsInput): Conditions {
+export function parseConditions({ agent, app, model, endUser, keyId, ownerId }: ConditionsInput): Conditions {
   const texts = allOf({
     agent: () => textOf('agent', agent, AGENT_LENGTH_MAX),
     app: () => textOf('app', app, NAME_LENGTH_MAX),
     model: () => textOf('model', model, NAME_LENGTH_MAX),
     endUser: () => textOf('endUser', endUser, NAME_LENGTH_MAX),
   })
-  return { keyId, userId, ...texts }
+  return { keyId, ownerId, ...texts }
 }
 
 /** What the words for outcomes stand for in a report. */

@@ -17,7 +17,7 @@ test.each([
     granularity: granularity ?? 'day',
     groupBy: [],
     keyId: undefined,
-    userId: undefined,
+    ownerId: undefined,
     agent: undefined,
     app: undefined,
     model: undefined,

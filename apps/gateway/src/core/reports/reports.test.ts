@@ -178,7 +178,7 @@ test('every number equals that of the ledger, for all users, a user, a key and a
     calls.filter(({ ownerId }) => ownerId === owner.userId),
   )
   expectTruth(
-    (await ask(admin, { userId: owner.userId })).totals,
+    (await ask(admin, { ownerId: owner.userId })).totals,
     calls.filter(({ ownerId }) => ownerId === owner.userId),
   )
   expectTruth(
@@ -279,7 +279,7 @@ test('filters hold in every combination, for all users, a user and a key, howeve
       ({ outcome }) => outcome === 'done' || outcome === 'rejected',
     ],
     key: [{ keyId: sample.keyId }, ({ keyId }) => keyId === sample.keyId],
-    user: [{ userId: sample.ownerId }, ({ ownerId }) => ownerId === sample.ownerId],
+    user: [{ ownerId: sample.ownerId }, ({ ownerId }) => ownerId === sample.ownerId],
   }
   const all = Object.values(conditions)
   const { usage } = usageOf('server')
@@ -342,7 +342,7 @@ test("no caller reads another user's usage, whatever the groups", async () => {
       calls.filter(({ ownerId }) => ownerId === owner.userId).length,
     )
   }
-  await expect(ask(owner, { userId: other.userId })).rejects.toMatchObject({ reason: 'user_not_found' })
+  await expect(ask(owner, { ownerId: other.userId })).rejects.toMatchObject({ reason: 'user_not_found' })
   await expect(ask(owner, { keyId: keys[2]?.id })).rejects.toMatchObject({ reason: 'key_not_found' })
 })
 
@@ -351,7 +351,7 @@ test('end users are combined with every other group, for all users, a user and a
   const views: [Principal, Partial<ReportQuery>, (call: Call) => boolean][] = [
     [admin, {}, () => true],
     [admin, { keyId: key.id }, ({ keyId }) => keyId === key.id],
-    [admin, { userId: owners[1].userId }, ({ ownerId }) => ownerId === owners[1].userId],
+    [admin, { ownerId: owners[1].userId }, ({ ownerId }) => ownerId === owners[1].userId],
     [owners[0], {}, ({ ownerId }) => ownerId === owners[0].userId],
     [key.caller, {}, ({ keyId }) => keyId === key.id],
   ]

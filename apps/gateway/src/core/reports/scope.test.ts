@@ -54,8 +54,8 @@ const MATRIX: Record<string, readonly (object | 'user_not_found' | 'key_not_foun
 
 const FILTERS = [
   {},
-  { userId: me },
-  { userId: other },
+  { ownerId: me },
+  { ownerId: other },
   { keyId: myKey },
   { keyId: myOtherKey },
   { keyId: othersKey },
@@ -81,12 +81,12 @@ describe.each(Object.entries(MATRIX))('%s', (name, row) => {
   )
 
   test("a key of one user together with another user's id is not found", async () => {
-    expect(await seen(name, { userId: me, keyId: othersKey })).toBe('key_not_found')
+    expect(await seen(name, { ownerId: me, keyId: othersKey })).toBe('key_not_found')
   })
 
   test.each(['key', 'user'])('an invalid id of a %s fails like one that does not exist', async (kind) => {
     const filters = [unknownId, 'no id', "' OR 1=1"].map((id) =>
-      kind === 'key' ? { keyId: id } : { userId: id },
+      kind === 'key' ? { keyId: id } : { ownerId: id },
     )
     const results = await Promise.all(filters.map((filter) => seen(name, filter)))
     expect(results).toEqual(Array(3).fill(`${kind}_not_found`))

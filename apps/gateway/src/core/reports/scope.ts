@@ -19,7 +19,7 @@ type OwnerScope =
 
 export interface ScopeFilter {
   readonly keyId?: string | undefined
-  readonly userId?: string | undefined
+  readonly ownerId?: string | undefined
 }
 
 /**
@@ -27,11 +27,11 @@ export interface ScopeFilter {
  *
  * @throws Problem `key_not_found`, `user_not_found`, both for ids that do not exist and for those of other owners
  */
-export async function scopeOf(sql: Sql, caller: Principal, { keyId, userId }: ScopeFilter): Promise<Scope> {
+export async function scopeOf(sql: Sql, caller: Principal, { keyId, ownerId }: ScopeFilter): Promise<Scope> {
   const own = ownScopeOf(caller)
-  await requireKnownOwner(sql, caller, userId)
+  await requireKnownOwner(sql, caller, ownerId)
   const narrowed: Scope =
-    userId === undefined || own.kind !== 'all' ? own : { ...own, kind: 'owner', ownerId: userId }
+    ownerId === undefined || own.kind !== 'all' ? own : { ...own, kind: 'owner', ownerId }
   return keyId === undefined ? narrowed : ofKey(sql, narrowed, keyId)
 }
 

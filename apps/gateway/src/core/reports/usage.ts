@@ -84,7 +84,7 @@ export function createUsage({
         signal?: AbortSignal,
       ): Promise<ReadonlyMap<string, Report>> {
         reads.requirePlace({ owner: caller.userId, signal })
-        const query = { ...queryBefore(report), keyId: undefined, userId: undefined }
+        const query = { ...queryBefore(report), keyId: undefined, ownerId: undefined }
         return readReportsOfKeys(deps, caller, keyIds, query, signal)
       },
       /**
@@ -106,7 +106,7 @@ export function createUsage({
         onLimit?: OnLimit,
         signal?: AbortSignal,
       ): Promise<ReadonlyMap<string, Report>> {
-        const query = parseReportQuery({ ...input, keyId: undefined, userId: undefined }, runtime.now())
+        const query = parseReportQuery({ ...input, keyId: undefined, ownerId: undefined }, runtime.now())
         await requireRead(reads, limits.reports, caller, onLimit, signal)
         return readReportsOfKeys(deps, caller, keyIds, query, signal)
       },

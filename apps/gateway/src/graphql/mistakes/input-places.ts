@@ -40,7 +40,6 @@ const ID_NAMES: Readonly<Record<string, string>> = {
   agent: 'agentId',
   app: 'appId',
   conversation: 'conversationId',
-  userId: 'ownerId',
 }
 
 const ANSWER_NAMES: Readonly<Record<string, string>> = { pause: 'pauseId', option: 'optionId' }

@@ -64,7 +64,7 @@ export class PreviousReports {
   }
 
   async #readOne(query: ReturnType<typeof queryBefore>): Promise<Report> {
-    const { keyId, userId, ...input } = query
+    const { keyId, ownerId, ...input } = query
     // The key belongs to the user, if both are given: the report itself would have been refused otherwise.
     if (keyId === undefined) return this.#read.report(query)
     return (await this.#loaders.report(keyId, input)) ?? fail('key_not_found')

@@ -24,7 +24,7 @@ export function CsvButton() {
       ...(compare === true && { compare_from: compareFrom, compare_to: compareTo }),
       ...(agent !== undefined && { agent }),
       ...(key !== undefined && { key_id: key }),
-      ...(user !== undefined && { user_id: user }),
+      ...(user !== undefined && { owner_id: user }),
     })
   }
   return <SaveCsv name={csvName(search, new Date())} read={read} />

@@ -144,7 +144,7 @@ test('the downloads of a user are single events up to a bound, and commands of a
 
 test('a download has its filter on record, without the names of end users, which could not be erased', async () => {
   const userId = v7()
-  const filter = { agent: 'dify', end_user: 'ann', user: 'ann', conversation: 'ann/1', search: 'ann' }
+  const filter = { agent: 'dify', end_user: 'ann', conversation: 'ann/1', search: 'ann' }
   await logOn('server').exported({ ...user, userId }, 'conversations', filter)
   const [event] = await auditEventsOf(services.database.sql, { user_id: userId })
   expect(event?.after).not.toContain('ann')

@@ -81,7 +81,7 @@ export function createAuditLog({ database: { sql }, limits, reads, audit }: Audi
 }
 
 /** Parameters that select by what end users are called, or may contain it. */
-const NAMES = ['end_user', 'user', 'conversation', 'search']
+const NAMES = ['end_user', 'conversation', 'search']
 
 /** The log cannot be changed when an end user is erased, so it has only that such a parameter was given. */
 function withoutNames(parameters: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {

@@ -43,7 +43,7 @@ export function parseRequestId(text: string | undefined): string | undefined {
 /** @throws Problem `invalid_request` with all mistakes */
 export function parseRefusalConditions({
   keyId,
-  userId,
+  ownerId,
   agent,
   reason,
   limitName,
@@ -53,5 +53,5 @@ export function parseRefusalConditions({
     reason: () => ifGiven(reason, knownReason),
     limitName: () => textOf('limitName', limitName, NAME_LENGTH_MAX),
   })
-  return { keyId, userId, ...words }
+  return { keyId, ownerId, ...words }
 }

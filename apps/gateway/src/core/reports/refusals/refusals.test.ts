@@ -63,9 +63,11 @@ describe.each(['embedded', 'server'] as const)('single refusals, %s', (kind) => 
     expect(await seen(key.caller)).toEqual([first])
     expect(await seen(foreign.caller)).toEqual([theirs])
     expect(await seen(admin, { keyId: otherKey.id })).toEqual([second])
-    expect(await seen(admin, { userId: foreign.ownerId })).toEqual([theirs])
+    expect(await seen(admin, { ownerId: foreign.ownerId })).toEqual([theirs])
     await expect(seen(owner, { keyId: foreign.id })).rejects.toMatchObject({ reason: 'key_not_found' })
-    await expect(seen(owner, { userId: foreign.ownerId })).rejects.toMatchObject({ reason: 'user_not_found' })
+    await expect(seen(owner, { ownerId: foreign.ownerId })).rejects.toMatchObject({
+      reason: 'user_not_found',
+    })
   })
 
   test('every condition selects refusals, for the list, the count and the export', async () => {
