@@ -3,7 +3,7 @@
  * test checks that it is reported.
  *
  *   core ← http ← {rest, openai, graphql, console}
- *   http ← records ← {rest, process}
+ *   http ← {records, resources} ← {rest, process}, and resources ← graphql
  *   core ← ops
  *   {config, core, ops} ← composition ← server ← process ← cli, and server mounts the faces
  */
@@ -22,6 +22,7 @@ const ALL = [
   'ops',
   'process',
   'records',
+  'resources',
   'rest',
   'server',
 ]
@@ -136,9 +137,15 @@ module.exports = {
       { path: `${SRC}/records/` },
       { path: allExcept('core', 'http', 'records') },
     ),
-    face('rest', 'records'),
+    rule(
+      'resources-are-no-face',
+      'Every face is made of the definitions of resources, so they know none.',
+      { path: `${SRC}/resources/` },
+      { path: allExcept('core', 'http', 'resources') },
+    ),
+    face('rest', 'records', 'resources'),
     face('openai'),
-    face('graphql'),
+    face('graphql', 'resources'),
     face('console'),
     rule(
       'ops-watches-core',
@@ -168,7 +175,7 @@ module.exports = {
       'server-mounts-the-faces',
       'The server puts guards and faces together; the process starts it.',
       { path: `${SRC}/server/` },
-      { path: `${SRC}/(cli|composition|process|records)/`, pathNot: BUILT_GATEWAY },
+      { path: `${SRC}/(cli|composition|process|records|resources)/`, pathNot: BUILT_GATEWAY },
     ),
     rule(
       'gateway-knows-no-http',

@@ -44,9 +44,6 @@ const OWN_WORDS = new Set([
   'Call.conversation',
   'Call.id',
   'Call.outcome',
-  'GatewayProcess.state',
-  'GatewayProcessConcern.concern',
-  'ProcessConfiguration.state',
   'LoginPayload.accessToken',
   'LoginPayload.user',
   'Quota.quotaPeriod',
@@ -86,7 +83,9 @@ test('a field of both interfaces has the same description in both', () => {
       if (field === undefined) continue
       compared.add(place)
       const texts = [schema.description?.replace(' (ISO 8601, UTC).', '.'), field.description]
-      if (texts[0] !== texts[1] && !OWN_WORDS.has(place)) differing.set(place, texts)
+      // OpenAPI has no place for the meanings of the words of an enum, so that they follow the description.
+      const isSame = texts[0] === texts[1] || texts[0]?.startsWith(`${texts[1]} \``)
+      if (!isSame && !OWN_WORDS.has(place)) differing.set(place, texts)
       compare(objectIn(schema), getNamedType(field.type as GraphQLOutputType))
     }
   }

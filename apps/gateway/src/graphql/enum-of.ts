@@ -1,3 +1,5 @@
+import type { EnumRef } from '@pothos/core'
+import type { Vocabulary } from '#resources/vocabulary.ts'
 import { builder } from './builder.ts'
 
 interface EnumTexts<Word extends string> {
@@ -44,4 +46,15 @@ export function openEnumOf<Word extends string>(
 
 export function knownOrOther<Word extends string>(words: readonly Word[], word: string): Word | typeof OTHER {
   return words.find((known) => known === word) ?? OTHER
+}
+
+const enums = new Map<string, EnumRef<typeof builder.$inferSchemaTypes, string>>()
+
+/** The enum of a vocabulary, which several types may have. */
+export function vocabularyEnum({ name, description, words, meanings, isOpen }: Vocabulary) {
+  const known = enums.get(name)
+  if (known !== undefined) return known
+  const type = (isOpen ? openEnumOf : enumOf)(name, words, { description, values: meanings })
+  enums.set(name, type)
+  return type
 }

@@ -26,14 +26,14 @@ import type { Principal } from '#core/requests/principal.ts'
 import type { ProcessTasks, Services } from '#core/services/services.ts'
 import type { ApiKey, User } from '#generated/prisma/client.ts'
 import type { RunCommand } from '#ops/command-socket.ts'
-import { auditRecord, storedAuditRecord } from '#records/audit-record.ts'
 import { deploymentRecord } from '#records/deployment-record.ts'
 import { erasedRecord } from '#records/end-user-record.ts'
 import { createdKeyRecord, keyRecord } from '#records/key-record.ts'
-import { processRecord, reloadRecord } from '#records/process-record.ts'
-import { refusalCountRecord, refusalRecord } from '#records/refusal-record.ts'
 import { callRecorder, instancesIn, reportRecord } from '#records/usage-record.ts'
 import { fullUserRecord } from '#records/user-record.ts'
+import { AUDIT_EVENT, storedAuditRecord } from '#resources/audit-event.ts'
+import { GATEWAY_PROCESS, RELOAD } from '#resources/gateway-process.ts'
+import { REFUSAL, REFUSAL_COUNT } from '#resources/refusal.ts'
 
 /** The commands of the command line, by their names. */
 type Commands = ReturnType<typeof commandsOf>
@@ -200,16 +200,16 @@ function commandsOf(
       const page = await readOrderedPage({ limit, cursor }, (query) =>
         refusals.list(operator(), filter, query),
       )
-      return { refusals: page.items.map(refusalRecord), nextCursor: page.nextCursor }
+      return { refusals: page.items.map(REFUSAL.record), nextCursor: page.nextCursor }
     },
     async 'refusals counts'(input: OfOwner & RefusalCountsInput) {
       const counts = await refusals.counts(operator(), await withOwner(input))
-      return counts.map(refusalCountRecord)
+      return counts.map(REFUSAL_COUNT.record)
     },
     async 'audit list'({ username, limit, cursor, ...input }: ByUser & PageRequest & AuditInput) {
       const filter = { ...input, userId: await idOf(username) }
       const page = await readOrderedPage({ limit, cursor }, (query) => audit.list(operator(), filter, query))
-      return { events: page.items.map(auditRecord), nextCursor: page.nextCursor }
+      return { events: page.items.map(AUDIT_EVENT.record), nextCursor: page.nextCursor }
     },
     /**
      * A batch of the events, newest first, with the texts that were hashed; none after the last one. `before` is the number of
@@ -221,8 +221,8 @@ function commandsOf(
       return events.map(storedAuditRecord)
     },
     processes: async ({ state }: { state?: string | undefined }) =>
-      (await processes.list(operator(), { state })).map(processRecord),
-    reload: async () => reloadRecord(await configuration.reload(operator())),
+      (await processes.list(operator(), { state })).map(GATEWAY_PROCESS.record),
+    reload: async () => RELOAD.record(await configuration.reload(operator())),
     async 'uploads sweep'() {
       await auditTasks.append(by, { operation: 'uploads.sweep', target: 'upload' })
       let expired = 0

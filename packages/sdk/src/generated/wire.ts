@@ -3711,7 +3711,7 @@ export interface components {
              * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
              */
             owner_id: string;
-            /** The interface through which the request came. */
+            /** The interface through which the request came. `rest`: the REST API. `openai`: OpenAI's chat completions. `graphql`: the GraphQL API. `responses`: OpenAI's Responses API. */
             face: "rest" | "openai" | "graphql" | "responses" | (string & {});
             /** The template of the path, such as `/api/v1/users/:id`, or the root field of the GraphQL operation; `/graphql` if that was refused before it ran. */
             route: string;
@@ -4043,7 +4043,7 @@ export interface components {
             at: string;
             /** What was done, such as `users.update`. */
             operation: string;
-            /** Whether it was done, was refused or failed. */
+            /** Whether it was done, was refused or failed. `done`: it was done. `refused`: it was refused, because the caller may not do it. `failed`: it was tried and failed, such as a login with a wrong password. */
             result: "done" | "refused" | "failed" | (string & {});
             /** By what right it was done: `key` or `token` for a caller, `anonymous` without a credential, `command` for the command line, `gateway` for the gateway itself, or `database` for a statement of none of these. */
             actor: "key" | "token" | "anonymous" | "command" | "gateway" | "database" | (string & {});
@@ -4168,10 +4168,10 @@ export interface components {
                 /** The id of the deployment, unique within its agent. */
                 deployment: string;
                 /**
-                 * `half_open` if one call tries whether it works again, or the next one will; `open` if no call is sent there.
+                 * Whether the process sends calls there: `half_open` or `open`, since closed ones are not listed. `closed`: it does. `half_open`: one call tries whether it works again; others are not sent there. `open`: it does not, because too many calls failed.
                  * @enum {string}
                  */
-                breaker: "half_open" | "open";
+                breaker: "closed" | "half_open" | "open";
                 /** When the process stopped sending calls there; null if it did not report it. */
                 open_since: string | null;
                 /** Why, as the stable word of an error; null if it did not report it. */
@@ -5679,16 +5679,16 @@ export interface operations {
                 reason?: ErrorReason | (string & {});
                 /** Only requests that this limit or this part of the gateway refused, such as `chat`. */
                 limit_name?: string;
-                /** The format of the response; the default is `json`. */
-                format?: "json" | "csv";
+                /** Only refusals of the request with this id. */
+                request_id?: string;
                 /** Only requests refused at this time or later: ISO 8601 with a time zone, or a date, such as `2026-10-01`, which stands for the start of that day in `timezone`. */
                 from?: string;
                 /** Only requests refused before this time, in the same form as `from`, which must not be later: a date stands for the start of that day, which is not included. */
                 to?: string;
                 /** The IANA name of the time zone in which the days of `from` and `to` begin, such as `Asia/Shanghai`; UTC by default. */
                 timezone?: string;
-                /** Only refusals of the request with this id. */
-                request_id?: string;
+                /** The format of the response; the default is `json`. */
+                format?: "json" | "csv";
             };
             header?: never;
             path?: never;
@@ -5738,8 +5738,6 @@ export interface operations {
                 reason?: ErrorReason | (string & {});
                 /** Only requests that this limit or this part of the gateway refused, such as `chat`. */
                 limit_name?: string;
-                /** The format of the response; the default is `json`. */
-                format?: "json" | "csv";
                 /** Only requests refused at this time or later: ISO 8601 with a time zone, or a date, such as `2026-10-01`, which stands for the start of that day in `timezone`. The range begins with the minute that contains it. */
                 from?: string;
                 /** Only requests refused before this time, in the same form as `from`, which must be earlier. The range ends with the minute in which it lies; now by default. */
@@ -5748,6 +5746,8 @@ export interface operations {
                 timezone?: string;
                 /** The length of the buckets. Without `from`, the last hour is counted by the minute, the last day by the hour, or the last 30 days by the day; a range by the minute may be a day long. */
                 per?: "minute" | "hour" | "day";
+                /** The format of the response; the default is `json`. */
+                format?: "json" | "csv";
             };
             header?: never;
             path?: never;
@@ -6186,7 +6186,7 @@ export interface operations {
                 target_id?: string;
                 /** Only events of the request with this id. */
                 request_id?: string;
-                /** Only events of this time or later: ISO 8601 with a time zone, or a date, such as `2026-10-01`, which stands for the start of that day in `timezone`. */
+                /** Only events at this time or later: ISO 8601 with a time zone, or a date, such as `2026-10-01`, which stands for the start of that day in `timezone`. */
                 from?: string;
                 /** Only events before this time, in the same form as `from`, which must not be later: a date stands for the start of that day, which is not included. */
                 to?: string;

@@ -37,7 +37,7 @@ export interface GatewayProcess {
   readonly stoppedAt: Date | null
   readonly state: ProcessState
   /** Chats in progress as of the last heartbeat; null if it is not live, and for a process of a version that did not write them. */
-  readonly inFlight: number | null
+  readonly callsInFlight: number | null
   /** What it thought of the deployments that did not simply serve calls, as of the last heartbeat; empty if it is not live. */
   readonly breakers: readonly ProcessBreaker[]
   /** What it serves; null if it is not live, and for a process of a version that did not write it. */
@@ -143,7 +143,7 @@ function processOf(stored: Row): GatewayProcess {
     lastSeenAt: last_seen_at,
     configuration: configurationOf(stored),
     concerns: row.state === 'live' ? readConcerns(concerns) : [],
-    inFlight: agents?.reduce((sum, { inFlight }) => sum + inFlight, 0) ?? null,
+    callsInFlight: agents?.reduce((sum, { inFlight }) => sum + inFlight, 0) ?? null,
     breakers: (agents ?? []).flatMap(({ agent, deployments }) =>
       deployments.flatMap(({ id, breaker, openSince, reason }) =>
         breaker === 'closed'

@@ -1,20 +1,13 @@
 import type { DeploymentProcess, DeploymentRecord } from '#core/agents/deployments/describe-deployments.ts'
-import { BREAKER_STATES } from '#core/agents/deployments/load.ts'
 import { isAdmin } from '#core/requests/principal.ts'
 import { DEPLOYMENT_DESCRIPTIONS } from '#http/descriptions/deployment-descriptions.ts'
+import { BREAKER_STATE } from '#resources/deployment-words.ts'
 import { builder } from '../builder.ts'
 import { optionalCallerOf } from '../context.ts'
-import { enumOf } from '../enum-of.ts'
+import { vocabularyEnum } from '../enum-of.ts'
 import { Agent, AgentStatusType } from './agent.ts'
 
-export const BreakerState = enumOf('BreakerState', BREAKER_STATES, {
-  description: 'Whether the gateway sends calls to a deployment, after what earlier calls met there.',
-  values: {
-    closed: 'It does.',
-    half_open: 'One call tries whether it works again; others are not sent there.',
-    open: 'It does not, because too many calls failed.',
-  },
-})
+const BreakerState = vocabularyEnum(BREAKER_STATE)
 
 const Process = builder.objectRef<DeploymentProcess>('DeploymentProcess').implement({
   description: DEPLOYMENT_DESCRIPTIONS.process,

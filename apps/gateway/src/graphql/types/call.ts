@@ -1,13 +1,14 @@
 import { RATINGS } from '#core/conversations/rate-call.ts'
-import { CALL_FACES, CALL_KINDS, OUTCOMES } from '#core/ledger/call-kinds.ts'
+import { CALL_KINDS, OUTCOMES } from '#core/ledger/call-kinds.ts'
 import { attemptsOf, type ListedAttempt } from '#core/reports/call-attempts.ts'
 import type { CallInstance } from '#core/reports/call-instances.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
+import { CALL_FACE } from '#resources/call-words.ts'
 import { builder } from '../builder.ts'
 import { callerOf, type GraphqlContext, readCredential } from '../context.ts'
-import { knownOrOther, openEnumOf } from '../enum-of.ts'
+import { knownOrOther, openEnumOf, vocabularyEnum } from '../enum-of.ts'
 import { placeInFilter } from '../mistakes/place-in-filter.ts'
 import { conditionsOf } from '../reads/conditions-of.ts'
 import { foundOr } from '../reads/found-or.ts'
@@ -29,15 +30,7 @@ const CallKind = openEnumOf('CallKind', CALL_KINDS, {
   values: { chat: 'A chat with an agent.', upload: 'An upload of a file.' },
 })
 
-export const CallFace = openEnumOf('CallFace', CALL_FACES, {
-  description: 'The interface through which a call came.',
-  values: {
-    rest: 'The REST API.',
-    openai: "OpenAI's chat completions.",
-    graphql: 'This API.',
-    responses: "OpenAI's Responses API.",
-  },
-})
+const CallFace = vocabularyEnum(CALL_FACE)
 
 const Instance = builder.objectRef<CallInstance>('Instance').implement({
   description: 'A process of the gateway. It is identified by `Call.instanceId`.',
@@ -112,7 +105,7 @@ export const Call = builder.prismaObject('Call', {
       type: CallFace,
       description: CALL_DESCRIPTIONS.face,
       select: { face: true },
-      resolve: ({ face }) => knownOrOther(CALL_FACES, face),
+      resolve: ({ face }) => knownOrOther(CALL_FACE.words, face),
     }),
     agentId: t.exposeString('agent', {
       description: CALL_DESCRIPTIONS.agent,

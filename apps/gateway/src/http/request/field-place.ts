@@ -12,10 +12,6 @@ export function inBody(...path: FieldPath): FieldPlace {
   return { part: 'body', path }
 }
 
-export function inQuery(...path: FieldPath): FieldPlace {
-  return { part: 'query', path }
-}
-
 export function inHeader(name: string): FieldPlace {
   return { part: 'headers', path: [name] }
 }

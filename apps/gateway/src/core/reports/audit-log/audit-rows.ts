@@ -1,5 +1,4 @@
 import type { StoredEvent } from '#core/audit/event-hash.ts'
-import { isObject, type JsonObject, parseJson } from '#core/base/values/json.ts'
 import type { Sql } from '#core/database/database.ts'
 import { inSlices } from '#core/limits/sharing/read-in-slices.ts'
 import type { Slices } from '#core/limits/sharing/reads.ts'
@@ -7,7 +6,7 @@ import type { Selection } from '#core/reports/record-list.ts'
 import { refuseCursor } from '#core/requests/input/pagination.ts'
 import type { AuditQuery } from './audit-query.ts'
 
-/** An event of the audit log, with its place in the list. {@link stateOf} reads the texts of its states. */
+/** An event of the audit log, with its place in the list. Its states are the texts that were hashed. */
 export interface AuditEvent extends Omit<StoredEvent, 'n' | 'atMicros'> {
   readonly n: number
   /** ISO 8601 with the microseconds of the database, which are part of what is hashed. */
@@ -21,13 +20,6 @@ export interface AuditRows {
   readonly sql: Sql
   /** Undefined on a server, where one statement reads all. */
   readonly slices: Slices | undefined
-}
-
-/** A state before or after a change. What is not the JSON of an object is shown as the text that it is. */
-export function stateOf(text: string | null): JsonObject | null {
-  if (text === null) return null
-  const state = parseJson(text)
-  return isObject(state) ? state : { text }
 }
 
 /**

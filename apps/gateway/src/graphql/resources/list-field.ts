@@ -1,0 +1,90 @@
+import type { RecordList } from '#core/reports/record-list.ts'
+import { showLimit } from '#http/response/limit-headers.ts'
+import type { Condition, Conditions, ListDefinition, RangeTexts } from '#resources/define-list.ts'
+import type { Fields } from '#resources/fields.ts'
+import { builder } from '../builder.ts'
+import { callerOf, type GraphqlContext } from '../context.ts'
+import { vocabularyEnum } from '../enum-of.ts'
+import { placeInFilter } from '../mistakes/place-in-filter.ts'
+import { conditionsOf } from '../reads/conditions-of.ts'
+import { cursorConnection } from '../reads/ordered-connection.ts'
+import { BOUNDED_COUNT } from '../reads/total-count.ts'
+import { withoutNulls } from '../reads/without-nulls.ts'
+import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
+import { resourceType } from './resource-type.ts'
+
+/** The input with the conditions of a list and its range. */
+export function filterInput(name: string, description: string, conditions: Conditions, range: RangeTexts) {
+  return builder.inputType(name, {
+    description: `${description} All conditions must hold.`,
+    fields: (t) => ({
+      from: t.field({ type: 'DateTime', description: range.fromTime }),
+      to: t.field({ type: 'DateTime', description: range.toTime }),
+      ...Object.fromEntries(
+        Object.entries(conditions).map(([condition, given]) => [
+          given.kind === 'agent' ? `${condition}Id` : condition,
+          t.field({ type: typeOf(given), description: given.description }),
+        ]),
+      ),
+    }),
+  })
+}
+
+function typeOf({ kind, vocabulary }: Condition) {
+  if (vocabulary !== undefined) return vocabularyEnum(vocabulary)
+  return kind === 'id' ? 'ID' : 'String'
+}
+
+interface ListField<Row, Input> {
+  readonly name: string
+  readonly description: string
+  /** The name of its filter, and what that does. */
+  readonly filter: readonly [name: string, description: string]
+  /** What a page has, and what one item of it is. */
+  readonly page: string
+  readonly item: string
+  readonly listOf: (context: GraphqlContext) => RecordList<Input, Row>
+}
+
+/** A field of Query with a list whose pages go forwards, and which counts its items if it is asked to. */
+export function listField<Row extends { readonly cursor: string }, Input>(
+  { of, conditions, range }: ListDefinition<Row, Fields>,
+  { name, description, filter: [filterName, filterDescription], page, item, listOf }: ListField<Row, Input>,
+): void {
+  const type = resourceType(of)
+  const filterType = filterInput(filterName, filterDescription, conditions, range)
+  const connection = builder.connectionObject(
+    {
+      type,
+      name: `${of.name}Connection`,
+      description: `A page of ${page}.`,
+      fields: (t) => ({ totalCount: t.int(BOUNDED_COUNT) }),
+    },
+    { name: `${of.name}Edge`, description: `${item} and its place in the list.` },
+  )
+  builder.queryField(name, (t) =>
+    t.connection(
+      {
+        type,
+        extensions: HAS_OWN_LIMIT,
+        nullable: true,
+        description,
+        args: {
+          filter: t.arg({ type: filterType, description: filterDescription }),
+          timezone: t.arg.string({ required: true, defaultValue: 'UTC', description: range.timezoneName }),
+        },
+        resolve(_root, { filter, timezone, ...page }, context, info) {
+          const { signal } = context
+          const list = listOf(context)
+          const input = { ...conditionsOf(withoutNulls(filter)), timezone } as Input
+          const onLimit = showLimit(context.reply)
+          return cursorConnection(page, info, {
+            read: (query) => list.list(callerOf(context), input, query, onLimit, signal),
+            count: () => list.count(callerOf(context), input, onLimit, signal).catch(placeInFilter),
+          })
+        },
+      },
+      connection,
+    ),
+  )
+}
