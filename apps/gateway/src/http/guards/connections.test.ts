@@ -130,7 +130,8 @@ const post = (path: string, body: string, length = body.length) =>
   `POST ${path} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n${body}`
 const closed = (...of: readonly { socket: Duplex }[]) => of.map(({ socket }) => socket.destroyed)
 const answers = ({ text }: { text(): string }) => text().match(/HTTP\/1\.1 \d+/g)?.length ?? 0
-const areHeld = (count: number) => vi.waitFor(() => expect(held).toHaveLength(count), 20_000)
+const areHeld = (count: number) =>
+  vi.waitFor(() => expect(held).toHaveLength(count), { timeout: 20_000, interval: 5 })
 const says = ({ text }: { text(): string }, part: string | RegExp) =>
   vi.waitFor(() => expect(text()).toMatch(part), { timeout: 20_000, interval: 5 })
 
