@@ -71,9 +71,6 @@ const COUNT_TIMERS = globSync('{apps,packages}/**/*.test.ts', { exclude: ['**/no
 const SLOW = [
   // Every test starts from a database without a schema.
   'apps/gateway/src/core/database/migrations/migrate.server.test.ts',
-  // Both wait for time limits of real sockets.
-  'apps/gateway/src/http/guards/connections.test.ts',
-  'apps/gateway/src/http/guards/stalled-clients.test.ts',
 ]
 
 /** What end-to-end tests have in common, whichever database their gateways use. */
