@@ -2,6 +2,8 @@ import { randomInt } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { provenFiles } from './test/support/proven-files.ts'
+import { ReportProven } from './test/support/report-proven.ts'
 import { ReportSample } from './test/support/report-sample.ts'
 import { ReportSecondTries } from './test/support/report-second-tries.ts'
 import { servicesToTest } from './test/support/services.ts'
@@ -15,6 +17,9 @@ const { postgres, redis, s3 } = servicesToTest()
  * real processes one may meet a pause of the machine; what passed only then is listed at the end. `test` tries nothing twice.
  */
 const retry = Number(process.env.TEST_RETRY ?? 0)
+
+/** What `test:ci` leaves out, since it has passed and nothing has changed that it depends on. */
+const proven = process.env.TEST_ONLY_UNPROVEN ? provenFiles() : []
 
 /** Chooses the cases of products that `test` runs, and others in each run unless `TEST_SEED` names it. */
 const sampleSeed = process.env.TEST_SEED || String(randomInt(1_000_000))
@@ -66,9 +71,6 @@ const COUNT_TIMERS = globSync('{apps,packages}/**/*.test.ts', { exclude: ['**/no
 const SLOW = [
   // Every test starts from a database without a schema.
   'apps/gateway/src/core/database/migrations/migrate.server.test.ts',
-  // Both wait for time limits of real sockets.
-  'apps/gateway/src/http/guards/connections.test.ts',
-  'apps/gateway/src/http/guards/stalled-clients.test.ts',
 ]
 
 /** What end-to-end tests have in common, whichever database their gateways use. */
@@ -88,12 +90,12 @@ const rest = {
   ...e2e,
   retry,
   include: ['test/**/*.test.ts', ...SLOW],
-  exclude: ['**/node_modules/**', ...ESSENTIAL],
+  exclude: ['**/node_modules/**', ...ESSENTIAL, ...proven],
 }
 
 /** The essential ones have run on the embedded database, so only what depends on the database runs here as well. */
 const dependsOnDatabase = (file: string) => ON_EMBEDDED_TOO.includes(file)
-const exclude = ['**/node_modules/**', ...ESSENTIAL.filter((file) => !dependsOnDatabase(file))]
+const exclude = ['**/node_modules/**', ...proven, ...ESSENTIAL.filter((file) => !dependsOnDatabase(file))]
 
 /**
  * As Node resolves them: by default vite would add the condition `development`, of which `graphql` has a second copy, and
@@ -107,7 +109,7 @@ export default defineConfig({
   test: {
     // A file of `test/` starts its own gateways, and waits for them as long as it works.
     maxWorkers: availableParallelism() + 1,
-    reporters: ['default', new ReportSample(), new ReportSecondTries()],
+    reporters: ['default', new ReportSample(), new ReportSecondTries(), new ReportProven()],
     // The SDK of the A2A agent prints each call that the agent refuses or fails.
     onConsoleLog: (text) => !/^(?:Pre-stream error|Agent execution failed) /.test(text),
     projects: [

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { globSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { provenFiles } from '../test/support/proven-files.ts'
 import { ESSENTIAL, EXHAUSTIVE } from '../test/support/suites.ts'
 
 /*
@@ -12,7 +13,8 @@ import { ESSENTIAL, EXHAUSTIVE } from '../test/support/suites.ts'
  * Of the files whose cases are a product it runs an eighth of the cases, which `TEST_SEED` chooses.
  *
  * `--rest` runs the others instead, and every case of these files, on the services that the environment names, and `--all`
- * runs both. Other arguments go to vitest.
+ * runs both. `--ci` runs the rest without the heavy files that have passed since anything changed that they depend on. Other
+ * arguments go to vitest.
  */
 
 const root = fileURLToPath(new URL('../', import.meta.url))
@@ -43,9 +45,15 @@ const rest: Suite = {
   env: process.env,
 }
 
+const unproven: Suite = { ...rest, name: 'test:ci', env: { ...process.env, TEST_ONLY_UNPROVEN: '1' } }
+
 const [option, ...others] = process.argv.slice(2)
-const chosen = { '--all': [essential, rest], '--rest': [rest] }[option ?? '']
+const chosen = { '--all': [essential, rest], '--rest': [rest], '--ci': [unproven] }[option ?? '']
 const passedOn = chosen === undefined ? process.argv.slice(2) : others
+if (option === '--ci') {
+  console.log('Left out, because they have passed and nothing has changed since that they depend on:')
+  console.log(provenFiles().join('\n') || 'no file')
+}
 for (const suite of chosen ?? [essential]) {
   if (!(await passes(suite))) process.exitCode = 1
 }

@@ -1,9 +1,12 @@
 import { globSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { importedNames, withImportedFiles } from '../support/imports.ts'
+import { digestsOfHeavyFiles } from '../support/proven-files.ts'
 import {
   ESSENTIAL,
   EXHAUSTIVE,
+  HEAVY,
   ON_EMBEDDED_ANYWAY,
   ON_EMBEDDED_TOO,
   ON_SERVER_ALONE,
@@ -19,22 +22,9 @@ const files = globSync('test/**/*.test.ts', { cwd: ROOT, exclude: ['**/node_modu
 const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8')
 /** What a program is started with, and a browser. */
 const STARTS_A_PROCESS = /^(?:node:child_process|playwright-core)$/
-const importsOf = (file: string) =>
-  Array.from(textOf(file).matchAll(/^(?:import|export) (?!type )[^']*'([^']+)'/gm), ([, name = '']) => name)
-const known = new Map<string, boolean>()
 /** Whether a file, or what it imports of `test/`, can start a process. */
-function canStartProcess(file: string): boolean {
-  const found = known.get(file)
-  if (found !== undefined) return found
-  // For imports in a circle, until the answer is known.
-  known.set(file, false)
-  const can = importsOf(file).some((name) => {
-    const local = name.startsWith('.') ? join(dirname(file), name) : ''
-    return STARTS_A_PROCESS.test(name) || (local.startsWith('test/') && canStartProcess(local))
-  })
-  known.set(file, can)
-  return can
-}
+const canStartProcess = (file: string) =>
+  [...withImportedFiles(file)].flatMap(importedNames).some((name) => STARTS_A_PROCESS.test(name))
 
 test('a file whose subject is the database or its directory runs on the embedded one too', () => {
   const listed = new Set([...ON_EMBEDDED_ANYWAY, ...ON_EMBEDDED_TOO, ...ON_SERVER_ALONE])
@@ -61,6 +51,12 @@ test('the files that run a sample of their cases are those whose cases all run i
   const beside = globSync('{apps,packages}/**/*.test.{ts,tsx}', { cwd: ROOT, exclude: ['**/node_modules'] })
   const sampling = [...files, ...beside].filter((file) => /\bsampled\(/.test(textOf(file)))
   expect(sampling.sort()).toEqual([...EXHAUSTIVE].sort())
+})
+
+test('a heavy file runs once, in the rest, and every path that it depends on is there', () => {
+  const elsewhere = new Set([...ESSENTIAL, ...EXHAUSTIVE, ...ON_EMBEDDED_TOO])
+  expect(Object.keys(HEAVY).filter((file) => elsewhere.has(file) || !files.includes(file))).toEqual([])
+  expect(Object.keys(digestsOfHeavyFiles())).toEqual(Object.keys(HEAVY))
 })
 
 test('a file that starts a process or a browser says in one line why it needs one, and no other file does', () => {

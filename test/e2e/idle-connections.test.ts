@@ -73,15 +73,10 @@ describe.each([1, ...(onServer ? [2] : [])])('connections at their bound, worker
     return Number(/^trunkline_idle_connections_closed_total (\d+)$/m.exec(answer?.body ?? '')?.[1])
   }
 
-  test.each([
-    ['send nothing', ''],
-    ['never finish a request', 'GET /healthz HTTP/1.1\r\nHost: a\r\n'],
-    ['wait after an answer', 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n'],
-    [
-      'never send the body of a chat with an invented key',
-      `POST /api/v1/chat HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${makeApiKey(randomBytes)}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`,
-    ],
-  ])('idle ones of one address that %s keep nobody of another address out', async (_name, head) => {
+  test('those of one address that wait for the body of an invented key keep nobody of another address out', async () => {
+    const head =
+      `POST /api/v1/chat HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${makeApiKey(randomBytes)}\r\n` +
+      'Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{'
     const agent = new Agent({ keepAlive: true, maxSockets: 1, localAddress: OTHER_ADDRESS })
     try {
       const before = await closedIdle()

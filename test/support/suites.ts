@@ -124,3 +124,84 @@ export const ON_SERVER_ALONE: readonly string[] = [
 
 /** Files whose gateways use the embedded database even where there is a PostgreSQL server, so that running them once is enough. */
 export const ON_EMBEDDED_ANYWAY: readonly string[] = ['test/packages/trunkline.test.ts']
+
+const CORE = 'apps/gateway/src/core'
+const CLIENTS = 'test/clients'
+
+/** These files of a folder depend on these paths. */
+function heavy(folder: string, names: readonly string[], ...paths: readonly string[]) {
+  return Object.fromEntries(names.map((name) => [`${folder}/${name}.test.ts`, paths]))
+}
+
+/**
+ * Files that take long, and whose subject depends on a part of the sources: the paths of that part, from the root of the
+ * repository. `test:ci` runs them if anything there has changed since they passed (`proven-files.ts`), `test:rest` always.
+ */
+export const HEAVY: Readonly<Record<string, readonly string[]>> = {
+  // What clients of others accept of the two faces that are theirs.
+  ...heavy(
+    `${CLIENTS}/openai`,
+    [
+      'agents-with-tools',
+      'ai-sdk',
+      'claude-code-router',
+      'codex',
+      'completions-clients',
+      'kept-streams',
+      'langchain',
+      'litellm',
+      'openai',
+      'responses-clients',
+      'responses-compliance',
+      'responses-tools',
+      'two-turns',
+    ],
+    ...[CLIENTS, 'apps/gateway/src/openai', 'apps/gateway/src/http', `${CORE}/calls`, `${CORE}/reply-log`],
+  ),
+  ...heavy(
+    `${CLIENTS}/graphql`,
+    ['apollo-cache', 'examples', 'react-pages', 'relay', 'usage-page'],
+    ...[CLIENTS, 'apps/gateway/src/graphql', 'examples', 'docs'],
+  ),
+  // What is published, in the runtimes and compilers that it promises.
+  ...heavy(
+    `${CLIENTS}/packages`,
+    ['published-files', 'sandbox-in-runtimes', 'sdk-in-runtimes', 'typescript'],
+    ...[CLIENTS, 'packages'],
+  ),
+  ...heavy(
+    `${CLIENTS}/sdk`,
+    ['ai-sdk', 'examples', 'graphql', 'kept-chat-page', 'plain-chat-page'],
+    ...[CLIENTS, 'packages/sdk', 'examples', 'docs', `${CORE}/reply-log`],
+  ),
+  ...heavy('test/packages', ['install'], 'packages', 'package.json', 'pnpm-workspace.yaml', 'scripts'),
+  ...heavy(
+    'test/deploy',
+    ['compose', 'image'],
+    ...['deploy', 'packages/trunkline', 'apps/gateway/src/process', 'apps/gateway/src/server'],
+  ),
+  // Backups and moves between databases and storages.
+  ...heavy(
+    'test/scale',
+    ['dump-and-restore', 'transfer', 'transfer-files'],
+    ...['prisma', 'apps/gateway/src/cli', `${CORE}/database`, `${CORE}/uploads`],
+  ),
+  // Poolers, full and unwritable disks, secrets: how a process holds its database.
+  ...heavy(
+    'test/scale',
+    ['full-database-disk', 'pgbouncer', 'secret-rotation', 'unwritable-database'],
+    ...['prisma', 'apps/gateway/src/process', `${CORE}/accounts/auth`, `${CORE}/database`, `${CORE}/ledger`],
+  ),
+  ...heavy(
+    'test/scale',
+    ['storage-faults', 'storage-outage', 'uploads-replicas'],
+    ...[`${CORE}/uploads`, `${CORE}/calls/receiving`],
+  ),
+  ...heavy('test/scale', ['name-server-outage'], `${CORE}/agents/upstream`, `${CORE}/base`),
+  ...heavy('test/scale', ['kept-transcripts'], `${CORE}/agents`, `${CORE}/reply-log`),
+  ...heavy(
+    'test/scale',
+    ['erasure'],
+    ...[`${CORE}/erasure`, `${CORE}/conversations`, `${CORE}/calls/conversation`, `${CORE}/ledger`],
+  ),
+}

@@ -382,7 +382,7 @@ export const SETTINGS = {
       }),
       stalledMs: timerMs(120_000, {
         description:
-          'A client that accepts no data for this time, although data waits for it, is disconnected. A slow reader is not.',
+          'A client that accepts no data for this time, although data waits for it, is disconnected, after twice this time at the latest. A slow reader is not, if it takes 1.5 MB in this time; the system may accept data in steps of that size.',
       }),
     },
     { description: 'Chats, and the bounds of all requests.' },

@@ -9,14 +9,11 @@ import { addressMatcher } from '#core/limits/address-ranges.ts'
 import { graphqlRoutes } from '#graphql/routes.ts'
 import { schemaRoute } from '#graphql/schema-route.ts'
 import { IDEMPOTENCY_KEY } from '#http/chat/kept-request.ts'
-import { limitBodyTime } from '#http/guards/body-time.ts'
 import { answerClientError, type Refusing } from '#http/guards/client-error.ts'
 import { closeRequests } from '#http/guards/closed-requests.ts'
-import { boundConnections, type Connections, refuseBeyondBound } from '#http/guards/connections.ts'
+import { guardConnections } from '#http/guards/connections.ts'
 import { createLargeBodyGuard } from '#http/guards/large-bodies.ts'
-import { boundPipelining } from '#http/guards/pipelining.ts'
 import { refuseUntilPrepared } from '#http/guards/readiness.ts'
-import { cutStalledClients } from '#http/guards/stalled-clients.ts'
 import { installJsonBody, refuseBodies } from '#http/request/json-body.ts'
 import { installMultipartBody } from '#http/request/multipart-body.ts'
 import { refuseRepeatedHeaders } from '#http/request/repeated-headers.ts'
@@ -60,12 +57,11 @@ export async function createServer(
 ): Promise<FastifyInstance> {
   const builtConsole = served === 'as built' ? readBuiltConsole() : served
   const { metrics, tracing, health } = gateway
-  const refusing = refusingOf(gateway)
-  const app = createApp(config, log, refusing)
+  const app = createApp(config, log, refusingOf(gateway))
 
+  const connections = guardedConnections(app, config, gateway, log)
+  metrics.watchConnections(connections)
   if (tracing !== undefined) app.addHook('onRequest', tracing.onRequest)
-  metrics.watchConnections(bound(app, config, gateway, log))
-  limitBodyTime(app, { ...BODY_TIMES, ...refusing })
   installRequestLog(app, metrics)
   // Hooks on the path of every call use callbacks, since an async one costs a promise and a round of microtasks.
   app.addHook('onRequest', (request, reply, done) => {
@@ -87,7 +83,7 @@ export async function createServer(
     strictPreflight: false,
   })
   // After CORS, so that a page in a browser can read the error.
-  refuseBeyondBound(app)
+  connections.refuseBeyond()
   refuseUntilPrepared(app, health)
   await mountRoutes(app, config, gateway, builtConsole)
   app.decorate('hasConsole', builtConsole !== undefined)
@@ -182,14 +178,12 @@ export async function createOpsServer(
   gateway: Gateway,
   log: Logger,
 ): Promise<FastifyInstance> {
-  const refusing = refusingOf(gateway)
-  const app = createApp(config, log, refusing)
-  bound(app, config, gateway, log)
-  limitBodyTime(app, { ...BODY_TIMES, ...refusing })
+  const app = createApp(config, log, refusingOf(gateway))
+  const connections = guardedConnections(app, config, gateway, log)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
   })
-  refuseBeyondBound(app)
+  connections.refuseBeyond()
   installProblems(app)
   forbidStoring(app)
   healthRoutes(app, gateway.health, gateway.metrics)
@@ -207,20 +201,19 @@ function refusingOf({ metrics, runtime, refusals }: Gateway): Refusing {
   }
 }
 
-function bound(app: FastifyInstance, config: Config, gateway: Gateway, log: Logger): Connections {
-  const { connectionsMax, trustedProxies } = config
-  return boundConnections(app, {
+function guardedConnections(app: FastifyInstance, config: Config, gateway: Gateway, log: Logger) {
+  const { connectionsMax, trustedProxies, chat } = config
+  return guardConnections(app, {
     connectionsMax,
+    stalledMs: chat.stalledMs,
     isProxy: addressMatcher(trustedProxies),
     elapsedMs: gateway.runtime.elapsedMs,
     ...refusingOf(gateway),
-    observer: {
-      full(isFull) {
-        if (isFull) log.warn({ connectionsMax }, FULL)
-        else log.info('there is room for connections again')
-      },
-      closedIdle: () => gateway.metrics.idleConnectionClosed(),
+    full(isFull) {
+      if (isFull) log.warn({ connectionsMax }, FULL)
+      else log.info('there is room for connections again')
     },
+    closedIdle: () => gateway.metrics.idleConnectionClosed(),
   })
 }
 
@@ -237,9 +230,6 @@ const OF_KEPT_CALL = /^\/api\/v1\/calls\/[^/?]+\/\w/
 
 /** The paths that are refused while the gateway drains. */
 const IS_CALL = /^\/(?:api\/|graphql)/
-
-/** A client that sends the body of its request very slowly keeps a socket no longer than this. */
-const BODY_TIMES = { smallWithinMs: 10_000, largeWithinMs: 60_000 }
 
 const EXPOSED_HEADERS = [
   'X-Request-Id',
@@ -267,7 +257,7 @@ function createApp(config: Config, log: Logger, refusing: Refusing): FastifyInst
     exposeHeadRoutes: true,
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1_024 },
-    // `limitBodyTime` limits it, because an upload may take longer than other requests.
+    // `guardConnections` limits it, because an upload may take longer than other requests.
     requestTimeout: 0,
     keepAliveTimeout: 72_000,
     http: {
@@ -285,7 +275,6 @@ function createApp(config: Config, log: Logger, refusing: Refusing): FastifyInst
   })
   // A server may ignore an unknown expectation (RFC 9110, 10.1.1). Node would answer it with 417 and no body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
-  cutStalledClients(app.server, config.chat.stalledMs)
   app.decorateRequest('problem', undefined)
   app.decorateRequest('refusedBy', undefined)
   app.decorateRequest('callId', undefined)
@@ -293,9 +282,7 @@ function createApp(config: Config, log: Logger, refusing: Refusing): FastifyInst
   app.decorateRequest('principal', undefined)
   app.decorateRequest('apiKey', '')
   app.decorateRequest('isKeyJudgedByCall', false)
-  const server = app as unknown as FastifyInstance
-  boundPipelining(server)
-  return server
+  return app as unknown as FastifyInstance
 }
 
 declare module 'fastify' {

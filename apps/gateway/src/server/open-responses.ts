@@ -1,6 +1,6 @@
 import type { Server, ServerResponse } from 'node:http'
 import { InFlight } from '#core/base/async/in-flight.ts'
-import { closeSoon } from '#http/guards/closing.ts'
+import { closeSoon } from '#http/guards/client-error.ts'
 
 /** The responses of a server that have not ended yet. */
 export class OpenResponses {

@@ -144,7 +144,7 @@ function sendHead(raw: ServerResponse): void {
 }
 
 /**
- * Resolves when the client has read what was written, or is gone. `stalled-clients.ts` closes the connection of a client
+ * Resolves when the client has read what was written, or is gone. `connections.ts` closes the connection of a client
  * that reads nothing, so this cannot wait forever.
  */
 function drained(raw: ServerResponse): Promise<void> {

@@ -2,7 +2,11 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { Problem } from '#core/errors/errors.ts'
 import { errorBody, problemHeaders } from '../response/problem.ts'
-import { closeSoon, isClosing } from './closing.ts'
+
+/** Time for the last bytes to arrive and for a client that is still sending to read the response. */
+const GRACE_MS = 2_000
+/** As Node says it of heads, and the server of bodies. */
+export const TOO_SLOW = { code: 'ERR_HTTP_REQUEST_TIMEOUT' }
 
 /** What is refused without a request that hooks and routes would see. */
 export interface Refusing {
@@ -15,23 +19,21 @@ export interface Refusing {
  * Answers bytes that are not valid HTTP with the error body of all routes, and closes the connection. Such bytes never
  * become a request, so the error handler of the routes does not see them.
  */
-export function answerClientError(
-  error: Error & { code?: string },
-  socket: Socket,
-  refusing: Refusing,
-): void {
-  // It already has its answer; what it still sends is discarded.
-  if (isClosing(socket)) return
-  // A reset connection cannot be answered, and a response that has begun must not get a second head.
-  if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) {
-    socket.destroy()
-    return
-  }
-  refuseConnection(socket, problemOf(error.code), refusing)
+export function answerClientError({ code }: { code?: string }, socket: Socket, refusing: Refusing): void {
+  const isLate = code === TOO_SLOW.code
+  const detail = isLate ? 'The request took too long to arrive.' : 'The request is not valid HTTP.'
+  if (code === 'ECONNRESET') socket.destroy()
+  else if (code === 'HPE_HEADER_OVERFLOW')
+    refuseConnection(socket, new Problem('headers_too_large'), refusing)
+  else refuseConnection(socket, new Problem('invalid_request', { detail }), refusing)
 }
 
 /** Sends an error on a connection that carries no request, and closes it. */
 export function refuseConnection(socket: Socket, problem: Problem, { newId, refused }: Refusing): void {
+  // It already has its answer; what it still sends is discarded.
+  if (socket.writableEnded) return
+  // A response that has begun must not get a second head.
+  if (!socket.writable || socket.bytesWritten > 0) return void socket.destroy()
   const requestId = newId()
   refused(requestId, problem)
   const body = JSON.stringify(errorBody(problem, requestId))
@@ -49,13 +51,14 @@ export function refuseConnection(socket: Socket, problem: Problem, { newId, refu
   closeSoon(socket)
 }
 
-function problemOf(code: string | undefined): Problem {
-  switch (code) {
-    case 'HPE_HEADER_OVERFLOW':
-      return new Problem('headers_too_large')
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new Problem('invalid_request', { detail: 'The request took too long to arrive.' })
-    default:
-      return new Problem('invalid_request', { detail: 'The request is not valid HTTP.' })
-  }
+/**
+ * Closes a connection so that its response arrives, whatever the client does. What the client still sends is read and
+ * discarded: the system resets a socket that is closed with unread bytes, and the reset can overtake the response. A client
+ * that keeps its side open loses the connection after two seconds.
+ */
+export function closeSoon(socket: Socket): void {
+  if (socket.writableEnded) return
+  socket.end()
+  const timer = setTimeout(() => socket.destroy(), GRACE_MS).unref()
+  socket.once('close', () => clearTimeout(timer))
 }

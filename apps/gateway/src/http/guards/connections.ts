@@ -1,184 +1,137 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Socket } from 'node:net'
-import type { FastifyInstance } from 'fastify'
+import type { Socket } from 'node:net'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Problem } from '#core/errors/errors.ts'
+import { networkOf } from '#core/limits/network-of.ts'
 import { sendProblem } from '../response/problem.ts'
-import { type Refusing, refuseConnection } from './client-error.ts'
-import { closeSoon, isClosing } from './closing.ts'
-import { type HeldSocket, IdleSockets } from './idle-sockets.ts'
+import { answerClientError, closeSoon, type Refusing, refuseConnection, TOO_SLOW } from './client-error.ts'
+import { announcedLength, SMALL_BODY_BYTES } from './large-bodies.ts'
 
-/** How many connections beyond the bound get an answer at a time. */
-const REFUSED_MAX = 1_000
-/** How long a connection beyond the bound may take to send its request before it is refused without one. */
-const REFUSE_WITHIN_MS = 1_000
 /** A client that has been idle for less may have a request on its way, and would see it fail. */
 const IDLE_MS_MIN = 1_000
-/** How long a client may read nothing of a response that is complete. */
-const UNREAD_MS = 120_000
+/** How many connections beyond the bound get an answer at a time. */
+const BEYOND_MAX = 1_000
+/** How long a connection beyond the bound may take to send its request before it is refused without one. */
+const BEYOND_MS = 1_000
+/** How long a body may take to arrive: a large one of a caller that is known, and any other. */
+const BODY_MS = { large: 60_000, other: 10_000 }
+/** The most requests of one connection that are served at a time. */
+const OPEN_MAX = 8
+/** What may wait in a process for clients to read it. A caller may ask for many replies of some megabytes, and read none. */
+const WAITING_BYTES_MAX = 512 * 1024 * 1024
+/** In place of an address. */
+const PROXIES = 'proxies'
+const END_OF_HEAD = Buffer.from('\r\n\r\n')
 
 export interface ConnectionOptions extends Refusing {
   readonly connectionsMax: number
+  /** How long a client may take nothing of what waits for it. */
+  readonly stalledMs: number
   readonly elapsedMs: () => number
   /** Whether an address is that of a proxy, whose connections belong to many clients. */
-  readonly isProxy?: (address: string) => boolean
-  readonly unreadMs?: number
-  readonly refusedMax?: number
-  readonly observer: {
-    /** Called when the bound is reached, and when there is room again. */
-    full(isFull: boolean): void
-    /** Called when an idle connection is closed to make room for another. */
-    closedIdle(): void
-  }
-}
-
-export interface Connections {
-  /** The number of open connections within the bound. */
-  readonly open: number
+  readonly isProxy: (address: string) => boolean
+  /** Called when the bound is reached, and when there is room again. */
+  full(isFull: boolean): void
+  /** Called when an idle connection is closed to make room for another. */
+  closedIdle(): void
+  readonly beyondMax?: number
+  readonly waitingBytesMax?: number
+  /** How often all connections are looked at. */
+  readonly everyMs?: number
 }
 
 /**
- * Bounds the connections of a server, and how long a client that does not read or does not close can keep one. At the bound a
- * new connection takes the place of one that is idle, so that idle connections cannot keep other clients out. Must be
- * called before other hooks are added. {@link refuseBeyondBound} adds the hook that answers requests beyond the bound.
+ * Bounds the connections of a server, and what one of them can hold. At the bound a new connection takes the place of one that is
+ * idle, so that idle ones cannot keep other clients out. A client that does not send its body, or does not read its response, is
+ * disconnected. Must be called before other hooks are added; `refuseBeyond` adds the one that refuses requests beyond the bound.
  */
-export function boundConnections(
-  app: FastifyInstance,
-  {
-    connectionsMax,
-    elapsedMs,
-    isProxy = () => false,
-    unreadMs = UNREAD_MS,
-    refusedMax = REFUSED_MAX,
-    observer,
-    ...refusing
-  }: ConnectionOptions,
-): Connections {
-  const within = new IdleSockets<Socket>({ elapsedMs, isProxy, idleMsMin: IDLE_MS_MIN })
-  const beyond = new IdleSockets<Socket>({ elapsedMs, isProxy, idleMsMin: 0 })
-  let isFull = false
-  const setFull = (isNow: boolean) => {
-    if (isNow !== isFull) observer.full(isNow)
-    isFull = isNow
-  }
-
-  /** Closes the connection that others can best do without, if there is one. */
-  function makeRoom(sockets: IdleSockets<Socket>): boolean {
-    const next = sockets.next()
-    if (next === undefined) return false
-    // Its place is free at once, and not when its end is reported.
-    next.remove()
-    next.socket.destroy()
-    return true
-  }
-
-  function hold(sockets: IdleSockets<Socket>, socket: Socket): HeldSocket<Socket> {
-    const entry = sockets.add(socket, socket.remoteAddress ?? '')
-    held.set(socket, entry)
-    socket.once('close', () => {
-      entry.remove()
-      // Not as soon as one closes: near the bound, connections come and go, and each change would be reported.
-      if (within.size < connectionsMax * 0.9) setFull(false)
-    })
-    return entry
-  }
-
-  function refuseSoon(entry: HeldSocket<Socket>): void {
-    const { socket } = entry
-    refused.add(socket)
-    const timer = setTimeout(() => {
-      // A request that is served beyond the bound ends the connection by itself.
-      if (!entry.isIdle) return
-      if (socket.bytesWritten > 0) return closeSoon(socket)
-      refuseConnection(socket, tooMany(), refusing)
-    }, REFUSE_WITHIN_MS).unref()
-    socket.once('close', () => clearTimeout(timer))
-  }
+export function guardConnections(app: FastifyInstance, options: ConnectionOptions) {
+  const { connectionsMax, stalledMs, elapsedMs, isProxy, everyMs = 1_000, beyondMax = BEYOND_MAX } = options
+  const within = new Places()
+  const beyond = new Places()
+  let wasFull = false
 
   app.server.on('connection', (socket) => {
     // Node calls this after the last response. Its own version would reset a client that is still sending.
     socket.destroySoon = () => closeSoon(socket)
-    if (within.size >= connectionsMax) {
-      setFull(true)
-      if (makeRoom(within)) observer.closedIdle()
+    const nowMs = elapsedMs()
+    if (within.all.size >= connectionsMax && within.closeIdle(nowMs - IDLE_MS_MIN)) options.closedIdle()
+    const places = within.all.size < connectionsMax ? within : beyond
+    if (places === beyond && beyond.all.size >= beyondMax && !beyond.closeIdle(nowMs)) {
+      return void socket.destroy()
     }
-    if (within.size < connectionsMax) hold(within, socket)
-    else if (beyond.size < refusedMax || makeRoom(beyond)) refuseSoon(hold(beyond, socket))
-    else socket.destroy()
+    const address = socket.remoteAddress ?? ''
+    const network = isProxy(address) ? PROXIES : networkOf(address)
+    const connection = new Connection(socket, network, places, elapsedMs)
+    connections.set(socket, connection)
+    socket.once('close', () => connection.leave())
   })
   // Not a hook, because requests with a URL that is not valid reach none.
-  app.server.prependListener('request', (request, response) => {
-    if (hasBody(request)) held.get(request.socket)?.arrive()
-    else countAsBusy(request, response)
+  app.server.prependListener('request', ({ socket }, response) => {
+    const connection = connections.get(socket)
+    connection?.begin()
+    response.once('finish', () => connection?.end())
   })
-  app.addHook('preParsing', (request, reply, payload, done) => {
-    if (request.principal !== undefined) countAsBusy(request.raw, reply.raw)
+  app.addHook('onRequest', (request, reply, done) => {
+    // What a client has sent behind the request with which its connection ends is not served.
+    if (request.raw.socket.writableEnded) return void reply.hijack()
+    if (announcedLength(request) > 0) connections.get(request.raw.socket)?.receive(request)
+    done()
+  })
+  // Its caller may be known now, and then its body has arrived.
+  const update = ({ raw }: FastifyRequest) => connections.get(raw.socket)?.update()
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    update(request)
     done(null, payload)
   })
-  // The body has arrived.
-  app.addHook('preValidation', (request, reply, done) => {
-    countAsBusy(request.raw, reply.raw)
+  app.addHook('preValidation', (request, _reply, done) => {
+    update(request)
     done()
   })
-  app.addHook('onRequest', (request, reply, done) => {
-    const { socket } = request.raw
-    // This connection was already refused, so pipelined requests behind that are not served.
-    if (isClosing(socket)) return void reply.hijack()
-    reply.raw.once('prefinish', () => {
-      // Every byte that the client reads restarts this timeout; the server destroys the socket when it expires.
-      if (socket.writableLength > 0) socket.setTimeout(unreadMs)
-    })
-    done()
+  // Node restarts the time when the system has taken bytes, and not with what is written behind bytes that wait.
+  app.server.setTimeout(stalledMs, (socket) => {
+    if (socket.writableLength > 0 || connections.get(socket)?.open === 0) socket.destroy()
   })
-  return {
-    get open() {
-      return within.size
-    },
+
+  function look(): void {
+    const all = [...within.all, ...beyond.all]
+    let excess = all.reduce(
+      (sum, { socket }) => sum + socket.writableLength,
+      -(options.waitingBytesMax ?? WAITING_BYTES_MAX),
+    )
+    if (excess > 0) all.sort((one, other) => other.socket.writableLength - one.socket.writableLength)
+    for (const connection of all) {
+      const { socket, isIdle, idleSinceMs } = connection
+      // Where more waits than a process may hold, those that hold the most of it must read at once.
+      const [before, after] = excess > 0 ? [stalledMs, everyMs] : [everyMs, stalledMs]
+      if (socket.timeout === before) socket.setTimeout(after)
+      excess -= socket.writableLength
+      if (connection.isLate()) answerClientError(TOO_SLOW, socket, options)
+      else if (!isIdle) connection.update()
+      else if (beyond.all.has(connection) && elapsedMs() - idleSinceMs >= BEYOND_MS)
+        refuseConnection(socket, tooMany(), options)
+    }
+    const isFull = within.all.size >= connectionsMax * (wasFull ? 0.9 : 1)
+    if (isFull !== wasFull) options.full(isFull)
+    wasFull = isFull
   }
-}
+  const timer = setInterval(look, everyMs).unref()
+  app.addHook('onClose', async () => clearInterval(timer))
 
-/** In a map, because the sockets are Node's own, as are the requests that look up their socket here. */
-const held = new WeakMap<Socket, HeldSocket<Socket>>()
-/** In a set, because the requests are Node's own. */
-const busy = new WeakSet<IncomingMessage>()
-
-/**
- * Counts the connection of a request as busy until the response is complete. A connection that waits for the bytes of a body is
- * idle, since a client may send as few of them as it likes, until the body has arrived or its caller is known.
- */
-export function countAsBusy(request: IncomingMessage, response: ServerResponse): void {
-  const entry = held.get(request.socket)
-  if (entry === undefined || busy.has(request) || response.writableFinished) return
-  busy.add(request)
-  entry.begin()
-  response.once('finish', () => entry.end())
-}
-
-/** Whether a body must still arrive. A request that is injected without a connection has come as a whole. */
-export function hasBody({ headers, socket }: IncomingMessage): boolean {
-  if (!(socket instanceof Socket)) return false
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
-}
-
-/** In a set, because the sockets are Node's own, and the requests that look them up do not exist yet. */
-const refused = new WeakSet<Socket>()
-
-/**
- * Refuses requests on connections beyond the bound, except those of routes that are always answered. Must be added after the
- * hooks whose headers the refusal should have.
- */
-export function refuseBeyondBound(app: FastifyInstance): void {
-  app.addHook('onRequest', (request, reply, done) => {
-    if (!refused.has(request.raw.socket)) return done()
-    reply.header('connection', 'close')
-    if (request.routeOptions.config.isAlwaysAnswered === true) return done()
-    sendProblem(tooMany(), request, reply)
-  })
-}
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** Whether requests are answered even on connections beyond the bound. */
-    isAlwaysAnswered?: boolean
+  return {
+    /** The number of open connections within the bound. */
+    get open(): number {
+      return within.all.size
+    },
+    /** Must be called after the hooks are added whose headers the refusal should have. */
+    refuseBeyond(): void {
+      app.addHook('onRequest', (request, reply, done) => {
+        const connection = connections.get(request.raw.socket)
+        if (connection === undefined || !beyond.all.has(connection)) return done()
+        reply.header('connection', 'close')
+        if (request.routeOptions.config.isAlwaysAnswered === true) return done()
+        sendProblem(tooMany(), request, reply)
+      })
+    },
   }
 }
 
@@ -188,4 +141,170 @@ function tooMany(): Problem {
     limit: 'connections',
     retryAfterSeconds: 1,
   })
+}
+
+/** Beside the sockets, because those are Node's own. */
+const connections = new WeakMap<Socket, Connection>()
+
+/** The connections within a bound, and the idle ones among them by network, those that have been idle longest first. */
+class Places {
+  readonly all = new Set<Connection>()
+  readonly idle = new Map<string, Set<Connection>>()
+
+  /** Closes the connection that others can best do without, if it has been idle since then; returns whether it has. */
+  closeIdle(sinceMs: number): boolean {
+    const next = this.#longestIdle()
+    // The caller of its request may have become known since the last look.
+    if (next?.isIdle !== true || next.idleSinceMs > sinceMs) return false
+    next.socket.destroy()
+    // Its place is free at once, and not when its end is reported.
+    next.leave()
+    return true
+  }
+
+  /**
+   * The longest idle connection of the network that has most idle ones, so that a network with many that work, such as a balancer, is
+   * not the one that is cut. What comes through proxies may be of as many clients as there are connections, so each of these counts as
+   * a network of its own. Of other networks none is looked at: one with few must not lose them to one whose are always new.
+   */
+  #longestIdle(): Connection | undefined {
+    let found: Connection | undefined
+    let most = 0
+    for (const [network, idle] of this.idle) {
+      const size = network === PROXIES ? 1 : idle.size
+      const [longest] = idle
+      if (longest === undefined || size < most) continue
+      if (found === undefined || size > most || longest.idleSinceMs < found.idleSinceMs) found = longest
+      most = size
+    }
+    return found
+  }
+}
+
+/** An open connection, of which a few requests are served at a time. */
+class Connection {
+  readonly socket: Socket
+  idleSinceMs = 0
+  /** The requests whose response is not complete. */
+  open = 0
+  readonly #network: string
+  readonly #places: Places
+  readonly #elapsedMs: () => number
+  /** The newest request, as long as its body may still be arriving. */
+  #newest: { readonly request: FastifyRequest; readonly sinceMs: number } | undefined
+  /** Node's own listeners, which hand what is read to its parser. */
+  readonly #parse: ReturnType<Socket['listeners']>
+  /** Whether it has been paused here. */
+  #isPaused = false
+
+  constructor(socket: Socket, network: string, places: Places, elapsedMs: () => number) {
+    this.socket = socket
+    this.#network = network
+    this.#places = places
+    this.#elapsedMs = elapsedMs
+    this.#parse = socket.listeners('data')
+    socket.removeAllListeners('data')
+    socket.on('data', (chunk: Buffer) => this.#read(chunk))
+    places.all.add(this)
+    this.update()
+  }
+
+  /** Whether it waits for a request, or for the body of one whose caller is not known: a client may send as little of it as it likes. */
+  get isIdle(): boolean {
+    return (
+      this.open === 0 ||
+      (this.open === 1 && this.#isReceiving && this.#newest?.request.principal === undefined)
+    )
+  }
+
+  get #isReceiving(): boolean {
+    return this.#newest?.request.raw.complete === false
+  }
+
+  /** Puts it behind the other idle ones of its network, or takes it away from them. */
+  update(): void {
+    const { idle } = this.#places
+    const others = idle.get(this.#network) ?? new Set()
+    others.delete(this)
+    // It may hold a large body.
+    if (!this.#isReceiving) this.#newest = undefined
+    if (this.isIdle && !this.socket.destroyed) {
+      this.idleSinceMs = this.#elapsedMs()
+      idle.set(this.#network, others.add(this))
+    } else if (others.size === 0) idle.delete(this.#network)
+  }
+
+  leave(): void {
+    this.#places.all.delete(this)
+    this.update()
+  }
+
+  begin(): void {
+    this.open += 1
+    this.#newest = undefined
+    this.update()
+  }
+
+  receive(request: FastifyRequest): void {
+    this.#newest = { request, sinceMs: this.#elapsedMs() }
+    this.update()
+  }
+
+  end(): void {
+    this.open -= 1
+    this.update()
+    // Other connections are served between the requests of this one.
+    if (this.#isPaused) setImmediate(() => this.#isPaused && this.socket.resume())
+  }
+
+  /** Whether a body should have arrived, also where its request has been refused and the rest is only discarded. */
+  isLate(): boolean {
+    if (this.#newest === undefined || !this.#isReceiving) return false
+    const { request, sinceMs } = this.#newest
+    if (request.routeOptions.config.limitsBodyTime === false) return false
+    const isLarge = request.principal !== undefined && announcedLength(request) > SMALL_BODY_BYTES
+    return this.#elapsedMs() - sinceMs >= (isLarge ? BODY_MS.large : BODY_MS.other)
+  }
+
+  /**
+   * Hands what has been read to Node's parser in pieces that end with the heads of as many requests as may be open. One read may hold
+   * some thousands, all of which Node would begin to serve before `pause()` has an effect.
+   */
+  #read(chunk: Buffer): void {
+    const { socket } = this
+    let rest = chunk
+    this.#isPaused = false
+    while (rest.length > 0 && !socket.destroyed) {
+      // Node has paused it, for responses that nobody reads. Only Node may resume it, whose parser would throw otherwise.
+      if (socket.isPaused()) return void socket.unshift(rest)
+      if (this.open >= OPEN_MAX && !this.#isReceiving) {
+        this.#isPaused = true
+        return void socket.pause().unshift(rest)
+      }
+      const end = endOfHeads(rest, OPEN_MAX - this.open)
+      const piece = rest.subarray(0, end)
+      rest = rest.subarray(end)
+      for (const parse of this.#parse) parse.call(socket, piece)
+    }
+  }
+}
+
+/** Where this many heads of requests end, or one. A body may hold the same bytes, which does no harm. */
+function endOfHeads(chunk: Buffer, count: number): number {
+  let end = 0
+  for (let head = 0; head < Math.max(1, count); head += 1) {
+    const found = chunk.indexOf(END_OF_HEAD, end)
+    if (found === -1) return chunk.length
+    end = found + END_OF_HEAD.length
+  }
+  return end
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether requests are answered even on connections beyond the bound. */
+    isAlwaysAnswered?: boolean
+    /** Whether the server limits how long a body takes to arrive; false where the route has limits of its own. */
+    limitsBodyTime?: boolean
+  }
 }

@@ -5,7 +5,6 @@ import { problemOf } from '#core/errors/problem-of.ts'
 import { type EndTurn, OwnerTurns } from '#core/limits/sharing/owner-turns.ts'
 import type { Services } from '#core/services/services.ts'
 import { abortedWith } from '../request/aborted-with.ts'
-import { countAsBusy } from './connections.ts'
 import { callerOf, knowCaller } from './credentials.ts'
 
 /**
@@ -72,7 +71,6 @@ export function createLargeBodyGuard(services: Pick<Services, 'authentication' |
 
   /** Waits for the memory that the body takes, which is given back with the end of the response at the latest. */
   async function holdBytes({ request, reply, bytes }: LargeBody, signal: AbortSignal): Promise<void> {
-    countAsBusy(request.raw, reply.raw)
     const endTurn = await turns.take({ owner: callerOf(request).userId, weight: bytes, signal })
     request.endLargeBody = endTurn
     reply.raw.once('close', endTurn)
