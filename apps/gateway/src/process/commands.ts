@@ -27,11 +27,11 @@ import type { ProcessTasks, Services } from '#core/services/services.ts'
 import type { ApiKey, User } from '#generated/prisma/client.ts'
 import type { RunCommand } from '#ops/command-socket.ts'
 import { deploymentRecord } from '#records/deployment-record.ts'
-import { erasedRecord } from '#records/end-user-record.ts'
 import { createdKeyRecord, keyRecord } from '#records/key-record.ts'
 import { callRecorder, instancesIn, reportRecord } from '#records/usage-record.ts'
 import { fullUserRecord } from '#records/user-record.ts'
 import { AUDIT_EVENT, storedAuditRecord } from '#resources/audit-event.ts'
+import { ERASED_END_USER } from '#resources/erased-end-user.ts'
 import { GATEWAY_PROCESS, RELOAD } from '#resources/gateway-process.ts'
 import { REFUSAL, REFUSAL_COUNT } from '#resources/refusal.ts'
 
@@ -193,7 +193,7 @@ function commandsOf(
       return { call_id: callId, outcome }
     },
     async 'end-users erase'(input: { endUser: string; owner: string }) {
-      return erasedRecord(await endUsers.erase(operator(), await withOwner(input)))
+      return ERASED_END_USER.record(await endUsers.erase(operator(), await withOwner(input)))
     },
     async 'refusals list'({ limit, cursor, ...input }: OfOwner & PageRequest & RefusalsInput) {
       const filter = await withOwner(input)

@@ -93,6 +93,8 @@ function plain({ kind, known, vocabulary, minimum, of }: Field, description: str
     case 'integer':
     case 'large':
       return Type.Integer({ ...(minimum !== undefined && { minimum }), ...described })
+    case 'flag':
+      return Type.Boolean(described)
     case 'json':
       return Type.Record(Type.String(), Type.Unknown(), described)
     case 'texts':

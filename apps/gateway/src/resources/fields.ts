@@ -9,6 +9,7 @@ export type Kind =
   | 'integer'
   | 'large'
   | 'time'
+  | 'flag'
   | 'json'
   | 'texts'
   | 'key'
@@ -71,6 +72,7 @@ export const count = (description: string) => integer(description, 0)
 /** A whole number that may need more than 32 bits. */
 export const large = (description: string, minimum: number) =>
   field<number>('large', description, { minimum })
+export const flag = (description: string) => field<boolean>('flag', description)
 export const time = (description: string) => field<string>('time', description)
 /** The JSON of an object, which the row has as a text. */
 export const json = (description: string) => field<Record<string, unknown>>('json', description)

@@ -11,7 +11,7 @@ import { BODY_PROBLEMS } from '#http/response/body-problems.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
 import { LIMIT_HEADERS } from '#http/response/response-headers.ts'
 import { envelope, problems, ref, success } from '#http/response/schemas.ts'
-import { ErasedEndUserSchema, erasedRecord } from '#records/end-user-record.ts'
+import { ERASED_END_USER } from '#resources/erased-end-user.ts'
 
 /** What is done with all that belongs to an end user. */
 export function endUserRoutes(
@@ -19,7 +19,7 @@ export function endUserRoutes(
   services: Pick<Services, 'endUsers' | 'authentication'>,
 ): void {
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
-  app.addSchema(ErasedEndUserSchema)
+  app.addSchema(ERASED_END_USER.schema)
   app.addSchema(EraseEndUserSchema)
   const judge = (_request: unknown, { body }: SoundRequest) => {
     const { end_user } = (body ?? {}) as Partial<Static<typeof EraseEndUserSchema>>
@@ -37,7 +37,7 @@ export function endUserRoutes(
       { endUser: end_user, ownerId: owner_id },
       showLimit(reply),
     )
-    return success(erasedRecord(erased))
+    return success(ERASED_END_USER.record(erased))
   })
 }
 
@@ -73,7 +73,7 @@ const eraseSchema = {
     'Stops the running calls of an end user, deletes its conversations at the platforms and here, its open questions, kept replies, ratings and uploads, and puts a pseudonym in the place of its name in the records of calls and in reports, whose sums stay. A platform that does not answer keeps its conversations, and a repetition finishes them. Users erase their own end users, and administrators those of any user. What calls of this end user store that begin meanwhile is left, so end its access first.',
   body: ref(EraseEndUserSchema),
   response: {
-    200: envelope(ref(ErasedEndUserSchema)),
+    200: envelope(ref(ERASED_END_USER.schema)),
     ...problems(...BODY_PROBLEMS, ...MANAGER_PROBLEMS, 'role_denied', 'rate_limited'),
   },
 }

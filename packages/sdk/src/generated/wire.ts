@@ -3908,19 +3908,19 @@ export interface components {
          * @example {
          *       "owner_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
          *       "pseudonym": "erased-5f0c2e9d8a7b4c3f6e1d",
-         *       "complete": true,
+         *       "complete": false,
          *       "stopped_calls": 0,
          *       "running_calls": 0,
          *       "agents": [
          *         {
          *           "agent": "dify",
-         *           "deleted": 0,
+         *           "deleted": 3,
          *           "unsupported": 0,
-         *           "remaining": 0,
-         *           "reason": null
+         *           "remaining": 1,
+         *           "reason": "agent_unreachable"
          *         }
          *       ],
-         *       "deleted_uploads": 0,
+         *       "deleted_uploads": 2,
          *       "remaining_uploads": 0
          *     }
          */
@@ -3932,60 +3932,30 @@ export interface components {
              * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
              */
             owner_id: string;
-            /**
-             * What takes the place of the name in the records of calls and in reports. It is the same for each erasure of this end user.
-             * @example erased-5f0c2e9d8a7b4c3f6e1d
-             */
+            /** What takes the place of the name in the records of calls and in reports. It is the same for each erasure of this end user. */
             pseudonym: string;
-            /**
-             * Whether nothing has the name any more. Repeat the request as long as it is false.
-             * @example true
-             */
+            /** Whether nothing has the name any more. Repeat the request as long as it is false. */
             complete: boolean;
-            /**
-             * The calls of the end user that ran, and were stopped.
-             * @example 0
-             */
+            /** The calls of the end user that ran, and were stopped. */
             stopped_calls: number;
-            /**
-             * The calls that still run, or have begun meanwhile; they have the name.
-             * @example 0
-             */
+            /** The calls that still run, or have begun meanwhile; they have the name. */
             running_calls: number;
             /** What the platform of each agent has done with the conversations of the end user. */
             agents: {
-                /**
-                 * The id of the agent.
-                 * @example dify
-                 */
+                /** The id of the agent. */
                 agent: string;
-                /**
-                 * The conversations that its platform has deleted, and that are deleted here.
-                 * @example 0
-                 */
+                /** The conversations that its platform has deleted, and that are deleted here. */
                 deleted: number;
-                /**
-                 * The conversations that are deleted here alone, because the platform cannot delete them, has nothing of them, or is not configured any more.
-                 * @example 0
-                 */
+                /** The conversations that are deleted here alone, because the platform cannot delete them, has nothing of them, or is not configured any more. */
                 unsupported: number;
-                /**
-                 * The conversations that are left for a repetition. They are still listed by the old name, without which the platform does not find them.
-                 * @example 0
-                 */
+                /** The conversations that are left for a repetition. They are still listed by the old name, without which the platform does not find them. */
                 remaining: number;
                 /** The reason of the last failure at the platform; null if nothing has failed there. */
                 reason: (ErrorReason | (string & {})) | null;
             }[];
-            /**
-             * The uploads that were deleted.
-             * @example 0
-             */
+            /** The uploads that were deleted. */
             deleted_uploads: number;
-            /**
-             * The uploads that are left, because the storage of files has failed.
-             * @example 0
-             */
+            /** The uploads that are left, because the storage of files has failed. */
             remaining_uploads: number;
         };
         /**

@@ -116,7 +116,7 @@ describe(`an erasure, ${serverUrl === undefined ? 'embedded' : 'server'},`, () =
       expect(JSON.stringify(appended)).not.toContain('zoe')
       broken.statement = undefined
       const erased = await endUsers.erase(owner(), { endUser: 'zoe' })
-      expect([erased.isComplete, await callsOf('zoe')]).toEqual([true, 0])
+      expect([erased.complete, await callsOf('zoe')]).toEqual([true, 0])
       expect(appended).toMatchObject([{}, { after: { complete: true } }])
     },
   )
@@ -131,7 +131,7 @@ describe(`an erasure, ${serverUrl === undefined ? 'embedded' : 'server'},`, () =
        ON CONFLICT DO NOTHING`,
       [key.ownerId, key.id],
     )
-    expect(await endUsers.erase(owner(), { endUser: 'a stranger' })).toMatchObject({ isComplete: true })
+    expect(await endUsers.erase(owner(), { endUser: 'a stranger' })).toMatchObject({ complete: true })
     expect(statements.length).toBeLessThanOrEqual(12)
     expect(statements.join()).not.toMatch(/INSERT|DELETE FROM rollups/)
   })
@@ -167,14 +167,14 @@ describe(`an erasure, ${serverUrl === undefined ? 'embedded' : 'server'},`, () =
       const broken: Parameters<typeof endUsersWith>[0] = { storage }
       const { endUsers } = endUsersWith(broken)
       const failed = await endUsers.erase(owner(), { endUser: 'ben' })
-      expect(failed).toMatchObject({ isComplete: false, deletedUploads: 0, remainingUploads: 101 })
+      expect(failed).toMatchObject({ complete: false, deletedUploads: 0, remainingUploads: 101 })
       // None of them can be read any more, also beyond those of one request to the storage.
       expect(await uploads.count({ where: { ownerId: key.ownerId, deletedAt: null } })).toBe(0)
       // What only the file waits for is erased nonetheless.
       expect(await callsOf('ben')).toBe(0)
       broken.storage = undefined
       const repeated = await endUsers.erase(owner(), { endUser: 'ben' })
-      expect(repeated).toMatchObject({ isComplete: true, deletedUploads: 101, remainingUploads: 0 })
+      expect(repeated).toMatchObject({ complete: true, deletedUploads: 101, remainingUploads: 0 })
       expect(await uploads.count({ where: { id: file.id } })).toBe(0)
     },
   )

@@ -39,7 +39,7 @@ export interface ErasedEndUser {
   /** What takes the place of the name. */
   readonly pseudonym: string
   /** Whether nothing has the name any more. */
-  readonly isComplete: boolean
+  readonly complete: boolean
   /** The calls that ran and were stopped. */
   readonly stoppedCalls: number
   /** Calls that still run, or have begun meanwhile. */
@@ -119,7 +119,7 @@ export function createEndUsers(deps: EndUsersDeps) {
     return {
       ownerId,
       pseudonym: names.pseudonym,
-      isComplete: conversations + calls + uploads === 0,
+      complete: conversations + calls + uploads === 0,
       stoppedCalls,
       runningCalls: calls,
       agents,
@@ -159,7 +159,7 @@ export function createEndUsers(deps: EndUsersDeps) {
           eraseAll(erasures, caller, whom, names),
         )
         await event({
-          complete: erased.isComplete,
+          complete: erased.complete,
           conversations: sum(erased.agents.map(({ deleted, unsupported }) => deleted + unsupported)),
           conversations_left: conversationsLeft,
           uploads: erased.deletedUploads,

@@ -51,6 +51,8 @@ function fieldsOf<Row extends object>(t: FieldBuilder<Row>, name: string, field:
       return { [name]: t.field({ ...options, type: 'SafeInt', resolve: read<number> }) }
     case 'time':
       return { [name]: t.field({ ...options, type: 'DateTime', resolve: (row) => dateOf(read(row)) }) }
+    case 'flag':
+      return { [name]: t.boolean({ ...options, resolve: read<boolean> }) }
     case 'json':
       return { [name]: t.field({ ...options, type: 'JSONObject', resolve: (row) => jsonOf(read(row)) }) }
     case 'texts':
