@@ -1,6 +1,7 @@
 import {
   type GraphQLInputType,
   isInputType,
+  parse,
   parseValue,
   validateInputLiteral,
   validateInputValue,
@@ -8,7 +9,8 @@ import {
 import { describe, expect, test } from 'vitest'
 import { MISTAKES_MAX } from '#core/errors/errors.ts'
 import { schema } from '../schema.ts'
-import { checkLiteral, checkValue, type InputMistake } from './input-mistakes.ts'
+import { inputMistakes, Literal } from './input-mistakes.ts'
+import { requireVariables } from './variable-mistakes.ts'
 
 function typeOf(name: string): GraphQLInputType {
   const type = schema.getType(name)
@@ -16,97 +18,86 @@ function typeOf(name: string): GraphQLInputType {
   return type
 }
 
-function inValue(value: unknown, type: GraphQLInputType): InputMistake[] {
-  const mistakes: InputMistake[] = []
-  checkValue(value, type, ['input'], (mistake) => mistakes.push(mistake) < MISTAKES_MAX)
-  return mistakes
-}
+const inLiteral = (text: string, type: GraphQLInputType) => [
+  ...inputMistakes(new Literal(parseValue(text)), type, ['input']),
+]
+const literalOf = (value: unknown) => JSON.stringify(value).replace(/"(\w+)":/g, '$1:')
 
-function inLiteral(text: string, type: GraphQLInputType): InputMistake[] {
-  const mistakes: InputMistake[] = []
-  checkLiteral(parseValue(text), type, ['input'], (mistake) => mistakes.push(mistake) < MISTAKES_MAX)
-  return mistakes
-}
+test.each<[what: string, type: string, value: unknown, mistakes: Record<string, string>]>([
+  ['missing', 'LoginInput', { password: 'a' }, { 'input,username': 'is required; expected a string.' }],
+  [
+    'null',
+    'LoginInput',
+    { username: null, password: 'a' },
+    { 'input,username': 'is required; expected a string.' },
+  ],
+  [
+    'unknown',
+    'LoginInput',
+    { username: 'a', password: 'a', pin: 1 },
+    { 'input,pin': 'is not a known field.' },
+  ],
+  [
+    'of the wrong type',
+    'LoginInput',
+    { password: ['a'], username: {} },
+    { 'input,username': 'expected a string.', 'input,password': 'expected a string.' },
+  ],
+  [
+    'not one of an enum',
+    'UpdateUserInput',
+    { userId: 'u', role: 'ROOT' },
+    { 'input,role': 'expected one of ADMIN, PREMIUM, USER.' },
+  ],
+  [
+    'an item of a list',
+    'ChatInput',
+    { agentId: 'a', query: 'q', files: ['a', null, 3] },
+    { 'input,files,1': 'is required; expected a string.', 'input,files,2': 'expected a string.' },
+  ],
+  ['no object', 'ChatInput', 'a text', { input: 'expected an object.' }],
+  [
+    'within an object',
+    'UpdateApiKeyInput',
+    { keyId: 'k', limits: { chatPerMinute: 2 ** 40 } },
+    { 'input,limits,chatPerMinute': 'expected an integer.' },
+  ],
+])('an input that is %s is named by its path, with what was expected', (_what, name, value, mistakes) => {
+  for (const input of [value, new Literal(parseValue(literalOf(value)))]) {
+    const found = [...inputMistakes(input, typeOf(name), ['input'])].map(({ field, text }) => [
+      field.join(),
+      text,
+    ])
+    expect(found).toEqual(Object.entries(mistakes))
+  }
+})
 
-describe('a mistake has the path of its input and says what was expected', () => {
-  test.each<[string, string, unknown, string, InputMistake[]]>([
-    [
-      'missing',
-      'LoginInput',
-      { password: 'a' },
-      '{ password: "a" }',
-      [{ field: ['input', 'username'], text: 'is required; expected a string.' }],
-    ],
-    [
-      'null',
-      'LoginInput',
-      { username: null, password: 'a' },
-      '{ username: null, password: "a" }',
-      [{ field: ['input', 'username'], text: 'is required; expected a string.' }],
-    ],
-    [
-      'unknown',
-      'LoginInput',
-      { username: 'a', password: 'a', pin: 1 },
-      '{ username: "a", password: "a", pin: 1 }',
-      [{ field: ['input', 'pin'], text: 'is not a known field.' }],
-    ],
-    [
-      'of the wrong type',
-      'LoginInput',
-      { username: {}, password: ['a'] },
-      '{ username: {}, password: ["a"] }',
-      [
-        { field: ['input', 'username'], text: 'expected a string.' },
-        { field: ['input', 'password'], text: 'expected a string.' },
-      ],
-    ],
-    [
-      'not one of an enum',
-      'UpdateUserInput',
-      { userId: 'u', role: 'ROOT' },
-      '{ userId: "u", role: ROOT }',
-      [{ field: ['input', 'role'], text: 'expected one of ADMIN, PREMIUM, USER.' }],
-    ],
-    [
-      'an item of a list',
-      'ChatInput',
-      { agentId: 'a', query: 'q', files: ['a', null, 3] },
-      '{ agentId: "a", query: "q", files: ["a", null, 3] }',
-      [
-        { field: ['input', 'files', 1], text: 'is required; expected a string.' },
-        { field: ['input', 'files', 2], text: 'expected a string.' },
-      ],
-    ],
-    ['no object', 'ChatInput', 'a text', '"a text"', [{ field: ['input'], text: 'expected an object.' }]],
-    [
-      'within an object',
-      'UpdateApiKeyInput',
-      { keyId: 'k', limits: { chatPerMinute: 2 ** 40 } },
-      `{ keyId: "k", limits: { chatPerMinute: ${2 ** 40} } }`,
-      [{ field: ['input', 'limits', 'chatPerMinute'], text: 'expected an integer.' }],
-    ],
-    [
-      'no time',
-      'CallFilter',
-      { from: 5 },
-      '{ from: 5 }',
-      [
-        {
-          field: ['input', 'from'],
-          text: 'expected an ISO 8601 time with a zone, such as 2027-01-31T00:00:00Z.',
-        },
-      ],
-    ],
-    ['nothing', 'LoginInput', { username: 'a', password: 'a' }, '{ username: "a", password: "a" }', []],
-  ])('%s', (_what, type, value, literal, mistakes) => {
-    expect(inValue(value, typeOf(type))).toEqual(mistakes)
-    expect(inLiteral(literal, typeOf(type))).toEqual(mistakes)
-  })
-
-  test('the walk ends after a few, however many there are', () => {
-    const files = Array.from({ length: 100_000 }, () => 5)
-    expect(inValue({ agentId: 'a', query: 'q', files }, typeOf('ChatInput'))).toHaveLength(MISTAKES_MAX)
+test('a variable is named by its first use, also within lists and fragments, and the search has an end', () => {
+  const document = parse(`
+    mutation ($name: String!, $file: String!, $files: [String!], $unused: Int = 1) { ...Login @include(if: true)
+      a: chat(input: { agentId: "a", query: $name, files: ["a", $file] }) { text }
+      b: chat(input: { agentId: "a", query: "q", files: $files }) { text } }
+    fragment Login on Mutation { login(input: { username: $name, password: "p" }) { expiresIn } }`)
+  const [operation] = document.definitions
+  if (operation?.kind !== 'OperationDefinition') throw new Error('no operation')
+  const files = Array.from({ length: 100_000 }, () => 5)
+  const problemOf = (variables: Record<string, unknown>) => {
+    try {
+      return requireVariables({ schema, document, operation, variables })
+    } catch (problem) {
+      return problem
+    }
+  }
+  expect(problemOf({ name: 'a', file: 'b' })).toBeUndefined()
+  expect(problemOf({ files })).toMatchObject({
+    reason: 'invalid_request',
+    mistakes: Array.from({ length: MISTAKES_MAX }, (_, index) => ({
+      field: [
+        ['input', 'query'],
+        ['input', 'files', 1],
+        ['input', 'files', index - 2],
+      ][Math.min(index, 2)],
+    })),
   })
 })
 
@@ -139,19 +130,20 @@ const INPUTS = Object.keys(schema.getTypeMap()).filter(
 describe('what is a mistake is decided as graphql-js does, which would refuse it later', () => {
   test.each(INPUTS)('%s', (name) => {
     const type = typeOf(name)
-    for (const value of VALUES) {
+    const isRefusedBy = (validate: (refuse: () => void) => void) => {
       let isRefused = false
-      validateInputValue(value, type, () => {
+      validate(() => {
         isRefused = true
       })
-      expect([value, inValue(value, type).length > 0]).toEqual([value, isRefused])
+      return isRefused
+    }
+    for (const value of VALUES) {
+      const isRefused = isRefusedBy((refuse) => validateInputValue(value, type, refuse))
+      expect([value, [...inputMistakes(value, type, [])].length > 0]).toEqual([value, isRefused])
       if (value === undefined) continue
-      const text = JSON.stringify(value).replace(/"(\w+)":/g, '$1:')
-      let isLiteralRefused = false
-      validateInputLiteral(parseValue(text), type, () => {
-        isLiteralRefused = true
-      })
-      expect([text, inLiteral(text, type).length > 0]).toEqual([text, isLiteralRefused])
+      const text = literalOf(value)
+      const isWrong = isRefusedBy((refuse) => validateInputLiteral(parseValue(text), type, refuse))
+      expect([text, inLiteral(text, type).length > 0]).toEqual([text, isWrong])
     }
   })
 })
