@@ -15,13 +15,8 @@ import {
   type ValueNode,
 } from 'graphql'
 import type { FieldPath } from '#core/base/values/field-path.ts'
+import type { Mistake } from '#core/errors/errors.ts'
 import { callerName } from '#core/requests/input/caller-name.ts'
-
-/** Something that is wrong with an input: where, from the argument on, and what. It never contains a value of the caller. */
-export interface InputMistake {
-  readonly field: FieldPath
-  readonly text: string
-}
 
 /** An input as a document has it. What a variable in it gives is not known there, and no mistake. */
 export class Literal {
@@ -35,14 +30,15 @@ export class Literal {
 type Inputs = Readonly<Record<string, unknown>>
 
 /**
- * Finds what is wrong with a {@link Literal} or with the value of a variable, in the order of the schema. graphql-js only decides
- * which values a scalar or an enum takes: its texts repeat them, and its search has no bound, while this one ends with its reader.
+ * Finds what is wrong with a {@link Literal} or with the value of a variable, in the order of the schema, and says so by places and
+ * types. graphql-js only decides which values a scalar or an enum takes: its texts repeat them, and its search has no bound, while
+ * this one ends with its reader.
  */
 export function* inputMistakes(
   input: unknown,
   type: GraphQLInputType,
   field: FieldPath,
-): Generator<InputMistake, void> {
+): Generator<Mistake, void> {
   if (input instanceof Literal && input.node.kind === Kind.VARIABLE) return
   const given = opened(input)
   const known = getNullableType(type)
@@ -65,7 +61,7 @@ export function* mistakesOfFields(
   given: Inputs,
   known: readonly (GraphQLArgument | GraphQLInputField)[],
   within: FieldPath,
-): Generator<InputMistake, void> {
+): Generator<Mistake, void> {
   for (const inner of known) {
     const input = Object.hasOwn(given, inner.name) ? given[inner.name] : undefined
     const hasDefault = inner.default !== undefined || inner.defaultValue !== undefined

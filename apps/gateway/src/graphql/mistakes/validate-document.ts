@@ -17,10 +17,10 @@ import {
   type VariableDefinitionNode,
   validate,
 } from 'graphql'
-import { MISTAKES_MAX, Problem, type ProblemOptions } from '#core/errors/errors.ts'
+import { MISTAKES_MAX, type Mistake, Problem, type ProblemOptions } from '#core/errors/errors.ts'
 import { callerName } from '#core/requests/input/caller-name.ts'
 import { graphqlErrorOf, problemBehind } from '../errors.ts'
-import { type InputMistake, Literal, literalsOf, mistakesOfFields } from './input-mistakes.ts'
+import { Literal, literalsOf, mistakesOfFields } from './input-mistakes.ts'
 import { variableMistakes } from './variable-mistakes.ts'
 
 /** The rules of graphql-js that speak of inputs, and so of values. {@link inputsRule} stands in for them. */
@@ -68,7 +68,7 @@ function invalid(problem: ProblemOptions, nodes: ASTNode | undefined): GraphQLEr
 
 /** Checks every input that a document has in itself: the arguments of fields and directives, and the defaults of variables. */
 function inputsRule(context: ValidationContext): ASTVisitor {
-  const report = ({ field, text }: InputMistake, node: ASTNode): void =>
+  const report = ({ field, text }: Mistake, node: ASTNode): void =>
     context.reportError(invalid({ field, detail: text }, node))
   const checkArguments = (known: readonly GraphQLArgument[], node: FieldNode | DirectiveNode): void => {
     for (const mistake of mistakesOfFields(literalsOf(node.arguments), known, [])) {

@@ -9,9 +9,10 @@ import {
   visit,
 } from 'graphql'
 import type { FieldPath } from '#core/base/values/field-path.ts'
-import { MISTAKES_MAX, Problem } from '#core/errors/errors.ts'
+import { MISTAKES_MAX, type Mistake, Problem } from '#core/errors/errors.ts'
+import { callerName } from '#core/requests/input/caller-name.ts'
 import type { Operation } from '../serving/operation-limits.ts'
-import { type InputMistake, inputMistakes, Literal } from './input-mistakes.ts'
+import { inputMistakes, Literal } from './input-mistakes.ts'
 
 /**
  * Requires that the variables with which a valid operation is called have its types.
@@ -35,7 +36,7 @@ export function requireVariables({ variables, ...operation }: Operation): void {
 export function* variableMistakes(
   { schema, document, operation }: Omit<Operation, 'variables'>,
   inputOf: (definition: VariableDefinitionNode) => unknown,
-): Generator<InputMistake, void> {
+): Generator<Mistake, void> {
   for (const definition of operation.variableDefinitions ?? []) {
     const type = typeFromAST(schema, definition.type)
     if (!isInputType(type)) continue
@@ -62,7 +63,8 @@ function placeOf(
       place = [...ancestors, parent].flatMap((around, depth) => {
         if (around === undefined || !('kind' in around)) return []
         if (around.kind === Kind.LIST) return path[depth + 1] ?? []
-        return around.kind === Kind.ARGUMENT || around.kind === Kind.OBJECT_FIELD ? around.name.value : []
+        const isNamed = around.kind === Kind.ARGUMENT || around.kind === Kind.OBJECT_FIELD
+        return isNamed ? callerName(around.name.value) : []
       })
       return BREAK
     },
