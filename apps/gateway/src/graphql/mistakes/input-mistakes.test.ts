@@ -5,8 +5,10 @@ import {
   parseValue,
   validateInputLiteral,
   validateInputValue,
+  valueFromASTUntyped,
 } from 'graphql'
 import { describe, expect, test } from 'vitest'
+import { joinPath } from '#core/base/values/field-path.ts'
 import { MISTAKES_MAX } from '#core/errors/errors.ts'
 import { schema } from '../schema.ts'
 import { inputMistakes, Literal } from './input-mistakes.ts'
@@ -18,59 +20,37 @@ function typeOf(name: string): GraphQLInputType {
   return type
 }
 
-const inLiteral = (text: string, type: GraphQLInputType) => [
-  ...inputMistakes(new Literal(parseValue(text)), type, ['input']),
-]
-const literalOf = (value: unknown) => JSON.stringify(value).replace(/"(\w+)":/g, '$1:')
+const TIME = 'expected an ISO 8601 time with a zone, such as 2027-01-31T00:00:00Z.'
 
-test.each<[what: string, type: string, value: unknown, mistakes: Record<string, string>]>([
-  ['missing', 'LoginInput', { password: 'a' }, { 'input,username': 'is required; expected a string.' }],
+test.each([
+  ['LoginInput', '{ password: "a" }', ['username: is required; expected a string.']],
+  ['LoginInput', '{ username: null, password: "a" }', ['username: is required; expected a string.']],
+  ['LoginInput', '{ username: "a", password: "a", pin: 1 }', ['pin: is not a known field.']],
   [
-    'null',
     'LoginInput',
-    { username: null, password: 'a' },
-    { 'input,username': 'is required; expected a string.' },
+    '{ password: ["a"], username: {} }',
+    ['username', 'password'].map((name) => `${name}: expected a string.`),
   ],
+  ['UpdateUserInput', '{ userId: "u", role: "ROOT" }', ['role: expected one of ADMIN, PREMIUM, USER.']],
+  ['ChatInput', '{ agentId: "a", query: "q", files: ["a", 3] }', ['files[1]: expected a string.']],
+  ['ChatInput', '{ agentId: "a", query: "q", files: [null] }', ['files[0]: is required; expected a string.']],
   [
-    'unknown',
-    'LoginInput',
-    { username: 'a', password: 'a', pin: 1 },
-    { 'input,pin': 'is not a known field.' },
-  ],
-  [
-    'of the wrong type',
-    'LoginInput',
-    { password: ['a'], username: {} },
-    { 'input,username': 'expected a string.', 'input,password': 'expected a string.' },
-  ],
-  [
-    'not one of an enum',
-    'UpdateUserInput',
-    { userId: 'u', role: 'ROOT' },
-    { 'input,role': 'expected one of ADMIN, PREMIUM, USER.' },
-  ],
-  [
-    'an item of a list',
-    'ChatInput',
-    { agentId: 'a', query: 'q', files: ['a', null, 3] },
-    { 'input,files,1': 'is required; expected a string.', 'input,files,2': 'expected a string.' },
-  ],
-  ['no object', 'ChatInput', 'a text', { input: 'expected an object.' }],
-  [
-    'within an object',
     'UpdateApiKeyInput',
-    { keyId: 'k', limits: { chatPerMinute: 2 ** 40 } },
-    { 'input,limits,chatPerMinute': 'expected an integer.' },
+    '{ keyId: "k", limits: { chatPerMinute: 1099511627776 } }',
+    ['limits.chatPerMinute: expected an integer.'],
   ],
-])('an input that is %s is named by its path, with what was expected', (_what, name, value, mistakes) => {
-  for (const input of [value, new Literal(parseValue(literalOf(value)))]) {
-    const found = [...inputMistakes(input, typeOf(name), ['input'])].map(({ field, text }) => [
-      field.join(),
-      text,
-    ])
-    expect(found).toEqual(Object.entries(mistakes))
-  }
-})
+  ['CallFilter', '{ from: 5 }', [`from: ${TIME}`]],
+  ['ChatInput', '"a text"', [': expected an object.']],
+])(
+  'what is wrong in a %s that is %s is named by its path, with what was expected',
+  (name, text, mistakes) => {
+    const node = parseValue(text)
+    for (const input of [valueFromASTUntyped(node), new Literal(node)]) {
+      const found = [...inputMistakes(input, typeOf(name), [])]
+      expect(found.map(({ field, text }) => `${joinPath(field)}: ${text}`)).toEqual(mistakes)
+    }
+  },
+)
 
 test('a variable is named by its first use, also within lists and fragments, and the search has an end', () => {
   const document = parse(`
@@ -141,9 +121,9 @@ describe('what is a mistake is decided as graphql-js does, which would refuse it
       const isRefused = isRefusedBy((refuse) => validateInputValue(value, type, refuse))
       expect([value, [...inputMistakes(value, type, [])].length > 0]).toEqual([value, isRefused])
       if (value === undefined) continue
-      const text = literalOf(value)
-      const isWrong = isRefusedBy((refuse) => validateInputLiteral(parseValue(text), type, refuse))
-      expect([text, inLiteral(text, type).length > 0]).toEqual([text, isWrong])
+      const node = parseValue(JSON.stringify(value).replace(/"(\w+)":/g, '$1:'))
+      const isWrong = isRefusedBy((refuse) => validateInputLiteral(node, type, refuse))
+      expect([value, [...inputMistakes(new Literal(node), type, [])].length > 0]).toEqual([value, isWrong])
     }
   })
 })

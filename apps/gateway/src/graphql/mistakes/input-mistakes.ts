@@ -56,11 +56,12 @@ export function* inputMistakes(
   }
 }
 
-/** The same for the fields of an input object, or for arguments, which are within nothing. */
+/** The same for the fields of an input object, or for arguments. */
 export function* mistakesOfFields(
   given: Inputs,
   known: readonly (GraphQLArgument | GraphQLInputField)[],
   within: FieldPath,
+  kind = 'field',
 ): Generator<Mistake, void> {
   for (const inner of known) {
     const input = Object.hasOwn(given, inner.name) ? given[inner.name] : undefined
@@ -70,7 +71,6 @@ export function* mistakesOfFields(
   }
   const names = new Set(known.map(({ name }) => name))
   for (const name of Object.keys(given)) {
-    const kind = within.length === 0 ? 'argument' : 'field'
     if (!names.has(name)) yield { field: [...within, callerName(name)], text: `is not a known ${kind}.` }
   }
 }

@@ -71,7 +71,7 @@ function inputsRule(context: ValidationContext): ASTVisitor {
   const report = ({ field, text }: Mistake, node: ASTNode): void =>
     context.reportError(invalid({ field, detail: text }, node))
   const checkArguments = (known: readonly GraphQLArgument[], node: FieldNode | DirectiveNode): void => {
-    for (const mistake of mistakesOfFields(literalsOf(node.arguments), known, [])) {
+    for (const mistake of mistakesOfFields(literalsOf(node.arguments), known, [], 'argument')) {
       report(mistake, node.arguments?.find(({ name }) => name.value === mistake.field[0]) ?? node)
     }
   }
