@@ -97,7 +97,7 @@ export const SETTINGS = {
       }),
       refusedDocuments: limit(60, {
         description:
-          'GraphQL documents from one address that were too large, had wrong inputs or had no valid credential, and those of a valid credential that were too large. Further ones are answered 429; valid credentials and documents that only log in pass.',
+          'GraphQL documents from one address that were too large or had no valid credential, and those of a valid credential that were too large. Further ones are answered 429; valid credentials and documents that only log in pass.',
       }),
       maxPerKey: section(
         {

@@ -22,8 +22,7 @@ import {
 } from './context.ts'
 import { graphqlErrorOf, nameRequest, toGraphqlError } from './errors.ts'
 import { graphiqlRoutes } from './graphiql/routes.ts'
-import type { DocumentVerdicts } from './mistakes/document-verdicts.ts'
-import { createVerdicts } from './mistakes/document-verdicts.ts'
+import { createValidation, type ValidateDocument } from './mistakes/validate-document.ts'
 import { schema } from './schema.ts'
 import { useAuthentication } from './serving/authentication-plugin.ts'
 import { useOperationLimits } from './serving/limits-plugin.ts'
@@ -64,7 +63,6 @@ export async function graphqlRoutes(
     bounds,
     trusts: documents.trusts,
   })
-  const verdicts = createVerdicts(schema, introspection)
   const yoga = createYoga<OperationPlace, GraphqlContext>({
     schema,
     graphqlEndpoint: PATH,
@@ -78,26 +76,25 @@ export async function graphqlRoutes(
     landingPage: false,
     logging: false,
     maskedErrors: { maskError: toGraphqlError },
-    // The admission keeps documents, and the verdicts what is wrong with them. A cache of Yoga's would know half of it.
+    // The admission keeps documents, and the validation those that are valid. A cache of Yoga's would know half of it.
     parserAndValidationCache: false,
     extraParamNames: ['documentId'],
     plugins: [
       useAdmission({ services, find: documents.find, admission, observer }),
       useEventStreams(),
-      useValidation(verdicts),
-      useOperationLimits({ admission, verdicts }),
+      useValidation(createValidation(schema, introspection)),
+      useOperationLimits(admission),
       useAuthentication(),
       useReadTurns(),
       useSharedUpdates(),
       useProblems(app.faultLog, services),
-      useRefusalCount(),
+      useRefusalCount(services),
       useOperationLog(observer, app.log),
     ],
   })
   app.setErrorHandler((error, request, reply) =>
     sendGraphqlProblem(withCost(ofParameter(toProblem(error)), request), request, reply),
   )
-  const closedDoor = createClosedDoor(services.refusedDocuments)
   const takesAnyDocument = settings.documents !== 'trusted'
   guardLargeBodies(app, (request, problem) => countUnread(services.refusedDocuments, request, problem))
   if (settings.graphiql) graphiqlRoutes(app, { path: PATH, schema, takesAnyDocument })
@@ -105,8 +102,8 @@ export async function graphqlRoutes(
     method: ['GET', 'POST'],
     url: PATH,
     schema: { hide: true },
-    onRequest: [closedDoor.onRequest, lookUpSuspects(services)],
-    preHandler: closedDoor.preHandler,
+    onRequest: lookUpSuspects(services),
+    preHandler: createClosedDoor(services.refusedDocuments),
     handler: async (request, reply) => {
       if (request.method === 'POST' && request.body === undefined) refuseField(['body'], BODY_EXPECTED)
       const canStream = acceptsEventStream(request.headers.accept)
@@ -167,14 +164,11 @@ function sendGraphqlProblem(problem: Problem, request: FastifyRequest, reply: Fa
     .send({ errors })
 }
 
-/**
- * Validates documents by rules whose errors repeat nothing that the caller sent; refuses those for the schema unless it is
- * shown. Where nothing but literals is wrong, the refusal is left to {@link useOperationLimits}, which knows the variables.
- */
-function useValidation(verdicts: DocumentVerdicts): Plugin {
+/** Validates documents by rules whose errors repeat no value; refuses those for the schema unless it is shown. */
+function useValidation(validate: ValidateDocument): Plugin {
   return {
     onValidate({ setValidationFn }) {
-      setValidationFn((_schema: unknown, document: DocumentNode) => verdicts.refusalsOf(document))
+      setValidationFn((_schema: unknown, document: DocumentNode) => validate(document))
     },
   }
 }

@@ -1,6 +1,5 @@
 import type { ExecutionResult } from 'graphql'
 import { isAsyncIterable, type Plugin } from 'graphql-yoga'
-import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import type { Services } from '#core/services/services.ts'
 import { type GraphqlContext, type OperationPlace, readCredential } from '../context.ts'
 import { toGraphqlError } from '../errors.ts'
@@ -32,18 +31,18 @@ export function useAdmission({
       setRequestParser(() => (request.method === 'POST' ? requireParams(http.body ?? {}) : paramsOfUrl(http)))
     },
     async onParams({ params, setParams, paramsHandler, setParamsHandler, context }) {
-      let endTurn: (() => void) | undefined
+      let endTurn = NO_TURN
       try {
         endTurn = await takeLargeDocumentTurn(services, params, context)
         const found = find(params)
         setParams(found)
         context.admitted.document = await admission.admit(found, context)
+        setParamsHandler((payload) => Promise.resolve(paramsHandler(payload)).finally(endTurn))
       } catch (error) {
-        endTurn?.()
+        endTurn()
         observer.graphqlError(String(toGraphqlError(error).extensions.code))
         throw error
       }
-      if (endTurn !== undefined) setParamsHandler((payload) => after(paramsHandler(payload), endTurn))
     },
     onParse({ context, setParsedDocument }) {
       const { document } = (context as OperationPlace).admitted
@@ -52,47 +51,27 @@ export function useAdmission({
   }
 }
 
-async function after<Result>(work: Result | PromiseLike<Result>, end: () => void): Promise<Result> {
-  try {
-    return await work
-  } finally {
-    end()
-  }
-}
-
-/**
- * Counts documents of which every field was refused for want of a valid credential. Must come after the plugin that gives
- * errors their status.
- */
-export function useRefusalCount(): Plugin<GraphqlContext> {
-  const count = async (context: unknown, result: ExecutionResult): Promise<void> => {
-    const { services, http } = context as GraphqlContext
-    if (isRefused(result)) await services.refusedDocuments.count(unknownSender(http))
-  }
+/** Counts documents of which every field was refused for want of a valid credential. */
+export function useRefusalCount({
+  refusedDocuments,
+}: Pick<Services, 'refusedDocuments'>): Plugin<object, OperationPlace> {
   return {
-    onExecute: ({ args }) => ({
-      onExecuteDone: ({ result }) => (isAsyncIterable(result) ? undefined : count(args.contextValue, result)),
-    }),
-    onSubscribe: ({ args }) => ({
-      onSubscribeResult({ result }) {
-        if (!isAsyncIterable(result)) void markRejectionHandled(count(args.contextValue, result))
-      },
-    }),
+    async onResultProcess({ result, serverContext: { http } }) {
+      if (Array.isArray(result) || isAsyncIterable(result) || !isRefused(result)) return
+      await refusedDocuments.count(unknownSender(http))
+    },
   }
 }
 
-/** Failed logins have limits of their own. */
-function isRefused({ data, errors }: ExecutionResult): boolean {
-  if (errors === undefined) return false
-  const refused = new Set<unknown>()
-  for (const { path, extensions } of errors) {
-    if (extensions.status === 401 && extensions.code !== 'login_failed') refused.add(path?.[0])
-  }
-  const fields = Object.keys(data ?? {})
+/** Failed logins have limits of their own. An error without a path is of the whole request, and counted where it is made. */
+function isRefused({ data, errors = [] }: ExecutionResult): boolean {
+  const ofCredential = errors.filter(
+    ({ extensions: { status, code } }) => status === 401 && code !== 'login_failed',
+  )
+  const refused = new Set(ofCredential.flatMap(({ path }) => path?.[0] ?? []))
   // A subscription that does not begin has no data at all.
-  return fields.length === 0
-    ? refused.size > 0
-    : fields.every((name) => refused.has(name) && data?.[name] === null)
+  const fields = Object.entries(data ?? {})
+  return refused.size > 0 && fields.every(([name, value]) => refused.has(name) && value === null)
 }
 
 /**
@@ -110,8 +89,10 @@ async function takeLargeDocumentTurn(
   services: Pick<Services, 'authentication' | 'reads'>,
   { query }: { readonly query?: string | undefined },
   place: OperationPlace,
-): Promise<(() => void) | undefined> {
-  if ((query?.length ?? 0) <= LARGE_CHARACTERS) return undefined
+): Promise<() => void> {
+  if ((query?.length ?? 0) <= LARGE_CHARACTERS) return NO_TURN
   const { caller } = await readCredential(services, place)
-  return caller && services.reads.beginLarge(caller, place.signal)
+  return caller === undefined ? NO_TURN : services.reads.beginLarge(caller, place.signal)
 }
+
+const NO_TURN = (): void => undefined

@@ -1,22 +1,15 @@
-import { type DocumentNode, type GraphQLSchema, getOperationAST, Kind, OperationTypeNode } from 'graphql'
+import { type DocumentNode, type GraphQLSchema, getOperationAST, OperationTypeNode } from 'graphql'
 import { BoundedMap } from '#core/base/values/bounded-map.ts'
 import { fail, type Problem, refuseField } from '#core/errors/errors.ts'
-import { type BoundsBySender, DOCUMENT_BOUNDS, type DocumentBounds } from '#core/limits/document-bounds.ts'
+import { type BoundsBySender, DOCUMENT_BOUNDS } from '#core/limits/document-bounds.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import type { Services } from '#core/services/services.ts'
-import { type Credential, type OperationPlace, readCredential } from '../context.ts'
+import { type OperationPlace, readCredential } from '../context.ts'
 import { parseDocument } from '../mistakes/parse-document.ts'
-import {
-  closedProblem,
-  closedToCallerProblem,
-  LOGIN_CHARACTERS_MAX,
-  namesLogin,
-  unknownSender,
-} from './closed-door.ts'
-import { countTokens, type DocumentSize, measureSelections } from './document-size.ts'
-import { excessOf } from './excess-of.ts'
+import { rootFieldsOf } from '../serving/root-fields.ts'
+import { closedProblem, isShortLogin, unknownSender } from './closed-door.ts'
+import { excessOf, measureDocument } from './document-size.ts'
 import { type RequestParams, requireQuery } from './request-params.ts'
-import { rootFieldNames } from './root-fields.ts'
 
 export interface AdmissionDeps {
   readonly services: Pick<Services, 'authentication' | 'refusedDocuments'>
@@ -39,7 +32,7 @@ export function createDocumentAdmission({
   bounds: { withCredential, withoutCredential } = DOCUMENT_BOUNDS,
 }: AdmissionDeps) {
   const { refusedDocuments } = services
-  const parsedDocuments = new BoundedMap<string, ParsedDocument>(CACHED_DOCUMENTS_MAX)
+  const parsedDocuments = new BoundedMap<string, DocumentNode>(CACHED_DOCUMENTS_MAX)
   /** As many as the operator has. */
   const trustedDocuments = new Map<string, DocumentNode>()
   /** Tools write these, and they cost no statement; but what multiplies them is bounded for strangers. */
@@ -49,87 +42,37 @@ export function createDocumentAdmission({
     fields: withCredential.fields,
   }
 
-  const countUnknown = async ({ http }: OperationPlace, { problem }: Credential): Promise<void> => {
-    if (problem === undefined || problem.status === 401) await refusedDocuments.count(unknownSender(http))
-  }
-
   const refuse = async (place: OperationPlace, problem: Problem): Promise<never> => {
-    const credential = await readCredential(services, place)
-    const { caller, problem: invalid } = credential
-    if (caller === undefined) await countUnknown(place, credential)
-    else await refusedDocuments.count({ kind: 'caller', caller })
+    const { caller, problem: invalid } = await readCredential(services, place)
+    if (caller !== undefined) await refusedDocuments.count({ kind: 'caller', caller })
+    // A database that is away says nothing about the credential.
+    else if ((invalid?.status ?? 401) === 401) await refusedDocuments.count(unknownSender(place.http))
     throw invalid ?? problem
   }
 
   const validCaller = async (place: OperationPlace): Promise<Principal | undefined> => {
-    const { caller, problem }: Credential = await readCredential(services, place)
-    // A database that is away says nothing about the credential.
+    const { caller, problem } = await readCredential(services, place)
     if (problem !== undefined && problem.status >= 500) throw problem
     return caller
   }
 
-  /** Logging in is open to those who share an address with others whose documents were refused. */
-  const isLogin = (text: string, operationName: unknown): boolean => {
-    if (text.length > LOGIN_CHARACTERS_MAX || !namesLogin(text)) return false
-    const tokens = countTokens(text, withoutCredential.tokens)
-    if (tokens > withoutCredential.tokens) return false
-    const { document } = parsedDocuments.get(text) ?? parse(text, tokens)
-    return onlyLogsIn(document, operationName)
-  }
-
   const requireOpen = async (params: RequestParams, place: OperationPlace): Promise<void> => {
-    const retryAfterSeconds = refusedDocuments.closedSeconds(unknownSender(place.http))
-    if (retryAfterSeconds === undefined || (await validCaller(place)) !== undefined) return
-    if (isLogin(requireQuery(params), params.operationName)) return
-    throw closedProblem(retryAfterSeconds)
+    const closed = closedProblem(refusedDocuments, unknownSender(place.http))
+    if (closed === undefined || (await validCaller(place)) !== undefined) return
+    if (!isLogin(requireQuery(params), params.operationName)) throw closed
   }
 
-  /** A caller whose documents were refused again and again may send no more than a stranger for a while. */
-  const requireOpenTo = (caller: Principal): void => {
-    const retryAfterSeconds = refusedDocuments.closedSeconds({ kind: 'caller', caller })
-    if (retryAfterSeconds !== undefined) throw closedToCallerProblem(retryAfterSeconds)
-  }
+  /** Logging in is open to those who share an address with others whose documents were refused. */
+  const isLogin = (text: string, operationName: RequestParams['operationName']): boolean =>
+    isShortLogin(text) && onlyLogsIn(parse(text, withoutCredential.tokens), operationName)
 
-  /** How many tokens are counted: a stranger may have no more in any case. */
-  const countedTokens = (place: OperationPlace, boundsOfStranger: DocumentBounds): number =>
-    isStranger(place) ? boundsOfStranger.tokens : withCredential.tokens
-
-  /** @throws Problem if the document is larger than its sender may make it */
-  const requireWithin = async (
-    size: Partial<DocumentSize>,
-    boundsOfStranger: DocumentBounds,
-    place: OperationPlace,
-  ): Promise<void> => {
-    const countedTo = { tokens: countedTokens(place, boundsOfStranger), fields: withCredential.fields }
-    const whose = ' (without a valid credential)'
-    const excessOfStranger = excessOf(size, boundsOfStranger, { whose, countedTo })
-    if (excessOfStranger === undefined) return
-    const excess = excessOf(size, withCredential, { countedTo })
-    const caller = await validCaller(place)
-    if (caller !== undefined) requireOpenTo(caller)
-    if (excess !== undefined) await refuse(place, excess)
-    if (caller === undefined) await refuse(place, excessOfStranger)
-  }
-
-  /** Tokens are counted first, so that nothing is parsed of a document that is far too large. */
-  const parseWithinBounds = async (text: string, place: OperationPlace): Promise<DocumentNode> => {
+  const parse = (text: string, tokensMax: number): DocumentNode => {
     const known = parsedDocuments.get(text)
-    // Before it is parsed, a document can only seem to ask for the schema.
-    const mayAskForSchema = introspection && text.includes('__')
-    const boundsOfStranger = mayAskForSchema ? introspectionOfStranger : withoutCredential
-    const tokens = known?.size.tokens ?? countTokens(text, countedTokens(place, boundsOfStranger))
-    await requireWithin({ tokens }, boundsOfStranger, place)
-    const { document, size } = known ?? parse(text, tokens)
-    const asksForSchema = mayAskForSchema && isIntrospection(document)
-    await requireWithin(size, asksForSchema ? introspectionOfStranger : withoutCredential, place)
+    if (known !== undefined) return known
+    const document = parseDocument(text, tokensMax)
+    const isWhole = document.definitions.length > 0
+    if (isWhole && text.length <= CACHED_CHARACTERS_MAX) parsedDocuments.set(text, document)
     return document
-  }
-
-  const parse = (text: string, tokens: number): ParsedDocument => {
-    const document = parseDocument(text)
-    const parsed = { document, size: { tokens, ...measureSelections(document, withCredential.fields) } }
-    if (text.length <= CACHED_CHARACTERS_MAX) parsedDocuments.set(text, parsed)
-    return parsed
   }
 
   const parseTrusted = (text: string): DocumentNode => {
@@ -138,14 +81,30 @@ export function createDocumentAdmission({
     return document
   }
 
+  /** @throws Problem if the document is larger than its sender may make it */
+  const parseWithinBounds = async (text: string, place: OperationPlace): Promise<DocumentNode> => {
+    // Before it is parsed, a document can only seem to ask for the schema.
+    const mayAskForSchema = introspection && text.includes('__')
+    const mayBeLarge = mayAskForSchema || place.http.headers.authorization !== undefined
+    const { tokens } = mayBeLarge ? withCredential : withoutCredential
+    const document = parse(text, tokens)
+    const size = measureDocument(document, withCredential)
+    const bounds = mayAskForSchema && isIntrospection(document) ? introspectionOfStranger : withoutCredential
+    const countedTo = { tokens, fields: withCredential.fields }
+    const excessOfStranger = excessOf(size, bounds, countedTo, ' (without a valid credential)')
+    if (excessOfStranger === undefined) return document
+    const caller = await validCaller(place)
+    if (caller === undefined) return refuse(place, excessOfStranger)
+    // A caller whose documents were refused again and again may send no more than a stranger for a while.
+    const closed = closedProblem(refusedDocuments, { kind: 'caller', caller })
+    if (closed !== undefined) throw closed
+    const excess = excessOf(size, withCredential, countedTo)
+    return excess === undefined ? document : refuse(place, excess)
+  }
+
   return {
     /** Counts a document that was refused for its size; throws the error that the client gets. */
     refuse,
-    /** Counts a document that was refused for its inputs, unless its sender has a valid credential. */
-    async countWrongInputs(place: OperationPlace): Promise<void> {
-      const credential = await readCredential(services, place)
-      if (credential.caller === undefined) await countUnknown(place, credential)
-    },
     /**
      * Parses the document of a request, unless its address has sent too many that were refused, or it is larger than its sender
      * may make it. Of a request that carries a credential an invalid one is always the reason, and never the size.
@@ -163,39 +122,21 @@ export function createDocumentAdmission({
   }
 }
 
-interface ParsedDocument {
-  readonly document: DocumentNode
-  readonly size: DocumentSize
-}
-
 /** Few and short ones are kept for the next request, because anybody can fill this. What does not parse is not kept. */
 const CACHED_DOCUMENTS_MAX = 100
 const CACHED_CHARACTERS_MAX = 8_192
 
-/** Whether a request carries no credential, so that none can be valid. */
-function isStranger({ http }: OperationPlace): boolean {
-  return http.headers.authorization === undefined
-}
-
 /** Whether an operation has one field of its root type, which is the login. */
-function onlyLogsIn(document: DocumentNode, operationName: unknown): boolean {
-  const operation = getOperationAST(document, typeof operationName === 'string' ? operationName : undefined)
-  return (
-    operation?.operation === OperationTypeNode.MUTATION &&
-    operation.selectionSet.selections.length === 1 &&
-    rootFieldNames(document, operation).join() === 'login'
-  )
+function onlyLogsIn(document: DocumentNode, operationName: RequestParams['operationName']): boolean {
+  const isMutation = getOperationAST(document, operationName)?.operation === OperationTypeNode.MUTATION
+  const names = rootFieldsOf({ document, operationName }).map(({ name }) => name.value)
+  return isMutation && names.join() === 'login'
 }
 
 /** Whether a document does nothing but ask for the schema. */
 function isIntrospection(document: DocumentNode): boolean {
-  const operations = document.definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION)
-  return (
-    operations.length === 1 &&
-    operations.every((operation) =>
-      rootFieldNames(document, operation).every((name) => name.startsWith('__')),
-    )
-  )
+  const fields = rootFieldsOf({ document })
+  return fields.length > 0 && fields.every(({ name }) => name.value.startsWith('__'))
 }
 
 /**
@@ -205,20 +146,19 @@ function isIntrospection(document: DocumentNode): boolean {
 function requireOperation(
   schema: GraphQLSchema,
   document: DocumentNode,
-  name: unknown,
+  operationName: RequestParams['operationName'],
   { http }: OperationPlace,
 ): void {
-  const operation = getOperationAST(document, typeof name === 'string' ? name : undefined)
+  const operation = getOperationAST(document, operationName)
   if (operation == null) {
     refuseField(['operationName'], 'expected the name of one of the operations of the document.')
   }
   if (http.method === 'POST') return
-  if (operation.operation === OperationTypeNode.MUTATION) fail('method_not_allowed', MUTATION_BY_GET)
-  const subscriptions = schema.getSubscriptionType()?.getFields() ?? {}
+  if (operation.operation === OperationTypeNode.MUTATION) fail('method_not_allowed', 'A mutation needs POST.')
   if (operation.operation !== OperationTypeNode.SUBSCRIPTION) return
-  const isStarting = (field: string) => subscriptions[field]?.extensions.startsCall === true
-  if (rootFieldNames(document, operation).some(isStarting)) fail('method_not_allowed', CHAT_BY_GET)
+  const subscriptions = schema.getSubscriptionType()?.getFields() ?? {}
+  const isStarting = rootFieldsOf({ document, operationName }).some(
+    ({ name }) => subscriptions[name.value]?.extensions.startsCall === true,
+  )
+  if (isStarting) fail('method_not_allowed', 'A chat needs POST.')
 }
-
-const MUTATION_BY_GET = 'A mutation needs POST.'
-const CHAT_BY_GET = 'A chat needs POST.'

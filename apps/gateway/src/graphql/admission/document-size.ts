@@ -1,131 +1,99 @@
-import {
-  type DocumentNode,
-  type FragmentDefinitionNode,
-  GraphQLError,
-  Kind,
-  Lexer,
-  type SelectionSetNode,
-  Source,
-  TokenKind,
-} from 'graphql'
+import { type DocumentNode, type FieldNode, Kind, type SelectionSetNode } from 'graphql'
+import { Problem } from '#core/errors/errors.ts'
 import type { DocumentBounds } from '#core/limits/document-bounds.ts'
 
 /** What is counted of a document is what is bounded. */
 export type DocumentSize = DocumentBounds
 
-/** Reads no more of the text than the bound needs. What does not parse counts up to its mistake. */
-export function countTokens(text: string, tokensMax: number): number {
-  const lexer = new Lexer(new Source(text))
-  let tokens = 0
-  try {
-    while (tokens <= tokensMax && lexer.advance().kind !== TokenKind.EOF) tokens += 1
-  } catch (error) {
-    if (!(error instanceof GraphQLError)) throw error
-  }
-  return tokens
-}
+/** How often each name has been selected in one place, by the fragments that are used there as well. */
+type Names = Map<string, number>
 
 /**
- * Measures the selections of a document that is not validated yet: fragments may be unknown, unused or contain themselves. Each
- * is measured once. Once the fields are beyond the bound nothing else is counted, so the work is bounded by the document and
- * the bound, however often fragments multiply each other.
+ * Measures a document that is not validated yet: fragments may be unknown, unused or contain themselves. The count ends beyond the
+ * bound of fields, and where fragments multiply each other without fields, after so many steps that it counts as beyond.
  */
-export function measureSelections(
-  { definitions }: DocumentNode,
-  fieldsMax: number,
-): Omit<DocumentSize, 'tokens'> {
-  const measuring = new Measuring(
-    new Map(
-      definitions.flatMap((definition) =>
-        definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition] as const] : [],
-      ),
-    ),
-    fieldsMax,
-  )
-  const total = new Selections()
-  for (const definition of definitions) {
-    if (definition.kind !== Kind.OPERATION_DEFINITION) continue
-    total.addInner(measuring.measure(definition.selectionSet))
+export function measureDocument(
+  { definitions, tokenCount = 0 }: DocumentNode,
+  { fields: fieldsMax }: Pick<DocumentBounds, 'fields'>,
+): DocumentSize {
+  const size = { tokens: tokenCount, fields: 0, aliases: 0, equalNames: 0 }
+  let stepsLeft = fieldsMax * STEPS_OF_FIELD
+  const fragments = new Map<string, SelectionSetNode>()
+  const within = new Set<string>()
+  const unused = new Set<string>()
+
+  const measure = ({ selections }: SelectionSetNode, names: Names): void => {
+    for (const selection of selections) {
+      stepsLeft -= 1
+      if (stepsLeft < 0) size.fields = fieldsMax + 1
+      if (size.fields > fieldsMax) return
+      if (selection.kind === Kind.FIELD) measureField(selection, names)
+      else if (selection.kind === Kind.INLINE_FRAGMENT) measure(selection.selectionSet, names)
+      else measureFragment(selection.name.value, names)
+    }
+  }
+  const measureField = ({ name, alias, selectionSet }: FieldNode, names: Names): void => {
+    const { value } = alias ?? name
+    const times = (names.get(value) ?? 0) + 1
+    names.set(value, times)
+    size.fields += 1
+    if (alias !== undefined) size.aliases += 1
+    size.equalNames = Math.max(size.equalNames, times)
+    if (selectionSet !== undefined) measure(selectionSet, new Map())
+  }
+  const measureFragment = (name: string, names: Names): void => {
+    const fragment = fragments.get(name)
+    unused.delete(name)
+    // Validation refuses a fragment that contains itself.
+    if (fragment === undefined || within.has(name)) return
+    within.add(name)
+    measure(fragment, names)
+    within.delete(name)
+  }
+
+  for (const each of definitions) {
+    if (each.kind === Kind.FRAGMENT_DEFINITION) fragments.set(each.name.value, each.selectionSet)
+  }
+  for (const name of fragments.keys()) unused.add(name)
+  for (const each of definitions) {
+    if (each.kind === Kind.OPERATION_DEFINITION) measure(each.selectionSet, new Map())
   }
   // Validation reads fragments that nothing uses as well.
-  for (const fragment of measuring.unused()) total.addInner(measuring.measure(fragment.selectionSet))
-  return { fields: total.fields, aliases: total.aliases, equalNames: total.equalNames }
+  for (const name of unused) measureFragment(name, new Map())
+  return size
 }
 
-class Measuring {
-  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>
-  readonly #fieldsMax: number
-  /** Null while a fragment is being measured: one that contains itself counts once, and validation refuses it. */
-  readonly #measured = new Map<string, Selections | null>()
+/** More inline fragments and spreads than that for each field are in no document that a client has a reason to send. */
+const STEPS_OF_FIELD = 10
 
-  constructor(fragments: ReadonlyMap<string, FragmentDefinitionNode>, fieldsMax: number) {
-    this.#fragments = fragments
-    this.#fieldsMax = fieldsMax
-  }
+const NOUNS = [
+  ['tokens', 'tokens'],
+  ['fields', 'fields, aliases included and fragments as often as they are used'],
+  ['aliases', 'aliases, fragments as often as they are used'],
+  ['equalNames', 'fields with the same name in one selection'],
+] as const
 
-  measure({ selections }: SelectionSetNode): Selections {
-    const found = new Selections()
-    for (const selection of selections) {
-      if (found.fields > this.#fieldsMax) break
-      if (selection.kind === Kind.FIELD) {
-        found.addField((selection.alias ?? selection.name).value, selection.alias !== undefined)
-        if (selection.selectionSet !== undefined) found.addInner(this.measure(selection.selectionSet))
-      } else {
-        found.addBeside(
-          selection.kind === Kind.INLINE_FRAGMENT
-            ? this.measure(selection.selectionSet)
-            : this.#measureFragment(selection.name.value),
-        )
-      }
-    }
-    return found
+/**
+ * Says which bound a document is beyond; undefined if it is within all.
+ *
+ * @param countedTo - where the counts end, since no more is needed to refuse
+ * @param whose - whose bounds these are, in parentheses
+ */
+export function excessOf(
+  size: DocumentSize,
+  bounds: DocumentBounds,
+  countedTo: Partial<DocumentBounds>,
+  whose = '',
+): Problem | undefined {
+  for (const [name, noun] of NOUNS) {
+    const { [name]: counted } = size
+    const { [name]: allowed } = bounds
+    const { [name]: end = Infinity } = countedTo
+    if (counted <= allowed) continue
+    return new Problem('operation_too_large', {
+      detail: `operation: expected at most ${allowed} ${noun}${whose}.`,
+      cost: { requested: counted > end ? `more than ${end}` : counted, allowed },
+    })
   }
-
-  unused(): readonly FragmentDefinitionNode[] {
-    return [...this.#fragments.values()].filter(({ name }) => !this.#measured.has(name.value))
-  }
-
-  #measureFragment(name: string): Selections {
-    const known = this.#measured.get(name)
-    if (known !== undefined) return known ?? NOTHING
-    this.#measured.set(name, null)
-    const fragment = this.#fragments.get(name)
-    const found = fragment === undefined ? NOTHING : this.measure(fragment.selectionSet)
-    this.#measured.set(name, found)
-    return found
-  }
+  return undefined
 }
-
-class Selections {
-  fields = 0
-  aliases = 0
-  equalNames = 0
-  readonly #names = new Map<string, number>()
-
-  addField(name: string, isAlias: boolean): void {
-    this.fields += 1
-    if (isAlias) this.aliases += 1
-    this.#addName(name, 1)
-  }
-
-  /** What is selected below one of the fields. */
-  addInner({ fields, aliases, equalNames }: Selections): void {
-    this.fields += fields
-    this.aliases += aliases
-    this.equalNames = Math.max(this.equalNames, equalNames)
-  }
-
-  /** What a fragment adds to the same selection. */
-  addBeside(other: Selections): void {
-    this.addInner(other)
-    for (const [name, times] of other.#names) this.#addName(name, times)
-  }
-
-  #addName(name: string, times: number): void {
-    const all = (this.#names.get(name) ?? 0) + times
-    this.#names.set(name, all)
-    this.equalNames = Math.max(this.equalNames, all)
-  }
-}
-
-const NOTHING = new Selections()

@@ -34,7 +34,7 @@ export async function createDocuments({
     /** Whether the gateway trusts a document, because the operator or its own console brought it. */
     trusts,
     /** Returns the parameters of a request with the document that they name or carry. */
-    find: documents === 'persisted' ? findPersisted(new PersistedDocuments()) : withoutPersistence,
+    find: documents === 'persisted' ? findPersisted() : withoutPersistence,
   }
 }
 
@@ -47,25 +47,32 @@ function withoutPersistence(params: RequestParams): RequestParams {
   return params
 }
 
-function findPersisted(stored: PersistedDocuments): FindDocument {
+/** Documents that clients have sent. Anybody can send some, so they are few and short; others are sent whole each time. */
+function findPersisted(): FindDocument {
+  const stored = new BoundedMap<string, string>(DOCUMENTS_MAX)
   return (params) => {
-    const hash = idOf(params)
+    const hash = idOf(params)?.toLowerCase()
+    const { query } = params
     if (hash === undefined) return params
-    if (typeof params.query !== 'string') {
-      return withText(params, stored.get(hash) ?? fail('document_not_found', NOT_FOUND))
+    if (typeof query !== 'string') {
+      return { ...params, query: stored.get(hash) ?? fail('document_not_found', NOT_FOUND) }
     }
-    if (createHash('sha256').update(params.query).digest('hex') !== hash.toLowerCase()) {
+    if (createHash('sha256').update(query).digest('hex') !== hash) {
       refuseField(['extensions', 'persistedQuery', 'sha256Hash'], 'is not the hash of the document.')
     }
-    stored.set(hash, params.query)
-    return withText(params, params.query)
+    if (query.length <= DOCUMENT_CHARACTERS_MAX) stored.set(hash, query)
+    return params
   }
 }
+
+const DOCUMENTS_MAX = 1_000
+const DOCUMENT_CHARACTERS_MAX = 16_384
 
 function findTrusted(trusted: ReadonlyMap<string, string>, trusts: (text: string) => boolean): FindDocument {
   return (params) => {
     const id = idOf(params)
-    if (id !== undefined) return withText(params, trusted.get(id) ?? fail('document_not_found', NOT_FOUND))
+    if (id !== undefined)
+      return { ...params, query: trusted.get(id) ?? fail('document_not_found', NOT_FOUND) }
     if (params.query != null && !trusts(params.query)) fail('document_not_trusted')
     return params
   }
@@ -82,29 +89,6 @@ function idOf({ documentId, extensions }: RequestParams): string | undefined {
 function withoutAlgorithm(hash: string): string {
   return hash.replace(/^sha256:/, '')
 }
-
-function withText(params: RequestParams, query: string): RequestParams {
-  const { documentId: _found, ...rest } = params
-  return { ...rest, query }
-}
-
-/** Documents that clients have sent. Anybody can send some, so they are few and short; others are sent whole each time. */
-class PersistedDocuments extends BoundedMap<string, string> {
-  constructor() {
-    super(DOCUMENTS_MAX)
-  }
-
-  override set(hash: string, text: string): this {
-    return text.length > DOCUMENT_CHARACTERS_MAX ? this : super.set(hash.toLowerCase(), text)
-  }
-
-  override get(hash: string): string | undefined {
-    return super.get(hash.toLowerCase())
-  }
-}
-
-const DOCUMENTS_MAX = 1_000
-const DOCUMENT_CHARACTERS_MAX = 16_384
 
 async function readTrusted(path: string): Promise<ReadonlyMap<string, string>> {
   const refuse = (why: string, cause?: unknown): never => {

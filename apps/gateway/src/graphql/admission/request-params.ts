@@ -8,9 +8,14 @@ import { graphqlErrorOf } from '../errors.ts'
 /** The parameters of a request in the form that Yoga wants; `documentId` is what its type lacks. */
 export type RequestParams = GraphQLParams & { readonly documentId?: unknown }
 
-type ParamName = (typeof PARAMS)[number]
-const PARAMS = ['query', 'documentId', 'operationName', 'variables', 'extensions'] as const
-const JSON_PARAMS: ReadonlySet<string> = new Set<ParamName>(['variables', 'extensions'])
+/** The parameters, and whether each is an object, which a URL has as JSON; the others are texts. */
+const PARAMS: ReadonlyMap<string, boolean> = new Map([
+  ['query', false],
+  ['documentId', false],
+  ['operationName', false],
+  ['variables', true],
+  ['extensions', true],
+])
 
 /**
  * Reads the parameters of a request with `GET` from its URL.
@@ -19,17 +24,17 @@ const JSON_PARAMS: ReadonlySet<string> = new Set<ParamName>(['variables', 'exten
  */
 export function paramsOfUrl({ query }: FastifyRequest): RequestParams {
   const given = new Map(Object.entries(query as Readonly<Record<string, unknown>>))
-  const params: Partial<Record<ParamName, unknown>> = {}
-  for (const name of PARAMS) {
+  const params: Record<string, unknown> = {}
+  for (const [name, isJson] of PARAMS) {
     const text = given.get(name)
     if (text === undefined || text === '') continue
     if (typeof text !== 'string') refuse(name, 'was sent more than once.')
-    params[name] = JSON_PARAMS.has(name) ? parseParam(name, text) : text
+    params[name] = isJson ? parseParam(name, text) : text
   }
   return requireParams(params)
 }
 
-function parseParam(name: ParamName, text: string): unknown {
+function parseParam(name: string, text: string): unknown {
   try {
     return parseJsonText(text)
   } catch {
@@ -45,13 +50,11 @@ function parseParam(name: ParamName, text: string): unknown {
  */
 export function requireParams(body: unknown): RequestParams {
   if (!isObject(body)) refuse('body', 'expected a JSON object with query; one request carries one operation.')
-  const given = Object.entries(body).filter(([, value]) => value !== null && value !== undefined)
-  for (const [name, value] of given) {
-    if (!isParam(name)) refuse(callerName(name), 'is not a known parameter.')
-    const isText = typeof value === 'string'
-    if (JSON_PARAMS.has(name) ? !isObject(value) : !isText) {
-      refuse(name, JSON_PARAMS.has(name) ? 'expected an object.' : 'expected a string.')
-    }
+  for (const [name, value] of Object.entries(body)) {
+    if (value === null || value === undefined) continue
+    const isJson = PARAMS.get(name) ?? refuse(callerName(name), 'is not a known parameter.')
+    if (isJson && !isObject(value)) refuse(name, 'expected an object.')
+    if (!isJson && typeof value !== 'string') refuse(name, 'expected a string.')
   }
   return body
 }
@@ -66,10 +69,6 @@ function refuse(name: string, detail: string): never {
   const error = graphqlErrorOf(new Problem('invalid_request', { field: [name], detail }))
   error.extensions.http = { status: 400 }
   throw error
-}
-
-function isParam(name: string): name is ParamName {
-  return PARAMS.some((each) => each === name)
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

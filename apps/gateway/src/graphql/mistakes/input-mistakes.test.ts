@@ -1,14 +1,18 @@
 import {
   type GraphQLInputType,
   isInputType,
+  parse,
   parseValue,
   validateInputLiteral,
   validateInputValue,
+  valueFromASTUntyped,
 } from 'graphql'
 import { describe, expect, test } from 'vitest'
+import { joinPath } from '#core/base/values/field-path.ts'
 import { MISTAKES_MAX } from '#core/errors/errors.ts'
 import { schema } from '../schema.ts'
-import { checkLiteral, checkValue, type InputMistake } from './input-mistakes.ts'
+import { inputMistakes, Literal } from './input-mistakes.ts'
+import { requireVariables } from './variable-mistakes.ts'
 
 function typeOf(name: string): GraphQLInputType {
   const type = schema.getType(name)
@@ -16,97 +20,64 @@ function typeOf(name: string): GraphQLInputType {
   return type
 }
 
-function inValue(value: unknown, type: GraphQLInputType): InputMistake[] {
-  const mistakes: InputMistake[] = []
-  checkValue(value, type, ['input'], (mistake) => mistakes.push(mistake) < MISTAKES_MAX)
-  return mistakes
-}
+const TIME = 'expected an ISO 8601 time with a zone, such as 2027-01-31T00:00:00Z.'
 
-function inLiteral(text: string, type: GraphQLInputType): InputMistake[] {
-  const mistakes: InputMistake[] = []
-  checkLiteral(parseValue(text), type, ['input'], (mistake) => mistakes.push(mistake) < MISTAKES_MAX)
-  return mistakes
-}
+test.each([
+  ['LoginInput', '{ password: "a" }', ['username: is required; expected a string.']],
+  ['LoginInput', '{ username: null, password: "a" }', ['username: is required; expected a string.']],
+  ['LoginInput', '{ username: "a", password: "a", pin: 1 }', ['pin: is not a known field.']],
+  [
+    'LoginInput',
+    '{ password: ["a"], username: {} }',
+    ['username', 'password'].map((name) => `${name}: expected a string.`),
+  ],
+  ['UpdateUserInput', '{ userId: "u", role: "ROOT" }', ['role: expected one of ADMIN, PREMIUM, USER.']],
+  ['ChatInput', '{ agentId: "a", query: "q", files: ["a", 3] }', ['files[1]: expected a string.']],
+  ['ChatInput', '{ agentId: "a", query: "q", files: [null] }', ['files[0]: is required; expected a string.']],
+  [
+    'UpdateApiKeyInput',
+    '{ keyId: "k", limits: { chatPerMinute: 1099511627776 } }',
+    ['limits.chatPerMinute: expected an integer.'],
+  ],
+  ['CallFilter', '{ from: 5 }', [`from: ${TIME}`]],
+  ['ChatInput', '"a text"', [': expected an object.']],
+])(
+  'what is wrong in a %s that is %s is named by its path, with what was expected',
+  (name, text, mistakes) => {
+    const node = parseValue(text)
+    for (const input of [valueFromASTUntyped(node), new Literal(node)]) {
+      const found = [...inputMistakes(input, typeOf(name), [])]
+      expect(found.map(({ field, text }) => `${joinPath(field)}: ${text}`)).toEqual(mistakes)
+    }
+  },
+)
 
-describe('a mistake has the path of its input and says what was expected', () => {
-  test.each<[string, string, unknown, string, InputMistake[]]>([
-    [
-      'missing',
-      'LoginInput',
-      { password: 'a' },
-      '{ password: "a" }',
-      [{ field: ['input', 'username'], text: 'is required; expected a string.' }],
-    ],
-    [
-      'null',
-      'LoginInput',
-      { username: null, password: 'a' },
-      '{ username: null, password: "a" }',
-      [{ field: ['input', 'username'], text: 'is required; expected a string.' }],
-    ],
-    [
-      'unknown',
-      'LoginInput',
-      { username: 'a', password: 'a', pin: 1 },
-      '{ username: "a", password: "a", pin: 1 }',
-      [{ field: ['input', 'pin'], text: 'is not a known field.' }],
-    ],
-    [
-      'of the wrong type',
-      'LoginInput',
-      { username: {}, password: ['a'] },
-      '{ username: {}, password: ["a"] }',
-      [
-        { field: ['input', 'username'], text: 'expected a string.' },
-        { field: ['input', 'password'], text: 'expected a string.' },
-      ],
-    ],
-    [
-      'not one of an enum',
-      'UpdateUserInput',
-      { userId: 'u', role: 'ROOT' },
-      '{ userId: "u", role: ROOT }',
-      [{ field: ['input', 'role'], text: 'expected one of ADMIN, PREMIUM, USER.' }],
-    ],
-    [
-      'an item of a list',
-      'ChatInput',
-      { agentId: 'a', query: 'q', files: ['a', null, 3] },
-      '{ agentId: "a", query: "q", files: ["a", null, 3] }',
-      [
-        { field: ['input', 'files', 1], text: 'is required; expected a string.' },
-        { field: ['input', 'files', 2], text: 'expected a string.' },
-      ],
-    ],
-    ['no object', 'ChatInput', 'a text', '"a text"', [{ field: ['input'], text: 'expected an object.' }]],
-    [
-      'within an object',
-      'UpdateApiKeyInput',
-      { keyId: 'k', limits: { chatPerMinute: 2 ** 40 } },
-      `{ keyId: "k", limits: { chatPerMinute: ${2 ** 40} } }`,
-      [{ field: ['input', 'limits', 'chatPerMinute'], text: 'expected an integer.' }],
-    ],
-    [
-      'no time',
-      'CallFilter',
-      { from: 5 },
-      '{ from: 5 }',
-      [
-        {
-          field: ['input', 'from'],
-          text: 'expected an ISO 8601 time with a zone, such as 2027-01-31T00:00:00Z.',
-        },
-      ],
-    ],
-    ['nothing', 'LoginInput', { username: 'a', password: 'a' }, '{ username: "a", password: "a" }', []],
-  ])('%s', (_what, type, value, literal, mistakes) => {
-    expect(inValue(value, typeOf(type))).toEqual(mistakes)
-    expect(inLiteral(literal, typeOf(type))).toEqual(mistakes)
-  })
-
-  test('the walk ends after a few, however many there are', () => {
-    const files = Array.from({ length: 100_000 }, () => 5)
-    expect(inValue({ agentId: 'a', query: 'q', files }, typeOf('ChatInput'))).toHaveLength(MISTAKES_MAX)
+test('a variable is named by its first use, also within lists and fragments, and the search has an end', () => {
+  const document = parse(`
+    mutation ($name: String!, $file: String!, $files: [String!], $unused: Int = 1) { ...Login @include(if: true)
+      a: chat(input: { agentId: "a", query: $name, files: ["a", $file] }) { text }
+      b: chat(input: { agentId: "a", query: "q", files: $files }) { text } }
+    fragment Login on Mutation { login(input: { username: $name, password: "p" }) { expiresIn } }`)
+  const [operation] = document.definitions
+  if (operation?.kind !== 'OperationDefinition') throw new Error('no operation')
+  const files = Array.from({ length: 100_000 }, () => 5)
+  const problemOf = (variables: Record<string, unknown>) => {
+    try {
+      return requireVariables({ schema, document, operation, variables })
+    } catch (problem) {
+      return problem
+    }
+  }
+  expect(problemOf({ name: 'a', file: 'b' })).toBeUndefined()
+  expect(problemOf({ files })).toMatchObject({
+    reason: 'invalid_request',
+    mistakes: Array.from({ length: MISTAKES_MAX }, (_, index) => ({
+      field: [
+        ['input', 'query'],
+        ['input', 'files', 1],
+        ['input', 'files', index - 2],
+      ][Math.min(index, 2)],
+    })),
   })
 })
 
@@ -139,19 +110,20 @@ const INPUTS = Object.keys(schema.getTypeMap()).filter(
 describe('what is a mistake is decided as graphql-js does, which would refuse it later', () => {
   test.each(INPUTS)('%s', (name) => {
     const type = typeOf(name)
-    for (const value of VALUES) {
+    const isRefusedBy = (validate: (refuse: () => void) => void) => {
       let isRefused = false
-      validateInputValue(value, type, () => {
+      validate(() => {
         isRefused = true
       })
-      expect([value, inValue(value, type).length > 0]).toEqual([value, isRefused])
+      return isRefused
+    }
+    for (const value of VALUES) {
+      const isRefused = isRefusedBy((refuse) => validateInputValue(value, type, refuse))
+      expect([value, [...inputMistakes(value, type, [])].length > 0]).toEqual([value, isRefused])
       if (value === undefined) continue
-      const text = JSON.stringify(value).replace(/"(\w+)":/g, '$1:')
-      let isLiteralRefused = false
-      validateInputLiteral(parseValue(text), type, () => {
-        isLiteralRefused = true
-      })
-      expect([text, inLiteral(text, type).length > 0]).toEqual([text, isLiteralRefused])
+      const node = parseValue(JSON.stringify(value).replace(/"(\w+)":/g, '$1:'))
+      const isWrong = isRefusedBy((refuse) => validateInputLiteral(node, type, refuse))
+      expect([value, [...inputMistakes(new Literal(node), type, [])].length > 0]).toEqual([value, isWrong])
     }
   })
 })

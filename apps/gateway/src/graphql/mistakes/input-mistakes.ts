@@ -1,135 +1,124 @@
 import {
-  type GraphQLInputObjectType,
+  type ArgumentNode,
+  coerceInputLiteral,
+  coerceInputValue,
+  type GraphQLArgument,
+  type GraphQLInputField,
   type GraphQLInputType,
+  getNullableType,
+  isEnumType,
   isInputObjectType,
   isListType,
   isNonNullType,
-  isRequiredInputField,
   Kind,
-  type ObjectValueNode,
+  type ObjectFieldNode,
   type ValueNode,
-  validateInputLiteral,
-  validateInputValue,
 } from 'graphql'
 import type { FieldPath } from '#core/base/values/field-path.ts'
+import type { Mistake } from '#core/errors/errors.ts'
 import { callerName } from '#core/requests/input/caller-name.ts'
-import { expectedInput } from './expected-input.ts'
 
-/** Something that is wrong with an input: where, from the argument on, and what. It never contains a value of the caller. */
-export interface InputMistake {
-  readonly field: FieldPath
-  readonly text: string
+/** An input as a document has it. What a variable in it gives is not known there, and no mistake. */
+export class Literal {
+  readonly node: ValueNode
+
+  constructor(node: ValueNode) {
+    this.node = node
+  }
 }
 
-/** Receives one mistake after the other; the walks end once it returns false. */
-export type TakeMistake = (mistake: InputMistake) => boolean
-
-/** Looks for mistakes in the value of a variable. Returns false if it ended early. */
-export function checkValue(
-  value: unknown,
-  type: GraphQLInputType,
-  field: FieldPath,
-  take: TakeMistake,
-): boolean {
-  if (isNonNullType(type)) {
-    return value == null ? take(missing(type, field)) : checkValue(value, type.ofType, field, take)
-  }
-  if (value == null) return true
-  if (isListType(type)) {
-    // A single value stands for a list of one.
-    if (!Array.isArray(value)) return checkValue(value, type.ofType, field, take)
-    return value.every((item, index) => checkValue(item, type.ofType, [...field, index], take))
-  }
-  if (isInputObjectType(type)) {
-    if (typeof value !== 'object' || Array.isArray(value)) return take(wrong(type, field))
-    return checkObject(value, type, field, take)
-  }
-  let isFine = true
-  validateInputValue(value, type, () => {
-    isFine = false
-  })
-  return isFine || take(wrong(type, field))
-}
-
-function checkObject(
-  value: object,
-  type: GraphQLInputObjectType,
-  field: FieldPath,
-  take: TakeMistake,
-): boolean {
-  const known = type.getFields()
-  const given = new Map<string, unknown>(Object.entries(value))
-  for (const inner of Object.values(known)) {
-    const place = [...field, inner.name]
-    const item = given.get(inner.name)
-    const goesOn =
-      item === undefined
-        ? !isRequiredInputField(inner) || take(missing(inner.type, place))
-        : checkValue(item, inner.type, place, take)
-    if (!goesOn) return false
-  }
-  return [...given.keys()].every((name) => Object.hasOwn(known, name) || take(unknown(name, field)))
-}
+type Inputs = Readonly<Record<string, unknown>>
 
 /**
- * Looks for mistakes in a literal of a document. What variables give is left out, since it is not known yet. Returns false if
- * it ended early.
+ * Finds what is wrong with a {@link Literal} or with the value of a variable, in the order of the schema, and says so by places and
+ * types. graphql-js only decides which values a scalar or an enum takes: its texts repeat them, and its search has no bound, while
+ * this one ends with its reader.
  */
-export function checkLiteral(
-  node: ValueNode,
+export function* inputMistakes(
+  input: unknown,
   type: GraphQLInputType,
   field: FieldPath,
-  take: TakeMistake,
-): boolean {
-  if (node.kind === Kind.VARIABLE) return true
-  if (isNonNullType(type)) {
-    return node.kind === Kind.NULL ? take(missing(type, field)) : checkLiteral(node, type.ofType, field, take)
+): Generator<Mistake, void> {
+  if (input instanceof Literal && input.node.kind === Kind.VARIABLE) return
+  const given = opened(input)
+  const known = getNullableType(type)
+  if (given === undefined || given === null) {
+    if (isNonNullType(type)) yield { field, text: `is required; expected ${expected(known)}.` }
+  } else if (isListType(known)) {
+    // A single value stands for a list of one.
+    if (!Array.isArray(given)) yield* inputMistakes(input, known.ofType, field)
+    else
+      for (const [index, item] of given.entries()) yield* inputMistakes(item, known.ofType, [...field, index])
+  } else if (isInputObjectType(known) && isInputs(given)) {
+    yield* mistakesOfFields(given, Object.values(known.getFields()), field)
+  } else if (isInputObjectType(known) || !isTaken(input, known)) {
+    yield { field, text: `expected ${expected(known)}.` }
   }
-  if (node.kind === Kind.NULL) return true
-  if (isListType(type)) {
-    if (node.kind !== Kind.LIST) return checkLiteral(node, type.ofType, field, take)
-    return node.values.every((item, index) => checkLiteral(item, type.ofType, [...field, index], take))
-  }
-  if (isInputObjectType(type)) {
-    if (node.kind !== Kind.OBJECT) return take(wrong(type, field))
-    return checkObjectLiteral(node, type, field, take)
-  }
-  let isFine = true
-  validateInputLiteral(node, type, () => {
-    isFine = false
-  })
-  return isFine || take(wrong(type, field))
 }
 
-function checkObjectLiteral(
-  node: ObjectValueNode,
-  type: GraphQLInputObjectType,
-  field: FieldPath,
-  take: TakeMistake,
-): boolean {
-  const known = type.getFields()
-  const given = new Map(node.fields.map(({ name, value }) => [name.value, value]))
-  for (const inner of Object.values(known)) {
-    const place = [...field, inner.name]
-    const item = given.get(inner.name)
-    const goesOn =
-      item === undefined
-        ? !isRequiredInputField(inner) || take(missing(inner.type, place))
-        : checkLiteral(item, inner.type, place, take)
-    if (!goesOn) return false
+/** The same for the fields of an input object, or for arguments. */
+export function* mistakesOfFields(
+  given: Inputs,
+  known: readonly (GraphQLArgument | GraphQLInputField)[],
+  within: FieldPath,
+  kind = 'field',
+): Generator<Mistake, void> {
+  for (const inner of known) {
+    const input = Object.hasOwn(given, inner.name) ? given[inner.name] : undefined
+    const hasDefault = inner.default !== undefined || inner.defaultValue !== undefined
+    if (input === undefined && hasDefault) continue
+    yield* inputMistakes(input, inner.type, [...within, inner.name])
   }
-  return [...given.keys()].every((name) => Object.hasOwn(known, name) || take(unknown(name, field)))
+  const names = new Set(known.map(({ name }) => name))
+  for (const name of Object.keys(given)) {
+    if (!names.has(name)) yield { field: [...within, callerName(name)], text: `is not a known ${kind}.` }
+  }
 }
 
-/** An input that must be given, and be more than null. */
-export function missing(type: GraphQLInputType, field: FieldPath): InputMistake {
-  return { field, text: `is required; expected ${expectedInput(type)}.` }
+/** The values of arguments or of the fields of an object. */
+export function literalsOf(nodes: readonly (ArgumentNode | ObjectFieldNode)[] = []): Inputs {
+  return Object.fromEntries(nodes.map(({ name, value }) => [name.value, new Literal(value)]))
 }
 
-function wrong(type: GraphQLInputType, field: FieldPath): InputMistake {
-  return { field, text: `expected ${expectedInput(type)}.` }
+/** The form that a literal would have as the value of a variable, on its outermost level. */
+function opened(input: unknown): unknown {
+  if (!(input instanceof Literal)) return input
+  const { node } = input
+  if (node.kind === Kind.NULL) return null
+  if (node.kind === Kind.LIST) return node.values.map((item) => new Literal(item))
+  return node.kind === Kind.OBJECT ? literalsOf(node.fields) : input
 }
 
-function unknown(name: string, within: FieldPath): InputMistake {
-  return { field: [...within, callerName(name)], text: 'is not a known field.' }
+function isInputs(given: unknown): given is Inputs {
+  return typeof given === 'object' && !Array.isArray(given) && !(given instanceof Literal)
+}
+
+/** Whether a scalar or an enum takes an input. */
+function isTaken(input: unknown, type: GraphQLInputType): boolean {
+  const taken =
+    input instanceof Literal ? coerceInputLiteral(input.node, type) : coerceInputValue(input, type)
+  return taken !== undefined
+}
+
+/** The end of the sentence "expected …" for an input of this type. */
+function expected(type: GraphQLInputType): string {
+  const known = getNullableType(type)
+  if (isListType(known)) return `a list, each item ${expected(known.ofType)}`
+  if (isInputObjectType(known)) return 'an object'
+  if (!isEnumType(known)) return SCALARS[known.name] ?? 'a valid value'
+  const names = known.getValues().map(({ name }) => name)
+  return `one of ${names.join(', ')}`
+}
+
+/** Scalars by name, in the words in which the REST API says the same. */
+const SCALARS: Readonly<Record<string, string>> = {
+  Boolean: 'true or false',
+  DateTime: 'an ISO 8601 time with a zone, such as 2027-01-31T00:00:00Z',
+  Float: 'a number',
+  ID: 'an id',
+  Int: 'an integer',
+  JSON: 'a JSON value',
+  JSONObject: 'an object',
+  SafeInt: 'an integer',
+  String: 'a string',
 }

@@ -1,18 +1,19 @@
 import { type GraphQLArgument, getNamedType, isInputObjectType } from 'graphql'
 import { type FieldPath, joinPath } from '#core/base/values/field-path.ts'
-import type { Mistake } from '#core/errors/errors.ts'
+import { Problem } from '#core/errors/errors.ts'
 
-/** The mistakes of core by the places of their fields in the arguments, in words that need no other names. */
-export function placeMistakes(
-  mistakes: readonly Mistake[],
+/** A problem of core by the places of its fields in the arguments, in words that need no other names. */
+export function placeProblem(
+  problem: Problem,
   known: readonly GraphQLArgument[],
   args: Readonly<Record<string, unknown>>,
-): readonly Mistake[] {
+): Problem {
   const nameOf = (field: FieldPath) => joinPath(placeOfInput(field, known, args))
-  return mistakes.map(({ field, text }) => ({
+  const [first, ...others] = problem.mistakes.map(({ field, text }) => ({
     field: placeOfInput(field, known, args),
     text: typeof text === 'string' ? text : text(nameOf),
   }))
+  return first === undefined ? problem : problem.replaced(first, others)
 }
 
 /** `expiresAt` of core becomes `input.expiresAt`, `agent` becomes `input.agentId`, and the `limit` of a list `first` or `last`. */
@@ -49,6 +50,17 @@ function ofAnswer([answer = '', name, ...rest]: FieldPath): FieldPath {
 }
 
 /** A field of core by the name of the input that may hold it. */
-export function inputNamesOf([name = '', ...rest]: FieldPath): FieldPath {
+function inputNamesOf([name = '', ...rest]: FieldPath): FieldPath {
   return [ID_NAMES[name] ?? name, ...rest]
+}
+
+/**
+ * Names a mistake in the filter of a list whose total is counted: the count is read by a field of the page, which has no
+ * arguments in which a mistake could be found.
+ */
+export function placeInFilter(error: unknown): never {
+  const field = error instanceof Problem ? error.field : undefined
+  throw error instanceof Problem && field !== undefined && field[0] !== 'timezone'
+    ? error.at(['filter', ...inputNamesOf(field)])
+    : error
 }

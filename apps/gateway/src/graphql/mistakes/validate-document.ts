@@ -1,72 +1,94 @@
 import {
   type ASTNode,
+  type ASTVisitor,
+  type DirectiveNode,
   type DocumentNode,
-  FieldsOnCorrectTypeRule,
+  type FieldNode,
+  type GraphQLArgument,
   type GraphQLError,
   type GraphQLSchema,
-  isInterfaceType,
-  isObjectType,
+  KnownArgumentNamesRule,
   NoSchemaIntrospectionCustomRule,
+  ProvidedRequiredArgumentsRule,
+  specifiedRules,
   type ValidationContext,
   type ValidationRule,
+  ValuesOfCorrectTypeRule,
+  type VariableDefinitionNode,
   validate,
 } from 'graphql'
-import { MISTAKES_MAX, Problem } from '#core/errors/errors.ts'
-import { graphqlErrorOf } from '../errors.ts'
-import { inputsRule } from './inputs-rule.ts'
-import { nameOf, RULE_WORDS, responseNameOf } from './rule-words.ts'
+import { MISTAKES_MAX, type Mistake, Problem, type ProblemOptions } from '#core/errors/errors.ts'
+import { callerName } from '#core/requests/input/caller-name.ts'
+import { graphqlErrorOf, problemBehind } from '../errors.ts'
+import { Literal, literalsOf, mistakesOfFields } from './input-mistakes.ts'
+import { variableMistakes } from './variable-mistakes.ts'
 
-/** Checks whether a document fits the schema. The errors contain names of the document and places in it, and no values. */
-export type ValidateDocument = (schema: GraphQLSchema, document: DocumentNode) => readonly GraphQLError[]
+/** The rules of graphql-js that speak of inputs, and so of values. {@link inputsRule} stands in for them. */
+const OF_INPUTS: ReadonlySet<ValidationRule> = new Set<ValidationRule>([
+  KnownArgumentNamesRule,
+  ProvidedRequiredArgumentsRule,
+  ValuesOfCorrectTypeRule,
+])
 
-/** @param shows - whether clients may ask for the schema; messages then name what exists */
-export function createValidation(shows: boolean): ValidateDocument {
-  const rules: ValidationRule[] = [
-    inputsRule(
-      ({ field, text }, node) => at(node, new Problem('document_invalid', { field, detail: text })),
-      shows,
-    ),
-  ]
-  for (const [rule, words] of RULE_WORDS) {
-    if (rule === NoSchemaIntrospectionCustomRule && shows) continue
-    const more = rule === FieldsOnCorrectTypeRule && shows ? knownFields : () => ''
-    rules.push(inOwnWords(rule, (names, context) => words(...names) + more(context)))
-  }
-  return (schema, document) => {
-    const found = validate(schema, document, rules, { maxErrors: MISTAKES_MAX, hideSuggestions: true })
-    // Beside the errors of the rules, the validator adds one of its own where it gave up.
-    const ours = found.filter(({ extensions }) => extensions.code === 'document_invalid')
-    return found.length > 0 && ours.length === 0 ? [graphqlErrorOf(TOO_LARGE())] : ours
+/** Says why a document does not fit the schema, by names of the document and places in it; empty if it fits. */
+export type ValidateDocument = ReturnType<typeof createValidation>
+
+/** @param showsSchema - whether clients may ask for the schema; messages then guess which name was meant */
+export function createValidation(schema: GraphQLSchema, showsSchema: boolean) {
+  const rules = [inputsRule, ...specifiedRules.filter((rule) => !OF_INPUTS.has(rule))]
+  if (!showsSchema) rules.push(NoSchemaIntrospectionCustomRule)
+  const options = { maxErrors: MISTAKES_MAX, hideSuggestions: !showsSchema }
+  // What is wrong with a document is found anew each time, so that no two requests share an error.
+  const valid = new WeakSet<DocumentNode>()
+  return (document: DocumentNode): readonly GraphQLError[] => {
+    if (valid.has(document)) return []
+    const found = validate(schema, document, rules, options)
+    if (found.length === 0) valid.add(document)
+    // What comes beyond says that there would be more.
+    return found.slice(0, MISTAKES_MAX).map(inOurForm)
   }
 }
 
-/** graphql-js gives up where too many selections or fragments would have to be compared with each other. */
-const TOO_LARGE = () =>
-  new Problem('operation_too_large', { detail: 'operation: selects the same names too often.' })
+/** The rules of graphql-js that are left speak of names and types alone. Names of the caller may be long, and many. */
+function inOurForm(error: GraphQLError): GraphQLError {
+  if (problemBehind(error) !== undefined) return error
+  // Where too many selections would have to be compared, graphql-js gives up, and says so without a place.
+  if (error.nodes === undefined)
+    return graphqlErrorOf(new Problem('operation_too_large', { detail: TOO_LARGE }))
+  const message = error.message.replace(/\w{65,}/g, (name) => callerName(name))
+  return invalid({ detail: message.slice(0, MESSAGE_CHARACTERS_MAX) }, error.nodes[0])
+}
 
-type Describe = (names: [name: string, responseName: string], context: ValidationContext) => string
+const TOO_LARGE = 'operation: selects the same names too often.'
+const MESSAGE_CHARACTERS_MAX = 500
 
-/** The same rule, of whose errors only the place in the document is kept. */
-function inOwnWords(rule: ValidationRule, describe: Describe): ValidationRule {
-  return (context) => {
-    const reportError = ({ nodes }: GraphQLError) => {
-      const node = nodes?.[0]
-      const name = nameOf(node) ?? context.getFieldDef()?.name
-      const quoted = (text: string | undefined) => (text === undefined ? 'This' : `"${text}"`)
-      const detail = describe([quoted(name), quoted(responseNameOf(node) ?? name)], context)
-      context.reportError(at(node, new Problem('document_invalid', { detail })))
+function invalid(problem: ProblemOptions, nodes: ASTNode | undefined): GraphQLError {
+  return graphqlErrorOf(new Problem('document_invalid', problem), { at: { nodes } })
+}
+
+/** Checks every input that a document has in itself: the arguments of fields and directives, and the defaults of variables. */
+function inputsRule(context: ValidationContext): ASTVisitor {
+  const report = ({ field, text }: Mistake, node: ASTNode): void =>
+    context.reportError(invalid({ field, detail: text }, node))
+  const checkArguments = (known: readonly GraphQLArgument[], node: FieldNode | DirectiveNode): void => {
+    for (const mistake of mistakesOfFields(literalsOf(node.arguments), known, [], 'argument')) {
+      report(mistake, node.arguments?.find(({ name }) => name.value === mistake.field[0]) ?? node)
     }
-    const worded: ValidationContext = Object.create(context, { reportError: { value: reportError } })
-    return rule(worded)
   }
-}
-
-function at(node: ASTNode | undefined, problem: Problem): GraphQLError {
-  return graphqlErrorOf(problem, { at: { nodes: node } })
-}
-
-function knownFields(context: ValidationContext): string {
-  const type = context.getParentType()
-  if (!isObjectType(type) && !isInterfaceType(type)) return ''
-  return ` ${type.name} has ${Object.keys(type.getFields()).join(', ')}.`
+  return {
+    Field(node) {
+      const field = context.getFieldDef()
+      if (field) checkArguments(field.args, node)
+    },
+    Directive(node) {
+      const directive = context.getDirective()
+      if (directive) checkArguments(directive.args, node)
+    },
+    OperationDefinition(operation) {
+      const called = { schema: context.getSchema(), document: context.getDocument(), operation }
+      const defaultOf = ({ variable, defaultValue }: VariableDefinitionNode) =>
+        new Literal(defaultValue ?? variable)
+      for (const mistake of variableMistakes(called, defaultOf)) report(mistake, operation)
+    },
+  }
 }

@@ -16,6 +16,7 @@ import {
   parseValue,
   validateInputLiteral,
   validateInputValue,
+  valueFromASTUntyped,
 } from 'graphql'
 
 /** What no answer and no line of the log may contain: every input of a wrong request carries it. */
@@ -36,7 +37,10 @@ export interface WrongRequest {
 }
 
 type Path = readonly string[]
-type Json = Readonly<Record<string, unknown>>
+/** Inputs by their names, each as a document has it; those without a text are left out. */
+interface Inputs {
+  readonly [name: string]: string | Inputs
+}
 
 /**
  * Every wrong form of every input of every field that has arguments, at the root and below it: as literals, as one variable an
@@ -47,28 +51,24 @@ export function* wrongRequests(schema: GraphQLSchema): Generator<WrongRequest> {
     const { operation, field, wrap } = place
     for (const path of pathsOf(field.args)) {
       const input = inputAt(field.args, path)
-      for (const [form, value] of Object.entries(WRONG)) {
+      for (const [form, text] of Object.entries(WRONG)) {
         const name = `${operation} ${place.name}(${path.join('.')}): ${form}`
-        const given = withValue(allOf(field.args), path, value)
+        const given = withValue(allOf(field.args), path, text)
+        const isWrong = text === '' ? isRequired(input) : isWrongValue(plain(text), input)
         const of = (isWrong: boolean) => ({
           field: `${operation} ${place.name}`,
           wrongInput: isWrong ? path.join('.') : undefined,
         })
         yield {
-          ...of(isWrongLiteral(value, input)),
+          ...of(text === '' ? isRequired(input) : isWrongLiteral(text, input)),
           name: `${name}, literals`,
-          query: `${operation} { ${wrap(`${field.name}${literalsOf(given)}${selectionOf(field)}`)} }`,
+          query: `${operation} { ${wrap(`${field.name}${argumentsOf(given)}${selectionOf(field)}`)} }`,
         }
-        if (value instanceof Bare) continue
+        yield { ...of(isWrong), name: `${name}, variables`, ...inVariables(place, given) }
         yield {
-          ...of(value === undefined ? isRequired(input) : isWrongValue(plain(value), input)),
-          name: `${name}, variables`,
-          ...inVariables(place, given),
-        }
-        yield {
-          ...of(isWrongValue(plain(value), input)),
+          ...of(isWrongValue(plain(text), input)),
           name: `${name}, a variable of its own`,
-          ...inOwnVariable(place, path, value),
+          ...inOwnVariable(place, path, text),
         }
       }
     }
@@ -130,42 +130,32 @@ function isWrongValue(value: unknown, { type }: Input): boolean {
   return isWrong
 }
 
-function isWrongLiteral(value: unknown, input: Input): boolean {
-  if (value === undefined) return isRequired(input)
+function isWrongLiteral(text: string, { type }: Input): boolean {
   let isWrong = false
-  validateInputLiteral(parseValue(literal(value)), input.type, () => {
+  validateInputLiteral(parseValue(text), type, () => {
     isWrong = true
   })
   return isWrong
 }
 
-/** A value that is written into a document without quotes. */
-class Bare {
-  readonly text: string
-
-  constructor(text: string) {
-    this.text = text
-  }
-}
-
 /** Some of these are right for some inputs; then the request has another mistake, or succeeds. */
-const WRONG: Readonly<Record<string, unknown>> = {
-  'a text': MARKER,
-  'an enum value': new Bare(NAME_MARKER),
-  'a number': NUMBER_MARKER,
-  'a fraction': NUMBER_MARKER / 1_000,
-  true: true,
-  'null beside secrets': null,
-  'nothing beside secrets': undefined,
-  'an empty object beside secrets': {},
-  'an object': { inner: MARKER },
-  'a list': [MARKER],
-  'a list of lists': [[MARKER, { inner: MARKER }]],
-  'a list of objects': [{ inner: MARKER }, NUMBER_MARKER],
-  'a list of nulls': [null, null],
-  'a list of enum values': [new Bare(NAME_MARKER), new Bare(NAME_MARKER)],
-  'a list of everything': [MARKER, null, NUMBER_MARKER, true, [], {}],
-  'a text of many lines': `${MARKER}\n"""\u0000${MARKER}`,
+const WRONG: Readonly<Record<string, string>> = {
+  'a text': `"${MARKER}"`,
+  'an enum value': NAME_MARKER,
+  'a number': `${NUMBER_MARKER}`,
+  'a fraction': `${NUMBER_MARKER / 1_000}`,
+  true: 'true',
+  'null beside secrets': 'null',
+  'nothing beside secrets': '',
+  'an empty object beside secrets': '{}',
+  'an object': `{ inner: "${MARKER}" }`,
+  'a list': `["${MARKER}"]`,
+  'a list of lists': `[["${MARKER}", { inner: "${MARKER}" }]]`,
+  'a list of objects': `[{ inner: "${MARKER}" }, ${NUMBER_MARKER}]`,
+  'a list of nulls': '[null, null]',
+  'a list of enum values': `[${NAME_MARKER}, ${NAME_MARKER}]`,
+  'a list of everything': `["${MARKER}", null, ${NUMBER_MARKER}, true, [], {}]`,
+  'a text of many lines': JSON.stringify(`${MARKER}\n"""\u0000${MARKER}`),
 }
 
 function pathsOf(args: readonly GraphQLArgument[]): Path[] {
@@ -182,79 +172,71 @@ function innerPaths(type: GraphQLInputType): Path[] {
 }
 
 /** All arguments in a form that is right, with the marker wherever a text is. */
-function allOf(args: readonly GraphQLArgument[]): Json {
+function allOf(args: readonly (GraphQLArgument | GraphQLInputField)[]): Inputs {
   // The two directions of a page exclude each other.
   const given = args.filter(({ name }) => !['last', 'before', 'after'].includes(name))
-  return Object.fromEntries(given.map(({ name, type }) => [name, rightValue(type)]))
+  return Object.fromEntries(given.map(({ name, type }) => [name, right(type)]))
 }
 
-function rightValue(type: GraphQLInputType): unknown {
+function right(type: GraphQLInputType): string | Inputs {
   const known = getNullableType(type)
-  if (isListType(known)) return [rightValue(known.ofType)]
-  if (isInputObjectType(known)) {
-    return Object.fromEntries(
-      Object.values(known.getFields()).map((field) => [field.name, rightValue(field.type)]),
-    )
-  }
-  if (isEnumType(known)) return new Bare(known.getValues()[0]?.name ?? '')
-  return RIGHT[known.name] ?? MARKER
+  if (isListType(known)) return `[${literal(right(known.ofType))}]`
+  if (isInputObjectType(known)) return allOf(Object.values(known.getFields()))
+  return isEnumType(known) ? (known.getValues()[0]?.name ?? '') : (RIGHT[known.name] ?? `"${MARKER}"`)
 }
 
-const RIGHT: Readonly<Record<string, unknown>> = {
-  Boolean: false,
-  Int: 1,
-  SafeInt: 1,
-  DateTime: '2027-01-31T00:00:00Z',
-  JSONObject: { name: MARKER },
+const RIGHT: Readonly<Record<string, string>> = {
+  Boolean: 'false',
+  Int: '1',
+  SafeInt: '1',
+  DateTime: '"2027-01-31T00:00:00Z"',
+  JSONObject: `{ name: "${MARKER}" }`,
 }
 
-function withValue(values: Json, [name = '', ...rest]: Path, value: unknown): Json {
-  if (rest.length === 0) return { ...values, [name]: value }
-  const inner = values[name]
-  return { ...values, [name]: withValue((inner ?? {}) as Json, rest, value) }
+function withValue(inputs: Inputs, [name = '', ...rest]: Path, text: string): Inputs {
+  const inner = inputs[name]
+  if (rest.length === 0 || inner === undefined || typeof inner === 'string')
+    return { ...inputs, [name]: text }
+  return { ...inputs, [name]: withValue(inner, rest, text) }
 }
 
 function selectionOf({ type }: GraphQLField<unknown, unknown>): string {
   return isLeafType(getNamedType(type)) ? '' : ' { __typename }'
 }
 
-function literalsOf(values: Json): string {
-  const parts = Object.entries(values).filter(([, value]) => value !== undefined)
-  return parts.length === 0
-    ? ''
-    : `(${parts.map(([name, value]) => `${name}: ${literal(value)}`).join(', ')})`
+function literal(input: string | Inputs): string {
+  if (typeof input === 'string') return input
+  const given = Object.entries(input).filter(([, inner]) => inner !== '')
+  return `{ ${given.map(([name, inner]) => `${name}: ${literal(inner)}`).join(', ')} }`
 }
 
-function literal(value: unknown): string {
-  if (value instanceof Bare) return value.text
-  if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  const parts = Object.entries(value).filter(([, inner]) => inner !== undefined)
-  return `{ ${parts.map(([name, inner]) => `${name}: ${literal(inner)}`).join(', ')} }`
+function argumentsOf(inputs: Inputs): string {
+  const text = literal(inputs).slice(1, -1).trim()
+  return text === '' ? '' : `(${text})`
 }
 
-function inVariables(
-  { operation, field, wrap }: Place,
-  values: Json,
-): Pick<WrongRequest, 'query' | 'variables'> {
-  const used = field.args.filter(({ name }) => name in values)
+/** The same as JSON has it; undefined if it is left out. */
+function plain(input: string | Inputs): unknown {
+  return input === '' ? undefined : valueFromASTUntyped(parseValue(literal(input)))
+}
+
+type Called = Pick<WrongRequest, 'query' | 'variables'>
+
+function inVariables({ operation, field, wrap }: Place, inputs: Inputs): Called {
+  const used = field.args.filter(({ name }) => name in inputs)
   const definitions = used.map(({ name, type }) => `$my_${name}: ${type}`).join(', ')
   const uses = used.map(({ name }) => `${name}: $my_${name}`).join(', ')
-  const variables = Object.fromEntries(used.map(({ name }) => [`my_${name}`, plain(values[name])]))
+  const variables = Object.fromEntries(used.map(({ name }) => [`my_${name}`, plain(inputs[name] ?? '')]))
   const selection = wrap(`${field.name}(${uses})${selectionOf(field)}`)
   return { query: `${operation} (${definitions}) { ${selection} }`, variables }
 }
 
 /** The variable has a type of its own, which need not fit. */
-function inOwnVariable(
-  { operation, field, wrap }: Place,
-  path: Path,
-  value: unknown,
-): Pick<WrongRequest, 'query' | 'variables'> {
-  const given = withValue(allOf(field.args), path, new Bare('$mine'))
+function inOwnVariable({ operation, field, wrap }: Place, path: Path, text: string): Called {
+  const given = withValue(allOf(field.args), path, '$mine')
   const { type } = inputAt(field.args, path)
-  const selection = wrap(`${field.name}${literalsOf(given)}${selectionOf(field)}`)
-  return { query: `${operation} ($mine: ${type}) { ${selection} }`, variables: { mine: plain(value) } }
+  const selection = wrap(`${field.name}${argumentsOf(given)}${selectionOf(field)}`)
+  return { query: `${operation} ($mine: ${type}) { ${selection} }`, variables: { mine: plain(text) } }
 }
 
 function inputAt(args: readonly GraphQLArgument[], [name, ...rest]: Path): Input {
@@ -265,11 +247,4 @@ function inputAt(args: readonly GraphQLArgument[], [name, ...rest]: Path): Input
   }, first)
   if (found === undefined) throw new Error(`${name} has no ${rest.join('.')}`)
   return found
-}
-
-function plain(value: unknown): unknown {
-  if (value instanceof Bare) return value.text
-  if (Array.isArray(value)) return value.map(plain)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, plain(inner)]))
 }

@@ -1,35 +1,27 @@
-import { type DocumentNode, type ExecutionResult, type GraphQLSchema, getOperationAST } from 'graphql'
+import { type DocumentNode, type GraphQLSchema, getOperationAST } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import { fail, Problem } from '#core/errors/errors.ts'
 import type { DocumentAdmission } from '../admission/admit-document.ts'
 import type { GraphqlContext } from '../context.ts'
-import { toGraphqlError } from '../errors.ts'
-import type { DocumentVerdicts } from '../mistakes/document-verdicts.ts'
-import { wrongInputs } from '../mistakes/wrong-inputs.ts'
+import { requireVariables } from '../mistakes/variable-mistakes.ts'
 import { requireSmallOperation } from './operation-limits.ts'
 
 /**
- * Refuses operations whose inputs are wrong and those that ask for too much. Must come before the plugin that looks up the
+ * Refuses operations whose variables are wrong and those that ask for too much. Must come before the plugin that looks up the
  * credential, which reads the database.
  */
-export function useOperationLimits({ admission, verdicts }: OperationLimitsDeps): Plugin<GraphqlContext> {
-  const hook = async ({ args, setResultAndStopExecution }: OperationPayload): Promise<void> => {
+export function useOperationLimits(admission: Pick<DocumentAdmission, 'refuse'>): Plugin<GraphqlContext> {
+  const hook = async ({ args }: OperationPayload): Promise<void> => {
     const { schema, document } = args
     const operation = getOperationAST(document, args.operationName ?? undefined)
     if (operation == null) return
     const called = { schema, document, operation, variables: args.variableValues ?? {} }
-    const wrongLiterals = verdicts.wrongLiteralsOf(document)
-    const context = args.contextValue as GraphqlContext
-    const error = await wrongInputs(called, wrongLiterals, context)
-    if (error !== undefined) {
-      await admission.countWrongInputs(context)
-      return setResultAndStopExecution({ errors: [toGraphqlError(error)] })
-    }
+    requireVariables(called)
     try {
       requireSmallOperation(called)
     } catch (error) {
       if (!(error instanceof Problem)) throw error
-      await admission.refuse(context, error)
+      await admission.refuse(args.contextValue as GraphqlContext, error)
     }
   }
   return {
@@ -45,11 +37,6 @@ export function useOperationLimits({ admission, verdicts }: OperationLimitsDeps)
 
 const EVENT_STREAM_EXPECTED = 'accept: expected text/event-stream for a subscription.'
 
-interface OperationLimitsDeps {
-  readonly admission: Pick<DocumentAdmission, 'refuse' | 'countWrongInputs'>
-  readonly verdicts: Pick<DocumentVerdicts, 'wrongLiteralsOf'>
-}
-
 interface OperationPayload {
   readonly args: {
     readonly document: DocumentNode
@@ -58,5 +45,4 @@ interface OperationPayload {
     readonly variableValues?: Record<string, unknown> | null | undefined
     readonly contextValue?: unknown
   }
-  setResultAndStopExecution(result: ExecutionResult): void
 }

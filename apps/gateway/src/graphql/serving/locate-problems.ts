@@ -1,19 +1,10 @@
 import { PothosValidationError } from '@pothos/core'
-import {
-  type GraphQLArgument,
-  type GraphQLField,
-  type GraphQLFieldResolver,
-  type GraphQLSchema,
-  isObjectType,
-} from 'graphql'
-import { type Mistake, Problem, refuseField } from '#core/errors/errors.ts'
-import { byRank } from '#core/requests/input/by-rank.ts'
+import { type GraphQLField, type GraphQLFieldResolver, type GraphQLSchema, isObjectType } from 'graphql'
+import { Problem, refuseField } from '#core/errors/errors.ts'
 import { CURSOR_EXPECTED, PAGE_ITEMS_MAX } from '#core/requests/input/pagination.ts'
 import type { GraphqlContext } from '../context.ts'
 import { graphqlErrorOf } from '../errors.ts'
-import { placeMistakes } from '../mistakes/input-places.ts'
-import { rankOfInput } from '../mistakes/input-rank.ts'
-import { judgedInputs } from '../mistakes/wrong-inputs.ts'
+import { placeProblem } from '../mistakes/input-places.ts'
 
 type Arguments = Record<string, unknown>
 type Resolver = GraphQLFieldResolver<unknown, GraphqlContext, Arguments>
@@ -34,17 +25,12 @@ export function locateProblems(schema: GraphQLSchema): GraphQLSchema {
   return schema
 }
 
-function locating({ name, args: known }: GraphQLField<unknown, GraphqlContext>, resolve: Resolver): Resolver {
+function locating({ args: known }: GraphQLField<unknown, GraphqlContext>, resolve: Resolver): Resolver {
   return (root, args, context, info) => {
     const located = (error: unknown): never => {
       const problem = error instanceof PothosValidationError ? problemOfCursor(error) : error
       if (!(problem instanceof Problem)) throw problem
-      if (problem.field === undefined) throw graphqlErrorOf(problem)
-      // The services have judged their own inputs; of a page that is refused before, they know nothing.
-      const isOfPage = problem !== error || PAGE_ARGUMENTS.has(problem.field[0])
-      const isRoot = info.path.prev === undefined
-      const others = isOfPage && isRoot ? judgedInputs(name, args, context) : undefined
-      throw graphqlErrorOf(inOrder(others === undefined ? problem : problem.with([others]), known, args))
+      throw graphqlErrorOf(placeProblem(problem, known, args))
     }
     try {
       checkPage(args)
@@ -54,19 +40,6 @@ function locating({ name, args: known }: GraphQLField<unknown, GraphqlContext>, 
       return located(error)
     }
   }
-}
-
-const PAGE_ARGUMENTS: ReadonlySet<unknown> = new Set(['first', 'last', 'before', 'after'])
-
-/** The same problem by the places of its fields in the arguments. One with a reason of its own keeps its first mistake. */
-function inOrder(problem: Problem, known: readonly GraphQLArgument[], args: Arguments): Problem {
-  const placed = placeMistakes(problem.mistakes, known, args)
-  const ordered = (mistakes: readonly Mistake[]) => byRank(mistakes, ({ field }) => rankOfInput(field, known))
-  const [first, ...others] =
-    problem.reason === 'invalid_request'
-      ? ordered(placed)
-      : [...placed.slice(0, 1), ...ordered(placed.slice(1))]
-  return first === undefined ? problem : problem.replaced(first, others)
 }
 
 /** {@link checkPage} has found everything else that Pothos refuses in the arguments of a connection. Its words repeat the cursor. */

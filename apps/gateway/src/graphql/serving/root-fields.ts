@@ -6,22 +6,24 @@ export interface Executed {
   readonly operationName?: string | null | undefined
 }
 
-/** The fields with which an operation begins, also those in fragments. The document must be valid, or fragments might be endless. */
+/** The fields with which an operation begins, also those in fragments. The document need not be valid. */
 export function rootFieldsOf({ document, operationName }: Executed): FieldNode[] {
-  const operation = getOperationAST(document, operationName ?? undefined)
-  return operation == null ? [] : [...fieldsIn(operation.selectionSet, document)]
-}
-
-function* fieldsIn({ selections }: SelectionSetNode, document: DocumentNode): Generator<FieldNode> {
-  for (const selection of selections) {
-    if (selection.kind === Kind.FIELD) yield selection
-    else if (selection.kind === Kind.INLINE_FRAGMENT) yield* fieldsIn(selection.selectionSet, document)
-    else {
-      const { value: name } = selection.name
-      for (const definition of document.definitions) {
-        if (definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === name)
-          yield* fieldsIn(definition.selectionSet, document)
+  const operation = getOperationAST(document, operationName)
+  const fields: FieldNode[] = []
+  const open: SelectionSetNode[] = operation == null ? [] : [operation.selectionSet]
+  const spread = new Set<string>()
+  for (const { selections } of open) {
+    for (const selection of selections) {
+      if (selection.kind === Kind.FIELD) fields.push(selection)
+      else if (selection.kind === Kind.INLINE_FRAGMENT) open.push(selection.selectionSet)
+      else if (!spread.has(selection.name.value)) {
+        spread.add(selection.name.value)
+        for (const each of document.definitions) {
+          const isSpread = each.kind === Kind.FRAGMENT_DEFINITION && each.name.value === selection.name.value
+          if (isSpread) open.push(each.selectionSet)
+        }
       }
     }
   }
+  return fields
 }

@@ -83,15 +83,6 @@ test('a gateway that keeps no replies refuses every key, and serves chats withou
   expect(data.chat.text).toBeTruthy()
 })
 
-test('a key that is wrong is named beside inputs of another type', async () => {
-  const { input } = inputOf('clé')
-  const { errors } = (await send(REPLY, { input: { ...input, detail: 'yes' } })).json()
-  expect(errors[0].extensions.fields.map(({ field }: Any) => field)).toEqual([
-    'input.detail',
-    'input.idempotencyKey',
-  ])
-})
-
 test('the items of a chat without a key have no numbers', async () => {
   const items = (await follow(CHAT, inputOf())).map(({ data }) => data.chat)
   expect(items.length).toBeGreaterThan(2)
