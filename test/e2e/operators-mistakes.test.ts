@@ -193,6 +193,6 @@ test('an import reports in one line what is wrong with its file', async () => {
   const broken = join(home, 'broken.gz')
   await writeFile(broken, 'not gzip')
   expect(await refusal(['db', 'import', broken], env)).toMatch(/broken\.gz is broken: /)
-  expect(await refusal(['db', 'import', join(home, 'none')], env)).toMatch(/^There is no file or directory /)
+  expect(await refusal(['db', 'import', join(home, 'none')], env)).toMatch(/none cannot be used: ENOENT/)
   expect(await refusal(['db', 'import', home], env)).toMatch(/cannot be used: EISDIR/)
 })

@@ -115,7 +115,6 @@ export const ON_SERVER_ALONE: readonly string[] = [
   'test/scale/rolling-restarts.test.ts',
   'test/scale/secret-rotation.test.ts',
   'test/scale/stopped-calls.test.ts',
-  'test/scale/transfer-files.test.ts',
   'test/scale/transfer.test.ts',
   'test/scale/two-versions.test.ts',
   'test/scale/uploads-replicas.test.ts',

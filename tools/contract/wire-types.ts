@@ -9,22 +9,48 @@ interface Contract {
 }
 
 interface Operation {
+  readonly operationId: string
+  readonly tags: readonly string[]
   readonly responses: Readonly<Record<string, { readonly description: string }>>
 }
+
+/** Those whose parameters or bodies the SDK names; of the others it uses only component schemas. */
+const OPERATIONS = [
+  'countRefusals',
+  'deleteConversation',
+  'deleteUpload',
+  'eraseEndUser',
+  'listApiKeys',
+  'listAuditEvents',
+  'listCalls',
+  'listConversations',
+  'listMessages',
+  'listProcesses',
+  'listRefusals',
+  'listUploads',
+  'listUsers',
+  'rateCall',
+  'readUsage',
+  'renameConversation',
+]
 
 const HEADER = '// Generated from openapi.json by `pnpm contract`. Do not edit.'
 
 /**
- * The types of `packages/sdk/src/generated/wire.ts`, generated from the text of `openapi.json`: those of openapi-typescript, a
- * name for each component schema, and the union of all error reasons that the contract lists.
+ * The types of `packages/sdk/src/generated/wire.ts`, generated from the text of `openapi.json`: those of openapi-typescript for
+ * what the SDK uses, a name for each component schema, and the union of all error reasons that the contract lists.
  */
 export async function wireTypes(openapi: string): Promise<string> {
   const contract = JSON.parse(openapi) as Contract
   // A field with a default may be absent from a request.
   const options = { defaultNonNullable: false, transform: openUnion }
-  const source = JSON.stringify(withoutErrors(contract), describe(contract))
-  const types = inTsdoc(astToString(await openapiTS(source, options)))
-  const names = Object.entries(contract.components.schemas).map(
+  const used = withoutUnused(contract)
+  const source = JSON.stringify(used, describe(contract))
+  const nodes = (await openapiTS(source, options)).filter((node) =>
+    isNamed(node, ['components', 'operations']),
+  )
+  const types = inTsdoc(astToString(nodes))
+  const names = Object.entries(used.components.schemas).map(
     ([name, { description = name }]) =>
       `${comment(description)}\nexport type ${name} = components["schemas"]["${name}"];`,
   )
@@ -50,16 +76,39 @@ function openUnion(
   return factory.createUnionTypeNode([...known, factory.createParenthesizedType(other)])
 }
 
-/** Every error has the same body, so their types for each operation would be two thirds of the file and say nothing. */
-function withoutErrors(contract: Contract): object {
-  const paths = mapValues(contract.paths, (operations) =>
-    mapValues(operations, (operation) => {
-      const successes = Object.entries(operation.responses).filter(([status]) => status.startsWith('2'))
-      const responses = successes.map(([status, response]) => [status, { ...response, headers: undefined }])
-      return { ...operation, responses: Object.fromEntries(responses) as object }
-    }),
+/** The same contract without the operations that the SDK does not name, and without the schemas of OpenAI's interface. */
+function withoutUnused(contract: Contract): Contract {
+  const { schemas } = contract.components
+  const operations = Object.values(contract.paths).flatMap((path) => Object.values(path))
+  const used = new Set<string>()
+  const use = (value: unknown) => {
+    for (const [, name = ''] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      if (used.has(name)) continue
+      used.add(name)
+      use(schemas[name])
+    }
+  }
+  use(operations.filter(({ tags }) => !tags.includes('openai')))
+  const paths = mapValues(contract.paths, (path) =>
+    Object.fromEntries(
+      Object.entries(path)
+        .filter(([, { operationId }]) => OPERATIONS.includes(operationId))
+        .map(([method, operation]) => [method, withoutErrors(operation)]),
+    ),
   )
-  return { ...contract, paths }
+  const named = Object.fromEntries(Object.entries(schemas).filter(([name]) => used.has(name)))
+  return { ...contract, paths, components: { schemas: named } }
+}
+
+/** Every error has the same body, so their types for each operation would be two thirds of the file and say nothing. */
+function withoutErrors(operation: Operation): Operation {
+  const successes = Object.entries(operation.responses).filter(([status]) => status.startsWith('2'))
+  const responses = successes.map(([status, response]) => [status, { ...response, headers: undefined }])
+  return { ...operation, responses: Object.fromEntries(responses) }
+}
+
+function isNamed(node: ts.Node, names: readonly string[]): boolean {
+  return ts.isInterfaceDeclaration(node) && names.includes(node.name.text)
 }
 
 /** Each response of an error lists its reasons in its description; those that belong to no operation are in the introduction. */

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { loadDatabase } from '#config/load.ts'
 import type { CopiedFiles, FileCopy } from '#process/copy-files.ts'
@@ -23,21 +23,18 @@ export function addDatabaseCommands(program: Command): void {
     .description('back up an embedded database, restore it, or move it to PostgreSQL')
 
   withJson(db.command('export'))
-    .description(
-      'write every row of the embedded database to a new file, also while the gateway runs; one export runs at a time',
-    )
+    .description('write every row of the embedded database to a new file, also while the gateway runs')
     .argument('<file>', 'compressed with gzip if its name ends in .gz')
     .option(
       '--files <destination>',
       'also copy the uploaded files from the local disk: to a folder, or "s3" for the bucket of S3_BUCKET',
     )
     .action(async (file: string, { files, json }: JsonOption & { files?: string }) => {
-      const copying = files === undefined ? undefined : await openFileCopy(files)
+      const copy = files === undefined ? undefined : await openCopyTo(files)
       // The rows come first, so that every file to which one of them refers is found by the copy.
       const rows = await run('db export', { file: resolve(file) })
-      if (copying === undefined) return show(rows, json)
-      const copied = await copying.run()
-      show({ ...rows, ...rowsOfFiles(copied) }, json)
+      const copied = await copy?.((after) => run('uploads files', after === undefined ? {} : { after }))
+      show({ rows, files: copied }, json)
     })
 
   withJson(db.command('import'))
@@ -52,24 +49,27 @@ export function addDatabaseCommands(program: Command): void {
     .action(async (file: string, { files, json }: JsonOption & { files?: string }) => {
       const settings = await config()
       const { importOnce } = await import('#process/import-embedded.ts')
-      const imported = await importOnce(settings, file, files)
-      show({ ...imported.rows, ...(imported.files && rowsOfFiles(imported.files)) }, json)
+      show(await importOnce(settings, file, files), json)
     })
 }
 
-async function openFileCopy(destination: string): Promise<FileCopy> {
+async function openCopyTo(destination: string): Promise<FileCopy> {
   const settings = await config()
   const { openFileCopy } = await import('#process/copy-files.ts')
-  return openFileCopy(settings, destination)
+  return openFileCopy(settings, join(settings.dataDir, 'files'), destination)
 }
 
-function rowsOfFiles({ files, missing }: CopiedFiles): Record<string, number> {
-  return { uploaded_files: files, ...(missing > 0 && { missing_files: missing }) }
-}
-
-function show(rowsOfTables: Readonly<Record<string, number>>, json: true | undefined): void {
-  if (json) printJson(rowsOfTables)
-  else printTable(Object.entries(rowsOfTables), COLUMNS, 'There is no table.')
+function show(
+  { rows, files }: { rows: Readonly<Record<string, number>>; files?: CopiedFiles | undefined },
+  json: true | undefined,
+): void {
+  const counts = {
+    ...rows,
+    ...(files && { uploaded_files: files.files }),
+    ...(files && files.missing > 0 && { missing_files: files.missing }),
+  }
+  if (json) printJson(counts)
+  else printTable(Object.entries(counts), COLUMNS, 'There is no table.')
 }
 
 const COLUMNS: readonly Column<[string, number]>[] = [

@@ -5,16 +5,30 @@ import type { Config } from '#config/load.ts'
 import type { Database } from '#core/database/database.ts'
 import { lockDataDir } from '#core/database/embedded/data-dir-lock.ts'
 import type { ExportEnd } from '#core/database/export/export-format.ts'
-import { importDatabase, importIntoEmbedded, requireEmpty } from '#core/database/export/import.ts'
+import { filledTables, importInto, importIntoServer } from '#core/database/export/import.ts'
 import { openDatabase } from '#core/database/open.ts'
 import { OperatorError } from '#core/errors/operator-error.ts'
 import { uploadFiles } from '#core/uploads/upload-rows.ts'
-import { type CopiedFiles, openFileRestore } from './copy-files.ts'
+import { type CopiedFiles, openFileCopy } from './copy-files.ts'
 
 /** What an import has brought: rows of each table, and files if they were requested. */
 export interface Imported {
   readonly rows: ExportEnd['end']
-  readonly files: CopiedFiles | undefined
+  readonly files?: CopiedFiles | undefined
+}
+
+/**
+ * Fills the empty database, on a server or embedded, from an export.
+ *
+ * @param folder where the export put the files; only for an embedded database
+ */
+export async function importOnce(config: Config, file: string, folder?: string): Promise<Imported> {
+  if (config.databaseUrl === undefined) return importEmbedded(config, file, folder)
+  if (folder !== undefined)
+    throw new OperatorError(
+      '--files: is for an embedded database. For a server, export the files to where they belong.',
+    )
+  return { rows: await importIntoServer(config.databaseUrl, file) }
 }
 
 /**
@@ -31,15 +45,14 @@ async function importEmbedded(config: Config, file: string, folder: string | und
   const replaced = join(dataDir, 'replaced')
   const current = join(dataDir, 'db')
   try {
-    const restore = folder === undefined ? undefined : await openFileRestore(config, folder)
-    if (existsSync(current)) await withEmbedded(dataDir, ({ sql }) => requireEmptyDir(sql, dataDir))
+    const copy = folder === undefined ? undefined : await openFileCopy(config, folder, join(dataDir, 'files'))
+    if (existsSync(current)) await withEmbedded(dataDir, ({ sql }) => requireEmpty(sql, dataDir))
     await rm(making, { recursive: true, force: true })
     await mkdir(making, { mode: 0o700 })
-    const imported = await withEmbedded(making, async (database) => {
-      await database.migrate()
-      const rows = await importIntoEmbedded(database, file)
-      const files = await restore?.((after) => uploadFiles(database.prisma, after))
-      return { rows, files }
+    const imported = await withEmbedded(making, async ({ migrate, patiently, sql, prisma }) => {
+      await migrate()
+      const rows = await patiently(() => importInto(sql, file))
+      return { rows, files: await copy?.((after) => uploadFiles(prisma, after)) }
     })
     await rm(replaced, { recursive: true, force: true })
     if (existsSync(current)) await rename(current, replaced)
@@ -51,16 +64,12 @@ async function importEmbedded(config: Config, file: string, folder: string | und
   }
 }
 
-async function requireEmptyDir(sql: Database['sql'], dataDir: string): Promise<void> {
-  try {
-    await requireEmpty(sql)
-  } catch (error) {
-    if (!(error instanceof OperatorError)) throw error
-    throw new OperatorError(
-      `DATA_DIR: ${dataDir} has a database already; import into another directory. ${error.message}`,
-      { cause: error },
-    )
-  }
+async function requireEmpty(sql: Database['sql'], dataDir: string): Promise<void> {
+  const filled = await filledTables(sql)
+  if (filled.length === 0) return
+  throw new OperatorError(
+    `DATA_DIR: ${dataDir} has a database already; import into another directory. The database is not empty: ${filled.join(', ')}.`,
+  )
 }
 
 async function withEmbedded<Result>(
@@ -69,21 +78,4 @@ async function withEmbedded<Result>(
 ): Promise<Result> {
   const database = await openDatabase({ kind: 'embedded', dataDir })
   return work(database).finally(() => database.close())
-}
-
-/**
- * Fills the empty database, on a server or embedded, from an export.
- *
- * @param folder where the export put the files; only for an embedded database
- */
-export async function importOnce(config: Config, file: string, folder?: string): Promise<Imported> {
-  if (config.databaseUrl === undefined) {
-    return importEmbedded(config, file, folder)
-  }
-  if (folder !== undefined) {
-    throw new OperatorError(
-      '--files: is for an embedded database. For a server, export the files to where they belong.',
-    )
-  }
-  return { rows: await importDatabase(config.databaseUrl, file), files: undefined }
 }

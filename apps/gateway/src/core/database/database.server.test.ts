@@ -84,9 +84,11 @@ describe(kind, () => {
   })
 
   test('Prisma and raw SQL read and write the same instant, whatever the zone of the server', async () => {
-    await database.prisma.instance.create({ data: { id: uuid, startedAt: instant } })
-    expect(await database.sql.query('SELECT started_at FROM instances')).toEqual([{ started_at: instant }])
-    expect((await database.prisma.instance.findMany()).map((row) => row.startedAt)).toEqual([instant])
+    await database.prisma.revokedToken.create({ data: { id: uuid, expiresAt: instant } })
+    expect(await database.sql.query('SELECT expires_at FROM revoked_tokens')).toEqual([
+      { expires_at: instant },
+    ])
+    expect((await database.prisma.revokedToken.findMany()).map((row) => row.expiresAt)).toEqual([instant])
   })
 
   test('Prisma reports a violated unique constraint by its own code', async () => {
@@ -133,8 +135,10 @@ describe.runIf(serverUrl)('server', () => {
     await admin.close()
     const database = await open({ url: scratch.url })
     await database.migrate()
-    await database.prisma.instance.create({ data: { id: uuid, startedAt: instant } })
-    expect(await database.sql.query('SELECT started_at FROM instances')).toEqual([{ started_at: instant }])
+    await database.prisma.revokedToken.create({ data: { id: uuid, expiresAt: instant } })
+    expect(await database.sql.query('SELECT expires_at FROM revoked_tokens')).toEqual([
+      { expires_at: instant },
+    ])
     await database.close()
     await scratch.drop()
   })

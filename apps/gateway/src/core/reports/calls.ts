@@ -107,7 +107,7 @@ export function createCalls({ prisma, sql, reads, limits, requireKnownAgent }: C
     findMany,
     /** The processes with these ids, of those who served calls; none for callers who may not see them. */
     findInstances: async (caller: Principal, ids: readonly string[]): Promise<CallInstance[]> =>
-      seesPlatform(caller) ? findInstances(prisma, ids) : [],
+      seesPlatform(caller) ? findInstances(sql, ids) : [],
     /** Whether the caller may see the columns `platformStatus`, `platformCode`, `platformLogId` and `instance` of a call. */
     seesPlatform,
   }

@@ -76,10 +76,12 @@ export function createIssuedFiles({ prisma, sql, storage, runtime }: IssuedFiles
     },
     /** The id under which a platform has the file already. */
     async findCopy({ id: uploadId }: Upload, holder: CopyHolder): Promise<string | undefined> {
-      const copy = await prisma.uploadCopy.findUnique({
-        where: { uploadId_agent_credential_endUser: { uploadId, ...holder } },
-      })
-      return copy?.platformFileId
+      const [copy] = await sql.query<{ platform_file_id: string }>(
+        `SELECT platform_file_id FROM upload_copies
+         WHERE upload_id = $1::uuid AND agent = $2 AND credential = $3 AND end_user = $4`,
+        [uploadId, holder.agent, holder.credential, holder.endUser],
+      )
+      return copy?.platform_file_id
     },
     async keepCopy(
       { id }: Upload,
@@ -95,9 +97,11 @@ export function createIssuedFiles({ prisma, sql, storage, runtime }: IssuedFiles
       )
     },
     async forgetCopies(uploads: readonly Upload[], holder: CopyHolder): Promise<void> {
-      await prisma.uploadCopy.deleteMany({
-        where: { uploadId: { in: uploads.map(({ id }) => id) }, ...holder },
-      })
+      await sql.query(
+        `DELETE FROM upload_copies
+         WHERE upload_id = ANY ($1::uuid[]) AND agent = $2 AND credential = $3 AND end_user = $4`,
+        [uploads.map(({ id }) => id), holder.agent, holder.credential, holder.endUser],
+      )
     },
   }
 }

@@ -71,16 +71,6 @@ export type Refusal = Prisma.RefusalModel
  */
 export type Upload = Prisma.UploadModel
 /**
- * Model UploadCopy
- * The id that a platform gave a file when the gateway brought it there. It is valid for one credential and one end user.
- */
-export type UploadCopy = Prisma.UploadCopyModel
-/**
- * Model Instance
- * A process of the gateway.
- */
-export type Instance = Prisma.InstanceModel
-/**
  * Model SigningKey
  * Ed25519 keys that sign access tokens. Private keys are encrypted if SECRET_KEY is set.
  */

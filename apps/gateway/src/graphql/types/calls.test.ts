@@ -86,8 +86,8 @@ test('every caller sees the calls of REST, with the same values', async () => {
 
 test('administrators see the process that served a call; of one that ended long ago they see its id', async () => {
   const [one, other] = [v7(), v7()]
-  const row = { id: one, startedAt: new Date(), host: 'gateway-1', pid: 42, version: '1.2.3' }
-  await face.gateway.prisma.instance.create({ data: row })
+  await face.gateway.prisma.$executeRaw`INSERT INTO instances (id, started_at, host, pid, version)
+    VALUES (${one}::uuid, now(), 'gateway-1', 42, '1.2.3')`
   const requestId = await addCalls(2, { instance: one })
   const ofGone = await addCalls(1, { instance: other })
   const ask = async (caller: CallerName, id: string) => {

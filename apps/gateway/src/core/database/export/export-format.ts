@@ -21,22 +21,14 @@ export const EXPORT_FORMAT = 1
 
 /** Converts errors of the file system and of decompression to an {@link OperatorError}; returns other errors unchanged. */
 export function fileError(file: string, error: unknown): unknown {
-  const { code, message } = error as Partial<NodeJS.ErrnoException>
-  if (typeof code !== 'string') return error
+  const { code = '', message } = error as Partial<NodeJS.ErrnoException>
   if (code === 'EEXIST') return new OperatorError(`The file ${file} already exists.`, { cause: error })
-  if (code === 'ENOENT') return new OperatorError(`There is no file or directory ${file}.`, { cause: error })
-  if (code.startsWith('Z_')) {
+  if (code.startsWith('Z_'))
     return new OperatorError(`The file ${file} is broken: ${message} (gzip).`, { cause: error })
-  }
-  if (/^E[A-Z0-9]+$/.test(code) && error instanceof Error && 'syscall' in error && isOfFile(error.syscall)) {
+  // Errors of the embedded database have no such code.
+  if (/^E[A-Z]+$/.test(code))
     return new OperatorError(`The file ${file} cannot be used: ${message}.`, { cause: error })
-  }
   return error
-}
-
-/** Distinguishes errors of files from those of the database's socket, which have the same codes. */
-function isOfFile(syscall: unknown): boolean {
-  return ['open', 'read', 'write', 'close', 'fsync'].includes(String(syscall))
 }
 
 /** Returns all tables except Prisma's own, ordered so that foreign keys refer only to tables that come earlier. */

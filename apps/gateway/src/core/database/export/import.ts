@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
 import pg from 'pg'
-import type { Database, Sql } from '#core/database/database.ts'
+import type { Sql } from '#core/database/database.ts'
 import { appliedMigrations } from '#core/database/migrations/migrate.ts'
-import { migrationNames } from '#core/database/migrations/migration-files.ts'
 import { SESSION_SETTINGS } from '#core/database/session-settings.ts'
 import { unusableDatabaseError } from '#core/database/unusable-database.ts'
 import { isConnectionError } from '#core/errors/connection-error.ts'
@@ -18,13 +17,11 @@ import {
 } from './export-format.ts'
 
 /**
- * Fills an empty, migrated PostgreSQL database from a file of {@link exportDatabase}. It runs in one transaction, so that the
- * database contains all rows afterwards or none.
+ * Fills an empty, migrated database on a server as {@link importInto} does.
  *
- * @returns the number of rows of each table
- * @throws OperatorError if the file is damaged or does not fit the database
+ * @throws OperatorError if the database cannot be used, or if the file is damaged or does not fit it
  */
-export async function importDatabase(url: string, file: string): Promise<ExportEnd['end']> {
+export async function importIntoServer(url: string, file: string): Promise<ExportEnd['end']> {
   const client = new pg.Client({
     connectionString: url,
     application_name: 'trunkline',
@@ -32,96 +29,77 @@ export async function importDatabase(url: string, file: string): Promise<ExportE
   })
   // A lost connection rejects the current statement and also emits an event, which without a listener would end the process.
   client.on('error', () => undefined)
+  const sql: Sql = { query: async (text, values = []) => (await client.query(text, [...values])).rows }
   try {
-    await connect(client)
-    await client.query(`${SESSION_SETTINGS}; BEGIN`)
-    const counts = await importLines(sqlOf(client), linesOf(file))
-    await client.query('COMMIT')
-    // Otherwise statements would be planned for empty tables until the server's own ANALYZE.
-    await client.query('ANALYZE')
-    return counts
-  } catch (error) {
-    throw refusedRows(error)
+    await client.connect().catch((error: unknown) => {
+      throw unusableDatabaseError('server', error)
+    })
+    await client.query(SESSION_SETTINGS)
+    return await importInto(sql, file)
   } finally {
     // Closing the connection rolls back an open transaction.
     await client.end()
   }
 }
 
-function refusedRows(error: unknown): unknown {
-  if (!(error instanceof pg.DatabaseError) || isConnectionError(error)) return error
-  return new OperatorError(`The database refused the file's rows: ${error.message}.`, { cause: error })
-}
-
 const CONNECT_TIMEOUT_MS = 10_000
 
-async function connect(client: pg.Client): Promise<void> {
-  try {
-    await client.connect()
-  } catch (error) {
-    throw unusableDatabaseError('server', error)
-  }
-}
-
 /**
- * Fills an empty, migrated embedded database, which nothing else uses, from a file of {@link exportDatabase}. If it fails, the
- * database must be thrown away: when its engine is opened again in between, the transaction is lost and later rows stay.
+ * Fills an empty, migrated database from a file of {@link exportDatabase} in one transaction, so that it contains all rows
+ * afterwards or none. An embedded one must be thrown away after a failure: when its engine is opened again in between, the
+ * transaction is lost and later rows stay.
  *
+ * @param sql - one connection, which nothing else uses
  * @returns the number of rows of each table
  * @throws OperatorError if the file is damaged or does not fit the database
  */
-export function importIntoEmbedded(
-  { sql, patiently }: Pick<Database, 'sql' | 'patiently'>,
-  file: string,
-): Promise<ExportEnd['end']> {
-  return patiently(async () => {
-    try {
-      await sql.query('BEGIN')
-      const counts = await importLines(sql, linesOf(file))
-      await sql.query('COMMIT')
-      await sql.query('ANALYZE')
-      return counts
-    } catch (error) {
-      throw refusedRows(error)
-    }
-  })
+export async function importInto(sql: Sql, file: string): Promise<ExportEnd['end']> {
+  try {
+    await sql.query('BEGIN')
+    const counts = await insertLines(sql, linesOf(file))
+    await sql.query('COMMIT')
+    // Otherwise statements would be planned for empty tables until the server's own ANALYZE.
+    await sql.query('ANALYZE')
+    return counts
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError) || isConnectionError(error)) throw error
+    throw new OperatorError(`The database refused the file's rows: ${error.message}.`, { cause: error })
+  }
 }
 
-/** Refuses a database that contains rows, whatever its migrations are. */
-export async function requireEmpty(sql: Sql): Promise<void> {
-  const tables = await exportedTables(sql)
-  if (tables.length > 0) await requireNoRows(sql, tables)
+/** The tables that have rows, whatever the migrations of the database are. */
+export async function filledTables(sql: Sql): Promise<string[]> {
+  const tables = (await exportedTables(sql)).map(
+    (table) => `SELECT '${table}' AS name WHERE EXISTS (SELECT FROM ${pg.escapeIdentifier(table)})`,
+  )
+  if (tables.length === 0) return []
+  return (await sql.query<{ name: string }>(tables.join(' UNION ALL '))).map(({ name }) => name)
 }
 
 /** Passes rows to PostgreSQL as the text that it wrote, so that no value loses precision as a JavaScript number or date. */
-async function importLines(sql: Sql, lines: AsyncIterable<string>): Promise<ExportEnd['end']> {
+async function insertLines(sql: Sql, lines: AsyncGenerator<string>): Promise<ExportEnd['end']> {
+  const first: string = (await lines.next()).value ?? ''
+  const tables = await exportedTables(sql)
+  await checkTarget(sql, parse(first), tables)
   // The rows arrive with the events of the audit log that tell where they come from.
   await sql.query(`SELECT set_config('trunkline.doing', '{"actor":"import"}', true)`)
-  const tables = await exportedTables(sql)
-  const hash = createHash('sha256')
-  let batch: Batch | undefined
+  const hash = createHash('sha256').update(`${first}\n`)
+  let batch: Batch = { table: '', lines: [], characters: 0 }
   for await (const line of lines) {
-    const entry = parse(line)
-    if (batch === undefined) {
-      await checkTarget(sql, entry, tables)
-      batch = { table: '', lines: [], characters: 0 }
-    } else if ('end' in entry) {
+    const { table = '', end, sha256 } = parse(line)
+    if (end !== undefined || table !== batch.table || batch.characters > BATCH_CHARACTERS_MAX) {
       await insertBatch(sql, batch)
-      const { end, sha256 } = entry as unknown as ExportEnd
+      batch = { table, lines: [], characters: 0 }
+    }
+    if (end !== undefined) {
       if (sha256 !== hash.digest('hex'))
         throw new OperatorError('The file was changed: its checksum is wrong.')
-      await checkCounts(sql, tables, end)
       await sql.query('SELECT audit_append($1::jsonb)', [IMPORTED])
       return end
-    } else {
-      const table = tableOf(entry, tables)
-      if (table !== batch.table || batch.characters > BATCH_CHARACTERS_MAX) {
-        await insertBatch(sql, batch)
-        batch = { table, lines: [], characters: 0 }
-      }
-      batch.lines.push(line)
-      batch.characters += line.length
     }
+    if (!tables.includes(table)) throw brokenAt(line)
+    batch.lines.push(line)
+    batch.characters += line.length
     hash.update(`${line}\n`)
   }
   throw new OperatorError('The file is cut off: its last line is missing.')
@@ -148,69 +126,39 @@ async function insertBatch(sql: Sql, { table, lines }: Batch): Promise<void> {
 }
 
 /** Checks that the database fits the file and is empty, and locks its tables against a gateway that starts meanwhile. */
-async function checkTarget(sql: Sql, entry: Entry, tables: readonly string[]): Promise<void> {
-  const { trunklineExport, migrations } = entry as Partial<ExportStart>
-  if (trunklineExport !== EXPORT_FORMAT || migrations === undefined) {
+async function checkTarget(sql: Sql, start: Line, tables: readonly string[]): Promise<void> {
+  const { trunklineExport, migrations } = start
+  if (trunklineExport !== EXPORT_FORMAT || migrations === undefined)
     throw new OperatorError(`The file is not an export of format ${EXPORT_FORMAT}.`)
-  }
-  const known = new Set(await migrationNames())
-  const unknown = migrations.filter((name) => !known.has(name))
   const applied = await appliedMigrations(sql)
-  if (unknown.length > 0) {
-    throw new OperatorError(
-      `The file is of a newer or other version than this program and has other migrations: import it with the version that exported. Unknown here: ${unknown.join(', ')}.`,
-    )
-  }
   if (applied.join() !== migrations.join()) {
+    const missing = migrations.filter((name) => !applied.includes(name))
+    const further = applied.filter((name) => !migrations.includes(name))
     throw new OperatorError(
-      `The database has other migrations than the file: run "trunkline migrate" of the version that exported. File: ${migrations.join(', ')}. Database: ${applied.join(', ') || 'none'}.`,
+      `The database has other migrations than the file: use the version that exported, and run its "trunkline migrate" first. Missing: ${missing.join(', ') || 'none'}. Further ones: ${further.join(', ') || 'none'}.`,
     )
   }
   await sql.query(
     `LOCK TABLE ${tables.map((table) => pg.escapeIdentifier(table)).join(', ')} IN EXCLUSIVE MODE`,
   )
-  await requireNoRows(sql, tables)
+  const filled = await filledTables(sql)
+  if (filled.length > 0) throw new OperatorError(`The database is not empty: ${filled.join(', ')}.`)
 }
 
-async function requireNoRows(sql: Sql, tables: readonly string[]): Promise<void> {
-  const filled = Object.entries(await countRows(sql, tables)).filter(([, rows]) => rows > 0)
-  if (filled.length > 0) {
-    throw new OperatorError(`The database is not empty: ${filled.map(([table]) => table).join(', ')}.`)
-  }
-}
+type Line = Partial<ExportStart & ExportEnd & { readonly table: string }>
 
-async function checkCounts(sql: Sql, tables: readonly string[], expected: ExportEnd['end']): Promise<void> {
-  for (const [table, rows] of Object.entries(await countRows(sql, tables))) {
-    if (rows !== expected[table]) {
-      throw new OperatorError(`${table}: ${expected[table]} rows were exported, ${rows} arrived.`)
-    }
-  }
-}
-
-async function countRows(sql: Sql, tables: readonly string[]): Promise<Record<string, number>> {
-  const counts = tables.map(
-    (table) => `SELECT '${table}' AS name, count(*)::int AS rows FROM ${pg.escapeIdentifier(table)}`,
-  )
-  const rows = await sql.query<{ name: string; rows: number }>(counts.join(' UNION ALL '))
-  return Object.fromEntries(rows.map((row) => [row.name, row.rows]))
-}
-
-type Entry = Readonly<Record<string, unknown>>
-
-function parse(line: string): Entry {
+function parse(line: string): Line {
   try {
     const entry: unknown = JSON.parse(line)
-    if (typeof entry === 'object' && entry !== null) return entry as Entry
+    if (typeof entry === 'object' && entry !== null) return entry
   } catch (cause) {
-    throw new OperatorError(`The file is broken at: ${line.slice(0, 80)}`, { cause })
+    throw brokenAt(line, cause)
   }
-  throw new OperatorError(`The file is broken at: ${line.slice(0, 80)}`)
+  throw brokenAt(line)
 }
 
-function tableOf({ table }: Entry, tables: readonly string[]): string {
-  const known = tables.find((name) => name === table)
-  if (known === undefined) throw new OperatorError(`The file has rows of an unknown table: ${table}.`)
-  return known
+function brokenAt(line: string, cause?: unknown): OperatorError {
+  return new OperatorError(`The file is broken at: ${line.slice(0, 80)}`, { cause })
 }
 
 /** Splits the file at line feeds. `readline` would also split at U+2028, which may occur in a text. */
@@ -226,13 +174,5 @@ async function* linesOf(file: string): AsyncGenerator<string> {
     }
   } catch (error) {
     throw fileError(file, error)
-  }
-}
-
-function sqlOf(client: pg.Client): Sql {
-  return {
-    async query<Row>(text: string, values: readonly unknown[] = []) {
-      return (await client.query(text, [...values])).rows as Row[]
-    },
   }
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { pipeline } from 'node:stream'
@@ -281,15 +282,16 @@ describe('a file that is not kept', () => {
     ['of a body that stops', true, { stalledMs: 50, timeoutMs: 60_000 }],
     ['of a body that comes too slowly', true, { stalledMs: 60_000, timeoutMs: 50 }],
   ])('because %s', async (_what, begins, times) => {
-    const closed = Promise.withResolvers<void>()
+    const closed: Promise<unknown>[] = []
     server.answer = (_request, response) => {
-      response.on('close', () => closed.resolve())
+      closed.push(once(response, 'close'))
       if (begins) response.write(PNG)
     }
     await keeper.close()
     keeper = keeperOf({ times })
     expect(await lose({ url: urlOf() })).toMatchObject({ reason: 'too_slow' })
-    await closed.promise
+    // On a busy machine the time may be over before the request is there, and then nothing is to be closed.
+    await Promise.all(closed)
   })
 
   test('because a body is shorter than announced', async () => {

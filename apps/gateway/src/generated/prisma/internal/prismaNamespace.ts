@@ -402,8 +402,6 @@ export const ModelName = {
   Call: 'Call',
   Refusal: 'Refusal',
   Upload: 'Upload',
-  UploadCopy: 'UploadCopy',
-  Instance: 'Instance',
   SigningKey: 'SigningKey',
   RevokedToken: 'RevokedToken',
   Pause: 'Pause',
@@ -423,7 +421,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "apiKey" | "call" | "refusal" | "upload" | "uploadCopy" | "instance" | "signingKey" | "revokedToken" | "pause" | "setting"
+    modelProps: "user" | "apiKey" | "call" | "refusal" | "upload" | "signingKey" | "revokedToken" | "pause" | "setting"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -794,154 +792,6 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.UploadCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.UploadCountAggregateOutputType> | number
-        }
-      }
-    }
-    UploadCopy: {
-      payload: Prisma.$UploadCopyPayload<ExtArgs>
-      fields: Prisma.UploadCopyFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.UploadCopyFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UploadCopyPayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.UploadCopyFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UploadCopyPayload>
-        }
-        findFirst: {
-          args: Prisma.UploadCopyFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UploadCopyPayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.UploadCopyFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UploadCopyPayload>
-        }
-        findMany: {
-          args: Prisma.UploadCopyFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UploadCopyPayload>[]
-        }
-        create: {
-          args: Prisma.UploadCopyCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UploadCopyPayload>
-        }
-        createMany: {
-          args: Prisma.UploadCopyCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.UploadCopyCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UploadCopyPayload>[]
-        }
-        delete: {
-          args: Prisma.UploadCopyDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UploadCopyPayload>
-        }
-        update: {
-          args: Prisma.UploadCopyUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UploadCopyPayload>
-        }
-        deleteMany: {
-          args: Prisma.UploadCopyDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.UploadCopyUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.UploadCopyUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UploadCopyPayload>[]
-        }
-        upsert: {
-          args: Prisma.UploadCopyUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$UploadCopyPayload>
-        }
-        aggregate: {
-          args: Prisma.UploadCopyAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateUploadCopy>
-        }
-        groupBy: {
-          args: Prisma.UploadCopyGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.UploadCopyGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.UploadCopyCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.UploadCopyCountAggregateOutputType> | number
-        }
-      }
-    }
-    Instance: {
-      payload: Prisma.$InstancePayload<ExtArgs>
-      fields: Prisma.InstanceFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.InstanceFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$InstancePayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.InstanceFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$InstancePayload>
-        }
-        findFirst: {
-          args: Prisma.InstanceFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$InstancePayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.InstanceFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$InstancePayload>
-        }
-        findMany: {
-          args: Prisma.InstanceFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$InstancePayload>[]
-        }
-        create: {
-          args: Prisma.InstanceCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$InstancePayload>
-        }
-        createMany: {
-          args: Prisma.InstanceCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.InstanceCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$InstancePayload>[]
-        }
-        delete: {
-          args: Prisma.InstanceDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$InstancePayload>
-        }
-        update: {
-          args: Prisma.InstanceUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$InstancePayload>
-        }
-        deleteMany: {
-          args: Prisma.InstanceDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.InstanceUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.InstanceUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$InstancePayload>[]
-        }
-        upsert: {
-          args: Prisma.InstanceUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$InstancePayload>
-        }
-        aggregate: {
-          args: Prisma.InstanceAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateInstance>
-        }
-        groupBy: {
-          args: Prisma.InstanceGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.InstanceGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.InstanceCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.InstanceCountAggregateOutputType> | number
         }
       }
     }
@@ -1421,36 +1271,6 @@ export const UploadScalarFieldEnum = {
 export type UploadScalarFieldEnum = (typeof UploadScalarFieldEnum)[keyof typeof UploadScalarFieldEnum]
 
 
-export const UploadCopyScalarFieldEnum = {
-  uploadId: 'uploadId',
-  agent: 'agent',
-  credential: 'credential',
-  endUser: 'endUser',
-  platformFileId: 'platformFileId',
-  createdAt: 'createdAt'
-} as const
-
-export type UploadCopyScalarFieldEnum = (typeof UploadCopyScalarFieldEnum)[keyof typeof UploadCopyScalarFieldEnum]
-
-
-export const InstanceScalarFieldEnum = {
-  id: 'id',
-  startedAt: 'startedAt',
-  leaseUntil: 'leaseUntil',
-  stoppedAt: 'stoppedAt',
-  build: 'build',
-  host: 'host',
-  pid: 'pid',
-  version: 'version',
-  load: 'load',
-  configuration: 'configuration',
-  port: 'port',
-  concerns: 'concerns'
-} as const
-
-export type InstanceScalarFieldEnum = (typeof InstanceScalarFieldEnum)[keyof typeof InstanceScalarFieldEnum]
-
-
 export const SigningKeyScalarFieldEnum = {
   id: 'id',
   publicJwk: 'publicJwk',
@@ -1813,8 +1633,6 @@ export type GlobalOmitConfig = {
   call?: Prisma.CallOmit
   refusal?: Prisma.RefusalOmit
   upload?: Prisma.UploadOmit
-  uploadCopy?: Prisma.UploadCopyOmit
-  instance?: Prisma.InstanceOmit
   signingKey?: Prisma.SigningKeyOmit
   revokedToken?: Prisma.RevokedTokenOmit
   pause?: Prisma.PauseOmit

@@ -56,8 +56,6 @@ export const ModelName = {
   Call: 'Call',
   Refusal: 'Refusal',
   Upload: 'Upload',
-  UploadCopy: 'UploadCopy',
-  Instance: 'Instance',
   SigningKey: 'SigningKey',
   RevokedToken: 'RevokedToken',
   Pause: 'Pause',
@@ -219,36 +217,6 @@ export const UploadScalarFieldEnum = {
 } as const
 
 export type UploadScalarFieldEnum = (typeof UploadScalarFieldEnum)[keyof typeof UploadScalarFieldEnum]
-
-
-export const UploadCopyScalarFieldEnum = {
-  uploadId: 'uploadId',
-  agent: 'agent',
-  credential: 'credential',
-  endUser: 'endUser',
-  platformFileId: 'platformFileId',
-  createdAt: 'createdAt'
-} as const
-
-export type UploadCopyScalarFieldEnum = (typeof UploadCopyScalarFieldEnum)[keyof typeof UploadCopyScalarFieldEnum]
-
-
-export const InstanceScalarFieldEnum = {
-  id: 'id',
-  startedAt: 'startedAt',
-  leaseUntil: 'leaseUntil',
-  stoppedAt: 'stoppedAt',
-  build: 'build',
-  host: 'host',
-  pid: 'pid',
-  version: 'version',
-  load: 'load',
-  configuration: 'configuration',
-  port: 'port',
-  concerns: 'concerns'
-} as const
-
-export type InstanceScalarFieldEnum = (typeof InstanceScalarFieldEnum)[keyof typeof InstanceScalarFieldEnum]
 
 
 export const SigningKeyScalarFieldEnum = {

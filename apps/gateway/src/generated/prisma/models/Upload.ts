@@ -306,7 +306,6 @@ export type UploadWhereInput = {
   deletedAt?: Prisma.DateTimeNullableFilter<"Upload"> | Date | string | null
   owner?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput>
   key?: Prisma.XOR<Prisma.ApiKeyScalarRelationFilter, Prisma.ApiKeyWhereInput>
-  copies?: Prisma.UploadCopyListRelationFilter
 }
 
 export type UploadOrderByWithRelationInput = {
@@ -328,7 +327,6 @@ export type UploadOrderByWithRelationInput = {
   deletedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   owner?: Prisma.UserOrderByWithRelationInput
   key?: Prisma.ApiKeyOrderByWithRelationInput
-  copies?: Prisma.UploadCopyOrderByRelationAggregateInput
 }
 
 export type UploadWhereUniqueInput = Prisma.AtLeast<{
@@ -353,7 +351,6 @@ export type UploadWhereUniqueInput = Prisma.AtLeast<{
   deletedAt?: Prisma.DateTimeNullableFilter<"Upload"> | Date | string | null
   owner?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput>
   key?: Prisma.XOR<Prisma.ApiKeyScalarRelationFilter, Prisma.ApiKeyWhereInput>
-  copies?: Prisma.UploadCopyListRelationFilter
 }, "id" | "token">
 
 export type UploadOrderByWithAggregationInput = {
@@ -419,7 +416,6 @@ export type UploadCreateInput = {
   deletedAt?: Date | string | null
   owner: Prisma.UserCreateNestedOneWithoutUploadsInput
   key: Prisma.ApiKeyCreateNestedOneWithoutUploadsInput
-  copies?: Prisma.UploadCopyCreateNestedManyWithoutUploadInput
 }
 
 export type UploadUncheckedCreateInput = {
@@ -439,7 +435,6 @@ export type UploadUncheckedCreateInput = {
   createdAt: Date | string
   expiresAt: Date | string
   deletedAt?: Date | string | null
-  copies?: Prisma.UploadCopyUncheckedCreateNestedManyWithoutUploadInput
 }
 
 export type UploadUpdateInput = {
@@ -459,7 +454,6 @@ export type UploadUpdateInput = {
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   owner?: Prisma.UserUpdateOneRequiredWithoutUploadsNestedInput
   key?: Prisma.ApiKeyUpdateOneRequiredWithoutUploadsNestedInput
-  copies?: Prisma.UploadCopyUpdateManyWithoutUploadNestedInput
 }
 
 export type UploadUncheckedUpdateInput = {
@@ -479,7 +473,6 @@ export type UploadUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  copies?: Prisma.UploadCopyUncheckedUpdateManyWithoutUploadNestedInput
 }
 
 export type UploadCreateManyInput = {
@@ -612,11 +605,6 @@ export type UploadSumOrderByAggregateInput = {
   size?: Prisma.SortOrder
 }
 
-export type UploadScalarRelationFilter = {
-  is?: Prisma.UploadWhereInput
-  isNot?: Prisma.UploadWhereInput
-}
-
 export type UploadCreateNestedManyWithoutOwnerInput = {
   create?: Prisma.XOR<Prisma.UploadCreateWithoutOwnerInput, Prisma.UploadUncheckedCreateWithoutOwnerInput> | Prisma.UploadCreateWithoutOwnerInput[] | Prisma.UploadUncheckedCreateWithoutOwnerInput[]
   connectOrCreate?: Prisma.UploadCreateOrConnectWithoutOwnerInput | Prisma.UploadCreateOrConnectWithoutOwnerInput[]
@@ -701,20 +689,6 @@ export type UploadUncheckedUpdateManyWithoutKeyNestedInput = {
   deleteMany?: Prisma.UploadScalarWhereInput | Prisma.UploadScalarWhereInput[]
 }
 
-export type UploadCreateNestedOneWithoutCopiesInput = {
-  create?: Prisma.XOR<Prisma.UploadCreateWithoutCopiesInput, Prisma.UploadUncheckedCreateWithoutCopiesInput>
-  connectOrCreate?: Prisma.UploadCreateOrConnectWithoutCopiesInput
-  connect?: Prisma.UploadWhereUniqueInput
-}
-
-export type UploadUpdateOneRequiredWithoutCopiesNestedInput = {
-  create?: Prisma.XOR<Prisma.UploadCreateWithoutCopiesInput, Prisma.UploadUncheckedCreateWithoutCopiesInput>
-  connectOrCreate?: Prisma.UploadCreateOrConnectWithoutCopiesInput
-  upsert?: Prisma.UploadUpsertWithoutCopiesInput
-  connect?: Prisma.UploadWhereUniqueInput
-  update?: Prisma.XOR<Prisma.XOR<Prisma.UploadUpdateToOneWithWhereWithoutCopiesInput, Prisma.UploadUpdateWithoutCopiesInput>, Prisma.UploadUncheckedUpdateWithoutCopiesInput>
-}
-
 export type UploadCreateWithoutOwnerInput = {
   id: string
   callId: string
@@ -731,7 +705,6 @@ export type UploadCreateWithoutOwnerInput = {
   expiresAt: Date | string
   deletedAt?: Date | string | null
   key: Prisma.ApiKeyCreateNestedOneWithoutUploadsInput
-  copies?: Prisma.UploadCopyCreateNestedManyWithoutUploadInput
 }
 
 export type UploadUncheckedCreateWithoutOwnerInput = {
@@ -750,7 +723,6 @@ export type UploadUncheckedCreateWithoutOwnerInput = {
   createdAt: Date | string
   expiresAt: Date | string
   deletedAt?: Date | string | null
-  copies?: Prisma.UploadCopyUncheckedCreateNestedManyWithoutUploadInput
 }
 
 export type UploadCreateOrConnectWithoutOwnerInput = {
@@ -817,7 +789,6 @@ export type UploadCreateWithoutKeyInput = {
   expiresAt: Date | string
   deletedAt?: Date | string | null
   owner: Prisma.UserCreateNestedOneWithoutUploadsInput
-  copies?: Prisma.UploadCopyCreateNestedManyWithoutUploadInput
 }
 
 export type UploadUncheckedCreateWithoutKeyInput = {
@@ -836,7 +807,6 @@ export type UploadUncheckedCreateWithoutKeyInput = {
   createdAt: Date | string
   expiresAt: Date | string
   deletedAt?: Date | string | null
-  copies?: Prisma.UploadCopyUncheckedCreateNestedManyWithoutUploadInput
 }
 
 export type UploadCreateOrConnectWithoutKeyInput = {
@@ -863,98 +833,6 @@ export type UploadUpdateWithWhereUniqueWithoutKeyInput = {
 export type UploadUpdateManyWithWhereWithoutKeyInput = {
   where: Prisma.UploadScalarWhereInput
   data: Prisma.XOR<Prisma.UploadUpdateManyMutationInput, Prisma.UploadUncheckedUpdateManyWithoutKeyInput>
-}
-
-export type UploadCreateWithoutCopiesInput = {
-  id: string
-  callId: string
-  token: string
-  urlName: string
-  filename: string
-  mediaType: string
-  size: bigint | number
-  sha256: string
-  agent?: string
-  createdBy: string
-  endUser?: string
-  createdAt: Date | string
-  expiresAt: Date | string
-  deletedAt?: Date | string | null
-  owner: Prisma.UserCreateNestedOneWithoutUploadsInput
-  key: Prisma.ApiKeyCreateNestedOneWithoutUploadsInput
-}
-
-export type UploadUncheckedCreateWithoutCopiesInput = {
-  id: string
-  callId: string
-  token: string
-  urlName: string
-  filename: string
-  mediaType: string
-  size: bigint | number
-  sha256: string
-  ownerId: string
-  keyId: string
-  agent?: string
-  createdBy: string
-  endUser?: string
-  createdAt: Date | string
-  expiresAt: Date | string
-  deletedAt?: Date | string | null
-}
-
-export type UploadCreateOrConnectWithoutCopiesInput = {
-  where: Prisma.UploadWhereUniqueInput
-  create: Prisma.XOR<Prisma.UploadCreateWithoutCopiesInput, Prisma.UploadUncheckedCreateWithoutCopiesInput>
-}
-
-export type UploadUpsertWithoutCopiesInput = {
-  update: Prisma.XOR<Prisma.UploadUpdateWithoutCopiesInput, Prisma.UploadUncheckedUpdateWithoutCopiesInput>
-  create: Prisma.XOR<Prisma.UploadCreateWithoutCopiesInput, Prisma.UploadUncheckedCreateWithoutCopiesInput>
-  where?: Prisma.UploadWhereInput
-}
-
-export type UploadUpdateToOneWithWhereWithoutCopiesInput = {
-  where?: Prisma.UploadWhereInput
-  data: Prisma.XOR<Prisma.UploadUpdateWithoutCopiesInput, Prisma.UploadUncheckedUpdateWithoutCopiesInput>
-}
-
-export type UploadUpdateWithoutCopiesInput = {
-  id?: Prisma.StringFieldUpdateOperationsInput | string
-  callId?: Prisma.StringFieldUpdateOperationsInput | string
-  token?: Prisma.StringFieldUpdateOperationsInput | string
-  urlName?: Prisma.StringFieldUpdateOperationsInput | string
-  filename?: Prisma.StringFieldUpdateOperationsInput | string
-  mediaType?: Prisma.StringFieldUpdateOperationsInput | string
-  size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
-  sha256?: Prisma.StringFieldUpdateOperationsInput | string
-  agent?: Prisma.StringFieldUpdateOperationsInput | string
-  createdBy?: Prisma.StringFieldUpdateOperationsInput | string
-  endUser?: Prisma.StringFieldUpdateOperationsInput | string
-  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  owner?: Prisma.UserUpdateOneRequiredWithoutUploadsNestedInput
-  key?: Prisma.ApiKeyUpdateOneRequiredWithoutUploadsNestedInput
-}
-
-export type UploadUncheckedUpdateWithoutCopiesInput = {
-  id?: Prisma.StringFieldUpdateOperationsInput | string
-  callId?: Prisma.StringFieldUpdateOperationsInput | string
-  token?: Prisma.StringFieldUpdateOperationsInput | string
-  urlName?: Prisma.StringFieldUpdateOperationsInput | string
-  filename?: Prisma.StringFieldUpdateOperationsInput | string
-  mediaType?: Prisma.StringFieldUpdateOperationsInput | string
-  size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
-  sha256?: Prisma.StringFieldUpdateOperationsInput | string
-  ownerId?: Prisma.StringFieldUpdateOperationsInput | string
-  keyId?: Prisma.StringFieldUpdateOperationsInput | string
-  agent?: Prisma.StringFieldUpdateOperationsInput | string
-  createdBy?: Prisma.StringFieldUpdateOperationsInput | string
-  endUser?: Prisma.StringFieldUpdateOperationsInput | string
-  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type UploadCreateManyOwnerInput = {
@@ -991,7 +869,6 @@ export type UploadUpdateWithoutOwnerInput = {
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   key?: Prisma.ApiKeyUpdateOneRequiredWithoutUploadsNestedInput
-  copies?: Prisma.UploadCopyUpdateManyWithoutUploadNestedInput
 }
 
 export type UploadUncheckedUpdateWithoutOwnerInput = {
@@ -1010,7 +887,6 @@ export type UploadUncheckedUpdateWithoutOwnerInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  copies?: Prisma.UploadCopyUncheckedUpdateManyWithoutUploadNestedInput
 }
 
 export type UploadUncheckedUpdateManyWithoutOwnerInput = {
@@ -1065,7 +941,6 @@ export type UploadUpdateWithoutKeyInput = {
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   owner?: Prisma.UserUpdateOneRequiredWithoutUploadsNestedInput
-  copies?: Prisma.UploadCopyUpdateManyWithoutUploadNestedInput
 }
 
 export type UploadUncheckedUpdateWithoutKeyInput = {
@@ -1084,7 +959,6 @@ export type UploadUncheckedUpdateWithoutKeyInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  copies?: Prisma.UploadCopyUncheckedUpdateManyWithoutUploadNestedInput
 }
 
 export type UploadUncheckedUpdateManyWithoutKeyInput = {
@@ -1106,35 +980,6 @@ export type UploadUncheckedUpdateManyWithoutKeyInput = {
 }
 
 
-/**
- * Count Type UploadCountOutputType
- */
-
-export type UploadCountOutputType = {
-  copies: number
-}
-
-export type UploadCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  copies?: boolean | UploadCountOutputTypeCountCopiesArgs
-}
-
-/**
- * UploadCountOutputType without action
- */
-export type UploadCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  /**
-   * Select specific fields to fetch from the UploadCountOutputType
-   */
-  select?: Prisma.UploadCountOutputTypeSelect<ExtArgs> | null
-}
-
-/**
- * UploadCountOutputType without action
- */
-export type UploadCountOutputTypeCountCopiesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  where?: Prisma.UploadCopyWhereInput
-}
-
 
 export type UploadSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -1155,8 +1000,6 @@ export type UploadSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   deletedAt?: boolean
   owner?: boolean | Prisma.UserDefaultArgs<ExtArgs>
   key?: boolean | Prisma.ApiKeyDefaultArgs<ExtArgs>
-  copies?: boolean | Prisma.Upload$copiesArgs<ExtArgs>
-  _count?: boolean | Prisma.UploadCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["upload"]>
 
 export type UploadSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1224,8 +1067,6 @@ export type UploadOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
 export type UploadInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   owner?: boolean | Prisma.UserDefaultArgs<ExtArgs>
   key?: boolean | Prisma.ApiKeyDefaultArgs<ExtArgs>
-  copies?: boolean | Prisma.Upload$copiesArgs<ExtArgs>
-  _count?: boolean | Prisma.UploadCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type UploadIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   owner?: boolean | Prisma.UserDefaultArgs<ExtArgs>
@@ -1241,7 +1082,6 @@ export type $UploadPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
   objects: {
     owner: Prisma.$UserPayload<ExtArgs>
     key: Prisma.$ApiKeyPayload<ExtArgs>
-    copies: Prisma.$UploadCopyPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -1677,7 +1517,6 @@ export interface Prisma__UploadClient<T, Null = never, ExtArgs extends runtime.T
   readonly [Symbol.toStringTag]: "PrismaPromise"
   owner<T extends Prisma.UserDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.UserDefaultArgs<ExtArgs>>): Prisma.Prisma__UserClient<runtime.Types.Result.GetResult<Prisma.$UserPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   key<T extends Prisma.ApiKeyDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ApiKeyDefaultArgs<ExtArgs>>): Prisma.Prisma__ApiKeyClient<runtime.Types.Result.GetResult<Prisma.$ApiKeyPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
-  copies<T extends Prisma.Upload$copiesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Upload$copiesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$UploadCopyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2121,30 +1960,6 @@ export type UploadDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Limit how many Uploads to delete.
    */
   limit?: number
-}
-
-/**
- * Upload.copies
- */
-export type Upload$copiesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  /**
-   * Select specific fields to fetch from the UploadCopy
-   */
-  select?: Prisma.UploadCopySelect<ExtArgs> | null
-  /**
-   * Omit specific fields from the UploadCopy
-   */
-  omit?: Prisma.UploadCopyOmit<ExtArgs> | null
-  /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.UploadCopyInclude<ExtArgs> | null
-  where?: Prisma.UploadCopyWhereInput
-  orderBy?: Prisma.UploadCopyOrderByWithRelationInput | Prisma.UploadCopyOrderByWithRelationInput[]
-  cursor?: Prisma.UploadCopyWhereUniqueInput
-  take?: number
-  skip?: number
-  distinct?: Prisma.UploadCopyScalarFieldEnum | Prisma.UploadCopyScalarFieldEnum[]
 }
 
 /**
