@@ -1,4 +1,5 @@
-import type { ErasedAtAgent, ErasedEndUser } from '#core/erasure/end-users.ts'
+import type { ErasedEndUser } from '#core/erasure/end-users.ts'
+import type { ErasedAtAgent } from '#core/erasure/erase-conversations.ts'
 import { defineResource } from './define-resource.ts'
 import { count, flag, id, name, nullable, objects, text } from './fields.ts'
 
