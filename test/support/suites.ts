@@ -182,7 +182,7 @@ export const HEAVY: Readonly<Record<string, readonly string[]>> = {
   // Backups and moves between databases and storages.
   ...heavy(
     'test/scale',
-    ['dump-and-restore', 'transfer', 'transfer-files'],
+    ['dump-and-restore', 'transfer'],
     ...['prisma', 'apps/gateway/src/cli', `${CORE}/database`, `${CORE}/uploads`],
   ),
   // Poolers, full and unwritable disks, secrets: how a process holds its database.
