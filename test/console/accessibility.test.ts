@@ -100,7 +100,7 @@ describe.runIf(HAS_BROWSER)('axe finds nothing to mend', () => {
       '/account': [account.logOut],
     }
     const found: Record<string, string[]> = {}
-    const { page, violations, problems } = await console.open('/keys/new')
+    const { page, violations, problems } = await console.open('/keys?new=true')
     await page.getByRole('button', { name: 'Create key' }).click()
     await page.getByText('Fill this in.').first().waitFor()
     found.mistakes = await violations()

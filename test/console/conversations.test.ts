@@ -138,7 +138,12 @@ describe.runIf(HAS_BROWSER)('conversations in the console', () => {
     await good.press('Enter')
     await pressed(true)
     await reply(page, 1).getByLabel('What was good or bad').fill('Just right.')
+    // The button is disabled before the gateway has the remark.
+    const stored = page.waitForResponse(
+      (response) => response.request().postData()?.includes('Just right.') === true,
+    )
     await page.keyboard.press('Enter')
+    await (await stored).finished()
     const send = reply(page, 1).getByRole('button', { name: 'Send the remark' })
     await expect.poll(() => send.isDisabled()).toBe(true)
     await page.reload()

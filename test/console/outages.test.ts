@@ -7,7 +7,7 @@ import { freePort } from '../support/free-port.ts'
 // A browser, because the page must notice by itself that its gateway drains, dies and returns.
 // A gateway of its own, because it is stopped and killed.
 
-/** The page opens live usage again after 15 seconds at the earliest, and a process needs a while to start. */
+/** A process needs a while to start. */
 const AGAIN = { timeout: 120_000 }
 /** Other pages of the same user, beside the first. */
 const BESIDE = { locale: 'en-US' }
@@ -33,13 +33,16 @@ describe.runIf(HAS_BROWSER)('the console and what its gateway refuses', { timeou
   async function openOverview() {
     const { api, key } = console.system
     await (await api.chat(key, 'dify')).text()
-    const visit = await console.open('/')
+    const visit = await console.open('/', undefined, BESIDE)
+    await visit.page.clock.install()
     await live(visit.page).waitFor()
     return visit
   }
   const live = (page: Page) => page.getByText('Live', { exact: true })
   const interrupted = (page: Page) => page.getByText('Live numbers are interrupted.')
+  /** Live usage is opened again by itself, by and by after longer times. */
   const hasReturned = async (page: Page) => {
+    await page.clock.fastForward('02:00')
     await live(page).waitFor(AGAIN)
     await interrupted(page).waitFor({ state: 'detached', ...AGAIN })
   }
@@ -129,7 +132,7 @@ describe.runIf(HAS_BROWSER)('the console and what its gateway refuses', { timeou
 
     await gateway.kill()
     await key.click()
-    const away = [keys, agents].map((one) => one.page.getByText('This page comes back by itself'))
+    const away = [keys, agents].map((one) => one.page.getByText('This page comes back by itself').first())
     await Promise.all(away.map((text) => text.waitFor(AGAIN)))
     expect(await row.isVisible()).toBe(true)
     await reply(chat.page, 0)

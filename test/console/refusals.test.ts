@@ -21,7 +21,9 @@ describe.runIf(HAS_BROWSER)('refusals in the console', () => {
   let revoked: { id: string; full_key: string }
 
   beforeAll(async () => {
-    console = await startConsole({ settings: { limits: { chat: LIMIT, calls: MANY, reads: MANY } } })
+    console = await startConsole({
+      settings: { limits: { chat: LIMIT, calls: MANY, reads: MANY, reports: MANY } },
+    })
     const { api, token } = console.system
     mei = await api.createUser(token, 'mei', { role: 'premium' })
     narrow = await api.createKey(token, { name: 'narrow', owner_id: mei.id, allowed_agents: ['dify'] })

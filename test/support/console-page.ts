@@ -171,6 +171,8 @@ const DESKTOP: Size = { width: 1280, height: 720 }
 
 /** Where the console looks for its session. One that the page has ended stays ended. */
 function storeSession(session: string): void {
+  // An empty page has no storage.
+  if (!location.pathname.startsWith('/console')) return
   const mark = 'of-test'
   if (sessionStorage.getItem(mark) !== null) return
   sessionStorage.setItem(mark, '')
