@@ -73,6 +73,9 @@ const SLOW = [
   'apps/gateway/src/core/database/migrations/migrate.server.test.ts',
 ]
 
+/** The tests of the console in a browser. */
+const CONSOLE = ['test/console/**/*.test.ts']
+
 /** What end-to-end tests have in common, whichever database their gateways use. */
 const e2e = {
   execArgv: [...V8_FLAGS],
@@ -90,12 +93,22 @@ const rest = {
   ...e2e,
   retry,
   include: ['test/**/*.test.ts', ...SLOW],
-  exclude: ['**/node_modules/**', ...ESSENTIAL, ...proven],
+  exclude: ['**/node_modules/**', ...ESSENTIAL, ...CONSOLE, ...proven],
+}
+
+/** In a project of their own, because one gateway is started for all of them. */
+const console = {
+  ...rest,
+  ...(postgres !== undefined && servers),
+  name: 'console',
+  globalSetup: [...e2e.globalSetup, 'test/support/shared-console.ts'],
+  include: CONSOLE,
+  exclude: ['**/node_modules/**'],
 }
 
 /** The essential ones have run on the embedded database, so only what depends on the database runs here as well. */
 const dependsOnDatabase = (file: string) => ON_EMBEDDED_TOO.includes(file)
-const exclude = ['**/node_modules/**', ...proven, ...ESSENTIAL.filter((file) => !dependsOnDatabase(file))]
+const exclude = rest.exclude.filter((file) => !dependsOnDatabase(file))
 
 /**
  * As Node resolves them: by default vite would add the condition `development`, of which `graphql` has a second copy, and
@@ -135,6 +148,7 @@ export default defineConfig({
         },
       },
       { ssr, test: { ...e2e, name: 'essential', provide: { sampleSeed }, include: [...ESSENTIAL] } },
+      { ssr, test: console },
       ...(postgres === undefined
         ? [{ ssr, test: { ...rest, name: 'e2e:embedded' } }]
         : [

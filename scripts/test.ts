@@ -40,7 +40,7 @@ const essential: Suite = {
 }
 const rest: Suite = {
   name: 'test:rest',
-  projects: ['e2e:*', 'servers', 'exhaustive'],
+  projects: ['e2e:*', 'console', 'servers', 'exhaustive'],
   lint: 'lint:clients',
   env: process.env,
 }

@@ -6,6 +6,7 @@ import { graphql } from '../support/graphql.ts'
 import { until } from '../support/until.ts'
 
 // A browser, because whether all is well is put together by the page from several answers, some of which fail.
+// A gateway of its own, because all must be well with it, and its limits are small.
 
 const MANY = { points: 100_000 }
 const LIMIT = { points: 8, windowSeconds: 600 }
@@ -36,18 +37,15 @@ describe.runIf(HAS_BROWSER)('the health of an installation in the overview', () 
     })
 
   test('is nothing but that all is well, and for administrators alone', async () => {
-    const { page, logIn, violations, problems } = await console.visit('/')
-    await logIn()
+    const { page, problems } = await console.open('/')
     await card(page).getByText('All is well').waitFor()
     expect(await card(page).getByRole('link').count()).toBe(0)
-    expect(await violations()).toEqual([])
     expect(problems).toEqual([])
     const { api, token } = console.system
     const user = await api.createUser(token, 'bob', { role: 'premium' })
     const { full_key } = await api.createKey(token, { name: 'key of bob', owner_id: user.id })
     await ask(full_key)
-    const other = await console.visit('/')
-    await other.logIn('bob', user.password)
+    const other = await console.open('/', user)
     await other.page.locator('canvas').first().waitFor()
     expect(await card(other.page).count()).toBe(0)
   })
@@ -70,7 +68,7 @@ describe.runIf(HAS_BROWSER)('the health of an installation in the overview', () 
     })
 
     test('each concern is named, leads to its list, and what cannot be checked hides no other', async () => {
-      const { page, logIn, violations } = await console.visit('/')
+      const { page } = await console.open('/account')
       const agent = { statusReason: null, statusSince: null }
       await pretend(page, 'OverviewAgents', () => ({
         agents: [
@@ -100,7 +98,7 @@ describe.runIf(HAS_BROWSER)('the health of an installation in the overview', () 
         ['OverviewBefore', 900],
       ] as const)
         await pretend(page, name, (data) => ({ usage: { ...Object.values(data)[0], groups: groups(p95) } }))
-      await logIn()
+      await page.getByRole('link', { name: 'Overview' }).click()
       const concern = (name: string | RegExp) => card(page).getByRole('link', { name })
       await concern(/^1 agent is unavailable Dify \(agent_unreachable\)/).waitFor()
       await concern(/^1 agent is degraded Coze/).waitFor()
@@ -108,7 +106,6 @@ describe.runIf(HAS_BROWSER)('the health of an installation in the overview', () 
       await concern(/^1 process was lost .* one:8080, pid 13$/).waitFor()
       await concern(/^The gateway waits for a lock .* process 4711 \(psql\)$/).waitFor()
       await concern('The processes run 2 different versions').waitFor()
-      expect(await violations()).toEqual([])
 
       await concern(/^1 agent is unavailable/).click()
       await page.waitForURL(/\/agents\?id=dify/)
@@ -129,7 +126,6 @@ describe.runIf(HAS_BROWSER)('the health of an installation in the overview', () 
       await page.goto(`${console.system.gateway.url}/console/`)
       await card(page).getByText('Could not be checked: quotas.').waitFor()
       await concern(/^1 agent is unavailable/).waitFor()
-      expect(await violations()).toEqual([])
     })
   })
 })

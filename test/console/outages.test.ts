@@ -5,9 +5,12 @@ import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
 import { freePort } from '../support/free-port.ts'
 
 // A browser, because the page must notice by itself that its gateway drains, dies and returns.
+// A gateway of its own, because it is stopped and killed.
 
-/** The page opens live usage again after 15 seconds at the earliest, and a process needs a while to start. */
+/** A process needs a while to start. */
 const AGAIN = { timeout: 120_000 }
+/** Other pages of the same user, beside the first. */
+const BESIDE = { locale: 'en-US' }
 const LONG = 'sandbox:slow=20 sandbox:long=100000 Hello'
 
 describe.runIf(HAS_BROWSER)('the console and what its gateway refuses', { timeout: 300_000 }, () => {
@@ -30,17 +33,22 @@ describe.runIf(HAS_BROWSER)('the console and what its gateway refuses', { timeou
   async function openOverview() {
     const { api, key } = console.system
     await (await api.chat(key, 'dify')).text()
-    const visit = await console.visit('/')
-    await visit.logIn()
+    const visit = await console.open('/', undefined, BESIDE)
+    await visit.page.clock.install()
     await live(visit.page).waitFor()
     return visit
   }
   const live = (page: Page) => page.getByText('Live', { exact: true })
   const interrupted = (page: Page) => page.getByText('Live numbers are interrupted.')
+  /** Live usage is opened again by itself, by and by after longer times. */
+  const hasReturned = async (page: Page) => {
+    await page.clock.fastForward('02:00')
+    await live(page).waitFor(AGAIN)
+    await interrupted(page).waitFor({ state: 'detached', ...AGAIN })
+  }
 
   test('a reply that fails midway says why in the language of the reader, and the message stays', async () => {
-    const { page, logIn, problems, violations } = await console.visit('/agents/dify', { locale: 'zh-CN' })
-    await logIn()
+    const { page, problems } = await console.open('/agents/dify', undefined, { locale: 'zh-CN' })
     await ask(page, 'sandbox:error-midstream Hello', '消息')
     const alert = reply(page, 0).getByRole('alert')
     await alert.getByText('智能体平台出错。').waitFor()
@@ -51,15 +59,13 @@ describe.runIf(HAS_BROWSER)('the console and what its gateway refuses', { timeou
       .first()
       .waitFor()
     await reply(page, 0).getByText('sandbox:error-midstream Hello').waitFor()
-    expect(await violations()).toEqual([])
     expect(problems).toEqual([])
   })
 
   test('a quota that is used up is told with its reason, and what was typed can be sent again', async () => {
     const { api, token } = console.system
-    const { username, password } = await api.createUser(token, 'frank', { role: 'premium', max_api_calls: 1 })
-    const { page, logIn, violations } = await console.visit('/agents/dify')
-    await logIn(username, password)
+    const user = await api.createUser(token, 'frank', { role: 'premium', max_api_calls: 1 })
+    const { page } = await console.open('/agents/dify', user)
     await ask(page, 'Hello')
     await reply(page, 0).getByText('Total time').waitFor()
     await ask(page, 'Once more')
@@ -68,14 +74,23 @@ describe.runIf(HAS_BROWSER)('the console and what its gateway refuses', { timeou
     await alert.getByText('quota_exceeded', { exact: true }).waitFor()
     await alert.getByRole('button', { name: 'Try again' }).waitFor()
     await reply(page, 1).getByText('Once more', { exact: true }).waitFor()
-    expect(await violations()).toEqual([])
+  })
+
+  test('the last administrator stays one, and the form says so where the role is', async () => {
+    const { page } = await console.open('/users')
+    await page.getByRole('button', { name: 'Change admin' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Role').selectOption('user')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByText('There must be at least one active administrator.').waitFor()
+    expect(await dialog.getByLabel('Role').getAttribute('aria-invalid')).toBe('true')
+    expect(await dialog.getByRole('alert').count()).toBe(0)
   })
 
   test('a gateway that drains ends a reply with words, and its return is noticed', async () => {
     const { gateway } = console.system
     const { page } = await openOverview()
-    const chat = await console.visit('/agents/dify')
-    await chat.logIn()
+    const chat = await console.open('/agents/dify', undefined, BESIDE)
     await ask(chat.page, LONG)
     await reply(chat.page, 0).getByText('20 网关').waitFor()
 
@@ -98,42 +113,28 @@ describe.runIf(HAS_BROWSER)('the console and what its gateway refuses', { timeou
     await reply(chat.page, 1).getByText('Total time').waitFor(AGAIN)
     await reply(chat.page, 1).getByText('Is anybody there?', { exact: true }).waitFor()
     expect(await reply(chat.page, 1).getByRole('alert').count()).toBe(0)
-    await live(page).waitFor(AGAIN)
-    await interrupted(page).waitFor({ state: 'detached', ...AGAIN })
+    await hasReturned(page)
   })
 
-  test('pages that could not be read come back by themselves after a restart, and keep what they had', async () => {
+  test('a gateway that is killed is told from a reply that ended, live usage goes on after its return, and pages that could not be read come back by themselves and keep what they had', async () => {
     const { gateway } = console.system
-    const { page, logIn } = await console.visit('/keys')
-    await logIn()
-    const key = page.getByRole('table').getByRole('link').first()
+    const { page, problems } = await openOverview()
+    const chat = await console.open('/agents/dify', undefined, BESIDE)
+    await ask(chat.page, LONG)
+    await reply(chat.page, 0).getByText('20 网关').waitFor()
+    await chat.page.getByRole('textbox', { name: 'Message', exact: true }).fill('typed meanwhile')
+    const keys = await console.open('/keys', undefined, BESIDE)
+    const key = keys.page.getByRole('table').getByRole('link').first()
     await key.waitFor()
-    const agents = await console.visit('/agents')
-    await agents.logIn()
+    const agents = await console.open('/agents', undefined, BESIDE)
     const row = agents.page.getByRole('row', { name: /^Dify/ })
     await row.waitFor()
 
     await gateway.kill()
     await key.click()
-    await page.getByText('This page comes back by itself').waitFor(AGAIN)
-    await agents.page.getByText('This page comes back by itself').waitFor(AGAIN)
+    const away = [keys, agents].map((one) => one.page.getByText('This page comes back by itself').first())
+    await Promise.all(away.map((text) => text.waitFor(AGAIN)))
     expect(await row.isVisible()).toBe(true)
-    await gateway.start()
-    await page.getByText('This page comes back by itself').waitFor({ state: 'detached', ...AGAIN })
-    await page.getByRole('button', { name: 'Revoke' }).waitFor()
-    await agents.page.getByText('This page comes back by itself').waitFor({ state: 'detached', ...AGAIN })
-  })
-
-  test('a gateway that is killed is told from a reply that ended, and live usage goes on after its return', async () => {
-    const { gateway } = console.system
-    const { page, problems } = await openOverview()
-    const chat = await console.visit('/agents/dify')
-    await chat.logIn()
-    await ask(chat.page, LONG)
-    await reply(chat.page, 0).getByText('20 网关').waitFor()
-    await chat.page.getByRole('textbox', { name: 'Message', exact: true }).fill('typed meanwhile')
-
-    await gateway.kill()
     await reply(chat.page, 0)
       .getByRole('alert')
       .getByText(/restarting/)
@@ -144,8 +145,9 @@ describe.runIf(HAS_BROWSER)('the console and what its gateway refuses', { timeou
     )
     await interrupted(page).waitFor(AGAIN)
     await gateway.start()
-    await live(page).waitFor(AGAIN)
-    await interrupted(page).waitFor({ state: 'detached', ...AGAIN })
+    await Promise.all(away.map((text) => text.waitFor({ state: 'detached', ...AGAIN })))
+    await keys.page.getByRole('button', { name: 'Revoke' }).waitFor()
+    await hasReturned(page)
     expect(problems).toEqual([])
   })
 })

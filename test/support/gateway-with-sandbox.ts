@@ -33,6 +33,7 @@ interface GatewayWithSandboxOptions {
     sandbox: Sandbox,
   ) => Record<string, object> | Promise<Record<string, object>>
   readonly env?: GatewayOptions['env']
+  readonly databaseUrl?: string | undefined
   readonly isOnDisk?: boolean
   readonly isFirstStart?: boolean
 }
@@ -42,6 +43,7 @@ export async function startGatewayWithSandbox({
   entry,
   agents,
   env = {},
+  databaseUrl,
   isOnDisk = false,
   isFirstStart = false,
 }: GatewayWithSandboxOptions = {}): Promise<GatewayWithSandbox> {
@@ -53,7 +55,13 @@ export async function startGatewayWithSandbox({
     agents: { ...entries, ...(await agents?.(entries, sandbox)) },
   }
   // The gateway reads YAML, of which JSON is a subset.
-  const gateway = await startGateway({ config: JSON.stringify(config), env, isOnDisk, isFirstStart })
+  const gateway = await startGateway({
+    config: JSON.stringify(config),
+    env,
+    databaseUrl,
+    isOnDisk,
+    isFirstStart,
+  })
   const api = apiOf(gateway)
   const token = await api.login()
   const { full_key: key } = await api.createKey(token)

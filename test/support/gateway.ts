@@ -28,7 +28,7 @@ export interface GatewayOptions {
   /** The text of `/etc/resolv.conf` as the gateway sees it. Mounting requires root. */
   readonly resolverConfig?: string
   /** URL of a database that the test shares and drops itself. By default the gateway gets a new database. */
-  readonly databaseUrl?: string
+  readonly databaseUrl?: string | undefined
   /** Keeps uploads on local disk. By default they are in a bucket of its own where the database is on a server and S3 is given. */
   readonly isOnDisk?: boolean
   /** Starts on an empty database. By default the database is already migrated and contains the administrator. */

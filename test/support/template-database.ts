@@ -7,7 +7,7 @@ import { buildPackage } from './built-package.ts'
 import { COMPILE_CACHE } from './gateway-template.ts'
 
 /** The projects whose gateways use PostgreSQL. */
-const ON_SERVER = ['e2e:postgres', 'servers']
+const ON_SERVER = ['console', 'e2e:postgres', 'servers']
 
 /**
  * Global setup, which vitest calls for each project: builds the gateway, and creates the prepared database that test gateways
