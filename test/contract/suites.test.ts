@@ -4,7 +4,8 @@ import { expect, test } from 'vitest'
 import {
   ESSENTIAL,
   EXHAUSTIVE,
-  ON_EMBEDDED_ANYWAY,
+  ON_EITHER,
+  ON_EMBEDDED_ALONE,
   ON_EMBEDDED_TOO,
   ON_SERVER_ALONE,
 } from '../support/suites.ts'
@@ -36,15 +37,17 @@ function canStartProcess(file: string): boolean {
   return can
 }
 
-test('a file whose subject is the database or its directory runs on the embedded one too', () => {
-  const listed = new Set([...ON_EMBEDDED_ANYWAY, ...ON_EMBEDDED_TOO, ...ON_SERVER_ALONE])
+/** Each says on which kind of database its files run. */
+const LISTED = [...ON_EITHER, ...ON_EMBEDDED_ALONE, ...ON_EMBEDDED_TOO, ...ON_SERVER_ALONE]
+
+test('a list says on which kind of database a file runs that names the database or its directory', () => {
+  const listed = new Set(LISTED)
   expect(files.filter((file) => NAMES_A_DATABASE.test(textOf(file)) && !listed.has(file))).toEqual([])
 })
 
 test('the lists of suites name files that exist, each once', () => {
-  const listed = [...ON_EMBEDDED_ANYWAY, ...ON_EMBEDDED_TOO, ...ON_SERVER_ALONE]
-  expect(new Set(listed).size).toBe(listed.length)
-  for (const file of listed) expect(textOf(file), file).not.toBe('')
+  expect(new Set(LISTED).size).toBe(LISTED.length)
+  for (const file of LISTED) expect(textOf(file), file).not.toBe('')
 })
 
 test('a file that runs on a server alone skips its tests where there is none', () => {

@@ -24,8 +24,7 @@ interface Build {
   readonly stderr: string
 }
 
-// Needs no database, so it runs once and not on each.
-describe.skipIf(process.env.E2E_DATABASE_URL !== undefined)('the build of the console', () => {
+describe('the build of the console', () => {
   let copy: string
   const current = (name: string) => join(copy, 'apps/console/dist/current', name)
   const main = () => join(copy, 'apps/console/src/main.tsx')
