@@ -22,7 +22,7 @@ vi.setConfig({ testTimeout: 60_000 })
 /** A reply of 40 fragments, which takes longer than the first attempt to resume it. */
 const LONG = 'sandbox:slow=25 sandbox:long=40'
 /** Where a connection is cut: before the headers, within them, and at bytes of which most are within an event. */
-const CUTS = Array.from({ length: 14 }, (_, index) => index * 613)
+const CUTS = Array.from({ length: 7 }, (_, index) => index * 1_213)
 
 let system: GatewayWithSandbox
 let questions = 0
