@@ -12,9 +12,12 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 
 // A process, because the script builds into a folder that a running gateway may serve, and reports by its exit code.
+
+// A build takes long on a busy machine.
+vi.setConfig({ testTimeout: 240_000 })
 
 const ROOT = join(import.meta.dirname, '../..')
 
