@@ -7,7 +7,7 @@ import { ReportProven } from './test/support/report-proven.ts'
 import { ReportSample } from './test/support/report-sample.ts'
 import { ReportSecondTries } from './test/support/report-second-tries.ts'
 import { servicesToTest } from './test/support/services.ts'
-import { ESSENTIAL, EXHAUSTIVE, ON_EMBEDDED_TOO } from './test/support/suites.ts'
+import { ESSENTIAL, EXHAUSTIVE, ON_EMBEDDED_ALONE, ON_EMBEDDED_TOO } from './test/support/suites.ts'
 import { V8_FLAGS } from './test/support/v8-flags.ts'
 
 const { postgres, redis, s3 } = servicesToTest()
@@ -108,7 +108,7 @@ const console = {
 
 /** The essential ones have run on the embedded database, so only what depends on the database runs here as well. */
 const dependsOnDatabase = (file: string) => ON_EMBEDDED_TOO.includes(file)
-const exclude = rest.exclude.filter((file) => !dependsOnDatabase(file))
+const exclude = [...rest.exclude.filter((file) => !dependsOnDatabase(file)), ...ON_EMBEDDED_ALONE]
 
 /**
  * As Node resolves them: by default vite would add the condition `development`, of which `graphql` has a second copy, and
@@ -152,7 +152,10 @@ export default defineConfig({
       ...(postgres === undefined
         ? [{ ssr, test: { ...rest, name: 'e2e:embedded' } }]
         : [
-            { ssr, test: { ...rest, name: 'e2e:embedded', include: [...ON_EMBEDDED_TOO] } },
+            {
+              ssr,
+              test: { ...rest, name: 'e2e:embedded', include: [...ON_EMBEDDED_TOO, ...ON_EMBEDDED_ALONE] },
+            },
             { ssr, test: { ...rest, ...servers, name: 'e2e:postgres', exclude } },
             {
               ssr,

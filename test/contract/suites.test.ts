@@ -7,7 +7,8 @@ import {
   ESSENTIAL,
   EXHAUSTIVE,
   HEAVY,
-  ON_EMBEDDED_ANYWAY,
+  ON_EITHER,
+  ON_EMBEDDED_ALONE,
   ON_EMBEDDED_TOO,
   ON_SERVER_ALONE,
 } from '../support/suites.ts'
@@ -26,15 +27,17 @@ const STARTS_A_PROCESS = /^(?:node:child_process|playwright-core)$/
 const canStartProcess = (file: string) =>
   [...withImportedFiles(file)].flatMap(importedNames).some((name) => STARTS_A_PROCESS.test(name))
 
-test('a file whose subject is the database or its directory runs on the embedded one too', () => {
-  const listed = new Set([...ON_EMBEDDED_ANYWAY, ...ON_EMBEDDED_TOO, ...ON_SERVER_ALONE])
+/** Each says on which kind of database its files run. */
+const LISTED = [...ON_EITHER, ...ON_EMBEDDED_ALONE, ...ON_EMBEDDED_TOO, ...ON_SERVER_ALONE]
+
+test('a list says on which kind of database a file runs that names the database or its directory', () => {
+  const listed = new Set(LISTED)
   expect(files.filter((file) => NAMES_A_DATABASE.test(textOf(file)) && !listed.has(file))).toEqual([])
 })
 
 test('the lists of suites name files that exist, each once', () => {
-  const listed = [...ON_EMBEDDED_ANYWAY, ...ON_EMBEDDED_TOO, ...ON_SERVER_ALONE]
-  expect(new Set(listed).size).toBe(listed.length)
-  for (const file of listed) expect(textOf(file), file).not.toBe('')
+  expect(new Set(LISTED).size).toBe(LISTED.length)
+  for (const file of LISTED) expect(textOf(file), file).not.toBe('')
 })
 
 test('a file that runs on a server alone skips its tests where there is none', () => {

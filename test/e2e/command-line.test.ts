@@ -202,9 +202,8 @@ test('uploads sweep reports what it deleted, and fails if the storage looks like
     ],
   ])
   await gateway.start()
-  const isInBucket = gateway.storage.bucket !== undefined
   // The restart has changed the port.
-  expect((await fetch(isInBucket ? url : new URL(new URL(url).pathname, gateway.url))).status).toBe(404)
+  expect((await fetch(new URL(new URL(url).pathname, gateway.url))).status).toBe(404)
   const again = await gateway.trunkline('uploads', 'sweep', '--json')
   expect([again.code, JSON.parse(again.output)]).toEqual([1, { ...nothing, suspicious: 101 }])
 })
@@ -239,13 +238,7 @@ describe('an error is one line that names the field', () => {
   // Every case starts two processes, so only examples are tried here; the services' own tests cover the rest.
   const refusals: readonly (readonly [line: string | RegExp, args: readonly string[]])[] = [
     ['--permissions[0]: expected one of chat, upload, admin.', keyFor('admin', '--permissions', 'CHAT')],
-    [
-      /^--permissions: expected an array of at least 1 item, each one of chat, upload, admin/,
-      keyFor('admin', '--permissions', ''),
-    ],
-    [/^--expires-at: expected an ISO 8601 time with a zone/, keyFor('admin', '--expires-at', 'soon')],
     ['There is no user "nobody".', keyFor('nobody')],
-    [/^<?username>?: is taken\./, ['users', 'create', 'Admin']],
     ['The last active administrator must stay one.', ['users', 'set-role', 'admin', 'user']],
     [
       /'99999999999999999999' is invalid.*whole number, 0 to 9007199254740991\./,
@@ -267,14 +260,12 @@ describe('an error is one line that names the field', () => {
   test('and is the same whether a gateway is running or not', async () => {
     const existing = join(gateway.dataDir, '../export.ndjson')
     const all = [...refusals.map(([, args]) => args), ['db', 'export', existing]]
-    if (gateway.databaseUrl === undefined) await output('db', 'export', existing)
+    await output('db', 'export', existing)
 
     const beside: string[] = []
     for (const args of all) beside.push(await refuse(args))
     for (const [index, [expected]] of refusals.entries()) expect(beside[index]).toMatch(expected)
-    expect(beside.at(-1)).toMatch(
-      gateway.databaseUrl === undefined ? /^The file .*export\.ndjson already exists\.$/ : /pg_dump/,
-    )
+    expect(beside.at(-1)).toMatch(/^The file .*export\.ndjson already exists\.$/)
 
     await gateway.stop()
     const without: string[] = []

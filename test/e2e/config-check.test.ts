@@ -210,6 +210,33 @@ describe.skipIf(server === '')('on a database server', () => {
     ])
   })
 
+  test('a database that the server does not have is one line of every command, and its export is refused', async () => {
+    const url = new URL(server)
+    url.pathname = '/no_such_database'
+    for (const args of [['start'], ['migrate'], ['db', 'import', 'none']]) {
+      const { code, output } = await trunkline(args, { cwd: home, env: { DATABASE_URL: url.href } })
+      const problem = 'DATABASE_URL: the database cannot be used: database "no_such_database" does not exist.'
+      expect([code, output.trimEnd().split('\n').at(-1)]).toEqual([1, problem])
+    }
+    const env = { DATABASE_URL: database.url }
+    const exported = await trunkline(['db', 'export', join(home, 'export')], { cwd: home, env })
+    expect([exported.code, exported.output]).toEqual([1, expect.stringContaining('pg_dump')])
+  })
+
+  test('an import names in one line what is wrong with its file', async () => {
+    const broken = join(home, 'broken.gz')
+    await writeFile(broken, 'not gzip')
+    for (const [file, problem] of [
+      [broken, /broken\.gz is broken: [^\n]+\n$/],
+      [join(home, 'none'), /none cannot be used: ENOENT[^\n]*\n$/],
+      [home, /cannot be used: EISDIR[^\n]*\n$/],
+    ] as const) {
+      const env = { DATABASE_URL: server }
+      const { code, output } = await trunkline(['db', 'import', file], { cwd: home, env })
+      expect([code, output]).toEqual([1, expect.stringMatching(problem)])
+    }
+  })
+
   test('missing migrations are an error in production', async () => {
     const empty = await createScratchDatabase(server, { template: undefined })
     onTestFinished(() => empty.drop())

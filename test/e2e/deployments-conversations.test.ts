@@ -129,7 +129,8 @@ async function countsOf() {
 }
 
 describe.each(PLATFORMS)('%s', (platform) => {
-  test.each([0, 1, 2, 3])(
+  // Each of two deployments refuses once, and the second call comes once by another face.
+  test.each([0, 3])(
     'two first calls at once, while one deployment refuses, are at the same place: %i',
     async (round) => {
       const before = turnsAt(platform)
@@ -170,7 +171,7 @@ describe.each(PLATFORMS)('%s', (platform) => {
       return second(platform).seen.turns() > before && answer
     })
     let previous = first.body.id
-    for (let turn = 2; turn <= 6; turn += 1) {
+    for (let turn = 2; turn <= 4; turn += 1) {
       const before = turnsAt(platform)
       const next = await respond({ input: QUESTION, previous_response_id: previous })
       expect(next.status, JSON.stringify(next.body)).toBe(200)

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import type { SandboxAgent, SandboxPlatform } from '@trunkline/sandbox'
 import { ServiceUnavailableError, Trunkline } from '@trunkline/sdk'
 import OpenAI, { APIError } from 'openai'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { askOnFace, FACES, type Told } from '../support/ask-on-face.ts'
 import {
   createFullKey,
   dataUrlOf,
@@ -14,7 +14,6 @@ import {
   WAYS,
 } from '../support/files-in-chats.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
-import { EVENT_STREAM, resultsOf, sendGraphql } from '../support/graphql.ts'
 import { until } from '../support/until.ts'
 
 // A process, because the packages of clients repeat by themselves, on connections and with waits of their own.
@@ -46,7 +45,8 @@ beforeAll(async () => {
           { id: 'main', state: 'one', baseUrl },
           { id: 'other', state: 'one', priority: 1, baseUrl: others.get(platform)?.baseUrl },
         ]
-        return [`${platform}-shared`, { ...entries[platform], deployments }] as const
+        const apps = platform === 'fastgpt' ? { apps: { 'app-1': {} } } : {}
+        return [`${platform}-shared`, { ...entries[platform], ...apps, deployments }] as const
       })
       return {
         ...Object.fromEntries(shared),
@@ -68,75 +68,17 @@ afterEach(async () => {
 })
 afterAll(() => system?.remove())
 
-const post = (path: string, body: object, headers: Record<string, string> = {}) =>
-  fetch(system.gateway.url + path, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${fullKey}`, 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  })
+const WAYS_TO_ASK = FACES.flatMap((face) => (['json', 'stream'] as const).map((mode) => ({ face, mode })))
+type WayToAsk = (typeof WAYS_TO_ASK)[number]
+
+const ask = (agent: string, way: WayToAsk) =>
+  askOnFace({ url: system.gateway.url, key: fullKey, agent, ...way, message: { query: 'Hello' } })
 
 /** What a face says of a refusal. */
-interface Refusal {
-  readonly status: number
-  readonly reason: unknown
-  readonly retryAfter: string | null
-  readonly shouldRetry: string | null
+async function refusalOf(agent: string, way: WayToAsk) {
+  const { status, reason, retryAfter, shouldRetry } = await ask(agent, way)
+  return { status, reason, retryAfter, shouldRetry }
 }
-
-const headersOf = ({ headers }: Response) => ({
-  retryAfter: headers.get('retry-after'),
-  shouldRetry: headers.get('x-should-retry'),
-})
-
-// biome-ignore lint/suspicious/noExplicitAny: replies are read as they come
-const jsonOf = (response: Response): Promise<any> => response.json()
-
-async function refusalOfRest(agent: string, stream: boolean): Promise<Refusal> {
-  const response = await system.api.chat(fullKey, agent, { stream, app_id: '' })
-  const body = await jsonOf(response)
-  expect(body).toMatchObject({ code: response.status, msg: expect.any(String), detail: expect.any(String) })
-  return { status: response.status, reason: body.reason, ...headersOf(response) }
-}
-
-async function refusalOfCompletions(agent: string, stream: boolean): Promise<Refusal> {
-  const messages = [{ role: 'user', content: 'Hello' }]
-  const response = await post('/api/v1/chat/completions', { model: agent, stream, messages })
-  const { error } = await jsonOf(response)
-  expect(error).toMatchObject({ type: 'server_error', message: expect.any(String), param: null })
-  return { status: response.status, reason: error.code, ...headersOf(response) }
-}
-
-async function refusalOfResponses(agent: string, stream: boolean): Promise<Refusal> {
-  const response = await post('/api/v1/responses', { model: agent, stream, input: 'Hello' })
-  const { error } = await jsonOf(response)
-  expect(error).toMatchObject({ type: 'server_error', message: expect.any(String) })
-  return { status: response.status, reason: error.code, ...headersOf(response) }
-}
-
-async function refusalOfGraphql(agent: string, stream: boolean): Promise<Refusal> {
-  const query = stream
-    ? 'subscription ($input: ChatInput!) { chat(input: $input) { __typename } }'
-    : 'mutation ($input: ChatInput!) { chat(input: $input) { text } }'
-  const variables = { input: { agentId: agent, query: 'Hello' } }
-  const headers = stream ? EVENT_STREAM : {}
-  const response = await sendGraphql(system.gateway, query, { variables, as: fullKey, headers })
-  const text = await response.text()
-  const result = stream ? resultsOf(text).results.at(-1) : JSON.parse(text)
-  const extensions = result?.errors?.[0]?.extensions
-  expect(response.status).toBe(200)
-  const { retryAfterSeconds } = extensions
-  return {
-    status: extensions.status,
-    reason: extensions.code,
-    retryAfter: retryAfterSeconds === undefined ? null : String(retryAfterSeconds),
-    shouldRetry: String(extensions.retryable ?? true),
-  }
-}
-
-const FACES = { refusalOfRest, refusalOfCompletions, refusalOfResponses, refusalOfGraphql }
-const EVERY_WAY = Object.entries(FACES).flatMap(([name, refusal]) =>
-  [false, true].map((stream) => ({ name: name.slice('refusalOf'.length), stream, refusal })),
-)
 
 /** Makes calls until the agent is refused at once. */
 async function breakDown(): Promise<void> {
@@ -173,10 +115,10 @@ async function usage(): Promise<readonly [number, number]> {
 }
 
 describe('an agent that is down is told in the words of each face, and costs nothing', () => {
-  test.each(EVERY_WAY)('$name, stream: $stream', async ({ refusal, stream }) => {
+  test.each(WAYS_TO_ASK)('to each client in its own way: $face, $mode', async (way) => {
     await breakDown()
     const before = await usage()
-    const { retryAfter, ...rest } = await refusal('down', stream)
+    const { retryAfter, ...rest } = await refusalOf('down', way)
     expect(rest).toEqual({ status: 503, reason: 'agent_unavailable', shouldRetry: 'true' })
     expect(Number(retryAfter)).toBeGreaterThan(0)
     expect(Number(retryAfter)).toBeLessThan(60)
@@ -185,11 +127,11 @@ describe('an agent that is down is told in the words of each face, and costs not
 })
 
 describe('an agent that is full is told in the words of each face, and costs nothing', () => {
-  test.each(EVERY_WAY)('$name, stream: $stream', async ({ refusal, stream }) => {
+  test.each(WAYS_TO_ASK)('to each client in its own way: $face, $mode', async (way) => {
     const release = await fill()
     const before = await usage()
     try {
-      expect(await refusal('full', stream)).toEqual({
+      expect(await refusalOf('full', way)).toEqual({
         status: 503,
         reason: 'agent_overloaded',
         retryAfter: '1',
@@ -271,67 +213,13 @@ describe('a client repeats both refusals by itself, and succeeds when they are o
 })
 
 /** What a client sees of a reply, without what differs between any two calls. */
-async function seenOf(response: Response) {
-  const text = (await response.text())
+function seenOf({ status, headers, whole }: Told) {
+  const text = whole
     .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID')
     .replaceAll(/"(id|created|created_at|completed_at|conversation_id)":("[^"]*"|\d+)/g, '"$1":X')
     .replaceAll(/(resp|msg|rs)_[0-9A-Za-z-]+/g, '$1_ID')
-  const headers = [...response.headers.keys()].filter((name) => name !== 'date').sort()
-  return { status: response.status, headers, text }
+  return { status, headers: [...headers.keys()].filter((name) => name !== 'date').sort(), text }
 }
-
-const CALLS: readonly (readonly [string, (agent: string) => Promise<Response>])[] = [
-  ...[false, true].flatMap((stream) => [
-    [
-      `chat, stream: ${stream}`,
-      (agent: string) => {
-        const app_id = agent.startsWith('fastgpt') ? 'app-1' : ''
-        const ids = { chat_id: randomUUID(), conversation_id: randomUUID() }
-        return system.api.chat(fullKey, agent, { stream, app_id, ...ids })
-      },
-    ] as const,
-    [
-      `completions, stream: ${stream}`,
-      (agent: string) =>
-        post('/api/v1/chat/completions', {
-          model: agent.startsWith('fastgpt') ? `${agent}/app-1` : agent,
-          stream,
-          messages: [{ role: 'user', content: 'Hello' }],
-        }),
-    ] as const,
-    [
-      `responses, stream: ${stream}`,
-      (agent: string) =>
-        post('/api/v1/responses', {
-          model: agent.startsWith('fastgpt') ? `${agent}/app-1` : agent,
-          stream,
-          input: 'Hello',
-        }),
-    ] as const,
-    [
-      `GraphQL, stream: ${stream}`,
-      (agent: string) =>
-        sendGraphql(
-          system.gateway,
-          stream
-            ? 'subscription ($input: ChatInput!) { chat(input: $input) { ... on ChatText { text } ... on ChatFinished { finishReason } } }'
-            : 'mutation ($input: ChatInput!) { chat(input: $input) { text finishReason } }',
-          {
-            variables: {
-              input: {
-                agentId: agent,
-                query: 'Hello',
-                appId: agent.startsWith('fastgpt') ? 'app-1' : '',
-                conversationId: randomUUID(),
-              },
-            },
-            as: fullKey,
-            headers: stream ? EVENT_STREAM : {},
-          },
-        ),
-    ] as const,
-  ]),
-]
 
 /** The calls of an agent, the newest first, once all have ended. */
 function rowsOf(agent: string): Promise<readonly object[]> {
@@ -344,19 +232,24 @@ function rowsOf(agent: string): Promise<readonly object[]> {
   })
 }
 
-describe.each(PLATFORMS)('a call whose first deployment of %s refuses the connection', (platform) => {
-  test.each(CALLS)(
-    '%s: is as an ordinary call to its client, one row, and counted once',
-    async (_name, ask) => {
+describe('a call whose first deployment refuses the connection', () => {
+  // Faces and platforms know nothing of each other, so each way to ask has one platform.
+  const cases = WAYS_TO_ASK.map((way, index) => ({
+    ...way,
+    platform: PLATFORMS[index % PLATFORMS.length] ?? 'openai',
+  }))
+  test.each(cases)(
+    '$platform, $face, $mode: is as an ordinary call to its client, one row, and counted once',
+    async ({ platform, ...way }) => {
       const agent = `${platform}-shared`
-      const plain = await seenOf(await ask(agent))
+      const plain = seenOf(await ask(agent, way))
       expect([plain.status, plain.text]).toEqual([200, expect.not.stringMatching(/"errors?":[^n]/)])
       // Enough calls succeed that the breaker stays closed.
-      for (let call = 0; call < 3; call += 1) await (await ask(agent)).text()
+      for (let call = 0; call < 3; call += 1) await ask(agent, way)
       const counted = await usage()
       const rows = await rowsOf(agent)
       await system.sandbox.agents[platform].control.fail('refuse')
-      expect(await seenOf(await ask(agent))).toEqual(plain)
+      expect(seenOf(await ask(agent, way))).toEqual(plain)
       const after = await rowsOf(agent)
       expect(after.length - rows.length).toBe(1)
       expect(after[0]).toMatchObject({ outcome: 'done', reason: null, attempts: 2, deployment: 'other' })

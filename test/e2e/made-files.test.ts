@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Sandbox, type SandboxPlatform, startSandbox } from '@trunkline/sandbox'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, apiOf } from '../support/api.ts'
+import { askOnFace, FACES, type Face, MODES, type Mode, waysOf } from '../support/ask-on-face.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { framesOf } from '../support/stream.ts'
 
@@ -9,10 +10,6 @@ import { framesOf } from '../support/stream.ts'
 
 const AGENTS = ['chat', 'chatflow', 'workflow', 'coze', 'fastgpt', 'openai'] as const
 type Agent = (typeof AGENTS)[number]
-const FACES = ['rest', 'openai', 'responses', 'graphql'] as const
-type Face = (typeof FACES)[number]
-const MODES = ['json', 'stream', 'kept'] as const
-type Mode = (typeof MODES)[number]
 /** How an entry is set up; the plain one says nothing of files. */
 const SETUPS = ['plain', 'located', 'keeping', 'guarded'] as const
 type Setup = (typeof SETUPS)[number]
@@ -69,132 +66,13 @@ afterAll(async () => {
   await sandbox?.close()
 })
 
-interface File {
-  readonly url?: string
-  readonly type: string
-  readonly name?: string
-}
-
-/** What a client keeps of a reply. */
-interface Told {
-  readonly status: number
-  readonly text: string
-  readonly files: readonly File[]
-  readonly reason: string | undefined
-}
-
-async function send(agent: string, face: Face, mode: Mode, query: string): Promise<Told> {
-  const stream = mode !== 'json'
-  const post = (path: string, body: object, more: Record<string, string> = {}) =>
-    fetch(gateway.url + path, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${key.full_key}`,
-        'content-type': 'application/json',
-        ...(mode === 'kept' && face !== 'graphql' && { 'idempotency-key': randomUUID() }),
-        ...more,
-      },
-      body: JSON.stringify(body),
-    })
-  switch (face) {
-    case 'rest':
-      return readChunks(
-        await post(
-          '/api/v1/chat',
-          {
-            ...{ app_id: '', chat_id: '', conversation_id: `c-${randomUUID()}`, files: [] },
-            ...{ stream, detail: false, query },
-          },
-          { agent },
-        ),
-      )
-    case 'openai':
-      return readChunks(
-        await post('/api/v1/chat/completions', {
-          ...{ model: agent, stream, messages: [{ role: 'user', content: query }] },
-        }),
-      )
-    case 'responses':
-      return readResponse(await post('/api/v1/responses', { model: agent, stream, input: query }))
-    case 'graphql': {
-      const variables = {
-        input: {
-          ...{ agentId: agent, query, conversationId: `c-${randomUUID()}` },
-          ...(mode === 'kept' && { idempotencyKey: randomUUID() }),
-        },
-      }
-      const files = 'files { url type name }'
-      if (mode === 'stream') {
-        const document = `subscription ($input: ChatInput!) { chat(input: $input) {
-          ... on ChatText { text } ... on ChatFinished { ${files} } } }`
-        const accept = { accept: 'text/event-stream' }
-        return readItems(await post('/graphql', { query: document, variables }, accept))
-      }
-      const document = `mutation ($input: ChatInput!) { chat(input: $input) { text ${files} } }`
-      return readGraphql(await post('/graphql', { query: document, variables }))
-    }
-  }
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: as the client has parsed it
-type Any = any
-
-async function readChunks(response: Response): Promise<Told> {
-  const { status, headers } = response
-  if (headers.get('content-type')?.includes('json')) {
-    const body = JSON.parse(await response.text())
-    const text = body.choices?.[0]?.message.content ?? ''
-    return { status, text, files: body.files ?? [], reason: body.reason ?? body.error?.code }
-  }
-  const chunks = framesOf(await response.text())
-  const last = chunks.find(({ choices }) => choices?.[0]?.finish_reason != null)
-  const text = chunks.map(({ choices }) => choices?.[0]?.delta?.content ?? '').join('')
-  const failed = chunks.find(({ error }) => error !== undefined)
-  return { status, text, files: last?.files ?? [], reason: failed?.error.code }
-}
-
-async function readResponse(response: Response): Promise<Told> {
-  const whole = await response.text()
-  const isJson = response.headers.get('content-type')?.includes('json') === true
-  const body = isJson ? JSON.parse(whole) : framesOf(whole).at(-1)?.response
-  const text = (body?.output ?? [])
-    .flatMap(({ content = [] }: Any) => content.map((part: Any) => part.text))
-    .join('')
-  return { status: response.status, text, files: body?.files ?? [], reason: body?.error?.code }
-}
-
-/** As the other faces have them. */
-const plainFiles = (files: readonly Any[]): readonly File[] =>
-  files.map(({ url, type, name }) => ({
-    ...(url && { url }),
-    type: type.toLowerCase(),
-    ...(name && { name }),
-  }))
-
-function graphqlError(errors: readonly Any[] | undefined): Pick<Told, 'status' | 'reason'> {
-  const { status = 200, code } = errors?.[0]?.extensions ?? {}
-  return { status, reason: code }
-}
-
-async function readGraphql(response: Response): Promise<Told> {
-  const { data, errors } = JSON.parse(await response.text())
-  const { text = '', files = [] } = data?.chat ?? {}
-  return { ...graphqlError(errors), text, files: plainFiles(files) }
-}
-
-async function readItems(response: Response): Promise<Told> {
-  const results = framesOf((await response.text()).replaceAll(/^data: ?$/gm, ''))
-  const items = results.flatMap(({ data }) => data?.chat ?? [])
-  const text = items.map((item) => item.text ?? '').join('')
-  const files = plainFiles(items.find((item) => item.files)?.files ?? [])
-  const failed = results.find(({ errors }) => errors !== undefined)
-  return { ...graphqlError(failed?.errors), text, files }
-}
+const send = (agent: string, face: Face, mode: Mode, query: string) =>
+  askOnFace({ url: gateway.url, key: key.full_key, agent, face, mode, message: { query } })
 
 const markdown = (name: string | undefined, url: string) => `![${name ?? ''}](${url})`
 const timesIn = (text: string, part: string) => text.split(part).length - 1
 
-const WAYS = AGENTS.flatMap((agent) => FACES.flatMap((face) => MODES.map((mode) => ({ agent, face, mode }))))
+const WAYS = waysOf(AGENTS)
 
 describe.each(WAYS)('$agent, $face, $mode', ({ agent, face, mode }) => {
   const ask = (query: string, setup: Setup = 'plain') => send(entryId(agent, setup), face, mode, query)
@@ -275,7 +153,7 @@ describe.each(FACES.flatMap((face) => MODES.map((mode) => ({ face, mode }))))('$
     const urls = [...text.matchAll(/\]\(([^)]*)\)/g)].map(([, url = '']) => url)
     expect(new Set(urls).size).toBe(10)
     const { body } = await api.call('GET', '/api/v1/uploads?limit=10', { token: key.full_key })
-    expect(body.data.items.map(({ url }: Any) => url).toSorted()).toEqual(urls.toSorted())
+    expect(body.data.items.map(({ url }: { url: string }) => url).toSorted()).toEqual(urls.toSorted())
   })
 
   test('bytes are named without a URL where files are not kept', async () => {

@@ -50,13 +50,19 @@ const PARTS: readonly (readonly [field: string, part: (url: string) => object])[
 ]
 const EXTERNAL = 'https://files.example.com/a.png'
 
-test.each(['fastgpt', 'hiagent', 'dify', 'coze', 'openai'] as const)(
+const AGENTS = ['fastgpt', 'hiagent', 'dify', 'coze', 'openai'] as const
+
+test.each(AGENTS.map((agent, turn) => [agent, turn] as const))(
   'no spelling of this machine reaches %s, wherever it is in the call',
-  async (agent) => {
-    const questions: Question[] = urls.flatMap((url) => [
+  async (agent, turn) => {
+    // Each spelling at one agent and in one part, and one of them in all parts: what refuses them knows no agent.
+    const own = urls.filter((_url, index) => index % AGENTS.length === turn)
+    const questions: Question[] = own.flatMap((url, index) => [
       { agent, files: [url] },
       { agent, way: 'chat stream', files: [EXTERNAL, url] },
-      ...PARTS.map(([, part]): Question => ({ agent, way: 'completions', parts: [part(url)] })),
+      ...PARTS.filter((_part, at) => index === 0 || at === index % PARTS.length).map(
+        ([, part]): Question => ({ agent, way: 'completions', parts: [part(url)] }),
+      ),
     ])
     const { result: passed, chats } = await client.during(agent, () => notRefused(questions))
     expect(passed).toEqual([])

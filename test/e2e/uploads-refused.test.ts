@@ -80,44 +80,24 @@ const notAccepted = (detail: RegExp): Refusal => ({
 
 const text = filePart('text')
 const field = (name: string, content: string): FormPart => ({ name, content })
-const named = (name: string, filename = 'note.txt'): FormPart => ({ name, filename, content: 'text' })
 const LABEL_MISSING = /^body\.created_by: is required; expected a string of 1 to 256 characters/
 const LABEL_WRONG = /^body\.created_by: expected a string of 1 to 256 characters/
 const OTHER_PARTS =
   /^body: expected the parts file, created_by and user; got a (field|file) with the name "\w+"\.$/
 
+/** test/contract/bad-upload.test.ts has every mistake in a form; these are one before, in and after the file, and the file's own. */
 const FORMS: readonly [string, readonly FormPart[], Refusal][] = [
-  ['no part', [], invalid(/^body\.file: is required; expected one file\.$/, false)],
   ['no file', [CREATED_BY], invalid(/^body\.file: is required; expected one file\.$/, false)],
-  ['two files', [CREATED_BY, text, text], invalid(/^body\.file: was sent twice; expected it once\.$/, true)],
-  ['an empty file', [CREATED_BY, filePart('')], invalid(/^body\.file: is empty; expected a file/, false)],
-  [
-    'a text in the place of the file',
-    [CREATED_BY, field('file', 'text')],
-    invalid(/^body\.file: expected a file, with a filename/, false),
-  ],
-  [
-    'a file in the place of the label',
-    [named('created_by')],
-    invalid(/^body\.created_by: expected a text, without a filename/, false),
-  ],
   ['another field before the file', [CREATED_BY, field('purpose', 'x'), text], invalid(OTHER_PARTS, false)],
   ['another field after the file', [CREATED_BY, text, field('purpose', 'x')], invalid(OTHER_PARTS, true)],
-  ['another file before the file', [CREATED_BY, named('picture'), text], invalid(OTHER_PARTS, false)],
-  ['another file after the file', [CREATED_BY, text, named('picture')], invalid(OTHER_PARTS, true)],
-  ['a name of the prototype', [CREATED_BY, field('__proto__', 'x'), text], invalid(/^body: /, true)],
   ['twelve parts', [CREATED_BY, ...Array.from({ length: 11 }, () => text)], invalid(/^body/, true)],
   ['a file without a label', [text], invalid(LABEL_MISSING, true)],
-  ['two labels', [CREATED_BY, CREATED_BY, text], invalid(/^body\.created_by: was sent twice/, false)],
   [
     'two labels, one after the file',
     [CREATED_BY, text, CREATED_BY],
     invalid(/^body\.created_by: was sent twice/, true),
   ],
-  ['a blank label', [field('created_by', ' '), text], invalid(LABEL_WRONG, false)],
   ['a blank label after the file', [text, field('created_by', ' ')], invalid(LABEL_WRONG, true)],
-  ['a label with a control character', [field('created_by', 'a\u0000b'), text], invalid(LABEL_WRONG, false)],
-  ['a label of 257 characters', [field('created_by', 'x'.repeat(257)), text], invalid(LABEL_WRONG, false)],
   [
     'a program',
     [CREATED_BY, filePart(Buffer.from('7f454c46020101000000', 'hex'), 'a.txt')],

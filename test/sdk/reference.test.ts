@@ -1,17 +1,17 @@
-import { execFile } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { json } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { typeErrors, writeExamples } from '../support/examples.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 import { type PackedPackage, packPackage } from '../support/packed-package.ts'
 import { PASSWORD, programOf } from '../support/reference-program.ts'
+import type { ProgramRun, ProgramToRun } from '../support/run-in-threads.ts'
 import { type DocumentedName, readSdkReference } from '../support/sdk-reference.ts'
 
 // A process, because the examples of the reference are run as programs, beside an installed package.
 
-const run = promisify(execFile)
 const { complaints, names } = await readSdkReference()
 
 /** Their methods are written by users of the SDK, or by a generator, and called by the SDK. */
@@ -66,16 +66,34 @@ test("the examples of the SDK's reference have the types of the package", async 
   expect(await typeErrors(home)).toBe('')
 })
 
-test.each([...PROGRAMS])("the example %s of the SDK's reference runs", async (name, program) => {
-  const endsToken = /\.(logout|changePassword)\(/.test(program)
-  const { stdout, stderr } = await run(process.execPath, [name], {
-    cwd: home,
-    env: endsToken ? await environmentOf(name.toLowerCase()) : env,
+describe('when all examples have run', () => {
+  let runs: ReadonlyMap<string, ProgramRun>
+  beforeAll(async () => {
+    const programs: ProgramToRun[] = []
+    for (const [name, program] of PROGRAMS) {
+      const endsToken = /\.(logout|changePassword)\(/.test(program)
+      programs.push({ name, env: endsToken ? await environmentOf(name.toLowerCase()) : env })
+    }
+    runs = new Map((await runAll(programs)).map((run) => [run.name, run]))
   })
-  expect(stderr).toBe('')
-  // An example whose output is in a branch must reach it.
-  if (program.includes('console.log')) expect(stdout).not.toBe('')
+
+  test.each([...PROGRAMS])("the example %s of the SDK's reference has run", (name, program) => {
+    const { stdout, ...others } = runs.get(name) ?? expect.unreachable('It has not run.')
+    expect(others).toEqual({ name, stderr: '', failure: '' })
+    // An example whose output is in a branch must reach it.
+    if (program.includes('console.log')) expect(stdout).not.toBe('')
+  })
 })
+
+async function runAll(programs: readonly ProgramToRun[]): Promise<ProgramRun[]> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../support/run-in-threads.ts')], {
+    cwd: home,
+    env: { PATH: process.env.PATH ?? '' },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  child.stdin.end(JSON.stringify(programs))
+  return (await json(child.stdout)) as ProgramRun[]
+}
 
 /** The environment of the examples of a new administrator. */
 async function environmentOf(username: string): Promise<Record<string, string>> {

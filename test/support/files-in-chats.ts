@@ -77,6 +77,8 @@ export function filesInChats(system: GatewayWithSandbox, key: string) {
       body: form,
     })
     const { data, ...rest } = (await response.json()) as { data: { id: string; url: string } }
+    // A machine that is too busy for an admission in time refuses it, and its client sends it again.
+    if (response.status === 503) return upload(file, by)
     if (response.status !== 200) throw new Error(`the upload was refused: ${JSON.stringify(rest)}`)
     return data
   }

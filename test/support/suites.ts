@@ -35,44 +35,51 @@ export const ESSENTIAL: readonly string[] = [
 ]
 
 /**
- * The end-to-end tests that run on the embedded database even where there is a PostgreSQL server, because the kind of the
- * database, the directory of its data or the first start is part of what they test, or because the gateway does something of
- * its own there. All other files test what does not depend on the database and run once.
+ * Files that run on the embedded database even where there is a PostgreSQL server, and on that as well, because each kind of
+ * database is part of what they test. All others run once.
  */
 export const ON_EMBEDDED_TOO: readonly string[] = [
   // Opening, locking and surviving: an embedded database has one owner and no server.
   'test/database/hot-path.test.ts',
   'test/database/killed-process.test.ts',
-  'test/e2e/command-line.test.ts',
-  'test/e2e/config-check.test.ts',
-  'test/e2e/configuration.test.ts',
-  'test/e2e/drain.test.ts',
   'test/e2e/first-chat.test.ts',
   'test/packages/start.test.ts',
   'test/e2e/kill-9.test.ts',
-  'test/e2e/log-lines.test.ts',
-  'test/e2e/operators-mistakes.test.ts',
-  'test/e2e/reload.test.ts',
-  'test/e2e/small-disk.test.ts',
   'test/scale/kill.test.ts',
   'test/scale/restore-embedded.test.ts',
   'apps/gateway/src/core/database/migrations/migrate.server.test.ts',
   // Admission, quotas and the watch of keys: the same statements, through another driver.
-  'test/e2e/ends.test.ts',
-  'test/e2e/ends-with-key.test.ts',
-  'test/e2e/kept-calls.test.ts',
   'test/e2e/limits-and-quota.test.ts',
   'test/e2e/revocation.test.ts',
   'test/graphql/usage-updated.test.ts',
   // Reads take turns with calls on the one connection.
-  'test/e2e/neighbours.test.ts',
   'test/e2e/reports-beside-chats.test.ts',
   // Files are on the local disk, which is swept together with their rows.
-  'test/e2e/metrics.test.ts',
-  'test/e2e/upload-files-served.test.ts',
-  'test/e2e/upload-storage-faults.test.ts',
   'test/e2e/uploads-interrupted.test.ts',
   'test/e2e/uploads.test.ts',
+]
+
+/** Files that run on the embedded database alone, because its directory is their subject, or because it is the harder case. */
+export const ON_EMBEDDED_ALONE: readonly string[] = [
+  // A running gateway carries out the commands, since it owns the database.
+  'test/e2e/command-line.test.ts',
+  'test/e2e/operators-mistakes.test.ts',
+  // The database is closed with the process; `test/scale` has the drain and kept calls on a server.
+  'test/e2e/drain.test.ts',
+  'test/e2e/kept-calls.test.ts',
+  'test/e2e/small-disk.test.ts',
+  'test/e2e/upload-files-served.test.ts',
+]
+
+/** Files that name a database or a data directory too, but test what is the same for both kinds: they run once, on either. */
+export const ON_EITHER: readonly string[] = [
+  'test/e2e/config-check.test.ts',
+  'test/e2e/configuration.test.ts',
+  'test/e2e/ends-with-key.test.ts',
+  'test/e2e/log-lines.test.ts',
+  'test/e2e/metrics.test.ts',
+  'test/e2e/upload-storage-faults.test.ts',
+  'test/packages/trunkline.test.ts',
 ]
 
 /**
@@ -120,9 +127,6 @@ export const ON_SERVER_ALONE: readonly string[] = [
   'test/scale/uploads-replicas.test.ts',
   'test/scale/workers.test.ts',
 ]
-
-/** Files whose gateways use the embedded database even where there is a PostgreSQL server, so that running them once is enough. */
-export const ON_EMBEDDED_ANYWAY: readonly string[] = ['test/packages/trunkline.test.ts']
 
 const CORE = 'apps/gateway/src/core'
 const CLIENTS = 'test/clients'
