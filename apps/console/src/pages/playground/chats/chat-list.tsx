@@ -33,19 +33,6 @@ export function useChatCount(): number {
   return data?.conversations?.totalCount ?? 0
 }
 
-/** Names a conversation in the address of the playground. */
-export function chatSearchOf({
-  appId,
-  conversationId,
-  endUser,
-}: Pick<ConversationFieldsFragment, 'appId' | 'conversationId' | 'endUser'>) {
-  return {
-    ...(appId !== '' && { app: appId }),
-    chat: conversationId,
-    ...(endUser !== '' && { user: endUser }),
-  }
-}
-
 interface ChatListProps {
   /** The client's id of the conversation that is shown. */
   readonly shownId: string | undefined

@@ -5,7 +5,19 @@ import { useFormats } from '../../../format/use-formats.ts'
 import type { ConversationFieldsFragment } from '../../../generated/graphql.ts'
 import { IconButton } from '../../../ui/button.tsx'
 import styles from './chat-list.module.css'
-import { chatSearchOf } from './chat-list.tsx'
+
+/** Names a conversation in the address of the playground. */
+export function chatSearchOf({
+  appId,
+  conversationId,
+  endUser,
+}: Pick<ConversationFieldsFragment, 'appId' | 'conversationId' | 'endUser'>) {
+  return {
+    ...(appId !== '' && { app: appId }),
+    chat: conversationId,
+    ...(endUser !== '' && { user: endUser }),
+  }
+}
 
 interface ChatRowProps {
   readonly chat: ConversationFieldsFragment

@@ -13,6 +13,9 @@ const keys = new Map<string, PlaygroundKey>()
 /** The chats whose replies are being read, also while other pages are shown. */
 const running = new Map<string, ChatSession>()
 
+// Where consoles before this one kept what was said.
+indexedDB.deleteDatabase('trunkline.chats')
+
 sessions.onEnd(() => {
   for (const session of running.values()) session.close()
   running.clear()
