@@ -171,6 +171,7 @@ describe.runIf(HAS_BROWSER)('conversations in the console', () => {
     await page.getByText('Rated good').waitFor()
     await page.getByText('Just right.').waitFor()
     await page.goto(chat)
+    await good.waitFor()
 
     // A press while the platform is away is kept by the gateway, which says so.
     const { control } = console.system.sandbox.agents.dify

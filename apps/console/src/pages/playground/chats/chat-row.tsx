@@ -31,11 +31,10 @@ interface ChatRowProps {
 export function ChatRow({ chat, isShown, onChoose, onRename, onDelete }: ChatRowProps) {
   const t = useTranslations('playground.chats')
   const { moment } = useFormats()
-  const { agentId, agent, name, lastActivityAt, turns } = chat
+  const { agentId, agent, name, lastActivityAt } = chat
   const at = moment(lastActivityAt)
   const agentName = agent?.name ?? agentId
   const title = name ?? agentName
-  const about = name === null ? [at, t('answers', { count: turns })] : [agentName, at]
   return (
     <li className={styles.row}>
       <Link
@@ -48,7 +47,7 @@ export function ChatRow({ chat, isShown, onChoose, onRename, onDelete }: ChatRow
         onClick={onChoose}
       >
         <span className={styles.title}>{title}</span>
-        <span className={styles.about}>{about.join(' · ')}</span>
+        <span className={styles.about}>{name === null ? at : `${agentName} · ${at}`}</span>
       </Link>
       <IconButton label={t('renameOf', { title })} onClick={onRename}>
         <Pencil aria-hidden />
