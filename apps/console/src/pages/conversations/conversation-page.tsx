@@ -14,6 +14,7 @@ import { useToast } from '../../ui/overlays/toasts.tsx'
 import { Page } from '../../ui/page.tsx'
 import callStyles from '../calls/calls.module.css'
 import { chatSearchOf } from '../playground/chats/chat-row.tsx'
+import { forgetChat } from '../playground/chats/use-chat.ts'
 import { ConversationFacts } from './conversation-facts.tsx'
 import { ConversationMessages } from './conversation-messages.tsx'
 import { DeleteConversation, rereadConversations } from './delete-conversation.tsx'
@@ -44,12 +45,10 @@ function LoadedConversation({ conversation }: { readonly conversation: Conversat
   const [dialog, setDialog] = useState<'rename' | 'delete'>()
   const { id, name, conversationId, agent, agentId, ownerId } = conversation
   const close = () => setDialog(undefined)
-  const goOn = () =>
-    navigate({
-      to: '/playground/$id',
-      params: { id: agentId },
-      search: chatSearchOf(conversation),
-    })
+  function goOn() {
+    forgetChat(conversation)
+    void navigate({ to: '/playground/$id', params: { id: agentId }, search: chatSearchOf(conversation) })
+  }
   async function rename(changed: string) {
     const { passed_on } = await client.conversations.rename(id, changed)
     if (passed_on === 'failed') toast(t('nameNotPassedOn'))
@@ -90,7 +89,10 @@ function LoadedConversation({ conversation }: { readonly conversation: Conversat
         conversation={conversation}
         isOpen={dialog === 'delete'}
         onClose={close}
-        onDeleted={() => navigate({ to: '/conversations' })}
+        onDeleted={() => {
+          forgetChat(conversation)
+          return navigate({ to: '/conversations' })
+        }}
       />
     </Page>
   )

@@ -16,6 +16,7 @@ import { RenameDialog } from '../../../ui/overlays/rename-dialog.tsx'
 import { DeleteConversation, rereadConversations } from '../../conversations/delete-conversation.tsx'
 import styles from './chat-list.module.css'
 import { ChatRow } from './chat-row.tsx'
+import { forgetChat } from './use-chat.ts'
 
 const CHATS_AT_ONCE = 30
 const NAME_CHARACTERS_MAX = 200
@@ -91,6 +92,7 @@ export function ChatList({ shownId, onChoose }: ChatListProps) {
           onClose={() => setDeleted(undefined)}
           onDeleted={async () => {
             if (deleted.conversationId === shownId) await navigate({ to: '.', search: {}, replace: true })
+            forgetChat(deleted)
           }}
         />
       )}

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useSyncExternalStore } from 'react'
+import type { ConversationFieldsFragment } from '../../../generated/graphql.ts'
 import { queryClient } from '../../../session/queries.ts'
 import { randomId } from '../../../session/random-id.ts'
 import { useSession } from '../../../session/use-session.ts'
@@ -38,6 +39,11 @@ export function useChat({ agent, app, conversationId, endUser }: PlaceToOpen) {
 /** Takes a chat that has begun as the one that its address names. */
 export function takeBegunChat(session: ChatSession): void {
   queryClient.setQueryData(chatKey(session.place), session)
+}
+
+/** The chat is read anew when it is opened next: it was deleted, or goes on with what was said elsewhere. */
+export function forgetChat({ agentId, appId, conversationId, endUser }: ConversationFieldsFragment): void {
+  queryClient.removeQueries({ queryKey: chatKey({ agent: agentId, app: appId, conversationId, endUser }) })
 }
 
 const chatKey = (place: ChatPlace) => ['chat', place] as const
