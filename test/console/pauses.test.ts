@@ -55,7 +55,7 @@ describe.runIf(HAS_BROWSER)('questions of agents in the playground', () => {
     await ask(page, 'sandbox:echo and on')
     await ended(page, 2)
     await page.reload()
-    await ended(page, 2)
+    await page.getByText('and on', { exact: true }).last().waitFor()
     expect(await question(page).count()).toBe(0)
 
     const calls = await callsOf('agent=fastgpt')
@@ -149,7 +149,8 @@ describe.runIf(HAS_BROWSER)('questions of agents in the playground', () => {
     expect(await form.getByRole('button', { name: 'Give the question up' }).count()).toBe(0)
     expect(await violations()).toEqual([])
     await page.reload()
-    await form.getByText('This question can no longer be answered.').waitFor()
+    await reply(page, 0).getByRole('button', { name: 'Copy as code' }).waitFor()
+    expect(await form.count()).toBe(0)
 
     await ask(page, 'sandbox:interactive')
     await form.getByText('(in 3').waitFor()

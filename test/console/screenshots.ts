@@ -57,7 +57,7 @@ WHERE c.key_id = k.id`
 
 // Outside of a test run nobody has built the console.
 await buildPackage()
-const opened = await startConsole()
+const opened = await startConsole({ settings: { conversations: { nameFromQuestion: true } } })
 try {
   const { gateway, api, token } = opened.system
   if (gateway.databaseUrl === undefined) throw new Error('E2E_DATABASE_URL is required.')
@@ -98,10 +98,11 @@ try {
     await take('usage', 'canvas')
     await open('/keys')
     await take('keys', 'tbody tr')
-    await open('/playground/fastgpt?app=demo')
+    await open('/playground/dify')
     await page.getByRole('textbox', { name: /message/i }).fill('Hello! What can you do for me?')
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Copy as code' }).waitFor()
+    await page.locator('aside [aria-current=page]').waitFor()
     await take('playground', 'textarea')
     await page.context().close()
   }

@@ -85,8 +85,13 @@ function page<Part extends Record<string, unknown>, Name extends keyof Part & st
 }
 
 /** The app that a new chat asks, or the chat that goes on. */
-function chatSearch({ app, chat }: Record<string, unknown>): { app?: string; chat?: string } {
-  return { ...(typeof app === 'string' && { app }), ...(typeof chat === 'string' && { chat }) }
+const chatSearch = (search: ChatSearch & SearchSchemaInput) =>
+  textsIn({ ...search }, ['app', 'chat', 'user']) as ChatSearch
+
+interface ChatSearch {
+  readonly app?: string
+  readonly chat?: string
+  readonly user?: string
 }
 
 const pages = [

@@ -204,6 +204,15 @@ export type OrderDirection =
   | 'ASC'
   | 'DESC';
 
+export type PauseFieldType =
+  | 'CHECKBOX'
+  | 'FILE'
+  | 'FILE_LIST'
+  | 'NUMBER'
+  | 'PARAGRAPH'
+  | 'SELECT'
+  | 'TEXT';
+
 export type Permission =
   | 'ADMIN'
   | 'CHAT'
@@ -555,6 +564,15 @@ export type PercentilesFragment = { p50: number, p95: number, p99: number };
 
 export type QuotaLeftFragment = { maxApiCalls: number, apiCallsCount: number, remaining: number, quotaPeriod: QuotaPeriod };
 
+export type PauseFieldsFragment = { pauseId: string, question: string, expiresAt: string | null, options: Array<{ optionId: string, title: string }>, fields: Array<{ name: string, label: string | null, type: PauseFieldType, required: boolean, options: Array<string>, default: unknown }> };
+
+export type ChatConversationQueryVariables = Exact<{
+  filter: ConversationFilter;
+}>;
+
+
+export type ChatConversationQuery = { conversations: { nodes: Array<{ id: string, pause: { pauseId: string, question: string, expiresAt: string | null, options: Array<{ optionId: string, title: string }>, fields: Array<{ name: string, label: string | null, type: PauseFieldType, required: boolean, options: Array<string>, default: unknown }> } | null }> } | null };
+
 export type ProcessesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -669,6 +687,7 @@ export const AgentNumbersFragmentDoc = new TypedDocumentString(`fragment AgentNu
 export const PercentilesFragmentDoc = new TypedDocumentString(`fragment Percentiles on Quantiles{p50 p95 p99}`, {"fragmentName":"Percentiles"}) as unknown as TypedDocumentString<PercentilesFragment, unknown>;
 export const NumbersFragmentDoc = new TypedDocumentString(`fragment Numbers on UsageTotals{calls failedCalls totalTokens tokenCoverage firstChunkMs{...Percentiles}durationMs{...Percentiles}}fragment Percentiles on Quantiles{p50 p95 p99}`, {"fragmentName":"Numbers"}) as unknown as TypedDocumentString<NumbersFragment, unknown>;
 export const QuotaLeftFragmentDoc = new TypedDocumentString(`fragment QuotaLeft on Quota{maxApiCalls apiCallsCount remaining quotaPeriod}`, {"fragmentName":"QuotaLeft"}) as unknown as TypedDocumentString<QuotaLeftFragment, unknown>;
+export const PauseFieldsFragmentDoc = new TypedDocumentString(`fragment PauseFields on Pause{pauseId question options{optionId title}fields{name label type required options default}expiresAt}`, {"fragmentName":"PauseFields"}) as unknown as TypedDocumentString<PauseFieldsFragment, unknown>;
 export const RefusalFieldsFragmentDoc = new TypedDocumentString(`fragment RefusalFields on Refusal{id requestId at keyId key{id name}ownerId owner{id username}face route agentId agent{id name}reason status limit limitPoints limitWindowSeconds limitOf field}`, {"fragmentName":"RefusalFields"}) as unknown as TypedDocumentString<RefusalFieldsFragment, unknown>;
 export const MetricPointFragmentDoc = new TypedDocumentString(`fragment MetricPoint on UsagePoint{start calls@include(if:$withCalls)failedCalls@include(if:$withCalls)totalTokens@include(if:$withTokens)firstChunkMs@include(if:$withFirstChunk){...Percentiles}durationMs@include(if:$withDuration){...Percentiles}}fragment Percentiles on Quantiles{p50 p95 p99}`, {"fragmentName":"MetricPoint"}) as unknown as TypedDocumentString<MetricPointFragment, unknown>;
 export const GroupNameFragmentDoc = new TypedDocumentString(`fragment GroupName on UsageGroup{agentId agent{name}appId model keyId key{name keyPrefix}ownerId owner{username}endUser outcome}`, {"fragmentName":"GroupName"}) as unknown as TypedDocumentString<GroupNameFragment, unknown>;
@@ -704,6 +723,7 @@ export const OverviewBeforeDocument = new TypedDocumentString(`query OverviewBef
 export const OverviewAgentsDocument = new TypedDocumentString(`query OverviewAgents{agents{id name status statusReason statusSince}}`, {"hash":"sha256:66c993ada88989a539170ad8fa578ceda16d5ae2d5a791588beaafdbfdbbdb24"}) as unknown as TypedDocumentString<OverviewAgentsQuery, OverviewAgentsQueryVariables>;
 export const FirstStepsDocument = new TypedDocumentString(`query FirstSteps{apiKeys(first:1){totalCount}calls(first:1){nodes{id}}}`, {"hash":"sha256:eb3025d9d8466405e8042a74267eb4d21844a074107509c67e4e8348ffd1dd55"}) as unknown as TypedDocumentString<FirstStepsQuery, FirstStepsQueryVariables>;
 export const UsageUpdatedDocument = new TypedDocumentString(`subscription UsageUpdated{usageUpdated{day totals{calls failedCalls totalTokens}quota{...QuotaLeft}}}fragment QuotaLeft on Quota{maxApiCalls apiCallsCount remaining quotaPeriod}`, {"hash":"sha256:8c50991816bbb0bba85b2f6b43f899625bbe84bbd90a54a880b0f5c92c4dfe8c"}) as unknown as TypedDocumentString<UsageUpdatedSubscription, UsageUpdatedSubscriptionVariables>;
+export const ChatConversationDocument = new TypedDocumentString(`query ChatConversation($filter:ConversationFilter!){conversations(filter:$filter first:1){nodes{id pause{...PauseFields}}}}fragment PauseFields on Pause{pauseId question options{optionId title}fields{name label type required options default}expiresAt}`, {"hash":"sha256:26f03b3f2a2064ba79debee2543299332604dbaba650f46c95cc3e150023285c"}) as unknown as TypedDocumentString<ChatConversationQuery, ChatConversationQueryVariables>;
 export const ProcessesDocument = new TypedDocumentString(`query Processes{gatewayProcesses{id host pid port version build state startedAt lastSeenAt stoppedAt callsInFlight breakers{agentId deploymentId breaker openSince reason}configuration{state since needsRestart error}concerns{concern cause since count blockedBy}}}`, {"hash":"sha256:53ee22228cd68c6568f747e430b16717e9b64d45d3e0c5144c109ff6196c264f"}) as unknown as TypedDocumentString<ProcessesQuery, ProcessesQueryVariables>;
 export const RefusalsDocument = new TypedDocumentString(`query Refusals($filter:RefusalFilter$first:Int=50$after:String){refusals(filter:$filter first:$first after:$after){nodes{...RefusalFields}pageInfo{hasNextPage endCursor}}}fragment RefusalFields on Refusal{id requestId at keyId key{id name}ownerId owner{id username}face route agentId agent{id name}reason status limit limitPoints limitWindowSeconds limitOf field}`, {"hash":"sha256:964cc1f4a94a2ea363f8a721423028f591b14198369efac729bb154e647bcece"}) as unknown as TypedDocumentString<RefusalsQuery, RefusalsQueryVariables>;
 export const RefusalTotalDocument = new TypedDocumentString(`query RefusalTotal($filter:RefusalFilter){refusals(filter:$filter first:1){totalCount}}`, {"hash":"sha256:c57770d95b1926bda80008aaf0ce9f237a548cfc4da1dd7ea880ef29832ae26f"}) as unknown as TypedDocumentString<RefusalTotalQuery, RefusalTotalQueryVariables>;

@@ -55,7 +55,7 @@ export function conversationRecord(conversation: Conversation): Static<typeof Co
     last_activity_at: conversation.lastActivityAt.toISOString(),
     turns: conversation.turns,
     last_outcome: conversation.lastOutcome,
-    paused: conversation.paused,
+    paused: conversation.pauseId !== null,
   }
 }
 

@@ -101,6 +101,8 @@ const SETTLED_WITHIN = { timeout: 20_000, interval: 10 }
 export interface SharedObjects {
   keptCall(asked?: KeptAsked): Promise<string>
   conversation(): Promise<{ readonly id: string; readonly callId: string }>
+  /** Another conversation, whose call has ended with a question that is open. */
+  pausedConversation(): Promise<{ readonly id: string; readonly callId: string }>
   key(ownerId: string): Promise<string>
   upload(ownerId: string): Promise<string>
 }
@@ -305,6 +307,19 @@ export async function openCallers({
       return { id: row.id, callId }
     }, SETTLED_WITHIN)
   }
+  async function pausedConversation() {
+    const conversation = await newConversation()
+    await database.sql.query(
+      `WITH paused AS (UPDATE calls SET paused = true WHERE id = $1::uuid RETURNING *)
+      INSERT INTO pauses (id, owner_id, end_user, agent, app, conversation, deployment, state, sealed, content, created_at)
+      SELECT id, owner_id, end_user, agent, app, conversation, 'main', '', false, $2, now() FROM paused`,
+      [
+        conversation.callId,
+        JSON.stringify({ pauses: [{ question: 'Which one?', options: [], fields: [] }] }),
+      ],
+    )
+    return conversation
+  }
   const newKey = async (ownerId: string, name?: string) =>
     (await createKey(ownerId, ['chat'], undefined, name)).key.id
   async function newUpload(ownerId: string) {
@@ -327,6 +342,7 @@ export async function openCallers({
     shared: {
       keptCall: onceFor(newKeptCall),
       conversation: onceFor(newConversation),
+      pausedConversation: onceFor(pausedConversation),
       key: onceFor(newKey),
       upload: onceFor(newUpload),
     },

@@ -160,6 +160,18 @@ export const CONVERSATION_READERS: ByPrincipal = {
   neighbour: 'conversation_not_found',
 }
 
+/** Who sees the open question of a conversation of premium: those that may answer it. */
+export const PAUSE_READERS: ByPrincipal = {
+  ...EVERYBODY,
+  user: 'nothing',
+  admin: 'nothing',
+  'upload key': 'nothing',
+  'admin key of an admin': 'nothing',
+  'chat key of an admin': 'nothing',
+  'admin key of a user': 'nothing',
+  neighbour: 'nothing',
+}
+
 /** Who may stop the call of premium's chat key: administrators, its owner, and keys of the owner that may chat. */
 export const CALL_STOPPERS: ByPrincipal = {
   ...EVERYBODY,

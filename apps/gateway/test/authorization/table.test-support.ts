@@ -31,6 +31,7 @@ import {
   KEYS,
   MANAGERS,
   open,
+  PAUSE_READERS,
   type Row,
   SHARED,
   TOKENS,
@@ -623,6 +624,11 @@ export const TABLE: {
     ofCalls: forCaller(CONVERSATIONS_OF_CALL, 'nothing', async (caller, { services, all }) => {
       const { callId } = await all.shared.conversation()
       const found = await services.conversations.ofCalls(caller, [callId, 'no id'])
+      return found.get(callId) === undefined ? 'nothing' : 'allowed'
+    }),
+    openPauses: forCaller(PAUSE_READERS, 'nothing', async (caller, { services, all }) => {
+      const { callId } = await all.shared.pausedConversation()
+      const found = await services.conversations.openPauses(caller, [callId, 'no id'])
       return found.get(callId) === undefined ? 'nothing' : 'allowed'
     }),
     messages: forCaller(CONVERSATION_READERS, 'conversation_not_found', async (caller, { services, all }) => {

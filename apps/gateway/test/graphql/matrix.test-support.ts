@@ -24,6 +24,7 @@ import {
   KEY_READERS,
   KEYS,
   MANAGERS,
+  PAUSE_READERS,
   SHARED,
   TOKENS,
   UPLOAD_READERS,
@@ -73,6 +74,13 @@ const ONE_CALL: ByPrincipal = {
   'admin key of a user': 'call_not_found',
   neighbour: 'call_not_found',
 }
+/** Where an object is visible, its open question is to those that may answer it. */
+const pauseCells = (object: ByPrincipal): ByPrincipal => ({
+  ...object,
+  ...Object.fromEntries(
+    Object.entries(PAUSE_READERS).filter(([name]) => object[name as keyof ByPrincipal] === 'allowed'),
+  ),
+})
 const WITH_PLATFORM = 'allowed, with what the platform said'
 const WITH_DEPLOYMENTS = 'allowed, with the deployments'
 /** Only administrators see what the platform answered. */
@@ -429,6 +437,13 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
   ),
   'Call.conversation': row(CALL_STOPPERS, 'call_not_found', 'conversation', {
     within: async ({ all }) => `{ call(id: "${(await all.shared.conversation()).callId}") { $FIELD } }`,
+  }),
+  'Call.pause': row(pauseCells(ONE_CALL), 'call_not_found', 'pause', {
+    within: async ({ all }) => `{ call(id: "${(await all.shared.pausedConversation()).callId}") { $FIELD } }`,
+  }),
+  'Conversation.pause': row(pauseCells(CONVERSATION_READERS), 'conversation_not_found', 'pause', {
+    within: async ({ all }) =>
+      `{ conversation(id: "${(await all.shared.pausedConversation()).id}") { $FIELD } }`,
   }),
   'ApiKey.usageReport': row(
     { ...KEY_READERS },

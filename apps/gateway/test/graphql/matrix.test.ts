@@ -120,13 +120,22 @@ async function send(query: string, as: Asking): Promise<Any> {
 }
 
 /** Fields of the roots, and those of other types that have arguments or lead to an object with an id or to a list of them. */
+/** What a platform has said, which fewer callers see than the object around it. */
+const QUESTIONS = new Set(['Call.pause', 'Conversation.pause'])
+
 function fieldsToDecide(): string[] {
   return objectTypes().flatMap((type) => {
     const isRoot = /^(?:Query|Mutation|Subscription)$/.test(type.name)
     // What a page holds has been decided where the page is.
     if (/(?:Connection|Edge|PageInfo)$/.test(type.name)) return []
     return Object.values(type.getFields())
-      .filter((field) => isRoot || field.args.length > 0 || leadsToObjects(getNamedType(field.type)))
+      .filter(
+        ({ name, args, type: of }) =>
+          isRoot ||
+          args.length > 0 ||
+          leadsToObjects(getNamedType(of)) ||
+          QUESTIONS.has(`${type.name}.${name}`),
+      )
       .map((field) => `${type.name}.${field.name}`)
   })
 }
@@ -161,7 +170,7 @@ function selectionOf(type: GraphQLNamedOutputType, within: readonly string[] = [
   }
   if (isInterfaceType(type)) return ' { __typename id }'
   const fields = Object.values(type.getFields())
-    .filter((field) => field.args.length === 0)
+    .filter(({ name, args }) => args.length === 0 && !QUESTIONS.has(`${type.name}.${name}`))
     .map((field) => ({ name: field.name, type: getNamedType(field.type) }))
     .filter((field) => /Connection$|Edge$/.test(type.name) || !leadsToObjects(field.type))
     // A report holds the one of the period before.

@@ -1,4 +1,4 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { MessagesSquare } from 'lucide-react'
 import { useState } from 'react'
@@ -13,8 +13,8 @@ import { RenameDialog } from '../../ui/overlays/rename-dialog.tsx'
 import { useToast } from '../../ui/overlays/toasts.tsx'
 import { Page } from '../../ui/page.tsx'
 import callStyles from '../calls/calls.module.css'
-import { chatsOf } from '../playground/chats/chats.ts'
-import { openConversation } from '../playground/chats/open-conversation.ts'
+import { chatSearchOf } from '../playground/chats/chat-row.tsx'
+import { forgetChat } from '../playground/chats/use-chat.ts'
 import { ConversationFacts } from './conversation-facts.tsx'
 import { ConversationMessages } from './conversation-messages.tsx'
 import { DeleteConversation, rereadConversations } from './delete-conversation.tsx'
@@ -45,10 +45,10 @@ function LoadedConversation({ conversation }: { readonly conversation: Conversat
   const [dialog, setDialog] = useState<'rename' | 'delete'>()
   const { id, name, conversationId, agent, agentId, ownerId } = conversation
   const close = () => setDialog(undefined)
-  const open = useMutation({
-    mutationFn: () => openConversation(chatsOf(userId), conversation),
-    onSuccess: (chat) => navigate({ to: '/playground/$id', params: { id: agentId }, search: { chat } }),
-  })
+  function goOn() {
+    forgetChat(conversation)
+    void navigate({ to: '/playground/$id', params: { id: agentId }, search: chatSearchOf(conversation) })
+  }
   async function rename(changed: string) {
     const { passed_on } = await client.conversations.rename(id, changed)
     if (passed_on === 'failed') toast(t('nameNotPassedOn'))
@@ -61,7 +61,7 @@ function LoadedConversation({ conversation }: { readonly conversation: Conversat
         <>
           {/* With keys of one's own, the same id is another conversation than that of another user. */}
           {ownerId === userId && agent?.features.conversation === true && (
-            <Button look="primary" isBusy={open.isPending} onClick={() => open.mutate()}>
+            <Button look="primary" onClick={goOn}>
               <MessagesSquare aria-hidden />
               {t('goOn')}
             </Button>
@@ -73,7 +73,6 @@ function LoadedConversation({ conversation }: { readonly conversation: Conversat
         </>
       }
     >
-      {open.isError && <ErrorNotice error={open.error} />}
       <div className={callStyles.page}>
         <ConversationMessages conversation={conversation} />
         <ConversationFacts conversation={conversation} />
@@ -86,7 +85,15 @@ function LoadedConversation({ conversation }: { readonly conversation: Conversat
         rename={rename}
         onClose={close}
       />
-      <DeleteConversation conversation={conversation} isOpen={dialog === 'delete'} onClose={close} />
+      <DeleteConversation
+        conversation={conversation}
+        isOpen={dialog === 'delete'}
+        onClose={close}
+        onDeleted={() => {
+          forgetChat(conversation)
+          return navigate({ to: '/conversations' })
+        }}
+      />
     </Page>
   )
 }

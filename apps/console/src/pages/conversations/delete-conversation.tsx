@@ -1,4 +1,3 @@
-import { useNavigate } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import {
   ConversationCountDocument,
@@ -7,11 +6,8 @@ import {
 } from '../../generated/graphql.ts'
 import { client } from '../../session/gateway.ts'
 import { invalidate } from '../../session/queries.ts'
-import { useSession } from '../../session/use-session.ts'
 import { Confirm } from '../../ui/overlays/confirm.tsx'
 import { useToast } from '../../ui/overlays/toasts.tsx'
-import { chatsOf } from '../playground/chats/chats.ts'
-import type { ChatsOfUser } from '../playground/chats/chats-of-user.ts'
 
 export const rereadConversations = () => invalidate(ConversationsDocument, ConversationCountDocument)
 
@@ -19,15 +15,15 @@ interface DeleteConversationProps {
   readonly conversation: ConversationFieldsFragment
   readonly isOpen: boolean
   onClose(): void
+  /** Leaves what shows the conversation. */
+  onDeleted(): Promise<unknown>
 }
 
 /** Asks before a conversation is deleted, says what its platform will do, and afterwards what it has done. */
-export function DeleteConversation({ conversation, isOpen, onClose }: DeleteConversationProps) {
+export function DeleteConversation({ conversation, isOpen, onClose, onDeleted }: DeleteConversationProps) {
   const t = useTranslations('conversations')
   const toast = useToast()
-  const navigate = useNavigate()
-  const { userId } = useSession()
-  const { id, agent, agentId, ownerId } = conversation
+  const { id, agent, agentId } = conversation
   const reaches = agent?.features.conversations.delete === true
   return (
     <Confirm
@@ -37,9 +33,8 @@ export function DeleteConversation({ conversation, isOpen, onClose }: DeleteConv
       onClose={onClose}
       run={async () => {
         const { at_platform } = await client.conversations.delete(id)
-        if (ownerId === userId) await forgetChat(chatsOf(userId), conversation)
         toast(t(`deleted.${at_platform}`))
-        await navigate({ to: '/conversations' })
+        await onDeleted()
         await rereadConversations()
       }}
     >
@@ -47,12 +42,4 @@ export function DeleteConversation({ conversation, isOpen, onClose }: DeleteConv
       <p>{t('deletesMeans')}</p>
     </Confirm>
   )
-}
-
-/** In the playground, the next message would begin another conversation below turns that the agent has no more. */
-async function forgetChat(chats: ChatsOfUser, conversation: ConversationFieldsFragment): Promise<void> {
-  await chats.loaded
-  const chat = chats.ofConversation(conversation)
-  // What a browser cannot delete is no reason to call a conversation undeleted that is gone.
-  if (chat !== undefined) await chats.remove(chat.id).catch(() => undefined)
 }

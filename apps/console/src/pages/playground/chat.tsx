@@ -1,11 +1,9 @@
 import { getRouteApi } from '@tanstack/react-router'
-import { useCallback } from 'react'
 import type { Agent } from '../agents/agent.ts'
 import { AppChoice } from './app-choice.tsx'
 import type { ChatSession } from './chats/chat-session.ts'
-import type { ChatsOfUser } from './chats/chats-of-user.ts'
-import { isRunning, type SentFile, type Turn } from './chats/turn.ts'
-import { useTurns } from './chats/use-chats.ts'
+import { isRunning, type SentFile } from './chats/turn.ts'
+import { takeBegunChat, useTurns } from './chats/use-chat.ts'
 import { Composer } from './composer/composer.tsx'
 import type { Attachments } from './composer/use-attachments.ts'
 import { Conversation } from './conversation.tsx'
@@ -14,7 +12,6 @@ const route = getRouteApi('/shell/playground/$id')
 
 interface ChatProps {
   readonly agent: Agent
-  readonly chats: ChatsOfUser
   readonly session: ChatSession
   readonly attachments: Attachments
   /** Whether a key is made for the page; otherwise the user pastes one. */
@@ -27,45 +24,31 @@ interface ChatProps {
 }
 
 /** The messages of one chat, and where the next one is written. */
-export function Chat(props: ChatProps) {
-  const { agent, chats, session, attachments, mayMakeKeys, hasAccess, isNew, onApp } = props
+export function Chat({ agent, session, attachments, mayMakeKeys, hasAccess, isNew, onApp }: ChatProps) {
   const navigate = route.useNavigate()
-  const { turns, isElsewhere } = useTurns(session, hasAccess)
+  const turns = useTurns(session, hasAccess)
   const runs = turns.some(isRunning)
-  /** The turns before stay together with a changed question in a chat of its own. */
-  const edit = useCallback(
-    (turn: Turn, query: string) => {
-      const { app, endUser, turns: all } = session
-      const before = all.slice(
-        0,
-        all.findIndex(({ id }) => id === turn.id),
-      )
-      const keepsConversation = agent.features.conversation
-      const edited = chats.begin({ agent: agent.id, app, endUser, keepsConversation, turns: before })
-      void edited.send(query, turn.files)
-      void navigate({ search: { chat: edited.id } })
-    },
-    [agent, chats, session, navigate],
-  )
+  const { app, conversationId } = session.place
   function send(query: string, files: readonly SentFile[]): Promise<boolean> {
     const sent = session.send(query, files)
-    if (isNew) void navigate({ search: (search) => ({ ...search, chat: session.id }), replace: true })
+    if (isNew) {
+      takeBegunChat(session)
+      const address = { ...(app !== '' && { app }), chat: conversationId }
+      void navigate({ search: (search) => ({ ...search, ...address }), replace: true })
+    }
     return sent
   }
   return (
     <>
-      <AppChoice agent={agent} app={session.app} onChange={onApp} />
+      <AppChoice agent={agent} app={app} onChange={onApp} />
       <Conversation
-        key={session.id}
-        {...{ agent, session, turns, isElsewhere, mayMakeKeys }}
+        key={conversationId}
+        {...{ agent, session, turns, mayMakeKeys }}
         isBusy={runs || !hasAccess}
-        onEdit={edit}
         onSuggestion={(query) => void send(query, [])}
       />
       <Composer
         agentName={agent.name}
-        chats={chats}
-        draftName={isNew ? `new ${agent.id}` : session.id}
         isNew={isNew}
         attachments={agent.features.files ? attachments : undefined}
         isRunning={runs}

@@ -6,17 +6,16 @@ import { useSession } from '../../session/use-session.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { SelectField } from '../../ui/fields/field.tsx'
-import { Empty, Loading } from '../../ui/notice.tsx'
+import { ErrorNotice, Loading } from '../../ui/notice.tsx'
 import { Dialog } from '../../ui/overlays/dialog.tsx'
 import { Page } from '../../ui/page.tsx'
 import type { Agent } from '../agents/agent.ts'
 import { AgentStatus } from '../agents/agent-status.tsx'
 import { useApp } from './app-choice.tsx'
 import { Chat } from './chat.tsx'
-import { ChatList } from './chats/chat-list.tsx'
-import { keyOf } from './chats/chats.ts'
-import type { ChatsOfUser, ChatsView } from './chats/chats-of-user.ts'
-import { useChat } from './chats/use-chats.ts'
+import { ChatList, useChatCount } from './chats/chat-list.tsx'
+import { keyOf } from './chats/open-chats.ts'
+import { useChat } from './chats/use-chat.ts'
 import { useAttachments } from './composer/use-attachments.ts'
 import { PasteKey } from './paste-key.tsx'
 import styles from './playground.module.css'
@@ -26,15 +25,13 @@ const route = getRouteApi('/shell/playground/$id')
 interface PlaygroundProps {
   readonly agent: Agent
   readonly agents: readonly Agent[]
-  readonly chats: ChatsOfUser
-  readonly view: ChatsView
 }
 
 /** A chat with an agent beside the list of all chats. What is attached stays when another chat or app is chosen. */
-export function Playground({ agent, agents, chats, view }: PlaygroundProps) {
+export function Playground({ agent, agents }: PlaygroundProps) {
   const t = useTranslations('playground')
   const { role } = useSession()
-  const { chat: chatId } = route.useSearch()
+  const { chat: chatId, user: endUser = '' } = route.useSearch()
   const navigate = route.useNavigate()
   const mayMakeKeys = role !== 'user'
   const key = keyOf(agent.id)
@@ -48,13 +45,12 @@ export function Playground({ agent, agents, chats, view }: PlaygroundProps) {
   }, [])
   // A pasted key is gone with the page.
   useEffect(() => () => key.paste(undefined), [key])
-  const attachments = useAttachments(agent.id, key, chats)
+  const attachments = useAttachments(agent.id, key)
   const [app, setApp] = useApp(agent)
-  const keepsConversation = agent.features.conversation
-  const session = useChat([chats, view], { agent: agent.id, app, keepsConversation, chatId })
+  const place = { agent: agent.id, app, conversationId: chatId, endUser }
+  const { session, error, refetch } = useChat(place)
+  const chatCount = useChatCount()
   const [isListOpen, setListOpen] = useState(false)
-  const agentNames = new Map(agents.map(({ id, name }) => [id, name]))
-  const list = { chats, view, shownId: chatId, agentNames }
   return (
     <Page
       title={agent.name}
@@ -82,7 +78,7 @@ export function Playground({ agent, agents, chats, view }: PlaygroundProps) {
           </SelectField>
           <Button className={styles.openList} onClick={() => setListOpen(true)}>
             <MessagesSquare aria-hidden />
-            {t('chats.open', { count: view.list.length })}
+            {t('chats.open', { count: chatCount })}
           </Button>
           <Button
             disabled={chatId === undefined}
@@ -108,20 +104,18 @@ export function Playground({ agent, agents, chats, view }: PlaygroundProps) {
       <div className={styles.columns}>
         <aside className={styles.list} aria-label={t('chats.title')}>
           <h2>{t('chats.title')}</h2>
-          <ChatList {...list} />
+          <ChatList shownId={chatId} />
         </aside>
         <section className={styles.chat} aria-label={t('chatWith', { name: agent.name })}>
-          {session === 'missing' ? (
-            <div className={styles.missing}>
-              <Empty title={t('chats.missing')}>
-                <p>{t('chats.missingHint')}</p>
-              </Empty>
-            </div>
-          ) : session === undefined ? (
-            <Loading shape="lines" />
+          {session === undefined ? (
+            error === null ? (
+              <Loading shape="lines" />
+            ) : (
+              <ErrorNotice error={error} retry={refetch} />
+            )
           ) : (
             <Chat
-              {...{ agent, chats, session, attachments, mayMakeKeys }}
+              {...{ agent, session, attachments, mayMakeKeys }}
               hasAccess={mayMakeKeys || hasKey}
               isNew={chatId === undefined}
               onApp={setApp}
@@ -130,7 +124,7 @@ export function Playground({ agent, agents, chats, view }: PlaygroundProps) {
         </section>
       </div>
       <Dialog title={t('chats.title')} isOpen={isListOpen} onClose={() => setListOpen(false)}>
-        <ChatList {...list} onChoose={() => setListOpen(false)} />
+        <ChatList shownId={chatId} onChoose={() => setListOpen(false)} />
       </Dialog>
     </Page>
   )

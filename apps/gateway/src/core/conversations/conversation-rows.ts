@@ -19,8 +19,8 @@ export interface Conversation {
   readonly turns: number
   /** Null while the last call is running, and where the ledger has none any more. */
   readonly lastOutcome: string | null
-  /** Whether a run waits for its user. */
-  readonly paused: boolean
+  /** The open question at which a run waits for its user; null if there is none. */
+  readonly pauseId: string | null
   /** When an earlier one with the same id was deleted, whose calls do not belong to this one; null if there was none. */
   readonly since: Date | null
 }
@@ -44,7 +44,7 @@ export async function readConversations(sql: Sql, ids: readonly string[]): Promi
     lastActivityAt: row.last_activity_at,
     turns: row.turns,
     lastOutcome: row.last_outcome,
-    paused: row.paused,
+    pauseId: row.pause_id,
     since: row.since,
   }))
 }
@@ -61,7 +61,7 @@ interface ConversationRow {
   readonly last_activity_at: Date
   readonly turns: number
   readonly last_outcome: string | null
-  readonly paused: boolean
+  readonly pause_id: string | null
   readonly since: Date | null
 }
 
@@ -74,7 +74,11 @@ WITH listed AS MATERIALIZED (
 )
 SELECT l.id::text, l.owner_id::text, l.conversation, l.agent, l.app, l.end_user, l.name, l.created_at, l.last_activity_at, l.since,
   counted.turns, latest.outcome AS last_outcome,
-  EXISTS (SELECT FROM pauses c WHERE ${OF_CONVERSATION} AND c.claimed_by IS NULL AND (c.expires_at IS NULL OR c.expires_at > now())) AS paused
+  (
+    SELECT c.id::text FROM pauses c
+    WHERE ${OF_CONVERSATION} AND c.claimed_by IS NULL AND (c.expires_at IS NULL OR c.expires_at > now())
+    ORDER BY c.id DESC LIMIT 1
+  ) AS pause_id
 FROM listed l
 LEFT JOIN LATERAL (
   SELECT c.outcome FROM calls c WHERE ${CALL_OF_CONVERSATION} ORDER BY c.id DESC LIMIT 1

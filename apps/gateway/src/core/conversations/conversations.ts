@@ -1,7 +1,9 @@
 import { validate } from 'uuid'
 import { requireKnownOwner } from '#core/accounts/users/known-owner.ts'
+import type { OfferedPause } from '#core/agents/pause.ts'
 import { whoIs } from '#core/audit/actor.ts'
 import { type Audit, eventJson } from '#core/audit/audit.ts'
+import type { Pauses, StoredPause } from '#core/calls/pauses/pauses.ts'
 import type { Sql } from '#core/database/database.ts'
 import { validIds } from '#core/database/valid-ids.ts'
 import { fail, refuseField } from '#core/errors/errors.ts'
@@ -43,6 +45,7 @@ export interface ConversationsDeps extends AtPlatformDeps {
   readonly limits: Pick<Limits, 'calls'>
   readonly takeWrite: TakeWrite
   readonly audit: Pick<Audit, 'append'>
+  readonly pauses: Pick<Pauses, 'offered'>
   /** @throws Problem `invalid_request` for an agent that is not configured and was never called */
   requireKnownAgent(agent: string | undefined, slices: Slices | undefined): Promise<void>
 }
@@ -129,6 +132,22 @@ export function createConversations(deps: ConversationsDeps) {
     )
   }
 
+  async function openPauses(caller: Principal, ids: readonly string[]): Promise<Map<string, OfferedPause>> {
+    const known = validIds(ids)
+    if (known.length === 0 || !mayRead(caller)) return new Map()
+    const rows = await prisma.$queryRaw<StoredPause[]>`
+      SELECT id::text, sealed, content FROM pauses
+      WHERE id = ANY (ARRAY(SELECT value::uuid FROM json_array_elements_text(${JSON.stringify(known)}::json)))
+        AND claimed_by IS NULL AND (expires_at IS NULL OR expires_at > now())
+        AND owner_id = ${caller.userId}::uuid AND ${visibleInSql(caller)}`
+    return new Map(
+      rows.flatMap((row) => {
+        const offered = deps.pauses.offered(row)
+        return offered === undefined ? [] : [[row.id, offered] as const]
+      }),
+    )
+  }
+
   async function passNameOn(conversation: Conversation, name: string | null): Promise<PassedOn> {
     if (name === null) return 'unsupported'
     return passOn(async () => {
@@ -181,6 +200,11 @@ export function createConversations(deps: ConversationsDeps) {
     findMany,
     /** The conversations of these calls that are listed and that the caller may see, by the ids of the calls. */
     ofCalls,
+    /**
+     * The open questions with these ids, which are those of the calls that have paused. Only the owner sees them, who may answer: an
+     * administrator reads texts of others with {@link Conversations.messages} alone, which is in the audit log.
+     */
+    openPauses,
     /**
      * A page of its messages, the newest page first. Where the platform keeps them, it is asked at this moment. That an administrator
      * reads the texts of another user is in the audit log.

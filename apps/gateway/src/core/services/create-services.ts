@@ -263,6 +263,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     takeWrite,
     audit,
     requireKnownAgent,
+    pauses: deps.pauses,
     catalog,
     upstream,
     stored: deps.conversations,

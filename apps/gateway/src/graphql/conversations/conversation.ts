@@ -14,6 +14,7 @@ import { withoutNulls } from '../reads/without-nulls.ts'
 import { Agent } from '../types/agent.ts'
 import { Call } from '../types/call.ts'
 import { CallOutcome } from '../types/call-outcome.ts'
+import { OPEN_QUESTION, Pause } from '../types/chat/chat-pause.ts'
 import { Node } from '../types/node.ts'
 import { UsageGroup } from '../types/usage.ts'
 import { User } from '../types/user.ts'
@@ -54,7 +55,16 @@ export const Conversation = builder.objectRef<ListedConversation>('Conversation'
       description: CONVERSATION_DESCRIPTIONS.lastOutcome,
       resolve: ({ lastOutcome }) => (lastOutcome === null ? null : knownOrOther(OUTCOMES, lastOutcome)),
     }),
-    isPaused: t.exposeBoolean('paused', { description: CONVERSATION_DESCRIPTIONS.paused }),
+    isPaused: t.boolean({
+      description: CONVERSATION_DESCRIPTIONS.paused,
+      resolve: ({ pauseId }) => pauseId !== null,
+    }),
+    pause: t.field({
+      type: Pause,
+      nullable: true,
+      description: `${OPEN_QUESTION} Null if there is none, or if it is not yours to answer.`,
+      resolve: ({ pauseId }, _args, { loaders }) => (pauseId === null ? null : loaders.pause(pauseId)),
+    }),
     messages: t.connection(
       {
         type: Message,

@@ -1,6 +1,7 @@
 import type { KeyFilter, KeyOrder } from '#core/accounts/keys/key-filter.ts'
 import type { Quota } from '#core/accounts/users/user.ts'
 import type { AgentInfo } from '#core/agents/directory.ts'
+import type { OfferedPause } from '#core/agents/pause.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import type { Conversation } from '#core/conversations/conversation-rows.ts'
 import { fail } from '#core/errors/errors.ts'
@@ -51,6 +52,8 @@ export interface Loaders {
   upload(id: string, query: Query): Promise<Upload | null>
   conversation(id: string): Promise<Conversation | null>
   conversationOfCall(callId: string): Promise<Conversation | null>
+  /** The open question of a call, for callers who may answer it. */
+  pause(callId: string): Promise<OfferedPause | null>
   /** The last refusal of a request, by the id of the request. */
   refusal(requestId: string): Promise<Refusal | null>
   auditEvent(n: number): Promise<AuditEvent | null>
@@ -118,6 +121,7 @@ export function createLoaders(
     upload: atOnce(batchedRows((ids, query) => uploads.findMany(callerOf(), ids, query))),
     conversation: atOnce(batched(byId((ids) => conversations.findMany(callerOf(), ids)))),
     conversationOfCall: atOnce(batched((ids) => conversations.ofCalls(callerOf(), ids))),
+    pause: atOnce(batched((ids) => conversations.openPauses(callerOf(), ids))),
     refusal: atOnce(batched((ids) => refusals.findMany(callerOf(), ids))),
     auditEvent: atOnce((n) => auditEvent(String(n))),
     instance: batched(byId((ids) => calls.findInstances(callerOf(), ids))),

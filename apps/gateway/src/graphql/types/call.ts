@@ -19,6 +19,7 @@ import { Agent } from './agent.ts'
 import { ApiKey } from './api-key.ts'
 import { CallOutcome, CallState } from './call-outcome.ts'
 import { ChatReply, ChatStarted } from './chat/chat.ts'
+import { OPEN_QUESTION, Pause } from './chat/chat-pause.ts'
 import { ErrorReason, isGraphqlReason } from './error-reason.ts'
 import { Node } from './node.ts'
 import { Rating } from './rating.ts'
@@ -227,6 +228,13 @@ export const Call = builder.prismaObject('Call', {
     }),
     replays: t.exposeInt('replays', { description: CALL_DESCRIPTIONS.replays }),
     paused: t.exposeBoolean('paused', { description: CALL_DESCRIPTIONS.paused }),
+    pause: t.field({
+      type: Pause,
+      nullable: true,
+      description: `${OPEN_QUESTION} Null if the call has not paused, or its question was answered, given up or has expired, or if it is not yours to answer.`,
+      select: { id: true, paused: true },
+      resolve: ({ id, paused }, _args, { loaders }) => (paused ? loaders.pause(id) : null),
+    }),
     rating: t.field({
       type: Rating,
       nullable: true,

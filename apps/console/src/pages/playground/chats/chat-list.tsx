@@ -1,87 +1,101 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslations } from 'use-intl'
-import { Button } from '../../../ui/button.tsx'
-import { Confirm } from '../../../ui/overlays/confirm.tsx'
+import {
+  ConversationCountDocument,
+  type ConversationFieldsFragment,
+  ConversationsDocument,
+} from '../../../generated/graphql.ts'
+import { client } from '../../../session/gateway.ts'
+import { graphqlPages, graphqlQuery } from '../../../session/queries.ts'
+import { useSession } from '../../../session/use-session.ts'
+import { LoadMore } from '../../../ui/load-more.tsx'
+import { ErrorNotice, Loading } from '../../../ui/notice.tsx'
 import { RenameDialog } from '../../../ui/overlays/rename-dialog.tsx'
+import { DeleteConversation, rereadConversations } from '../../conversations/delete-conversation.tsx'
 import styles from './chat-list.module.css'
 import { ChatRow } from './chat-row.tsx'
-import type { ChatRecord } from './chat-store.ts'
-import { type ChatsOfUser, type ChatsView, TITLE_CHARACTERS_MAX } from './chats-of-user.ts'
+import { forgetChat } from './use-chat.ts'
+
+const CHATS_AT_ONCE = 30
+const NAME_CHARACTERS_MAX = 200
+
+/** The user's own conversations, without those that programs have on behalf of others. */
+const useFilter = () => ({ ownerId: useSession().userId, endUser: '' })
+
+export function useChats() {
+  const variables = { filter: useFilter(), first: CHATS_AT_ONCE }
+  return useInfiniteQuery(graphqlPages(ConversationsDocument, variables, (data) => data.conversations))
+}
+
+export function useChatCount(): number {
+  const { data } = useQuery(graphqlQuery(ConversationCountDocument, { filter: useFilter() }))
+  return data?.conversations?.totalCount ?? 0
+}
 
 interface ChatListProps {
-  readonly chats: ChatsOfUser
-  readonly view: ChatsView
-  /** The chat that is shown. */
+  /** The client's id of the conversation that is shown. */
   readonly shownId: string | undefined
-  /** The names of the agents by their ids. */
-  readonly agentNames: ReadonlyMap<string, string>
   /** Called when a chat was chosen. */
   onChoose?(): void
 }
 
-/** The chats of the user in this browser, with all agents, and where they are kept. */
-export function ChatList({ chats, view, shownId, agentNames, onChoose }: ChatListProps) {
+/** The chats of the user with all agents, as the gateway has them. */
+export function ChatList({ shownId, onChoose }: ChatListProps) {
   const t = useTranslations('playground.chats')
   const navigate = useNavigate()
-  const [renamed, setRenamed] = useState<ChatRecord>()
-  const [deleted, setDeleted] = useState<ChatRecord | 'all'>()
-  async function remove() {
-    if (deleted === undefined) return
-    const isShown = deleted === 'all' || deleted.id === shownId
-    await (deleted === 'all' ? chats.clear() : chats.remove(deleted.id))
-    if (isShown) await navigate({ to: '.', search: {}, replace: true })
-  }
+  const query = useChats()
+  const [renamed, setRenamed] = useState<ConversationFieldsFragment>()
+  const [deleted, setDeleted] = useState<ConversationFieldsFragment>()
+  const chats = query.data?.pages.flatMap(({ conversations }) => conversations?.nodes ?? [])
+  if (chats === undefined)
+    return query.error === null ? (
+      <Loading shape="lines" />
+    ) : (
+      <ErrorNotice error={query.error} retry={query.refetch} />
+    )
   return (
     <div className={styles.chats}>
-      {view.list.length === 0 ? (
+      {chats.length === 0 ? (
         <p className={styles.hint}>{t('none')}</p>
       ) : (
         <ul className={styles.list} aria-label={t('title')}>
-          {view.list.map((record) => (
+          {chats.map((chat) => (
             <ChatRow
-              key={record.id}
-              record={record}
-              agentName={agentNames.get(record.agent) ?? record.agent}
-              isShown={record.id === shownId}
+              key={chat.id}
+              chat={chat}
+              isShown={chat.conversationId === shownId}
               onChoose={onChoose}
-              onRename={() => setRenamed(record)}
-              onDelete={() => setDeleted(record)}
+              onRename={() => setRenamed(chat)}
+              onDelete={() => setDeleted(chat)}
             />
           ))}
         </ul>
       )}
-      <footer className={styles.foot}>
-        <p className={styles.hint} role={view.kept === 'browser' ? undefined : 'status'}>
-          {t(`kept.${view.kept}`)}
-        </p>
-        {view.list.length > 0 && (
-          <Button look="quiet" className={styles.clear} onClick={() => setDeleted('all')}>
-            {t('clear')}
-          </Button>
-        )}
-      </footer>
+      <LoadMore query={query} />
       <RenameDialog
         title={t('rename')}
         label={t('name')}
-        name={renamed?.title}
-        maxLength={TITLE_CHARACTERS_MAX}
-        rename={(title) => renamed && chats.rename(renamed.id, title)}
+        name={renamed && (renamed.name ?? '')}
+        maxLength={NAME_CHARACTERS_MAX}
+        rename={async (name) => {
+          if (renamed !== undefined) await client.conversations.rename(renamed.id, name)
+          await rereadConversations()
+        }}
         onClose={() => setRenamed(undefined)}
       />
-      <Confirm
-        title={t(deleted === 'all' ? 'clear' : 'delete')}
-        action={t(deleted === 'all' ? 'clear' : 'delete')}
-        isOpen={deleted !== undefined}
-        onClose={() => setDeleted(undefined)}
-        run={remove}
-      >
-        <p>
-          {deleted === 'all'
-            ? t('clearHint', { count: view.list.length })
-            : t('deleteHint', { title: deleted?.title ?? '' })}
-        </p>
-      </Confirm>
+      {deleted !== undefined && (
+        <DeleteConversation
+          conversation={deleted}
+          isOpen
+          onClose={() => setDeleted(undefined)}
+          onDeleted={async () => {
+            if (deleted.conversationId === shownId) await navigate({ to: '.', search: {}, replace: true })
+            forgetChat(deleted)
+          }}
+        />
+      )}
     </div>
   )
 }

@@ -1,8 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { carriedMessages } from './carried-messages.ts'
 import { ChatSession } from './chat-session.ts'
 import { PlaygroundKey } from './playground-key.ts'
-import { restoredTurn, storedTurn } from './stored-turn.ts'
 import { EMPTY_TURN, type Turn } from './turn.ts'
 
 afterEach(() => {
@@ -17,21 +15,10 @@ interface Asked {
   readonly answer: unknown
 }
 
-interface StoredChat {
-  readonly id: string
-  readonly conversationId: string
-  readonly turns: readonly Turn[]
-}
-
 /** A gateway that answers one request after the other as the test says. */
 function chatWith(...answers: readonly (() => Response)[]) {
   const asked: Asked[] = []
-  let stored: string | undefined
-  const storedChat = (): StoredChat | undefined => {
-    if (stored === undefined) return undefined
-    const { turns, ...chat } = JSON.parse(stored)
-    return { ...chat, turns: turns.flatMap((turn: unknown) => restoredTurn(turn) ?? []) }
-  }
+  let kept: Turn | undefined
   const open = (apiKey: string | undefined = 'tl_key') => {
     const key = new PlaygroundKey({
       baseURL: 'http://gateway.example.com',
@@ -42,15 +29,13 @@ function chatWith(...answers: readonly (() => Response)[]) {
     key.paste(apiKey)
     return new ChatSession({
       baseURL: 'http://gateway.example.com',
-      agent: 'dify',
-      app: '',
-      keepsConversation: true,
+      place: { agent: 'dify', app: '', conversationId: 'c', endUser: '' },
       key,
-      ...storedChat(),
-      save: ({ id, conversationId, turns }) => {
-        stored = JSON.stringify({ id, conversationId, turns: turns.map(storedTurn) })
+      // What a page that is loaded again reads of it.
+      turns: kept === undefined ? [] : [{ ...kept, state: 'lost', wasAway: true }],
+      keep: (turn) => {
+        kept = turn
       },
-      schedule: (draw) => draw(),
       async fetch(input, init) {
         const { pathname } = new URL(String(input))
         const body = JSON.parse(typeof init?.body === 'string' ? init.body : '{}')
@@ -68,7 +53,7 @@ function chatWith(...answers: readonly (() => Response)[]) {
       },
     })
   }
-  return { open, asked, stored: storedChat }
+  return { open, asked, kept: () => kept }
 }
 
 const event = (body: object, id: number) => `data: ${JSON.stringify(body)}\nid: ${id}\n\n`
@@ -113,22 +98,17 @@ const problem =
   () =>
     Response.json({ code: status, msg: reason, reason, retryable: false, ...more }, { status })
 
-const statesOf = ({ turns }: Pick<ChatSession, 'turns'> | StoredChat) =>
-  turns.map(({ state, text }) => ({ state, text }))
+const statesOf = ({ turns }: Pick<ChatSession, 'turns'>) => turns.map(({ state, text }) => ({ state, text }))
 
-test('the question is stored with its key before it is sent', async () => {
+test('a question is kept with its key before it is sent, until its reply has ended', async () => {
   const chat = chatWith(() => {
-    expect(chat.stored()?.turns).toMatchObject([{ query: 'Hello', state: 'lost' }])
-    expect(chat.stored()?.turns[0]?.idempotencyKey).toBe(chat.asked[0]?.idempotencyKey)
+    expect(chat.kept()).toMatchObject({ query: 'Hello', idempotencyKey: chat.asked[0]?.idempotencyKey })
     return stream(textEvent('Hi', 1) + lastEvents(2))()
   })
   const session = chat.open()
   await session.send('Hello', [])
   expect(statesOf(session)).toEqual([{ state: 'done', text: 'Hi' }])
-  expect(chat.stored()).toMatchObject({
-    conversationId: session.conversationId,
-    turns: session.turns.map(({ text }) => ({ text })),
-  })
+  expect(chat.kept()).toBeUndefined()
 })
 
 test('a connection that is lost is made again, and the reply is whole', async () => {
@@ -148,24 +128,19 @@ test('a connection that is lost is made again, and the reply is whole', async ()
 
 test('a page that is loaded again resumes what was unfinished, and nothing else', async () => {
   const chat = chatWith(
-    stream(textEvent('first', 1) + lastEvents(2)),
     () => new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } }),
     stream(textEvent('second', 1) + lastEvents(2)),
   )
   const left = chat.open()
-  await left.send('One', [])
   void left.send('Two', [])
-  await expect.poll(() => chat.asked.length).toBe(2)
+  await expect.poll(() => chat.asked.length).toBe(1)
   const session = chat.open()
   await session.resumeUnfinished()
   await session.resumeUnfinished()
-  expect(statesOf(session)).toEqual([
-    { state: 'done', text: 'first' },
-    { state: 'done', text: 'second' },
-  ])
-  expect(chat.asked.length).toBe(3)
+  expect(statesOf(session)).toEqual([{ state: 'done', text: 'second' }])
+  expect(chat.asked.length).toBe(2)
   // How long it took is not known.
-  expect(session.turns.map(({ totalMs }) => totalMs !== undefined)).toEqual([true, false])
+  expect(session.turns[0]?.totalMs).toBeUndefined()
 })
 
 test.each([
@@ -180,16 +155,16 @@ test.each([
   ['gone', problem(410, 'reply_gone'), { state: 'gone', text: '' }],
   ['a key that is over', problem(401, 'key_expired'), { state: 'gone', text: '' }],
 ] as const)('a reply that is resumed ends as the gateway says: %s', async (_name, answer, expected) => {
-  const { open, stored } = chatWith(
+  const { open, kept } = chatWith(
     () => new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } }),
     answer,
   )
   void open().send('Hello', [])
-  await expect.poll(() => stored()?.turns.length).toBe(1)
+  await expect.poll(kept).toBeDefined()
   const session = open()
   await session.resumeUnfinished()
   expect(statesOf(session)).toEqual([expected])
-  expect(statesOf(open())).toEqual([expected])
+  expect(kept()).toBeUndefined()
 })
 
 test('a question without an answer is sent with the same key where it is tried again', async () => {
@@ -251,29 +226,6 @@ test('a gateway that keeps no replies is asked without a key, also for the next 
   expect(asked.map(({ idempotencyKey }) => idempotencyKey !== null)).toEqual([true, false, false])
 })
 
-test('another answer is asked for in a new conversation that the messages before are carried into', async () => {
-  const answers = ['one', 'two', 'other two', 'three']
-  const { open, asked } = chatWith(...answers.map((text) => stream(textEvent(text, 1) + lastEvents(2))))
-  const session = open()
-  await session.send('First', [])
-  await session.send('Second', [])
-  await session.regenerate()
-  await session.send('Third', [])
-  expect(session.turns.map(({ query, text, earlierAnswers }) => [query, text, earlierAnswers])).toEqual([
-    ['First', 'one', []],
-    ['Second', 'other two', ['two']],
-    ['Third', 'three', []],
-  ])
-  expect(asked.map(({ query }) => query)).toEqual([
-    'First',
-    'Second',
-    'User: First\n\nAssistant: one\n\nUser: Second',
-    'Third',
-  ])
-  const [first, second, other, third] = asked.map(({ conversation }) => conversation)
-  expect([first === second, second === other, other === third]).toEqual([true, false, true])
-})
-
 /** Asks what the agent answers with a question, and returns the session and the turn that waits. */
 async function askedBack(session: ChatSession): Promise<Turn> {
   await session.send('Send my letter', [])
@@ -282,12 +234,10 @@ async function askedBack(session: ChatSession): Promise<Turn> {
   return turn
 }
 
-test('a question survives a reload, and its answer is sent once, as data beside an empty query', async () => {
+test('an answer to a question is sent once, as data beside an empty query', async () => {
   const chat = chatWith(stream(pausing(1)), stream(textEvent('Sent.', 1) + lastEvents(2)))
-  await askedBack(chat.open())
   const session = chat.open()
-  const [turn = EMPTY_TURN] = session.turns
-  expect(turn.pause).toEqual(PAUSE)
+  const turn = await askedBack(session)
   const first = session.answer(turn, { option: 'ok' }, 'Approve')
   await session.answer(turn, { option: 'no' }, 'Reject')
   await first
@@ -325,8 +275,6 @@ test.each([
     // A text that was typed is returned to its writer.
     expect(await session.send('Perhaps', [])).toBe(false)
     expect(session.turns).toMatchObject([{ id: turn.id, isPauseOver, answerError: { reason } }])
-    // After a reload, what was being answered is not known any more.
-    expect(chat.open().turns).toMatchObject([{ isPauseOver, answerError: undefined }])
     expect(await session.send('Well', [])).toBe(true)
     expect(session.turns).toMatchObject([{ answerError: undefined }, { query: 'Well', text: 'Good.' }])
   },
@@ -363,20 +311,7 @@ test('an answer that did not arrive is sent again as it was', async () => {
   expect(session.turns).toHaveLength(2)
 })
 
-test('of the messages before, the newest are carried', () => {
-  const turns = ['a', 'b', 'c'].map((query) => ({ ...EMPTY_TURN, query, text: query.repeat(9_000) }))
-  expect(carriedMessages(turns)).toMatch(/^User: b\n\nAssistant: b+\n\nUser: c\n\nAssistant: c+$/)
-  expect(carriedMessages([{ ...EMPTY_TURN, query: 'unanswered' }])).toBe('')
-})
-
-test.each([undefined, null, 1, '', {}, { id: 'a', query: 1, text: '' }])(
-  'of a stored chat, %j is no turn',
-  (stored) => {
-    expect(restoredTurn(stored)).toBeUndefined()
-  },
-)
-
-test('the files that the agent has made are those of the last chunk, also after a reload', async () => {
+test('the files that the agent has made are those of the last chunk', async () => {
   const files = [{ type: 'image', url: 'https://files.example.com/chart.png', name: 'chart.png' }]
   const last = event(
     { id: 'c1', choices: [{ index: 0, delta: { content: null }, finish_reason: 'stop' }], files },
@@ -386,5 +321,4 @@ test('the files that the agent has made are those of the last chunk, also after 
   const session = open()
   await session.send('Draw it', [])
   expect(session.turns[0]?.madeFiles).toEqual(files)
-  expect(open().turns[0]?.madeFiles).toEqual(files)
 })

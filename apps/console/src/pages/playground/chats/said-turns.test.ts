@@ -1,44 +1,78 @@
-import { expect, test } from 'vitest'
-import { mergedTurns, turnsOf } from './said-turns.ts'
+import { describe, expect, test } from 'vitest'
+import { pauseOf, turnsOf } from './said-turns.ts'
 import { EMPTY_TURN } from './turn.ts'
 
-const CONVERSATION = { conversationId: 'chat-1', createdAt: '2026-01-01T00:00:00.000Z' }
-const MESSAGE = { files: [], createdAt: null, callId: null, rating: null }
-const said = (role: 'USER' | 'ASSISTANT', text: string, more: object = {}) => ({
-  ...{ ...MESSAGE, messageId: `${role} ${text}`, role, text },
+const message = (role: 'USER' | 'ASSISTANT', text: string, more = {}) => ({
+  ...{ messageId: text, role, text, files: [], createdAt: null, callId: null, rating: null },
   ...more,
 })
+const PAUSE = { id: 'call-2', question: 'Send it?', options: [], fields: [] }
 
-test('each question is a turn with its answers, in the order of the messages, also where no times are told', () => {
-  const turns = turnsOf(
-    [
-      said('ASSISTANT', 'of a question before'),
-      said('USER', 'one'),
-      said('ASSISTANT', 'first', { callId: 'call-1', rating: 'UP' }),
-      said('ASSISTANT', 'second', { files: [{ url: '/files/1', name: null }] }),
-      said('USER', 'two', { createdAt: '2020-01-01T00:00:00.000Z' }),
-    ],
-    CONVERSATION,
-  )
-  expect(turns).toMatchObject([
-    { query: 'one', text: 'first\n\nsecond', callId: 'call-1', rating: 'up', state: 'done' },
-    { query: 'two', text: '', callId: undefined, conversationId: 'chat-1' },
-  ])
-  expect(turns[0]?.madeFiles).toEqual([{ type: 'document', url: '/files/1', name: '/files/1' }])
-  expect(turns[1]?.startedAtMs).toBeGreaterThan(turns[0]?.startedAtMs ?? Infinity)
+describe('the turns of a conversation', () => {
+  test('have each question with its answers, and leave out an answer without one', () => {
+    const rated = { callId: 'call-1', rating: 'UP' as const }
+    const said = [
+      message('ASSISTANT', 'cut off'),
+      message('USER', 'Hello'),
+      message('ASSISTANT', 'Hi', rated),
+      message('ASSISTANT', 'there', { files: [{ url: 'https://example.com/a', name: null }] }),
+      message('USER', 'Bye'),
+    ]
+    expect(turnsOf(said)).toMatchObject([
+      {
+        ...{ query: 'Hello', text: 'Hi\n\nthere', state: 'done', callId: 'call-1', rating: 'up' },
+        madeFiles: [{ url: 'https://example.com/a' }],
+      },
+      { query: 'Bye', text: '', state: 'done' },
+    ])
+  })
+
+  test('end with the open question, whether or not the platform shows its message', () => {
+    const asked = [message('USER', 'Write it'), message('ASSISTANT', 'Send it?\n\n- Approve')]
+    expect(turnsOf(asked, PAUSE)).toMatchObject([{ query: 'Write it', pause: PAUSE }])
+    expect(turnsOf([message('USER', 'Write it')], PAUSE)).toMatchObject([
+      { query: 'Write it', text: 'Send it?', callId: 'call-2', pause: PAUSE },
+    ])
+    const before = [message('USER', 'Hello'), message('ASSISTANT', 'Hi')]
+    expect(turnsOf(before, PAUSE)).toMatchObject([
+      { query: 'Hello', pause: undefined },
+      { query: '', text: 'Send it?', pause: PAUSE },
+    ])
+  })
+
+  test('end with the turn that the page was reading, once', () => {
+    const unfinished = { ...EMPTY_TURN, id: 'own', query: 'Bye', callId: 'call-3', state: 'lost' as const }
+    const before = [message('USER', 'Hello'), message('ASSISTANT', 'Hi', { callId: 'call-1' })]
+    const ids = (...said: readonly ReturnType<typeof message>[]) =>
+      turnsOf([...before, ...said], undefined, unfinished).map(({ id }) => id)
+    expect(ids()).toEqual(['Hello', 'own'])
+    expect(ids(message('USER', 'Bye'))).toEqual(['Hello', 'own'])
+    expect(ids(message('USER', 'Bye'), message('ASSISTANT', 'Au', { callId: 'call-3' }))).toEqual([
+      'Hello',
+      'own',
+    ])
+  })
 })
 
-test('turns of this browser stay, and only those that were said elsewhere are added', () => {
-  const turn = (id: string, startedAtMs: number, more: object = {}) => ({
-    ...EMPTY_TURN,
-    ...{ id, startedAtMs, query: 'Yes?', text: 'Yes.' },
-    ...more,
+test('a question of GraphQL has the form of replies', () => {
+  const field = {
+    name: 'files',
+    label: null,
+    type: 'FILE_LIST' as const,
+    required: false,
+    options: [],
+    default: null,
+  }
+  const read = {
+    ...{ pauseId: 'call-2', question: 'Which?', expiresAt: null },
+    options: [{ optionId: 'ok', title: 'Approve' }],
+    fields: [field, { ...field, label: 'Days', type: 'NUMBER' as const, default: 3 }],
+  }
+  expect(pauseOf(read)).toEqual({
+    ...{ id: 'call-2', question: 'Which?', options: [{ id: 'ok', title: 'Approve' }] },
+    fields: [
+      { name: 'files', type: 'file-list', required: false, options: [] },
+      { name: 'files', label: 'Days', type: 'number', required: false, options: [], default: 3 },
+    ],
   })
-  const own = [turn('own', 1, { callId: 'call-1' }), turn('old', 3)]
-  const elsewhere = [
-    turn('same call', 1, { callId: 'call-1', query: 'with what was carried' }),
-    turn('another call', 2, { callId: 'call-2', query: 'Again?' }),
-    turn('same words as the old one', 3),
-  ]
-  expect(mergedTurns(own, elsewhere).map(({ id }) => id)).toEqual(['own', 'another call', 'old'])
 })

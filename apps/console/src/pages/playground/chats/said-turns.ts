@@ -1,24 +1,23 @@
-import type { ConversationFieldsFragment, ConversationMessagesQuery } from '../../../generated/graphql.ts'
+import type { Pause } from '@trunkline/sdk'
+import type { ConversationMessagesQuery, PauseFieldsFragment } from '../../../generated/graphql.ts'
 import { EMPTY_TURN, type Turn } from './turn.ts'
 
 type Messages = NonNullable<NonNullable<ConversationMessagesQuery['conversation']>['messages']>['nodes']
 
 const RATINGS = { UP: 'up', DOWN: 'down' } as const
 
-/** Each question of a conversation with what was answered. An answer whose question is not among the messages is left out. */
-export function turnsOf(
-  messages: Messages,
-  { conversationId, createdAt }: Pick<ConversationFieldsFragment, 'conversationId' | 'createdAt'>,
-): readonly Turn[] {
+/**
+ * Each question of a conversation with what was answered. An answer whose question is not among the messages is left out.
+ *
+ * @param pause the question of the agent that is open
+ * @param unfinished the turn whose reply was being read when the page was left
+ */
+export function turnsOf(messages: Messages, pause?: Pause, unfinished?: Turn): readonly Turn[] {
   const turns: Turn[] = []
-  // Turns are kept in the order of their times, which not every platform tells.
-  let startedAtMs = Date.parse(createdAt)
-  for (const { messageId: id, role, text, files, createdAt: at, callId, rating } of messages) {
+  for (const { messageId: id, role, text, files, callId, rating } of messages) {
     const turn = turns.at(-1)
-    startedAtMs = Math.max(at === null ? 0 : Date.parse(at), startedAtMs + 1)
     const named = files.map(({ url, name }) => ({ id: url, name: name ?? url, url }))
-    const asked = { ...EMPTY_TURN, id, conversationId, query: text, files: named, startedAtMs }
-    if (role === 'USER') turns.push({ ...asked, state: 'done' })
+    if (role === 'USER') turns.push({ ...EMPTY_TURN, id, query: text, files: named, state: 'done' })
     else if (turn !== undefined)
       turns[turns.length - 1] = {
         ...turn,
@@ -28,15 +27,34 @@ export function turnsOf(
         madeFiles: named.map(({ url, name }) => ({ type: 'document', url, name })),
       }
   }
+  if (unfinished !== undefined) {
+    const last = turns.at(-1)
+    // The platform may have its question already.
+    if (last?.callId === undefined ? last?.query === unfinished.query : last.callId === unfinished.callId)
+      turns.pop()
+    turns.push(unfinished)
+  } else if (pause !== undefined) {
+    const last = turns.at(-1)
+    // Not every platform shows the message at which a run waits, or its question.
+    const isLast = last?.callId === pause.id || last?.text === '' || last?.text.includes(pause.question)
+    const asking = (isLast && turns.pop()) || { ...EMPTY_TURN, id: pause.id }
+    turns.push({ ...asking, state: 'done', text: asking.text || pause.question, callId: pause.id, pause })
+  }
   return turns
 }
 
-/** The turns that this browser has, with the steps of each, and those that were said elsewhere. */
-export function mergedTurns(own: readonly Turn[], said: readonly Turn[]): readonly Turn[] {
-  const isSame = (one: Turn, other: Turn) =>
-    one.callId !== undefined && other.callId !== undefined
-      ? one.callId === other.callId
-      : one.query === other.query && one.text === other.text
-  const unseen = said.filter((turn) => !own.some((known) => isSame(known, turn)))
-  return [...own, ...unseen].sort((one, other) => one.startedAtMs - other.startedAtMs)
+/** A question as replies have it. */
+export function pauseOf({ pauseId, question, options, fields, expiresAt }: PauseFieldsFragment): Pause {
+  return {
+    id: pauseId,
+    question,
+    options: options.map(({ optionId: id, title }) => ({ id, title })),
+    fields: fields.map(({ label, type, default: preset, ...field }) => ({
+      ...field,
+      type: type.toLowerCase().replace('_', '-'),
+      ...(label !== null && { label }),
+      ...(preset !== null && { default: preset }),
+    })) as Pause['fields'],
+    ...(expiresAt !== null && { expires_at: expiresAt }),
+  }
 }

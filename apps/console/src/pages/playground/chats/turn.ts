@@ -1,5 +1,4 @@
 import type { DetailEvent, Pause, PauseAnswer, ReplyFile, TokenUsage } from '@trunkline/sdk'
-import type { Exchange } from '../frames/exchange.ts'
 
 export interface SentFile {
   readonly id: string
@@ -26,18 +25,11 @@ export type TurnState =
 
 /** A message and what has come back so far. */
 export interface Turn {
-  /** Random, so that two tabs may add turns to one chat. */
   readonly id: string
   readonly query: string
   readonly files: readonly SentFile[]
   /** What is sent in place of the query, where the message answers the question of a reply before it. */
   readonly answer: PauseAnswer | undefined
-  /** The conversation at the gateway. A chat goes on in another one where an answer was requested again. */
-  readonly conversationId: string
-  /** The messages before, as they were sent ahead of the question where it began another conversation; otherwise empty. */
-  readonly carried: string
-  /** The answers that this one has replaced, the oldest first. */
-  readonly earlierAnswers: readonly string[]
   /** The name of the call at the gateway, with which it is resumed. Undefined where the gateway keeps no replies. */
   readonly idempotencyKey: string | undefined
   readonly state: TurnState
@@ -49,10 +41,6 @@ export interface Turn {
   readonly wasAway: boolean
   readonly text: string
   readonly details: readonly DetailEvent[]
-  /** The reply as it was sent, line by line. */
-  readonly frames: string
-  /** The headers of the requests that were made for it, the newest last. */
-  readonly exchanges: readonly Exchange[]
   readonly requestId: string | undefined
   readonly callId: string | undefined
   readonly usage: TokenUsage | undefined
@@ -79,9 +67,6 @@ export const EMPTY_TURN: Turn = {
   query: '',
   files: [],
   answer: undefined,
-  conversationId: '',
-  carried: '',
-  earlierAnswers: [],
   idempotencyKey: undefined,
   state: 'waiting',
   isReconnecting: false,
@@ -89,8 +74,6 @@ export const EMPTY_TURN: Turn = {
   wasAway: false,
   text: '',
   details: [],
-  frames: '',
-  exchanges: [],
   requestId: undefined,
   callId: undefined,
   usage: undefined,
@@ -108,10 +91,4 @@ export const EMPTY_TURN: Turn = {
 
 export function isRunning({ state }: Turn): boolean {
   return state === 'waiting' || state === 'streaming'
-}
-
-/** What is sent to the agent: the question, after the messages before it where they are carried along. */
-export function sentQuery({ carried, query, answer }: Turn): string {
-  if (answer !== undefined) return ''
-  return carried === '' ? query : `${carried}\n\nUser: ${query}`
 }

@@ -2,7 +2,6 @@ import { Paperclip, SendHorizontal, Square } from 'lucide-react'
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { useTranslations } from 'use-intl'
 import { Button, IconButton } from '../../../ui/button.tsx'
-import type { ChatsOfUser } from '../chats/chats-of-user.ts'
 import type { SentFile } from '../chats/turn.ts'
 import { AttachmentList } from './attachment-list.tsx'
 import styles from './composer.module.css'
@@ -10,9 +9,6 @@ import type { Attachments } from './use-attachments.ts'
 
 interface ComposerProps {
   readonly agentName: string
-  readonly chats: ChatsOfUser
-  /** The name of what is written and not sent yet. */
-  readonly draftName: string
   /** Whether nothing was sent in the chat. */
   readonly isNew: boolean
   /** Absent where the agent takes no files. */
@@ -27,10 +23,10 @@ interface ComposerProps {
 
 /** Where a message is written. Enter sends it, Shift and Enter begin a new line. */
 export function Composer(props: ComposerProps) {
-  const { agentName, chats, draftName, isNew, attachments, isRunning, isLocked, onSend, onStop } = props
+  const { agentName, isNew, attachments, isRunning, isLocked, onSend, onStop } = props
   const t = useTranslations('playground')
   // Not in the page: each key would draw all messages again.
-  const [draft, setDraft] = useDraft(chats, draftName)
+  const [draft, setDraft] = useState('')
   const area = useRef<HTMLTextAreaElement>(null)
   const wasNew = useRef(isNew)
   useEffect(() => {
@@ -121,21 +117,4 @@ function AttachButton({ onFiles }: { onFiles(files: Iterable<File>): void }) {
       </IconButton>
     </>
   )
-}
-
-/** What is written but not sent, of each chat its own. It is kept as the chats are. */
-function useDraft(
-  chats: ChatsOfUser,
-  name: string,
-): readonly [string, (change: string | ((before: string) => string)) => void] {
-  const [draft, setDraft] = useState({ name, text: chats.draft(name).text })
-  const text = draft.name === name ? draft.text : chats.draft(name).text
-  return [
-    text,
-    (change) => {
-      const changed = typeof change === 'string' ? change : change(chats.draft(name).text)
-      setDraft({ name, text: changed })
-      chats.setDraft(name, { text: changed })
-    },
-  ]
 }

@@ -1,7 +1,6 @@
 import { AbortError } from '@trunkline/sdk'
-import { useEffect, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 import { useSession } from '../../../session/use-session.ts'
-import type { ChatsOfUser } from '../chats/chats-of-user.ts'
 import type { PlaygroundKey } from '../chats/playground-key.ts'
 import type { SentFile } from '../chats/turn.ts'
 import { uploadClient, uploadFile } from './upload-file.ts'
@@ -10,7 +9,7 @@ import { uploadClient, uploadFile } from './upload-file.ts'
 export interface Attachment {
   readonly number: number
   readonly name: string
-  /** Undefined where a page before this one has uploaded it. */
+  /** Undefined in a message that was given back. */
   readonly size: number | undefined
   /** Between 0 and 1. */
   readonly progress: number
@@ -21,18 +20,12 @@ export interface Attachment {
 export type Attachments = ReturnType<typeof useAttachments>
 
 /**
- * Files are uploaded when they are chosen, and deleted at the gateway when they are removed again. Those that are uploaded and not sent
- * yet are kept as drafts are.
+ * Files are uploaded when they are chosen, and deleted at the gateway when they are removed again.
  */
-export function useAttachments(agent: string, key: PlaygroundKey, chats: ChatsOfUser) {
+export function useAttachments(agent: string, key: PlaygroundKey) {
   const { username } = useSession()
-  const draftName = `files ${agent}`
-  const [list, setList] = useState<readonly Attachment[]>(() => chats.draft(draftName).files.map(uploaded))
-  const lastNumber = useRef(list.length)
-  useEffect(() => {
-    const files = list.flatMap(({ upload }) => upload ?? [])
-    if (files.length > 0 || chats.draft(draftName).files.length > 0) chats.setDraft(draftName, { files })
-  }, [chats, draftName, list])
+  const [list, setList] = useState<readonly Attachment[]>([])
+  const lastNumber = useRef(0)
   const running = useRef(new Map<number, AbortController>())
 
   const change = (number: number, part: Partial<Attachment>) =>

@@ -6,7 +6,7 @@ import { useSession } from '../../../session/use-session.ts'
 import { Button } from '../../../ui/button.tsx'
 import { CheckField, SelectField, TextArea, TextField } from '../../../ui/fields/field.tsx'
 import { ErrorNotice } from '../../../ui/notice.tsx'
-import { keyOf } from '../chats/chats.ts'
+import { keyOf } from '../chats/open-chats.ts'
 import { uploadFile } from '../composer/upload-file.ts'
 import styles from './pause.module.css'
 

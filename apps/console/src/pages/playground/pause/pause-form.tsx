@@ -55,7 +55,7 @@ export function PauseForm({ turn, pause, session, isBusy }: PauseFormProps) {
         <PauseFieldControl
           key={field.name}
           field={field}
-          agent={session.agent}
+          agent={session.place.agent}
           value={values[field.name] ?? ''}
           disabled={isLocked}
           error={mistakeOf(answerError, field.name)}

@@ -1,21 +1,21 @@
 import { CodeTabs } from '../../../code/code-tabs.tsx'
 import { chatSnippets, KEY_PLACEHOLDER } from '../../../code/snippets.ts'
-import { sentQuery, type Turn } from '../chats/turn.ts'
+import type { ChatPlace } from '../chats/chat-session.ts'
+import type { Turn } from '../chats/turn.ts'
 
 interface SnippetChoiceProps {
   readonly turn: Turn
-  readonly agent: string
-  readonly app: string
+  readonly place: ChatPlace
 }
 
 /** The same message in the same conversation, for other programs. The key of the playground is its own. */
-export function SnippetChoice({ turn, agent, app }: SnippetChoiceProps) {
+export function SnippetChoice({ turn, place }: SnippetChoiceProps) {
   const snippets = chatSnippets({
     baseURL: location.origin,
-    agent,
-    app,
-    conversationId: turn.conversationId,
-    query: sentQuery(turn),
+    agent: place.agent,
+    app: place.app,
+    conversationId: place.conversationId,
+    query: turn.answer === undefined ? turn.query : '',
     answer: turn.answer,
     files: turn.files.map(({ url }) => url),
     detail: true,

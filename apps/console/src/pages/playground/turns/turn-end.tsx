@@ -11,15 +11,13 @@ interface TurnEndProps {
   readonly session: ChatSession
   /** Whether no other message came after it. */
   readonly isLast: boolean
-  /** Whether another tab is reading the reply. */
-  readonly isElsewhere: boolean
   readonly mayMakeKeys: boolean
 }
 
 const ICONS = { interrupted: Unplug, unread: CirclePause, missing: SearchX, gone: CloudOff } as const
 
 /** How a reply has ended, unless it is complete, and what can be done about it. */
-export function TurnEnd({ turn, session, isLast, isElsewhere, mayMakeKeys }: TurnEndProps) {
+export function TurnEnd({ turn, session, isLast, mayMakeKeys }: TurnEndProps) {
   const t = useTranslations('playground')
   const { state, error } = turn
   const askAgain = () => void session.askAgain(turn)
@@ -30,7 +28,6 @@ export function TurnEnd({ turn, session, isLast, isElsewhere, mayMakeKeys }: Tur
       return <ErrorNotice error={error} retry={askAgain} />
     case 'lost':
       if (error !== undefined) return <ErrorNotice error={error} retry={() => void session.tryAgain(turn)} />
-      if (isElsewhere) return <p className={styles.note}>{t('elsewhere')}</p>
       return <p className={styles.note}>{t(mayMakeKeys ? 'reconnecting' : 'pasteToResume')}</p>
     case 'interrupted':
     case 'unread':

@@ -1,5 +1,5 @@
 import { pauseContext, type StoredSecrets } from '#core/accounts/auth/stored-secrets.ts'
-import type { Pause } from '#core/agents/pause.ts'
+import { type OfferedPause, offeredPause, type Pause } from '#core/agents/pause.ts'
 import type { Residence } from '#core/calls/routing/residence.ts'
 import type { Sql } from '#core/database/database.ts'
 import { sweepUnanswered } from './unanswered-pauses.ts'
@@ -27,6 +27,14 @@ export interface OpenPause {
   readonly kept: KeptPause | undefined
 }
 
+/** A row of the table, as far as its question is in it. */
+export interface StoredPause {
+  readonly id: string
+  /** Whether the content is encrypted. */
+  readonly sealed: boolean
+  readonly content: string
+}
+
 /** Whose pause it is. */
 export interface PauseHolder {
   /** The call that has paused. */
@@ -49,6 +57,8 @@ export interface Pauses {
   keep(holder: PauseHolder, kept: KeptPause): Promise<void>
   /** The pause with this id, which an admission has met; undefined if it is not open any more. */
   find(id: string): Promise<OpenPause | undefined>
+  /** What its user may see of a row; undefined if it was encrypted with a key that is not known any more. */
+  offered(row: StoredPause): OfferedPause | undefined
   /** Ends the claim of a call: the pause is open again, or over. */
   endClaim(callId: string, as: 'open' | 'over'): Promise<void>
   /** Removes a pause that can no longer be answered. */
@@ -67,9 +77,9 @@ export interface PausesDeps {
 }
 
 export function createPauses({ sql, secrets, retentionDays }: PausesDeps): Pauses {
-  function keptIn(stored: { sealed: boolean; secret: string }, id: string): KeptPause | undefined {
+  function keptIn({ id, sealed, content }: StoredPause): KeptPause | undefined {
     try {
-      return JSON.parse(secrets.open(stored, pauseContext(id)).text) as KeptPause
+      return JSON.parse(secrets.open({ sealed, secret: content }, pauseContext(id)).text) as KeptPause
     } catch {
       return undefined
     }
@@ -96,7 +106,11 @@ export function createPauses({ sql, secrets, retentionDays }: PausesDeps): Pause
       const [row] = await sql.query<PauseRow>(FIND, [id])
       if (row === undefined) return undefined
       const { sealed, content, ...open } = row
-      return { ...open, kept: keptIn({ sealed, secret: content }, id) }
+      return { ...open, kept: keptIn({ id, sealed, content }) }
+    },
+    offered(row) {
+      const first = keptIn(row)?.pauses[0]
+      return first && offeredPause(row.id, first)
     },
     async endClaim(callId, as) {
       await sql.query(as === 'open' ? REOPEN : CLOSE, [callId])
@@ -111,10 +125,7 @@ export function createPauses({ sql, secrets, retentionDays }: PausesDeps): Pause
   }
 }
 
-interface PauseRow extends Omit<OpenPause, 'kept'> {
-  readonly sealed: boolean
-  readonly content: string
-}
+type PauseRow = Omit<OpenPause, 'kept'> & StoredPause
 
 const FIND = `
 SELECT id, conversation, deployment, state, sealed, content, coalesce(expires_at <= clock_timestamp(), false) AS "isExpired"

@@ -68,6 +68,8 @@ const PauseField = builder.objectRef<Field>('PauseField').implement({
   }),
 })
 
+export const OPEN_QUESTION = 'The open question at which the run waits for its user.'
+
 export const Pause = builder.objectRef<OfferedPause>('Pause').implement({
   description:
     'The run waits for the user. The next chat in the same conversation is the answer, by its `query` or by `answer`.',
