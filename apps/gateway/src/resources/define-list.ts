@@ -1,8 +1,7 @@
 import Type, { type TProperties, type TSchema } from 'typebox'
 import type { ExportedList } from '#core/reports/audit-log/audit-log.ts'
 import { oneOf } from '#http/response/schemas.ts'
-import type { Resource } from './define-resource.ts'
-import { type Fields, snake } from './fields.ts'
+import { type Fields, type Resource, snake } from './resource.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 /** A condition of a list, by core's name for it. */

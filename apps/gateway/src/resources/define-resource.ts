@@ -1,22 +1,8 @@
-import Type, { type TObject, type TProperties, type TSchema } from 'typebox'
+import Type, { type TProperties, type TSchema } from 'typebox'
 import { isObject, type JsonObject, parseJson } from '#core/base/values/json.ts'
 import * as schemas from '#http/response/schemas.ts'
-import { type Field, type Fields, type RecordOf, snake } from './fields.ts'
+import { type Field, type Fields, type RecordOf, type Resource, snake } from './resource.ts'
 import { meaningsOf } from './vocabulary.ts'
-
-/** A resource, or an object within one, as every face has it. `Row` is what core gives. */
-export interface Resource<in Row, Of extends Fields = Fields> {
-  /** Its name in GraphQL and, if it is a component, in `openapi.json`. */
-  readonly name: string
-  readonly description: string
-  readonly fields: Of
-  /** The schema of its record in `openapi.json`. */
-  readonly schema: TObject & { readonly $id?: string }
-  /** The names of the fields in a record, in their order: the header of the CSV. */
-  readonly columns: readonly string[]
-  /** A row as REST and the command line write it. */
-  record(row: Row): RecordOf<Of>
-}
 
 /** Each field is one of the row. */
 type FieldsOf<Row, Of> = { readonly [Name in keyof Of]: Name extends keyof Row ? Field : never }

@@ -1,54 +1,5 @@
-import type { Resource } from './define-resource.ts'
+import type { Field, Fields, Kind, RecordOf, Resource } from './resource.ts'
 import type { Vocabulary } from './vocabulary.ts'
-
-/** What a field is, on every face. An id that leads to an object is written `keyId` and `key` in GraphQL, `key_id` in REST. */
-export type Kind =
-  | 'id'
-  | 'text'
-  | 'words'
-  | 'integer'
-  | 'large'
-  | 'time'
-  | 'flag'
-  | 'json'
-  | 'texts'
-  | 'key'
-  | 'user'
-  | 'agent'
-  | 'name'
-  | 'object'
-  | 'objects'
-
-/** A field of a resource. `Value` is what REST and the command line write. */
-export interface Field<Value = unknown> {
-  readonly kind: Kind
-  readonly description: string
-  readonly isNullable: boolean
-  /** What GraphQL says of the object to which an id leads. */
-  readonly object?: string
-  /** The words that a text has, as far as this version knows. */
-  readonly known?: readonly string[]
-  readonly vocabulary?: Vocabulary
-  readonly minimum?: number
-  readonly of?: Resource<never>
-  /** For the compiler alone. */
-  readonly value?: Value
-}
-
-export type Fields = Readonly<Record<string, Field>>
-
-type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
-  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Snake<Rest>}`
-  : ''
-
-/** An object as REST and the command line write it. */
-export type RecordOf<Of extends Fields> = {
-  [Name in keyof Of & string as Snake<Name>]: Of[Name] extends Field<infer Value> ? Value : never
-}
-
-export function snake(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-}
 
 function field<Value>(kind: Kind, description: string, more: Partial<Field> = {}): Field<Value> {
   return { kind, description, isNullable: false, ...(more as Partial<Field<Value>>) }

@@ -21,7 +21,7 @@ import {
   success,
 } from '#http/response/schemas.ts'
 import { conditionParameters, conditionsIn, type ListDefinition } from '#resources/define-list.ts'
-import type { Fields } from '#resources/fields.ts'
+import type { Fields } from '#resources/resource.ts'
 import { csvOr, Format, range, requireFormat } from './csv-lists.ts'
 
 interface ListParts<Row extends { readonly cursor: string }, Input> {

@@ -6,10 +6,10 @@ import type { Principal } from '#core/requests/principal.ts'
 import type { Services } from '#core/services/services.ts'
 import { type OperationPlace, readCredential } from '../context.ts'
 import { parseDocument } from '../mistakes/parse-document.ts'
-import { rootFieldsOf } from '../serving/root-fields.ts'
 import { closedProblem, isShortLogin, unknownSender } from './closed-door.ts'
 import { excessOf, measureDocument } from './document-size.ts'
 import { type RequestParams, requireQuery } from './request-params.ts'
+import { rootFieldsOf } from './root-fields.ts'
 
 export interface AdmissionDeps {
   readonly services: Pick<Services, 'authentication' | 'refusedDocuments'>

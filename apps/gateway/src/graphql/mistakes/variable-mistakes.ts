@@ -1,6 +1,7 @@
 import {
   BREAK,
   type DocumentNode,
+  type GraphQLSchema,
   isInputType,
   Kind,
   type OperationDefinitionNode,
@@ -11,8 +12,15 @@ import {
 import type { FieldPath } from '#core/base/values/field-path.ts'
 import { MISTAKES_MAX, type Mistake, Problem } from '#core/errors/errors.ts'
 import { callerName } from '#core/requests/input/caller-name.ts'
-import type { Operation } from '../serving/operation-limits.ts'
 import { inputMistakes, Literal } from './input-mistakes.ts'
+
+/** An operation that is about to run. */
+export interface Operation {
+  readonly schema: GraphQLSchema
+  readonly document: DocumentNode
+  readonly operation: OperationDefinitionNode
+  readonly variables: Readonly<Record<string, unknown>>
+}
 
 /**
  * Requires that the variables with which a valid operation is called have its types.

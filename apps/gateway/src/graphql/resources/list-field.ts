@@ -1,7 +1,7 @@
 import type { RecordList } from '#core/reports/record-list.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
 import type { Condition, Conditions, ListDefinition, RangeTexts } from '#resources/define-list.ts'
-import type { Fields } from '#resources/fields.ts'
+import type { Fields } from '#resources/resource.ts'
 import { builder } from '../builder.ts'
 import { callerOf, type GraphqlContext } from '../context.ts'
 import { vocabularyEnum } from '../enum-of.ts'

@@ -1,21 +1,19 @@
 import {
-  type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLField,
   type GraphQLObjectType,
-  type GraphQLSchema,
   getNamedType,
   isInterfaceType,
   isObjectType,
   Kind,
-  type OperationDefinitionNode,
   OperationTypeNode,
   type SelectionNode,
   type SelectionSetNode,
   valueFromASTUntyped,
 } from 'graphql'
 import { fail } from '#core/errors/errors.ts'
+import type { Operation } from '../mistakes/variable-mistakes.ts'
 import { type Multiplied, multiply, readsList, type Variables } from './cost.ts'
 
 /**
@@ -32,13 +30,6 @@ export const OPERATION_LIMITS = {
 } as const
 
 export type OperationLimits = Readonly<Record<keyof typeof OPERATION_LIMITS, number>>
-
-export interface Operation {
-  readonly schema: GraphQLSchema
-  readonly document: DocumentNode
-  readonly operation: OperationDefinitionNode
-  readonly variables: Variables
-}
 
 /**
  * Refuses an operation that asks for too much, before anything of it runs. The walk stops at the first limit, so that

@@ -2,8 +2,8 @@ import type { FastifyBaseLogger } from 'fastify'
 import { type ExecutionResult, getOperationAST, type OperationDefinitionNode } from 'graphql'
 import { isAsyncIterable, type Plugin } from 'graphql-yoga'
 import { AsyncQueue } from '#core/base/async/async-queue.ts'
+import { type Executed, rootFieldsOf } from '../admission/root-fields.ts'
 import type { GraphqlContext } from '../context.ts'
-import { type Executed, rootFieldsOf } from './root-fields.ts'
 
 /** What the metrics count. */
 export interface GraphqlObserver {

@@ -2,10 +2,10 @@ import type { ExecutionResult, GraphQLError } from 'graphql'
 import { handleStreamOrSingleExecutionResult, isAsyncIterable, type Plugin } from 'graphql-yoga'
 import type { Services } from '#core/services/services.ts'
 import type { FaultLog } from '#http/response/fault-log.ts'
+import type { Executed } from '../admission/root-fields.ts'
 import type { GraphqlContext, OperationPlace } from '../context.ts'
 import { nameRequest, problemBehind, toGraphqlError } from '../errors.ts'
 import { recordRefusals } from './record-refusals.ts'
-import type { Executed } from './root-fields.ts'
 
 /**
  * Gives every error of a result its code, its status and the id of its request, also in mid-stream. Logs the faults of the gateway,

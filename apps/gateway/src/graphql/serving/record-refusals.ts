@@ -3,9 +3,9 @@ import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts
 import { ERRORS, type ErrorReason, Problem } from '#core/errors/errors.ts'
 import type { Services } from '#core/services/services.ts'
 import { recordRefusal } from '#http/response/refusals.ts'
+import { type Executed, rootFieldsOf } from '../admission/root-fields.ts'
 import { type OperationPlace, readCredential } from '../context.ts'
 import { problemBehind } from '../errors.ts'
-import { type Executed, rootFieldsOf } from './root-fields.ts'
 
 /**
  * Records that errors of a result refuse their request. An operation may have many errors; the first one counts. What is refused
