@@ -153,8 +153,8 @@ describe.runIf(HAS_BROWSER)('conversations in the console', () => {
     const { token, api } = console.system
     const said = async () => {
       const { body } = await api.call('GET', `/api/v1/conversations/${id}/messages`, { token })
-      return (body.data.items as { role: string; feedback: string | null }[]).map(
-        ({ role, feedback }) => `${role} ${feedback}`,
+      return (body.data.items as { role: string; rating: string | null }[]).map(
+        ({ role, rating }) => `${role} ${rating}`,
       )
     }
     await expect.poll(said).toEqual(['user null', 'assistant null', 'user null', 'assistant up'])

@@ -137,7 +137,7 @@ describe.runIf(server).each(AGENTS)('the conversations of %s', (agent) => {
     expect(history).toMatchObject({ has_more: false, complete: true })
     const said = history.items.filter(({ role }: { role: string }) => role === 'user')
     expect(said.map(({ text }: { text: string }) => text)).toEqual(['Hello 5', 'And once more'])
-    expect(history.items.at(-1)).toMatchObject({ role: 'assistant', call_id: callId, feedback: null })
+    expect(history.items.at(-1)).toMatchObject({ role: 'assistant', call_id: callId, rating: null })
     const newest = (await get(`/${id}/messages?limit=2`)).body.data
     expect(newest.items).toEqual(history.items.slice(-2))
     expect(newest.has_more).toBe(true)
@@ -164,7 +164,7 @@ describe.runIf(server).each(AGENTS)('the conversations of %s', (agent) => {
     })
     expect((await get(`/${id}/messages`)).body.data.items.at(-1)).toMatchObject({
       call_id: callId,
-      feedback: 'up',
+      rating: 'up',
     })
 
     const deleted = await api.call('DELETE', `/api/v1/conversations/${id}`, { token: key })

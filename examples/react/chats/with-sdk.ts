@@ -11,7 +11,7 @@ export function chatsWithSdk(apiKey: string, agent: string): Chats {
     },
     async messages(id, before) {
       const page = await client.conversations.messages(id, { limit: 20, ...(before && { before }) })
-      const messages = page.items.map(({ id, role, text, call_id: callId, feedback: rating }) => {
+      const messages = page.items.map(({ id, role, text, call_id: callId, rating }) => {
         return { id, role, text, callId, rating }
       })
       return { messages, before: page.before }

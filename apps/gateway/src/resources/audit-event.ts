@@ -88,7 +88,7 @@ export function storedAuditRecord(event: AuditEvent) {
   return { ...AUDIT_EVENT.record(event), before: event.before, after: event.after }
 }
 
-export const AUDIT_EVENTS: ListDefinition<AuditEvent> = {
+export const AUDIT_EVENTS = {
   of: AUDIT_EVENT,
   path: 'audit',
   operationId: 'listAuditEvents',
@@ -105,4 +105,4 @@ export const AUDIT_EVENTS: ListDefinition<AuditEvent> = {
     requestId: byText('Only events of the request with this id.', 128),
   },
   range: rangeOf('events'),
-}
+} satisfies ListDefinition<AuditEvent>

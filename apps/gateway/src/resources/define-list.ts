@@ -6,7 +6,7 @@ import type { Vocabulary } from './vocabulary.ts'
 
 /** A condition of a list, by core's name for it. */
 export interface Condition {
-  readonly kind: 'id' | 'text' | 'words' | 'agent'
+  readonly kind: 'id' | 'text' | 'words' | 'name'
   readonly description: string
   readonly maxLength: number
   readonly vocabulary?: Vocabulary
@@ -26,9 +26,9 @@ export const byText = (description: string, maxLength: number): Condition => ({
   description,
   maxLength,
 })
-/** By the id of an agent, which REST names by the word alone, and GraphQL with `Id`. */
-export const byAgent = (description: string, maxLength: number): Condition => ({
-  kind: 'agent',
+/** By an id that REST names by the word alone, and GraphQL with `Id`. */
+export const byName = (description: string, maxLength: number): Condition => ({
+  kind: 'name',
   description,
   maxLength,
 })
@@ -52,7 +52,7 @@ export function rangeOf(what: string): RangeTexts {
   }
 }
 
-/** A list of a resource that is only added to: newest first, in pages that go forwards, and as one CSV. */
+/** A list of a resource, in pages that go forwards, and as one CSV. */
 export interface ListDefinition<Row = never, Of extends Fields = Fields> {
   readonly of: Resource<Row, Of>
   /** The last part of the path; also the tag, the name of the CSV, and the list in the audit log. */
@@ -61,7 +61,8 @@ export interface ListDefinition<Row = never, Of extends Fields = Fields> {
   readonly summary: string
   readonly description: string
   readonly conditions: Conditions
-  readonly range: RangeTexts
+  /** What is said of its range of times; a list in another order has none. */
+  readonly range?: RangeTexts
 }
 
 /** The conditions as parameters of a query. */

@@ -2,7 +2,7 @@ import type { RefusalCount } from '#core/reports/refusals/refusal-counts.ts'
 import { COUNT_SPANS } from '#core/reports/refusals/refusal-counts-query.ts'
 import type { Refusal } from '#core/reports/refusals/refusals.ts'
 import { CALL_FACE } from './call-words.ts'
-import { byAgent, byId, byText, type ListDefinition, type RangeTexts, rangeOf } from './define-list.ts'
+import { byId, byName, byText, type ListDefinition, type RangeTexts, rangeOf } from './define-list.ts'
 import { defineResource } from './define-resource.ts'
 import { agent, id, integer, key, large, nullable, text, time, user, words } from './fields.ts'
 import { closed } from './vocabulary.ts'
@@ -102,7 +102,7 @@ export function visibleRefusals(permission: string): string {
 export const COUNT_CONDITIONS = {
   keyId: byId('Only requests with the API key with this id.'),
   ownerId: byId('Only requests with the API keys and access tokens of the user with this id.'),
-  agent: byAgent(
+  agent: byName(
     'Only requests for this agent, such as `fastgpt`, which must be configured or have been called before; an empty text stands for requests that named none, and `other` for those that named one that is not configured.',
     32,
   ),
@@ -138,7 +138,7 @@ export const COUNT_SPAN = closed(
 export const PER =
   'The length of the buckets. Without `from`, the last hour is counted by the minute, the last day by the hour, or the last 30 days by the day; a range by the minute may be a day long.'
 
-export const REFUSALS: ListDefinition<Refusal> = {
+export const REFUSALS = {
   of: REFUSAL,
   path: 'refusals',
   operationId: 'listRefusals',
@@ -149,4 +149,4 @@ export const REFUSALS: ListDefinition<Refusal> = {
     requestId: byText('Only refusals of the request with this id.', 128),
   },
   range: rangeOf('requests refused'),
-}
+} satisfies ListDefinition<Refusal>

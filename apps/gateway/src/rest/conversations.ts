@@ -1,5 +1,5 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { CONVERSATION_ORDERS } from '#core/conversations/conversation-filter.ts'
 import {
@@ -7,13 +7,9 @@ import {
   HISTORY_ITEMS_DEFAULT,
   HISTORY_ITEMS_MAX,
 } from '#core/conversations/conversation-history.ts'
-import type { Conversation } from '#core/conversations/conversation-rows.ts'
 import { checkName, NAME_LENGTH_MAX } from '#core/conversations/conversations.ts'
 import { FEEDBACK_LENGTH_MAX, RATINGS } from '#core/conversations/rate-call.ts'
 import { positionOf } from '#core/lists/list-order.ts'
-import { SEARCH_LENGTH_MAX } from '#core/lists/search.ts'
-import { allOf } from '#core/requests/input/all-of.ts'
-import { readOrderedPage } from '#core/requests/input/pagination.ts'
 import type { Services } from '#core/services/services.ts'
 import { CONVERSATION_DESCRIPTIONS } from '#http/descriptions/conversation-descriptions.ts'
 import { ANY_PROBLEMS, anyCredential, callerOf } from '#http/guards/credentials.ts'
@@ -22,79 +18,42 @@ import { abortedWith } from '#http/request/aborted-with.ts'
 import { bodySchema, recordFields } from '#http/request/body-schema.ts'
 import type { SoundRequest } from '#http/request/validation.ts'
 import { BODY_PROBLEMS } from '#http/response/body-problems.ts'
-import { type Cell, sendCsv } from '#http/response/csv.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
 import { LIMIT_HEADERS } from '#http/response/response-headers.ts'
-import {
-  envelope,
-  listQuery,
-  nullable,
-  oneOf,
-  PageQuery,
-  page,
-  pageRecord,
-  problems,
-  ref,
-  success,
-  uuid,
-} from '#http/response/schemas.ts'
-import {
-  ConversationMessagesSchema,
-  ConversationSchema,
-  conversationRecord,
-  messagesRecord,
-} from './conversation-record.ts'
-import { csvOr, Format, requireFormat } from './csv-lists.ts'
+import { envelope, listQuery, nullable, oneOf, problems, ref, success, uuid } from '#http/response/schemas.ts'
+import { CONVERSATION, CONVERSATIONS, VISIBLE_CONVERSATIONS } from '#resources/conversation.ts'
+import { ConversationMessagesSchema, messagesRecord } from '#resources/conversation-messages.ts'
+import { listRoute } from './list-route.ts'
 
 /** Conversations, their messages, and what their users think of the answers. */
 export function conversationRoutes(
   app: FastifyInstance,
   services: Pick<Services, 'conversations' | 'audit' | 'authentication' | 'reads'>,
 ): void {
-  const { conversations, audit } = services
+  const { conversations } = services
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
   const onRequest = anyCredential(services)
   const reads = smallRead(services)
-  app.addSchema(ConversationSchema)
   app.addSchema(ConversationMessagesSchema)
   app.addSchema(RenameConversationSchema)
   app.addSchema(RateCallSchema)
 
-  const judgeList = (request: FastifyRequest, { query }: SoundRequest) => {
-    const parameters = (query ?? {}) as ListParameters
-    const { cursor } = parameters
-    allOf({
-      format: () => requireFormat(request),
-      cursor: () => cursor && positionOf('last_activity_at', CONVERSATION_ORDERS.last_activity_at, cursor),
-      filter: () => conversations.check(callerOf(request), filterOf(parameters)),
-    })
-  }
-  const listing = {
-    schema: listSchema,
+  listRoute(app, services, CONVERSATIONS, {
+    list: {
+      list: (caller, filter, page, _onLimit, signal) =>
+        conversations.list(caller, { ...page, signal }, filter),
+      export: conversations.export,
+    },
     onRequest,
-    config: { judge: judgeList },
-    ...reads,
-  }
-  routes.get('/api/v1/conversations', listing, async (request, reply) => {
-    requireFormat(request)
-    const { format, limit, cursor } = request.query
-    const caller = callerOf(request)
-    const filter = filterOf(request.query)
-    const signal = abortedWith(reply)
-    if (format === 'csv') {
-      const rows = await conversations.export(caller, filter, showLimit(reply), signal)
-      await audit.exported(caller, 'conversations', request.query)
-      return sendCsv(reply, 'conversations', Object.keys(ConversationSchema.properties), csvRows(rows))
-    }
-    const found = await readOrderedPage({ limit, cursor }, (position) =>
-      conversations.list(caller, { ...position, signal }, filter),
-    )
-    return success(pageRecord(found, conversationRecord))
+    bounds: reads,
+    reasons: [...PROBLEMS, 'user_not_found'],
+    checkCursor: (cursor) => positionOf('last_activity_at', CONVERSATION_ORDERS.last_activity_at, cursor),
+    check: (filter, caller) => conversations.check(caller, filter),
   })
 
   const getting = { schema: getSchema, onRequest, ...reads }
   routes.get('/api/v1/conversations/:id', getting, async (request) =>
-    success(conversationRecord(await conversations.find(callerOf(request), request.params.id))),
+    success(CONVERSATION.record(await conversations.find(callerOf(request), request.params.id))),
   )
 
   const reading = { schema: messagesSchema, onRequest, ...reads }
@@ -123,7 +82,7 @@ export function conversationRoutes(
       request.body.name,
       showLimit(reply),
     )
-    return success({ ...conversationRecord(conversation), passed_on: passedOn })
+    return success({ ...CONVERSATION.record(conversation), passed_on: passedOn })
   })
 
   routes.delete('/api/v1/conversations/:id', { schema: deleteSchema, onRequest }, async (request, reply) => {
@@ -150,24 +109,13 @@ export function conversationRoutes(
   )
 }
 
-async function* csvRows(conversations: AsyncIterable<Conversation>): AsyncGenerator<Cell[]> {
-  for await (const conversation of conversations) yield Object.values(conversationRecord(conversation))
-}
-
-type ListParameters = Static<typeof listSchema.querystring>
-
-function filterOf({ agent, app, end_user, conversation, search, owner_id }: ListParameters) {
-  return { agent, app, endUser: end_user, conversation, search, ownerId: owner_id }
-}
-
 const common = {
   tags: ['conversations'],
   security: [{ accessToken: [] }, { apiKey: [] }],
   'x-response-headers': LIMIT_HEADERS,
 }
 
-const params = Type.Object({ id: Type.String({ description: CONVERSATION_DESCRIPTIONS.id }) })
-const text = (description: string) => Type.Optional(Type.String({ maxLength: 256, description }))
+const params = Type.Object({ id: Type.String({ description: CONVERSATION.fields.id.description }) })
 
 const PROBLEMS = [...ANY_PROBLEMS, 'invalid_request', 'permission_denied'] as const
 const OF_ONE = [...PROBLEMS, 'conversation_not_found'] as const
@@ -186,36 +134,13 @@ const OF_PLATFORMS = [
   'agent_timeout',
 ] as const
 
-const listSchema = {
-  ...common,
-  operationId: 'listConversations',
-  summary: 'List conversations',
-  description: `Returns conversations, the most recently used first. ${CONVERSATION_DESCRIPTIONS.visible} The CSV format returns all of them at once, without pages.`,
-  querystring: listQuery({
-    ...PageQuery,
-    agent: text(CONVERSATION_DESCRIPTIONS.ofAgent),
-    app: text(CONVERSATION_DESCRIPTIONS.ofApp),
-    end_user: text(CONVERSATION_DESCRIPTIONS.ofUser),
-    conversation: text(CONVERSATION_DESCRIPTIONS.ofConversation),
-    search: Type.Optional(
-      Type.String({ maxLength: SEARCH_LENGTH_MAX, description: CONVERSATION_DESCRIPTIONS.search }),
-    ),
-    owner_id: Type.Optional(Type.String({ maxLength: 64, description: CONVERSATION_DESCRIPTIONS.ofOwner })),
-    ...Format,
-  }),
-  response: {
-    200: csvOr(envelope(page(ref(ConversationSchema)))),
-    ...problems(...PROBLEMS, 'user_not_found'),
-  },
-}
-
 const getSchema = {
   ...common,
   operationId: 'getConversation',
   summary: 'Read a conversation',
-  description: `Returns the record of a conversation. ${CONVERSATION_DESCRIPTIONS.visible}`,
+  description: `Returns the record of a conversation. ${VISIBLE_CONVERSATIONS}`,
   params,
-  response: { 200: envelope(ref(ConversationSchema)), ...problems(...OF_ONE) },
+  response: { 200: envelope(ref(CONVERSATION.schema)), ...problems(...OF_ONE) },
 }
 
 const messagesSchema = {
@@ -257,7 +182,7 @@ const RenameConversationSchema = bodySchema(
     $id: 'RenameConversation',
     description: 'The new name of a conversation.',
     examples: [{ name: 'Holiday plans' }],
-    otherFields: recordFields(ConversationSchema, 'cannot be changed.'),
+    otherFields: recordFields(CONVERSATION.schema, 'cannot be changed.'),
   },
 )
 
@@ -269,7 +194,7 @@ const renameSchema = {
   params,
   body: ref(RenameConversationSchema),
   response: {
-    200: envelope(Type.Object({ ...ConversationSchema.properties, passed_on: PassedOn })),
+    200: envelope(Type.Object({ ...CONVERSATION.schema.properties, passed_on: PassedOn })),
     ...problems(...OF_ONE, ...BODY_PROBLEMS),
   },
 }
@@ -284,7 +209,7 @@ const deleteSchema = {
   response: {
     200: envelope(
       Type.Object({
-        id: uuid(CONVERSATION_DESCRIPTIONS.id),
+        id: uuid(CONVERSATION.fields.id.description),
         at_platform: oneOf(['deleted', 'unsupported'], CONVERSATION_DESCRIPTIONS.atPlatform),
       }),
     ),

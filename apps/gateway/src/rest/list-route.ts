@@ -3,8 +3,10 @@ import type { ErrorReason } from '#core/errors/errors.ts'
 import type { RecordList } from '#core/reports/record-list.ts'
 import { allOf, ifGiven } from '#core/requests/input/all-of.ts'
 import { readOrderedPage } from '#core/requests/input/pagination.ts'
+import type { Principal } from '#core/requests/principal.ts'
 import type { Services } from '#core/services/services.ts'
 import { callerOf } from '#http/guards/credentials.ts'
+import type { smallRead } from '#http/guards/small-read.ts'
 import { abortedWith } from '#http/request/aborted-with.ts'
 import type { SoundRequest } from '#http/request/validation.ts'
 import { type Cell, sendCsv } from '#http/response/csv.ts'
@@ -24,24 +26,35 @@ import { conditionParameters, conditionsIn, type ListDefinition } from '#resourc
 import type { Fields } from '#resources/resource.ts'
 import { csvOr, Format, range, requireFormat } from './csv-lists.ts'
 
-interface ListParts<Row extends { readonly cursor: string }, Input> {
-  readonly list: RecordList<Input, Row>
+interface ListParts<Row, Input> {
+  readonly list: Pick<RecordList<Input, Row & { readonly cursor: string }>, 'list'> &
+    Pick<RecordList<Input, Row>, 'export'>
   readonly onRequest: onRequestAsyncHookHandler
   readonly reasons: readonly ErrorReason[]
   /** @throws Problem `invalid_request` */
   checkCursor(cursor: string): unknown
   /** @throws Problem `invalid_request` with all mistakes */
-  check(input: Input): unknown
+  check(input: Input, caller: Principal): unknown
+  /** What bounds the reads of its pages. */
+  readonly bounds?: ReturnType<typeof smallRead>
   /** The cells of a row of the CSV, by default the values of its record. */
   cells?(row: Row): Record<string, unknown>
 }
 
 /** Serves a list as pages of JSON and as one CSV, each export of which is on record in the audit log. */
-export function listRoute<Row extends { readonly cursor: string }, Input extends object>(
+export function listRoute<Row extends object, Input extends object>(
   app: FastifyInstance,
   { audit }: Pick<Services, 'audit'>,
   definition: ListDefinition<Row, Fields>,
-  { list, onRequest, reasons, checkCursor, check, cells = definition.of.record }: ListParts<Row, Input>,
+  {
+    list,
+    onRequest,
+    reasons,
+    checkCursor,
+    check,
+    cells = definition.of.record,
+    bounds,
+  }: ListParts<Row, Input>,
 ): void {
   const { of: resource, path, conditions, operationId, summary, description } = definition
   app.addSchema(resource.schema)
@@ -53,7 +66,7 @@ export function listRoute<Row extends { readonly cursor: string }, Input extends
     allOf({
       format: () => requireFormat(request),
       cursor: () => ifGiven(parameters.cursor, checkCursor),
-      filter: () => check(inputOf(parameters)),
+      filter: () => check(inputOf(parameters), callerOf(request)),
     })
   }
   async function* rowsOf(rows: AsyncIterable<Row>): AsyncGenerator<Cell[]> {
@@ -70,14 +83,14 @@ export function listRoute<Row extends { readonly cursor: string }, Input extends
     querystring: listQuery({
       ...PageQuery,
       ...conditionParameters(conditions),
-      ...range(definition.range),
+      ...(definition.range !== undefined && range(definition.range)),
       ...Format,
     }),
     response: { 200: csvOr(envelope(page(ref(resource.schema)))), ...problems(...reasons) },
   }
   app.get<{ Querystring: Query }>(
     `/api/v1/${path}`,
-    { schema, onRequest, config: { judge } },
+    { schema, onRequest, config: { judge }, ...bounds },
     async (request, reply) => {
       requireFormat(request)
       const { format, limit, cursor } = request.query

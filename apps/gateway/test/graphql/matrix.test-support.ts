@@ -469,6 +469,9 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
   'Refusal.key': row(OWN_CALLS, FOR_UNBOUND, 'key', { within: REFUSAL }),
   'Refusal.owner': row({ ...OWN_CALLS, ...NONE_FOR_KEYS }, FOR_UNBOUND, 'owner', { within: REFUSAL }),
   'Refusal.agent': row(OWN_CALLS, FOR_UNBOUND, 'agent', { within: REFUSAL }),
+  'RefusalCount.agent': row(OWN_CALLS, FOR_UNBOUND, 'agent', {
+    within: `{ ${REFUSALS_COUNTED} { $FIELD } }`,
+  }),
   'RefusalCount.key': row(OWN_CALLS, FOR_UNBOUND, 'key', { within: `{ ${REFUSALS_COUNTED} { $FIELD } }` }),
   'RefusalCount.owner': row({ ...OWN_CALLS, ...NONE_FOR_KEYS }, FOR_UNBOUND, 'owner', {
     within: `{ ${REFUSALS_COUNTED} { $FIELD } }`,

@@ -2367,6 +2367,81 @@ export interface components {
             count: number;
         };
         /**
+         * A page of the messages of a conversation, the newest page first.
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10.1",
+         *           "role": "assistant",
+         *           "text": "To the sea.",
+         *           "files": [],
+         *           "created_at": "2026-11-20T08:30:00.000Z",
+         *           "call_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
+         *           "rating": "up"
+         *         }
+         *       ],
+         *       "has_more": false,
+         *       "before": null,
+         *       "complete": true
+         *     }
+         */
+        ConversationMessages: {
+            /** In the order in which they were said. */
+            items: {
+                /** The id of the message, unique within its conversation. */
+                id: string;
+                /**
+                 * Who said it.
+                 * @enum {string}
+                 */
+                role: "user" | "assistant";
+                /** The text. */
+                text: string;
+                /** The files, as the platform names them. Their URLs may expire. */
+                files: {
+                    /** Where the file is. */
+                    url: string;
+                    /** Its name, where the platform tells one. */
+                    name?: string;
+                }[];
+                /** When it was said; null where the platform does not tell. */
+                created_at: string | null;
+                /** The id of the call whose answer it is, where that is known: it can be rated by this id. */
+                call_id: string | null;
+                /** What the user thinks of the answer; null if it was not rated. */
+                rating: ("up" | "down") | null;
+            }[];
+            /** Whether there are older messages. */
+            has_more: boolean;
+            /** Names the page before this one; null at the beginning of the conversation. */
+            before: string | null;
+            /** Whether all that was said is there, as far as is known. Of an agent whose turns the gateway keeps, older ones may have been dropped. */
+            complete: boolean;
+        };
+        /**
+         * The new name of a conversation.
+         * @example {
+         *       "name": "Holiday plans"
+         *     }
+         */
+        RenameConversation: {
+            /** The new name, of 1 to 200 characters. Null takes the name back, here alone. */
+            name: string | null;
+        };
+        /**
+         * What a user thinks of an answer.
+         * @example {
+         *       "rating": "up",
+         *       "text": "Just right."
+         *     }
+         */
+        RateCall: {
+            /** What the user thinks of the answer. Null takes a rating back. */
+            rating: ("up" | "down") | null;
+            /** What the user says about it, at most 2,000 characters. */
+            text?: string;
+        };
+        /**
          * A conversation of an end user with an agent and its app. It is listed within a second after its first call has ended, and as long after its last use as `conversations.mappingRetentionDays` says.
          * @example {
          *       "id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
@@ -2383,7 +2458,7 @@ export interface components {
          *       "paused": false
          *     }
          */
-        ListedConversation: {
+        Conversation: {
             /**
              * Format: uuid
              *
@@ -2428,81 +2503,6 @@ export interface components {
             last_outcome: ("done" | "client_gone" | "upstream_error" | "timeout" | "drained" | "interrupted" | "rejected" | (string & {})) | null;
             /** Whether a run waits for its user. */
             paused: boolean;
-        };
-        /**
-         * A page of the messages of a conversation, the newest page first.
-         * @example {
-         *       "items": [
-         *         {
-         *           "id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10.1",
-         *           "role": "assistant",
-         *           "text": "To the sea.",
-         *           "files": [],
-         *           "created_at": "2026-11-20T08:30:00.000Z",
-         *           "call_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
-         *           "feedback": "up"
-         *         }
-         *       ],
-         *       "has_more": false,
-         *       "before": null,
-         *       "complete": true
-         *     }
-         */
-        ConversationMessages: {
-            /** In the order in which they were said. */
-            items: {
-                /** The id of the message, unique within its conversation. */
-                id: string;
-                /**
-                 * Who said it.
-                 * @enum {string}
-                 */
-                role: "user" | "assistant";
-                /** The text. */
-                text: string;
-                /** The files, as the platform names them. Their URLs may expire. */
-                files: {
-                    /** Where the file is. */
-                    url: string;
-                    /** Its name, where the platform tells one. */
-                    name?: string;
-                }[];
-                /** When it was said; null where the platform does not tell. */
-                created_at: string | null;
-                /** The id of the call whose answer it is, where that is known: it can be rated by this id. */
-                call_id: string | null;
-                /** What the user thinks of the answer; null if it was not rated. */
-                feedback: ("up" | "down") | null;
-            }[];
-            /** Whether there are older messages. */
-            has_more: boolean;
-            /** Names the page before this one; null at the beginning of the conversation. */
-            before: string | null;
-            /** Whether all that was said is there, as far as is known. Of an agent whose turns the gateway keeps, older ones may have been dropped. */
-            complete: boolean;
-        };
-        /**
-         * The new name of a conversation.
-         * @example {
-         *       "name": "Holiday plans"
-         *     }
-         */
-        RenameConversation: {
-            /** The new name, of 1 to 200 characters. Null takes the name back, here alone. */
-            name: string | null;
-        };
-        /**
-         * What a user thinks of an answer.
-         * @example {
-         *       "rating": "up",
-         *       "text": "Just right."
-         *     }
-         */
-        RateCall: {
-            /** What the user thinks of the answer. Null takes a rating back. */
-            rating: ("up" | "down") | null;
-            /** What the user says about it, at most 2,000 characters. */
-            text?: string;
         };
         /**
          * What the erasure of an end user has done, and what it has left.
@@ -3372,10 +3372,10 @@ export interface operations {
                 end_user?: string;
                 /** Only conversations that the client names by this id. */
                 conversation?: string;
-                /** Only conversations with this in their name, in the id of the client or in the end user, without regard to case. Every character stands for itself. A blank text selects all. */
-                search?: string;
                 /** Only conversations of this user. Only administrators see those of others. */
                 owner_id?: string;
+                /** Only conversations with this in their name, in the id of the client or in the end user, without regard to case. Every character stands for itself. A blank text selects all. */
+                search?: string;
                 /** The format of the response; the default is `json`. */
                 format?: "json" | "csv";
             };
@@ -3404,7 +3404,7 @@ export interface operations {
                         msg: "Success";
                         data: {
                             /** The items of this page. */
-                            items: components["schemas"]["ListedConversation"][];
+                            items: components["schemas"]["Conversation"][];
                             /** Send this value as `cursor` to get the next page. Null on the last page. */
                             next_cursor: string | null;
                         };
@@ -3990,14 +3990,14 @@ export type Call = components["schemas"]["Call"];
 export type Refusal = components["schemas"]["Refusal"];
 /** Requests that were refused for one reason in one minute, hour or day. The requests of unknown credentials are counted as well, without a key or an owner, and shown only to administrators. Counts are kept for 30 days. */
 export type RefusalCount = components["schemas"]["RefusalCount"];
-/** A conversation of an end user with an agent and its app. It is listed within a second after its first call has ended, and as long after its last use as `conversations.mappingRetentionDays` says. */
-export type ListedConversation = components["schemas"]["ListedConversation"];
 /** A page of the messages of a conversation, the newest page first. */
 export type ConversationMessages = components["schemas"]["ConversationMessages"];
 /** The new name of a conversation. */
 export type RenameConversation = components["schemas"]["RenameConversation"];
 /** What a user thinks of an answer. */
 export type RateCall = components["schemas"]["RateCall"];
+/** A conversation of an end user with an agent and its app. It is listed within a second after its first call has ended, and as long after its last use as `conversations.mappingRetentionDays` says. */
+export type Conversation = components["schemas"]["Conversation"];
 /** What the erasure of an end user has done, and what it has left. */
 export type ErasedEndUser = components["schemas"]["ErasedEndUser"];
 /** The end user to erase. */

@@ -1,5 +1,9 @@
 import type { ApiPromise, ListPromise } from '../api-promise.ts'
-import type { ConversationMessages, ListedConversation, operations } from '../generated/wire.ts'
+import type {
+  ConversationMessages,
+  Conversation as ListedConversation,
+  operations,
+} from '../generated/wire.ts'
 import type { CallOptions, ChatStreamOptions } from '../options.ts'
 import type { GatewayTransport } from '../transport/gateway-transport.ts'
 

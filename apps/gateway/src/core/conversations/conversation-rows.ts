@@ -19,7 +19,9 @@ export interface Conversation {
   readonly turns: number
   /** Null while the last call is running, and where the ledger has none any more. */
   readonly lastOutcome: string | null
-  /** The open question at which a run waits for its user; null if there is none. */
+  /** Whether a run waits for its user. */
+  readonly paused: boolean
+  /** The open question at which it waits; null if there is none. */
   readonly pauseId: string | null
   /** When an earlier one with the same id was deleted, whose calls do not belong to this one; null if there was none. */
   readonly since: Date | null
@@ -44,6 +46,7 @@ export async function readConversations(sql: Sql, ids: readonly string[]): Promi
     lastActivityAt: row.last_activity_at,
     turns: row.turns,
     lastOutcome: row.last_outcome,
+    paused: row.pause_id !== null,
     pauseId: row.pause_id,
     since: row.since,
   }))

@@ -90,7 +90,7 @@ test('a live process tells its calls in progress and the breakers that are not c
   await insert({ started: 2, lease: -10 })
   await insert({ started: 3, lease: 10, load })
   const [live, older, lost] = await processes.list(admin)
-  expect(live).toMatchObject({ host: 'a-host', pid: 7, version: '1.0.0', build: 'a_build', inFlight: 5 })
+  expect(live).toMatchObject({ host: 'a-host', pid: 7, version: '1.0.0', build: 'a_build', callsInFlight: 5 })
   expect(live?.breakers).toEqual([
     {
       agent: 'dify',
@@ -102,7 +102,7 @@ test('a live process tells its calls in progress and the breakers that are not c
     expect.objectContaining({ agent: 'coze', deployment: 'main', breaker: 'half_open', openSince: null }),
   ])
   // One of an earlier version says nothing, and what a lost one said is over.
-  for (const process of [older, lost]) expect(process).toMatchObject({ inFlight: null, breakers: [] })
+  for (const process of [older, lost]) expect(process).toMatchObject({ callsInFlight: null, breakers: [] })
 })
 
 test('a live process tells its port and what is wrong with it, and what this version does not know is left out', async () => {

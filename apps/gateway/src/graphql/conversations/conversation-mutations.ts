@@ -3,6 +3,7 @@ import type { DeletedConversation } from '#core/conversations/delete-conversatio
 import type { RatedCall } from '#core/conversations/rate-call.ts'
 import { CONVERSATION_DESCRIPTIONS } from '#http/descriptions/conversation-descriptions.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
+import { CONVERSATION } from '#resources/conversation.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
@@ -29,7 +30,7 @@ const AtPlatform = enumOf('ConversationAtPlatform', ['deleted', 'unsupported'] a
 const RenameConversationInput = builder.inputType('RenameConversationInput', {
   description: 'The conversation to rename, and its name.',
   fields: (t) => ({
-    id: t.id({ required: true, description: CONVERSATION_DESCRIPTIONS.id }),
+    id: t.id({ required: true, description: CONVERSATION.fields.id.description }),
     name: t.string({ description: CONVERSATION_DESCRIPTIONS.newName }),
   }),
 })
@@ -49,7 +50,7 @@ const RenameConversationPayload = builder
 
 const DeleteConversationInput = builder.inputType('DeleteConversationInput', {
   description: 'The conversation to delete.',
-  fields: (t) => ({ id: t.id({ required: true, description: CONVERSATION_DESCRIPTIONS.id }) }),
+  fields: (t) => ({ id: t.id({ required: true, description: CONVERSATION.fields.id.description }) }),
 })
 
 const DeleteConversationPayload = builder

@@ -1,64 +1,24 @@
-import type { Conversation as ListedConversation } from '#core/conversations/conversation-rows.ts'
-import { OUTCOMES } from '#core/ledger/call-kinds.ts'
 import { PAGE_ITEMS_DEFAULT } from '#core/requests/input/pagination.ts'
 import { CONVERSATION_DESCRIPTIONS } from '#http/descriptions/conversation-descriptions.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
+import { CONVERSATION, CONVERSATIONS, VISIBLE_CONVERSATIONS } from '#resources/conversation.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
-import { knownOrOther } from '../enum-of.ts'
+import { conditionsOf } from '../reads/conditions-of.ts'
 import { foundOr } from '../reads/found-or.ts'
 import { cursorConnection } from '../reads/ordered-connection.ts'
-import { relatedQuery } from '../reads/related-query.ts'
 import { TOTAL_COUNT } from '../reads/total-count.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
-import { Agent } from '../types/agent.ts'
+import { filterInput } from '../resources/list-field.ts'
+import { resourceType } from '../resources/resource-type.ts'
 import { Call } from '../types/call.ts'
-import { CallOutcome } from '../types/call-outcome.ts'
 import { OPEN_QUESTION, Pause } from '../types/chat/chat-pause.ts'
-import { Node } from '../types/node.ts'
 import { UsageGroup } from '../types/usage.ts'
-import { User } from '../types/user.ts'
 import { Message, MessageConnection } from './message.ts'
 
-export const Conversation = builder.objectRef<ListedConversation>('Conversation').implement({
-  description: CONVERSATION_DESCRIPTIONS.resource,
-  interfaces: [Node],
-  fields: (t) => ({
-    conversationId: t.exposeString('conversation', { description: CONVERSATION_DESCRIPTIONS.conversation }),
-    agentId: t.exposeString('agent', { description: CONVERSATION_DESCRIPTIONS.agent }),
-    agent: t.field({
-      type: Agent,
-      nullable: true,
-      description: 'The agent; null if it is not configured any more or your key may not use it.',
-      resolve: ({ agent }, _args, { loaders }) => loaders.agent(agent),
-    }),
-    appId: t.exposeString('app', { description: CONVERSATION_DESCRIPTIONS.app }),
-    ownerId: t.exposeID('ownerId', { description: CONVERSATION_DESCRIPTIONS.ownerId }),
-    owner: t.field({
-      type: User,
-      nullable: true,
-      description: 'The user whom the API keys of its calls belong to; null if it is not yours to see.',
-      resolve: ({ ownerId }, _args, context, info) =>
-        context.loaders.user(ownerId, relatedQuery(context, info)),
-    }),
-    endUser: t.exposeString('endUser', { description: CONVERSATION_DESCRIPTIONS.endUser }),
-    name: t.exposeString('name', { nullable: true, description: CONVERSATION_DESCRIPTIONS.name }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: CONVERSATION_DESCRIPTIONS.createdAt }),
-    lastActivityAt: t.expose('lastActivityAt', {
-      type: 'DateTime',
-      description: CONVERSATION_DESCRIPTIONS.lastActivityAt,
-    }),
-    turns: t.exposeInt('turns', { description: CONVERSATION_DESCRIPTIONS.turns }),
-    lastOutcome: t.field({
-      type: CallOutcome,
-      nullable: true,
-      description: CONVERSATION_DESCRIPTIONS.lastOutcome,
-      resolve: ({ lastOutcome }) => (lastOutcome === null ? null : knownOrOther(OUTCOMES, lastOutcome)),
-    }),
-    isPaused: t.boolean({
-      description: CONVERSATION_DESCRIPTIONS.paused,
-      resolve: ({ pauseId }) => pauseId !== null,
-    }),
+export const Conversation = resourceType(
+  CONVERSATION,
+  (t) => ({
     pause: t.field({
       type: Pause,
       nullable: true,
@@ -94,7 +54,8 @@ export const Conversation = builder.objectRef<ListedConversation>('Conversation'
       MessageConnection,
     ),
   }),
-})
+  { isNode: true },
+)
 
 builder.prismaObjectField(Call, 'conversation', (t) =>
   t.field({
@@ -128,17 +89,11 @@ const ConversationConnection = builder.connectionObject(
   { name: 'ConversationEdge', description: 'A conversation and its place in the list.' },
 )
 
-const ConversationFilter = builder.inputType('ConversationFilter', {
-  description: 'Which conversations to list. All conditions must hold.',
-  fields: (t) => ({
-    agentId: t.string({ description: CONVERSATION_DESCRIPTIONS.ofAgent }),
-    appId: t.string({ description: CONVERSATION_DESCRIPTIONS.ofApp }),
-    endUser: t.string({ description: CONVERSATION_DESCRIPTIONS.ofUser }),
-    conversationId: t.string({ description: CONVERSATION_DESCRIPTIONS.ofConversation }),
-    ownerId: t.id({ description: CONVERSATION_DESCRIPTIONS.ofOwner }),
-    search: t.string({ description: CONVERSATION_DESCRIPTIONS.search }),
-  }),
-})
+const ConversationFilter = filterInput(
+  'ConversationFilter',
+  'Which conversations to list.',
+  CONVERSATIONS.conditions,
+)
 
 export const TAKES = 'Takes an access token, or an API key with the permission `CHAT` or `ADMIN`.'
 
@@ -147,12 +102,11 @@ builder.queryFields((t) => ({
     {
       type: Conversation,
       nullable: true,
-      description: `Lists conversations, the most recently used first. ${CONVERSATION_DESCRIPTIONS.visible} ${TAKES}`,
+      description: `Lists conversations, the most recently used first. ${VISIBLE_CONVERSATIONS} ${TAKES}`,
       args: { filter: t.arg({ type: ConversationFilter, description: 'Which conversations to list.' }) },
       resolve: (_root, { filter, ...page }, context, info) => {
         const { services, signal } = context
-        const { agentId, appId, conversationId, ...others } = withoutNulls(filter) ?? {}
-        const input = { agent: agentId, app: appId, conversation: conversationId, ...others }
+        const input = conditionsOf(withoutNulls(filter))
         const caller = callerOf(context)
         return cursorConnection(page, info, {
           read: (query) => services.conversations.list(caller, { ...query, signal }, input),
@@ -165,8 +119,8 @@ builder.queryFields((t) => ({
   conversation: t.field({
     type: Conversation,
     nullable: true,
-    description: `The conversation with this id. ${CONVERSATION_DESCRIPTIONS.visible} ${TAKES}`,
-    args: { id: t.arg.id({ required: true, description: CONVERSATION_DESCRIPTIONS.id }) },
+    description: `The conversation with this id. ${VISIBLE_CONVERSATIONS} ${TAKES}`,
+    args: { id: t.arg.id({ required: true, description: CONVERSATION.fields.id.description }) },
     resolve: (_root, { id }, { loaders }) => foundOr(loaders.conversation(id), 'conversation_not_found'),
   }),
 }))

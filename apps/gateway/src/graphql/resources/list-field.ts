@@ -14,15 +14,17 @@ import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
 import { resourceType } from './resource-type.ts'
 
 /** The input with the conditions of a list and its range. */
-export function filterInput(name: string, description: string, conditions: Conditions, range: RangeTexts) {
+export function filterInput(name: string, description: string, conditions: Conditions, range?: RangeTexts) {
   return builder.inputType(name, {
     description: `${description} All conditions must hold.`,
     fields: (t) => ({
-      from: t.field({ type: 'DateTime', description: range.fromTime }),
-      to: t.field({ type: 'DateTime', description: range.toTime }),
+      ...(range !== undefined && {
+        from: t.field({ type: 'DateTime', description: range.fromTime }),
+        to: t.field({ type: 'DateTime', description: range.toTime }),
+      }),
       ...Object.fromEntries(
         Object.entries(conditions).map(([condition, given]) => [
-          given.kind === 'agent' ? `${condition}Id` : condition,
+          given.kind === 'name' ? `${condition}Id` : condition,
           t.field({ type: typeOf(given), description: given.description }),
         ]),
       ),
@@ -48,7 +50,7 @@ interface ListField<Row, Input> {
 
 /** A field of Query with a list whose pages go forwards, and which counts its items if it is asked to. */
 export function listField<Row extends { readonly cursor: string }, Input>(
-  { of, conditions, range }: ListDefinition<Row, Fields>,
+  { of, conditions, range }: ListDefinition<Row, Fields> & { readonly range: RangeTexts },
   { name, description, filter: [filterName, filterDescription], page, item, listOf }: ListField<Row, Input>,
 ): void {
   const type = resourceType(of)

@@ -1,4 +1,4 @@
-import type { FieldRef, ObjectRef } from '@pothos/core'
+import type { FieldRef, InterfaceRef, ObjectRef } from '@pothos/core'
 import type { JsonObject } from '#core/base/values/json.ts'
 import { stateOf } from '#resources/define-resource.ts'
 import type { Field, Fields, Resource } from '#resources/resource.ts'
@@ -7,6 +7,7 @@ import { knownOrOther, vocabularyEnum } from '../enum-of.ts'
 import { relatedQuery } from '../reads/related-query.ts'
 import { Agent } from '../types/agent.ts'
 import { ApiKey } from '../types/api-key.ts'
+import { Node } from '../types/node.ts'
 import { User } from '../types/user.ts'
 
 type Types = typeof builder.$inferSchemaTypes
@@ -17,15 +18,19 @@ type FieldRefs = Record<string, FieldRef<Types>>
  * The type of a resource: its fields, and beside each id the object to which it leads.
  *
  * @param more - fields that only GraphQL has
+ * @param options - whether `node` finds it by its id
  */
 export function resourceType<Row extends object>(
   { name, description, fields }: Resource<Row, Fields>,
   more: (t: FieldBuilder<Row>) => FieldRefs = () => ({}),
+  { isNode = false } = {},
 ): ObjectRef<Types, Row> {
   const known = types.get(name)
   if (known !== undefined) return known as ObjectRef<Types, Row>
   const type = builder.objectRef<Row>(name).implement({
     description,
+    // A row with an id is a node, which the compiler cannot see of any row.
+    interfaces: isNode ? [Node as unknown as InterfaceRef<Types, Row>] : [],
     fields: (t) => ({
       ...more(t),
       ...Object.assign({}, ...Object.entries(fields).map(([field, spec]) => fieldsOf(t, field, spec))),
