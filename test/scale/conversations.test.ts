@@ -116,7 +116,7 @@ describe.runIf(server).each(AGENTS)('the conversations of %s', (agent) => {
     expect(all[0]).toMatchObject({
       agent,
       conversation: 'ben/5%',
-      user: 'ben',
+      end_user: 'ben',
       name: null,
       turns: 1,
       last_outcome: 'done',
