@@ -76,11 +76,6 @@ export type Upload = Prisma.UploadModel
  */
 export type SigningKey = Prisma.SigningKeyModel
 /**
- * Model RevokedToken
- * Access tokens that were revoked by a logout before they expired.
- */
-export type RevokedToken = Prisma.RevokedTokenModel
-/**
  * Model Pause
  * A question at which the run of a call waits for its user. Its conversation is that of owner, end user, agent and app.
  */

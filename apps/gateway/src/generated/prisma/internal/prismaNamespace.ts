@@ -403,7 +403,6 @@ export const ModelName = {
   Refusal: 'Refusal',
   Upload: 'Upload',
   SigningKey: 'SigningKey',
-  RevokedToken: 'RevokedToken',
   Pause: 'Pause',
   Setting: 'Setting'
 } as const
@@ -421,7 +420,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "apiKey" | "call" | "refusal" | "upload" | "signingKey" | "revokedToken" | "pause" | "setting"
+    modelProps: "user" | "apiKey" | "call" | "refusal" | "upload" | "signingKey" | "pause" | "setting"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -869,80 +868,6 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
-    RevokedToken: {
-      payload: Prisma.$RevokedTokenPayload<ExtArgs>
-      fields: Prisma.RevokedTokenFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.RevokedTokenFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RevokedTokenPayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.RevokedTokenFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RevokedTokenPayload>
-        }
-        findFirst: {
-          args: Prisma.RevokedTokenFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RevokedTokenPayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.RevokedTokenFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RevokedTokenPayload>
-        }
-        findMany: {
-          args: Prisma.RevokedTokenFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RevokedTokenPayload>[]
-        }
-        create: {
-          args: Prisma.RevokedTokenCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RevokedTokenPayload>
-        }
-        createMany: {
-          args: Prisma.RevokedTokenCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.RevokedTokenCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RevokedTokenPayload>[]
-        }
-        delete: {
-          args: Prisma.RevokedTokenDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RevokedTokenPayload>
-        }
-        update: {
-          args: Prisma.RevokedTokenUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RevokedTokenPayload>
-        }
-        deleteMany: {
-          args: Prisma.RevokedTokenDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.RevokedTokenUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.RevokedTokenUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RevokedTokenPayload>[]
-        }
-        upsert: {
-          args: Prisma.RevokedTokenUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RevokedTokenPayload>
-        }
-        aggregate: {
-          args: Prisma.RevokedTokenAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateRevokedToken>
-        }
-        groupBy: {
-          args: Prisma.RevokedTokenGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.RevokedTokenGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.RevokedTokenCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.RevokedTokenCountAggregateOutputType> | number
-        }
-      }
-    }
     Pause: {
       payload: Prisma.$PausePayload<ExtArgs>
       fields: Prisma.PauseFieldRefs
@@ -1281,14 +1206,6 @@ export const SigningKeyScalarFieldEnum = {
 } as const
 
 export type SigningKeyScalarFieldEnum = (typeof SigningKeyScalarFieldEnum)[keyof typeof SigningKeyScalarFieldEnum]
-
-
-export const RevokedTokenScalarFieldEnum = {
-  id: 'id',
-  expiresAt: 'expiresAt'
-} as const
-
-export type RevokedTokenScalarFieldEnum = (typeof RevokedTokenScalarFieldEnum)[keyof typeof RevokedTokenScalarFieldEnum]
 
 
 export const PauseScalarFieldEnum = {
@@ -1634,7 +1551,6 @@ export type GlobalOmitConfig = {
   refusal?: Prisma.RefusalOmit
   upload?: Prisma.UploadOmit
   signingKey?: Prisma.SigningKeyOmit
-  revokedToken?: Prisma.RevokedTokenOmit
   pause?: Prisma.PauseOmit
   setting?: Prisma.SettingOmit
 }

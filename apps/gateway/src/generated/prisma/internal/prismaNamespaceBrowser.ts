@@ -57,7 +57,6 @@ export const ModelName = {
   Refusal: 'Refusal',
   Upload: 'Upload',
   SigningKey: 'SigningKey',
-  RevokedToken: 'RevokedToken',
   Pause: 'Pause',
   Setting: 'Setting'
 } as const
@@ -229,14 +228,6 @@ export const SigningKeyScalarFieldEnum = {
 } as const
 
 export type SigningKeyScalarFieldEnum = (typeof SigningKeyScalarFieldEnum)[keyof typeof SigningKeyScalarFieldEnum]
-
-
-export const RevokedTokenScalarFieldEnum = {
-  id: 'id',
-  expiresAt: 'expiresAt'
-} as const
-
-export type RevokedTokenScalarFieldEnum = (typeof RevokedTokenScalarFieldEnum)[keyof typeof RevokedTokenScalarFieldEnum]
 
 
 export const PauseScalarFieldEnum = {
