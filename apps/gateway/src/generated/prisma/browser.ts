@@ -56,9 +56,3 @@ export type SigningKey = Prisma.SigningKeyModel
  * A question at which the run of a call waits for its user. Its conversation is that of owner, end user, agent and app.
  */
 export type Pause = Prisma.PauseModel
-/**
- * Model Setting
- * Values of the whole installation: `installation_secret`, and `min_build`, the newest migration that a process has to know in
- * order to use the database.
- */
-export type Setting = Prisma.SettingModel

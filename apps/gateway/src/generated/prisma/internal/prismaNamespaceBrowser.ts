@@ -57,8 +57,7 @@ export const ModelName = {
   Refusal: 'Refusal',
   Upload: 'Upload',
   SigningKey: 'SigningKey',
-  Pause: 'Pause',
-  Setting: 'Setting'
+  Pause: 'Pause'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -248,14 +247,6 @@ export const PauseScalarFieldEnum = {
 } as const
 
 export type PauseScalarFieldEnum = (typeof PauseScalarFieldEnum)[keyof typeof PauseScalarFieldEnum]
-
-
-export const SettingScalarFieldEnum = {
-  name: 'name',
-  value: 'value'
-} as const
-
-export type SettingScalarFieldEnum = (typeof SettingScalarFieldEnum)[keyof typeof SettingScalarFieldEnum]
 
 
 export const SortOrder = {
