@@ -71,11 +71,6 @@ export type Refusal = Prisma.RefusalModel
  */
 export type Upload = Prisma.UploadModel
 /**
- * Model SigningKey
- * Ed25519 keys that sign access tokens. Private keys are encrypted if SECRET_KEY is set.
- */
-export type SigningKey = Prisma.SigningKeyModel
-/**
  * Model Pause
  * A question at which the run of a call waits for its user. Its conversation is that of owner, end user, agent and app.
  */

@@ -402,7 +402,6 @@ export const ModelName = {
   Call: 'Call',
   Refusal: 'Refusal',
   Upload: 'Upload',
-  SigningKey: 'SigningKey',
   Pause: 'Pause'
 } as const
 
@@ -419,7 +418,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "apiKey" | "call" | "refusal" | "upload" | "signingKey" | "pause"
+    modelProps: "user" | "apiKey" | "call" | "refusal" | "upload" | "pause"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -793,80 +792,6 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
-    SigningKey: {
-      payload: Prisma.$SigningKeyPayload<ExtArgs>
-      fields: Prisma.SigningKeyFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.SigningKeyFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SigningKeyPayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.SigningKeyFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SigningKeyPayload>
-        }
-        findFirst: {
-          args: Prisma.SigningKeyFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SigningKeyPayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.SigningKeyFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SigningKeyPayload>
-        }
-        findMany: {
-          args: Prisma.SigningKeyFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SigningKeyPayload>[]
-        }
-        create: {
-          args: Prisma.SigningKeyCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SigningKeyPayload>
-        }
-        createMany: {
-          args: Prisma.SigningKeyCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.SigningKeyCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SigningKeyPayload>[]
-        }
-        delete: {
-          args: Prisma.SigningKeyDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SigningKeyPayload>
-        }
-        update: {
-          args: Prisma.SigningKeyUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SigningKeyPayload>
-        }
-        deleteMany: {
-          args: Prisma.SigningKeyDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.SigningKeyUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.SigningKeyUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SigningKeyPayload>[]
-        }
-        upsert: {
-          args: Prisma.SigningKeyUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SigningKeyPayload>
-        }
-        aggregate: {
-          args: Prisma.SigningKeyAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateSigningKey>
-        }
-        groupBy: {
-          args: Prisma.SigningKeyGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.SigningKeyGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.SigningKeyCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.SigningKeyCountAggregateOutputType> | number
-        }
-      }
-    }
     Pause: {
       payload: Prisma.$PausePayload<ExtArgs>
       fields: Prisma.PauseFieldRefs
@@ -1121,18 +1046,6 @@ export const UploadScalarFieldEnum = {
 export type UploadScalarFieldEnum = (typeof UploadScalarFieldEnum)[keyof typeof UploadScalarFieldEnum]
 
 
-export const SigningKeyScalarFieldEnum = {
-  id: 'id',
-  publicJwk: 'publicJwk',
-  sealed: 'sealed',
-  secret: 'secret',
-  createdAt: 'createdAt',
-  retiredAt: 'retiredAt'
-} as const
-
-export type SigningKeyScalarFieldEnum = (typeof SigningKeyScalarFieldEnum)[keyof typeof SigningKeyScalarFieldEnum]
-
-
 export const PauseScalarFieldEnum = {
   id: 'id',
   ownerId: 'ownerId',
@@ -1167,13 +1080,6 @@ export const NullableJsonNullValueInput = {
 } as const
 
 export type NullableJsonNullValueInput = (typeof NullableJsonNullValueInput)[keyof typeof NullableJsonNullValueInput]
-
-
-export const JsonNullValueInput = {
-  JsonNull: JsonNull
-} as const
-
-export type JsonNullValueInput = (typeof JsonNullValueInput)[keyof typeof JsonNullValueInput]
 
 
 export const QueryMode = {
@@ -1467,7 +1373,6 @@ export type GlobalOmitConfig = {
   call?: Prisma.CallOmit
   refusal?: Prisma.RefusalOmit
   upload?: Prisma.UploadOmit
-  signingKey?: Prisma.SigningKeyOmit
   pause?: Prisma.PauseOmit
 }
 

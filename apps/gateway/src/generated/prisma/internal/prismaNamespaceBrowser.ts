@@ -56,7 +56,6 @@ export const ModelName = {
   Call: 'Call',
   Refusal: 'Refusal',
   Upload: 'Upload',
-  SigningKey: 'SigningKey',
   Pause: 'Pause'
 } as const
 
@@ -217,18 +216,6 @@ export const UploadScalarFieldEnum = {
 export type UploadScalarFieldEnum = (typeof UploadScalarFieldEnum)[keyof typeof UploadScalarFieldEnum]
 
 
-export const SigningKeyScalarFieldEnum = {
-  id: 'id',
-  publicJwk: 'publicJwk',
-  sealed: 'sealed',
-  secret: 'secret',
-  createdAt: 'createdAt',
-  retiredAt: 'retiredAt'
-} as const
-
-export type SigningKeyScalarFieldEnum = (typeof SigningKeyScalarFieldEnum)[keyof typeof SigningKeyScalarFieldEnum]
-
-
 export const PauseScalarFieldEnum = {
   id: 'id',
   ownerId: 'ownerId',
@@ -263,13 +250,6 @@ export const NullableJsonNullValueInput = {
 } as const
 
 export type NullableJsonNullValueInput = (typeof NullableJsonNullValueInput)[keyof typeof NullableJsonNullValueInput]
-
-
-export const JsonNullValueInput = {
-  JsonNull: JsonNull
-} as const
-
-export type JsonNullValueInput = (typeof JsonNullValueInput)[keyof typeof JsonNullValueInput]
 
 
 export const QueryMode = {
