@@ -70,8 +70,3 @@ export type Refusal = Prisma.RefusalModel
  * An uploaded file, whose bytes are in the storage of files.
  */
 export type Upload = Prisma.UploadModel
-/**
- * Model Pause
- * A question at which the run of a call waits for its user. Its conversation is that of owner, end user, agent and app.
- */
-export type Pause = Prisma.PauseModel

@@ -1,3 +1,4 @@
+import { NIL } from 'uuid'
 import { recorded, type Who } from '#core/audit/actor.ts'
 import type { Prisma, PrismaClient } from '#generated/prisma/client.ts'
 import { replaceSecret, SIGNING_KEYS, type SigningKey } from './signing-keys.ts'
@@ -15,6 +16,10 @@ export interface RewrittenSecrets {
 
 /** Replaces a stored secret, unless it has changed. */
 type Store = (data: StoredSecret) => Prisma.PrismaPromise<number>
+
+interface PauseSecret extends StoredSecret {
+  readonly id: string
+}
 
 const PAUSES_AT_ONCE = 500
 
@@ -37,24 +42,16 @@ export async function rewriteSecrets(
   }
   for (const key of await prisma.$queryRaw<SigningKey[]>`${SIGNING_KEYS} WHERE secret <> ''`)
     await rewrite(key.id, key, key.id, (data) => replaceSecret(prisma, key, data))
-  for (let after = ''; ; ) {
-    const pauses = await prisma.pause.findMany({
-      ...(after !== '' && { where: { id: { gt: after } } }),
-      orderBy: { id: 'asc' },
-      take: PAUSES_AT_ONCE,
-    })
-    for (const { id, sealed, content } of pauses) {
-      await rewrite(
-        id,
-        { sealed, secret: content },
-        pauseContext(id),
-        (data) => prisma.$executeRaw`
-        UPDATE pauses SET sealed = ${data.sealed}, content = ${data.secret} WHERE id = ${id}::uuid AND content = ${content}`,
-      )
+  for (let after: string | undefined = NIL; after !== undefined; ) {
+    const pauses: PauseSecret[] = await prisma.$queryRaw`
+      SELECT id, sealed, content AS secret FROM pauses WHERE id > ${after}::uuid ORDER BY id LIMIT ${PAUSES_AT_ONCE}`
+    for (const pause of pauses) {
+      const replace = ({ sealed, secret }: StoredSecret) => prisma.$executeRaw`
+        UPDATE pauses SET sealed = ${sealed}, content = ${secret}
+        WHERE id = ${pause.id}::uuid AND content = ${pause.secret}`
+      await rewrite(pause.id, pause, pauseContext(pause.id), replace)
     }
-    const last = pauses.at(-1)
-    if (last === undefined) break
-    after = last.id
+    after = pauses.at(-1)?.id
   }
   return { ...done, encrypted: secrets.encrypts }
 }

@@ -401,8 +401,7 @@ export const ModelName = {
   ApiKey: 'ApiKey',
   Call: 'Call',
   Refusal: 'Refusal',
-  Upload: 'Upload',
-  Pause: 'Pause'
+  Upload: 'Upload'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -418,7 +417,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "apiKey" | "call" | "refusal" | "upload" | "pause"
+    modelProps: "user" | "apiKey" | "call" | "refusal" | "upload"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -792,80 +791,6 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
-    Pause: {
-      payload: Prisma.$PausePayload<ExtArgs>
-      fields: Prisma.PauseFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.PauseFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.PauseFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload>
-        }
-        findFirst: {
-          args: Prisma.PauseFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.PauseFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload>
-        }
-        findMany: {
-          args: Prisma.PauseFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload>[]
-        }
-        create: {
-          args: Prisma.PauseCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload>
-        }
-        createMany: {
-          args: Prisma.PauseCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.PauseCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload>[]
-        }
-        delete: {
-          args: Prisma.PauseDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload>
-        }
-        update: {
-          args: Prisma.PauseUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload>
-        }
-        deleteMany: {
-          args: Prisma.PauseDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.PauseUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.PauseUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload>[]
-        }
-        upsert: {
-          args: Prisma.PauseUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload>
-        }
-        aggregate: {
-          args: Prisma.PauseAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregatePause>
-        }
-        groupBy: {
-          args: Prisma.PauseGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.PauseGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.PauseCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.PauseCountAggregateOutputType> | number
-        }
-      }
-    }
   }
 } & {
   other: {
@@ -1044,26 +969,6 @@ export const UploadScalarFieldEnum = {
 } as const
 
 export type UploadScalarFieldEnum = (typeof UploadScalarFieldEnum)[keyof typeof UploadScalarFieldEnum]
-
-
-export const PauseScalarFieldEnum = {
-  id: 'id',
-  ownerId: 'ownerId',
-  endUser: 'endUser',
-  agent: 'agent',
-  app: 'app',
-  conversation: 'conversation',
-  deployment: 'deployment',
-  state: 'state',
-  sealed: 'sealed',
-  content: 'content',
-  expiresAt: 'expiresAt',
-  createdAt: 'createdAt',
-  claimedBy: 'claimedBy',
-  claimedAt: 'claimedAt'
-} as const
-
-export type PauseScalarFieldEnum = (typeof PauseScalarFieldEnum)[keyof typeof PauseScalarFieldEnum]
 
 
 export const SortOrder = {
@@ -1373,7 +1278,6 @@ export type GlobalOmitConfig = {
   call?: Prisma.CallOmit
   refusal?: Prisma.RefusalOmit
   upload?: Prisma.UploadOmit
-  pause?: Prisma.PauseOmit
 }
 
 /* Types for Logging */

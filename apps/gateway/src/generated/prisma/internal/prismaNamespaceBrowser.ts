@@ -55,8 +55,7 @@ export const ModelName = {
   ApiKey: 'ApiKey',
   Call: 'Call',
   Refusal: 'Refusal',
-  Upload: 'Upload',
-  Pause: 'Pause'
+  Upload: 'Upload'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -214,26 +213,6 @@ export const UploadScalarFieldEnum = {
 } as const
 
 export type UploadScalarFieldEnum = (typeof UploadScalarFieldEnum)[keyof typeof UploadScalarFieldEnum]
-
-
-export const PauseScalarFieldEnum = {
-  id: 'id',
-  ownerId: 'ownerId',
-  endUser: 'endUser',
-  agent: 'agent',
-  app: 'app',
-  conversation: 'conversation',
-  deployment: 'deployment',
-  state: 'state',
-  sealed: 'sealed',
-  content: 'content',
-  expiresAt: 'expiresAt',
-  createdAt: 'createdAt',
-  claimedBy: 'claimedBy',
-  claimedAt: 'claimedAt'
-} as const
-
-export type PauseScalarFieldEnum = (typeof PauseScalarFieldEnum)[keyof typeof PauseScalarFieldEnum]
 
 
 export const SortOrder = {
