@@ -340,6 +340,7 @@ test('with a server that is down, queries and migrations fail but opening does n
   const database = await openDatabase({ kind: 'server', url: 'postgres://nobody@127.0.0.1:9/none' })
   await expect(database.sql.query('SELECT 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' })
   await expect(database.prisma.user.count()).rejects.toMatchObject({ code: 'P1001' })
+  await expect(database.prisma.$queryRaw`SELECT 1`).rejects.toSatisfy(isConnectionError)
   await expect(database.pendingMigrations()).rejects.toThrow()
   await expect(database.migrate()).rejects.toThrow()
   await database.close()
