@@ -17,7 +17,7 @@ test.skipIf(process.env.E2E_DATABASE_URL)(
     const program = `
     const { openDatabase } = await import(${JSON.stringify(import.meta.resolve('@trunkline/gateway/src/core/database/open.ts'))})
     const database = await openDatabase({ kind: 'embedded', dataDir: process.argv[1] })
-    await database.prisma.setting.create({ data: { name: 'written', value: 'yes' } })
+    await database.sql.query("INSERT INTO settings VALUES ('written', 'yes')")
     console.log('written')
     setInterval(() => {}, 1000)
   `

@@ -15,13 +15,13 @@ export interface AccountParts {
 }
 
 export function buildAccounts({ config, database, runtime }: Surroundings): AccountParts {
-  const { prisma, lanes } = database
+  const { prisma, sql, lanes } = database
   const { secretKey, secretKeyPrevious } = config
   const signingKeysDeps = { prisma, runtime, secretKey, secretKeyPrevious }
   return {
     tokens: createTokens({ ...signingKeysDeps, config: config.tokens }),
     signingKeys: createSigningKeyAdministration(signingKeysDeps, config.tokens),
     rememberedKeys: createRememberedKeys({ sql: lanes.keys, runtime }),
-    secret: createInstallationSecret({ prisma, runtime }),
+    secret: createInstallationSecret({ sql, runtime }),
   }
 }

@@ -1,3 +1,4 @@
+import { v7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { isConnectionError, writeObstacle } from '#core/errors/connection-error.ts'
 import type { Database, Sql } from './database.ts'
@@ -12,6 +13,11 @@ const kind = serverUrl === undefined ? 'embedded' : 'server'
 
 const uuid = '01890a5d-ac96-774b-bcce-b302099a8057'
 const instant = new Date('2026-02-28T23:59:59.123Z')
+
+function userNamed(username: string) {
+  const columns = { passwordHash: '', role: 'user', maxApiCalls: 1, createdAt: instant, updatedAt: instant }
+  return { id: v7(), username, usernameKey: username, ...columns }
+}
 
 describe(kind, () => {
   let database: Database
@@ -84,15 +90,17 @@ describe(kind, () => {
   })
 
   test('Prisma and raw SQL read and write the same instant, whatever the zone of the server', async () => {
-    await database.prisma.revokedToken.create({ data: { id: uuid, expiresAt: instant } })
-    expect(await database.sql.query('SELECT expires_at FROM revoked_tokens')).toEqual([
-      { expires_at: instant },
+    await database.prisma.user.create({ data: userNamed('one') })
+    expect(await database.sql.query("SELECT created_at FROM users WHERE username = 'one'")).toEqual([
+      { created_at: instant },
     ])
-    expect((await database.prisma.revokedToken.findMany()).map((row) => row.expiresAt)).toEqual([instant])
+    expect(
+      (await database.prisma.user.findMany({ where: { username: 'one' } })).map((row) => row.createdAt),
+    ).toEqual([instant])
   })
 
   test('Prisma reports a violated unique constraint by its own code', async () => {
-    const create = () => database.prisma.setting.create({ data: { name: 'taken', value: '' } })
+    const create = () => database.prisma.user.create({ data: userNamed('taken') })
     await create()
     await expect(create()).rejects.toMatchObject({ code: 'P2002' })
   })
@@ -135,9 +143,9 @@ describe.runIf(serverUrl)('server', () => {
     await admin.close()
     const database = await open({ url: scratch.url })
     await database.migrate()
-    await database.prisma.revokedToken.create({ data: { id: uuid, expiresAt: instant } })
-    expect(await database.sql.query('SELECT expires_at FROM revoked_tokens')).toEqual([
-      { expires_at: instant },
+    await database.prisma.user.create({ data: userNamed('one') })
+    expect(await database.sql.query("SELECT created_at FROM users WHERE username = 'one'")).toEqual([
+      { created_at: instant },
     ])
     await database.close()
     await scratch.drop()
@@ -271,20 +279,20 @@ describe.runIf(serverUrl)('server', () => {
       const scratch = await createScratchDatabase(serverUrl ?? '')
       const database = await open({ url: scratch.url })
       await database.migrate()
-      await database.prisma.setting.create({ data: { name: 'held', value: '' } })
+      await database.prisma.user.create({ data: userNamed('held') })
       const holder = await open({ url: scratch.url })
       const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
       const holding = holder.prisma.$transaction(async (tx) => {
-        await tx.$executeRaw`SELECT FROM settings WHERE name = 'held' FOR UPDATE`
+        await tx.$executeRaw`SELECT FROM users WHERE username = 'held' FOR UPDATE`
         held.resolve()
         await released.promise
       })
       await held.promise
-      const data = { value: 'changed' }
+      const data = { role: 'admin' }
       const change =
         by === 'sql'
-          ? database.sql.query("UPDATE settings SET value = '' WHERE name = 'held'")
-          : database.prisma.setting.update({ where: { name: 'held' }, data })
+          ? database.sql.query("UPDATE users SET role = 'admin' WHERE username = 'held'")
+          : database.prisma.user.update({ where: { usernameKey: 'held' }, data })
       expect(isConnectionError(await change.catch((error: unknown) => error))).toBe(true)
       released.resolve()
       await holding
@@ -302,7 +310,7 @@ describe.runIf(serverUrl)('server', () => {
     const database = await open({ url: scratch.url, poolMax: 1 })
     const change = () =>
       database.prisma.$transaction(async (tx) => {
-        await tx.setting.create({ data: { name: 'changed', value: '' } })
+        await tx.user.create({ data: userNamed('changed') })
       })
     expect(writeObstacle(await change().catch((error: unknown) => error))).toBe('read_only')
     await operator.sql.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`)
@@ -331,7 +339,8 @@ test('files that a URL names are read before anything waits for them', async () 
 test('with a server that is down, queries and migrations fail but opening does not', async () => {
   const database = await openDatabase({ kind: 'server', url: 'postgres://nobody@127.0.0.1:9/none' })
   await expect(database.sql.query('SELECT 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' })
-  await expect(database.prisma.setting.count()).rejects.toMatchObject({ code: 'P1001' })
+  await expect(database.prisma.user.count()).rejects.toMatchObject({ code: 'P1001' })
+  await expect(database.prisma.$queryRaw`SELECT 1`).rejects.toSatisfy(isConnectionError)
   await expect(database.pendingMigrations()).rejects.toThrow()
   await expect(database.migrate()).rejects.toThrow()
   await database.close()

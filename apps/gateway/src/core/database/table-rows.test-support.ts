@@ -71,3 +71,24 @@ export interface RollupOfCalls {
   readonly calls: number
   readonly totalTokens: number
 }
+
+/** Adds a run of the deployment `main` of Dify that waits. */
+export async function addPause(
+  sql: Sql,
+  { id, ownerId, conversation, sealed = false, content = '{"pauses":[]}', expiresAt }: PauseRow,
+): Promise<void> {
+  await sql.query(
+    `INSERT INTO pauses (id, owner_id, end_user, agent, app, conversation, deployment, state, sealed, content, expires_at, created_at)
+     VALUES ($1::uuid, $2::uuid, '', 'dify', '', $3, 'main', 'main', $4, $5, $6, now())`,
+    [id, ownerId, conversation, sealed, content, expiresAt ?? null],
+  )
+}
+
+export interface PauseRow {
+  readonly id: string
+  readonly ownerId: string
+  readonly conversation: string
+  readonly sealed?: boolean
+  readonly content?: string
+  readonly expiresAt?: Date
+}

@@ -5,6 +5,7 @@ import { createStoredSecrets } from '#core/accounts/auth/stored-secrets.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
 import { createPauses, type Pauses } from '#core/calls/pauses/pauses.ts'
 import type { Database } from '#core/database/database.ts'
+import { addPause, type PauseRow } from '#core/database/table-rows.test-support.ts'
 import { Problem } from '#core/errors/errors.ts'
 import type { Admission } from './admission-row.ts'
 import { FREE_LATE } from './claiming-admission-sql.ts'
@@ -45,28 +46,10 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
   /** A run of this owner that waits. */
   async function pauseOf(
     { ownerId }: Pick<KeyRow, 'ownerId'>,
-    more: Record<string, unknown> = {},
+    more: Pick<PauseRow, 'expiresAt'> = {},
   ): Promise<string> {
     const id = v7()
-    const place = {
-      endUser: '',
-      agent: 'dify',
-      app: '',
-      conversation: CONVERSATION,
-      deployment: 'main',
-      state: 'main',
-    }
-    await database.prisma.pause.create({
-      data: {
-        id,
-        ownerId,
-        ...place,
-        sealed: false,
-        content: '{"pauses":[]}',
-        createdAt: new Date(),
-        ...more,
-      },
-    })
+    await addPause(database.sql, { id, ownerId, conversation: CONVERSATION, ...more })
     return id
   }
 

@@ -46,24 +46,3 @@ export type Refusal = Prisma.RefusalModel
  * An uploaded file, whose bytes are in the storage of files.
  */
 export type Upload = Prisma.UploadModel
-/**
- * Model SigningKey
- * Ed25519 keys that sign access tokens. Private keys are encrypted if SECRET_KEY is set.
- */
-export type SigningKey = Prisma.SigningKeyModel
-/**
- * Model RevokedToken
- * Access tokens that were revoked by a logout before they expired.
- */
-export type RevokedToken = Prisma.RevokedTokenModel
-/**
- * Model Pause
- * A question at which the run of a call waits for its user. Its conversation is that of owner, end user, agent and app.
- */
-export type Pause = Prisma.PauseModel
-/**
- * Model Setting
- * Values of the whole installation: `installation_secret`, and `min_build`, the newest migration that a process has to know in
- * order to use the database.
- */
-export type Setting = Prisma.SettingModel

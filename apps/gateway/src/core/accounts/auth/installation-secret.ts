@@ -1,5 +1,5 @@
 import type { Runtime } from '#core/base/runtime.ts'
-import type { PrismaClient } from '#generated/prisma/client.ts'
+import type { Sql } from '#core/database/database.ts'
 
 /**
  * A random secret that is created once per installation and stored in the database. The ids under which platforms know
@@ -9,15 +9,18 @@ export type InstallationSecret = ReturnType<typeof createInstallationSecret>
 
 const NAME = 'installation_secret'
 
-export function createInstallationSecret({ prisma, runtime }: { prisma: PrismaClient; runtime: Runtime }) {
+export function createInstallationSecret({ sql, runtime }: { sql: Sql; runtime: Runtime }) {
   let value: string | undefined
 
-  const find = async () => (await prisma.setting.findUnique({ where: { name: NAME } }))?.value
+  async function find(): Promise<string | undefined> {
+    const [row] = await sql.query<{ value: string }>('SELECT value FROM settings WHERE name = $1', [NAME])
+    return row?.value
+  }
 
   /** If several processes start at the same time, the first row wins and all of them read it back. */
   async function create(): Promise<string | undefined> {
-    const data = [{ name: NAME, value: runtime.randomBytes(32).toString('base64url') }]
-    await prisma.setting.createMany({ data, skipDuplicates: true })
+    const made = runtime.randomBytes(32).toString('base64url')
+    await sql.query('INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING', [NAME, made])
     return find()
   }
 

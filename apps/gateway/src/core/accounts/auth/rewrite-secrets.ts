@@ -1,5 +1,7 @@
+import { NIL } from 'uuid'
 import { recorded, type Who } from '#core/audit/actor.ts'
 import type { Prisma, PrismaClient } from '#generated/prisma/client.ts'
+import { replaceSecret, SIGNING_KEYS, type SigningKey } from './signing-keys.ts'
 import { pauseContext, type StoredSecret, type StoredSecrets } from './stored-secrets.ts'
 
 export interface RewrittenSecrets {
@@ -13,7 +15,11 @@ export interface RewrittenSecrets {
 }
 
 /** Replaces a stored secret, unless it has changed. */
-type Store = (data: StoredSecret) => Prisma.PrismaPromise<{ readonly count: number }>
+type Store = (data: StoredSecret) => Prisma.PrismaPromise<number>
+
+interface PauseSecret extends StoredSecret {
+  readonly id: string
+}
 
 const PAUSES_AT_ONCE = 500
 
@@ -29,36 +35,23 @@ export async function rewriteSecrets(
     else if (opened.isCurrent) done.unchanged += 1
     else {
       // Another process may have rewritten or replaced it in the meantime, and its version stands.
-      const { count } = await recorded(
-        prisma,
-        by,
-        'secrets.rewrite',
-        store(secrets.seal(opened.text, context)),
-      )
+      const count = await recorded(prisma, by, 'secrets.rewrite', store(secrets.seal(opened.text, context)))
       done.rewritten += count
       done.unchanged += 1 - Math.min(count, 1)
     }
   }
-  for (const { id, sealed, secret } of await prisma.signingKey.findMany({
-    where: { secret: { not: '' } },
-  }))
-    await rewrite(id, { sealed, secret }, id, (data) =>
-      prisma.signingKey.updateMany({ where: { id, secret }, data }),
-    )
-  for (let after = ''; ; ) {
-    const pauses = await prisma.pause.findMany({
-      ...(after !== '' && { where: { id: { gt: after } } }),
-      orderBy: { id: 'asc' },
-      take: PAUSES_AT_ONCE,
-    })
-    for (const { id, sealed, content } of pauses) {
-      await rewrite(id, { sealed, secret: content }, pauseContext(id), ({ sealed: isSealed, secret }) =>
-        prisma.pause.updateMany({ where: { id, content }, data: { sealed: isSealed, content: secret } }),
-      )
+  for (const key of await prisma.$queryRaw<SigningKey[]>`${SIGNING_KEYS} WHERE secret <> ''`)
+    await rewrite(key.id, key, key.id, (data) => replaceSecret(prisma, key, data))
+  for (let after: string | undefined = NIL; after !== undefined; ) {
+    const pauses: PauseSecret[] = await prisma.$queryRaw`
+      SELECT id, sealed, content AS secret FROM pauses WHERE id > ${after}::uuid ORDER BY id LIMIT ${PAUSES_AT_ONCE}`
+    for (const pause of pauses) {
+      const replace = ({ sealed, secret }: StoredSecret) => prisma.$executeRaw`
+        UPDATE pauses SET sealed = ${sealed}, content = ${secret}
+        WHERE id = ${pause.id}::uuid AND content = ${pause.secret}`
+      await rewrite(pause.id, pause, pauseContext(pause.id), replace)
     }
-    const last = pauses.at(-1)
-    if (last === undefined) break
-    after = last.id
+    after = pauses.at(-1)?.id
   }
   return { ...done, encrypted: secrets.encrypts }
 }

@@ -2,6 +2,7 @@ import { decodeProtectedHeader } from 'jose'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { GATEWAY } from '#core/audit/actor.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
+import { addPause, type PauseRow, rowsOf } from '#core/database/table-rows.test-support.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import { createSigningKeyAdministration } from './signing-key-administration.ts'
 import { createStoredSecrets, pauseContext, type SecretKeys } from './stored-secrets.ts'
@@ -16,7 +17,6 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   await services.clear()
-  await services.database.prisma.signingKey.deleteMany()
   user = await services.join('user')
 })
 afterAll(() => services.database.close())
@@ -40,11 +40,7 @@ async function tokenOf(tokens: Tokens): Promise<string> {
 }
 
 const kidOf = (token: string) => decodeProtectedHeader(token).kid
-const storedSecrets = () =>
-  services.database.prisma.signingKey.findMany({
-    orderBy: { id: 'asc' },
-    select: { sealed: true, secret: true },
-  })
+const storedSecrets = () => services.database.sql.query('SELECT sealed, secret FROM signing_keys ORDER BY id')
 
 test('after a rotation every process signs with the new key, accepts its tokens at once, and those of the old one until they expire', async () => {
   const [one, other] = [processWith(), processWith()]
@@ -79,7 +75,7 @@ test('the private key that was replaced is deleted at once, and the whole row wi
   ])
   services.clock.passSeconds(TOKEN_CONFIG.lifetimeSeconds + 61)
   await keys.rotate(GATEWAY)
-  expect(await services.database.prisma.signingKey.count()).toBe(2)
+  expect(await storedSecrets()).toHaveLength(2)
 })
 
 test('a leaked key is refused within a second, also if it was replaced before', async () => {
@@ -165,32 +161,23 @@ test.each<[string, SecretKeys, SecretKeys, object]>([
 })
 
 test('what pauses keep is rewritten as well, and stays bound to its pause', async () => {
+  const { sql } = services.database
   const old = processWith({ secretKey: OLD })
   await old.tokens.prepare()
   const ids = ['00000000-0000-7000-8000-000000000001', '00000000-0000-7000-8000-000000000002']
   const secrets = createStoredSecrets({ secretKey: OLD }, systemRuntime)
   for (const id of ids) {
     const { sealed, secret: content } = secrets.seal(`asked ${id}`, pauseContext(id))
-    const texts = {
-      endUser: '',
-      agent: 'dify',
-      app: '',
-      conversation: 'c',
-      deployment: 'main',
-      state: 'main',
-    }
-    await services.database.prisma.pause.create({
-      data: { id, ownerId: id, ...texts, sealed, content, createdAt: new Date() },
-    })
+    await addPause(sql, { id, ownerId: id, conversation: 'c', sealed, content })
   }
   const { keys } = processWith({ secretKey: NEW, secretKeyPrevious: OLD })
   expect(await keys.rewriteSecrets(GATEWAY)).toMatchObject({ rewritten: 3, unreadable: [] })
   const current = createStoredSecrets({ secretKey: NEW }, systemRuntime)
-  for (const { id, sealed, content } of await services.database.prisma.pause.findMany()) {
+  for (const { id, sealed, content } of await rowsOf<Required<PauseRow>>(sql, 'pauses')) {
     expect(current.open({ sealed, secret: content }, pauseContext(id)).text).toBe(`asked ${id}`)
     expect(() => current.open({ sealed, secret: content }, pauseContext('another'))).toThrow()
   }
-  await services.database.prisma.pause.deleteMany()
+  await sql.query('DELETE FROM pauses')
 })
 
 test('a secret that neither key reads is named and stays as it is', async () => {

@@ -1,7 +1,13 @@
 import { sayWho, type Who } from '#core/audit/actor.ts'
-import type { SigningKey } from '#generated/prisma/client.ts'
 import { type RewrittenSecrets, rewriteSecrets } from './rewrite-secrets.ts'
-import { isAccepted, newSigningKey, type SigningKeysDeps } from './signing-keys.ts'
+import {
+  insertKey,
+  isAccepted,
+  newSigningKey,
+  SIGNING_KEYS,
+  type SigningKey,
+  type SigningKeysDeps,
+} from './signing-keys.ts'
 import { createStoredSecrets } from './stored-secrets.ts'
 
 /** What operators do with the signing keys. Replicas read the keys from the database, so they notice it by themselves. */
@@ -40,7 +46,7 @@ export function createSigningKeyAdministration(
   const secrets = createStoredSecrets(secretKeys, runtime)
 
   async function list(): Promise<SigningKeyState[]> {
-    const rows = await prisma.signingKey.findMany({ orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] })
+    const rows = await prisma.$queryRaw<SigningKey[]>`${SIGNING_KEYS} ORDER BY created_at DESC, id DESC`
     const signing = rows.find(({ retiredAt }) => retiredAt === null)
     return rows.filter((row) => isAccepted(row, runtime.now())).map((row) => stateOf(row, row === signing))
   }
@@ -49,20 +55,16 @@ export function createSigningKeyAdministration(
     list,
     async rotate(by, { acceptSeconds = lifetimeSeconds } = {}) {
       const key = await newSigningKey(secrets, runtime)
-      const now = key.createdAt.getTime()
-      const newest = await prisma.signingKey.findFirst({ orderBy: { createdAt: 'desc' } })
-      // Processes sign with the newest, whatever the clock was when the others were made.
-      const createdAt = new Date(Math.max(now, (newest?.createdAt.getTime() ?? 0) + 1))
-      const retiredAt = new Date(acceptSeconds === 0 ? now : now + acceptSeconds * 1_000 + ACCEPTED_LONGER_MS)
+      const now = key.createdAt
+      const acceptedMs = acceptSeconds === 0 ? 0 : acceptSeconds * 1_000 + ACCEPTED_LONGER_MS
+      const retiredAt = new Date(now.getTime() + acceptedMs)
       await prisma.$transaction([
         prisma.$executeRaw(sayWho(by, 'signingKeys.rotate')),
-        prisma.signingKey.deleteMany({ where: { retiredAt: { lte: new Date(now) } } }),
+        prisma.$executeRaw`DELETE FROM signing_keys WHERE retired_at <= ${now}::timestamptz`,
         // With 0 seconds a key may have leaked, so those that were replaced before are refused as well.
-        prisma.signingKey.updateMany({
-          where: acceptSeconds === 0 ? {} : { retiredAt: null },
-          data: { retiredAt, sealed: false, secret: '' },
-        }),
-        prisma.signingKey.create({ data: { ...key, createdAt } }),
+        prisma.$executeRaw`UPDATE signing_keys SET retired_at = ${retiredAt}::timestamptz, sealed = false, secret = ''
+          WHERE retired_at IS NULL OR ${acceptSeconds === 0}::boolean`,
+        insertKey(prisma, key),
       ])
       return list()
     },

@@ -4,8 +4,8 @@ import { GATEWAY, recorded } from '#core/audit/actor.ts'
 import { createCachedValue } from '#core/base/async/cached-value.ts'
 import { createSpacedRead } from '#core/base/async/spaced-read.ts'
 import type { Runtime } from '#core/base/runtime.ts'
-import type { PrismaClient, SigningKey } from '#generated/prisma/client.ts'
-import { createStoredSecrets, type SecretKeys } from './stored-secrets.ts'
+import { Prisma, type PrismaClient } from '#generated/prisma/client.ts'
+import { createStoredSecrets, type SecretKeys, type StoredSecret } from './stored-secrets.ts'
 
 export const SIGNING_ALGORITHM = 'EdDSA'
 
@@ -13,6 +13,23 @@ export interface SigningKeysDeps extends SecretKeys {
   readonly prisma: PrismaClient
   readonly runtime: Runtime
 }
+
+export interface SigningKey extends StoredSecret {
+  readonly id: string
+  readonly publicJwk: JWK
+  readonly createdAt: Date
+  /** Null as long as new tokens are signed with it. */
+  readonly retiredAt: Date | null
+}
+
+export const SIGNING_KEYS = Prisma.sql`
+  SELECT id, public_jwk AS "publicJwk", sealed, secret, created_at AS "createdAt", retired_at AS "retiredAt" FROM signing_keys`
+
+type PublicKey = Pick<SigningKey, 'id' | 'publicJwk' | 'retiredAt'>
+
+/** Private keys are read to sign only, so that they are not kept in the cache. */
+const PUBLIC_KEYS = Prisma.sql`
+  SELECT id, public_jwk AS "publicJwk", retired_at AS "retiredAt" FROM signing_keys ORDER BY id DESC`
 
 /**
  * Keys are looked up before a caller is authenticated, also for tokens that name a key which does not exist. The cache keeps
@@ -29,13 +46,10 @@ const READ_AGAIN_MS = 100
 export function createSigningKeys({ prisma, runtime, ...secretKeys }: SigningKeysDeps) {
   const secrets = createStoredSecrets(secretKeys, runtime)
   let opened: { id: string; jwk: JWK } | undefined
-  const known = createCachedValue(
-    () => prisma.signingKey.findMany({ select: PUBLIC, orderBy: { id: 'desc' } }),
-    {
-      runtime,
-      ttlMs: CACHE_TTL_MS,
-    },
-  )
+  const known = createCachedValue(() => prisma.$queryRaw<PublicKey[]>(PUBLIC_KEYS), {
+    runtime,
+    ttlMs: CACHE_TTL_MS,
+  })
   const readAgain = createSpacedRead(
     () => {
       known.invalidate()
@@ -44,33 +58,29 @@ export function createSigningKeys({ prisma, runtime, ...secretKeys }: SigningKey
     { runtime, intervalMs: READ_AGAIN_MS },
   )
 
-  // Processes that start at the same time may each create a key. All of these keys verify tokens; every process signs with
-  // the newest.
-  const newest = () =>
-    prisma.signingKey.findFirst({
-      where: { retiredAt: null },
-      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-    })
-
   /** Encrypts the keys that were made before `SECRET_KEY` was set. */
   async function encryptPlainText(): Promise<void> {
-    const plain = await prisma.signingKey.findMany({ where: { sealed: false, retiredAt: null } })
-    for (const { id, secret } of plain) {
-      const encrypting = prisma.signingKey.updateMany({
-        where: { id, sealed: false, secret },
-        data: secrets.seal(secret, id),
-      })
+    const plain = await prisma.$queryRaw<
+      SigningKey[]
+    >`${SIGNING_KEYS} WHERE NOT sealed AND retired_at IS NULL`
+    for (const key of plain) {
+      const encrypting = replaceSecret(prisma, key, secrets.seal(key.secret, key.id))
       await recorded(prisma, GATEWAY, 'secrets.rewrite', encrypting)
     }
   }
 
   async function create(): Promise<SigningKey> {
-    const data = await newSigningKey(secrets, runtime)
-    return recorded(prisma, GATEWAY, 'signingKeys.create', prisma.signingKey.create({ data }))
+    const key = await newSigningKey(secrets, runtime)
+    await recorded(prisma, GATEWAY, 'signingKeys.create', insertKey(prisma, key))
+    return key
   }
 
   async function current(): Promise<{ id: string; jwk: JWK }> {
-    const row = (await newest()) ?? (await create())
+    // Processes that start at the same time may each create a key. All of these keys verify tokens; every process signs with
+    // the newest.
+    const [newest] = await prisma.$queryRaw<SigningKey[]>`
+      ${SIGNING_KEYS} WHERE retired_at IS NULL ORDER BY created_at DESC, id DESC LIMIT 1`
+    const row = newest ?? (await create())
     if (opened?.id !== row.id) {
       opened = { id: row.id, jwk: JSON.parse(secrets.open(row, row.id).text) }
       // Otherwise the first tokens signed with it would wait until the keys are read again.
@@ -104,21 +114,21 @@ export function createSigningKeys({ prisma, runtime, ...secretKeys }: SigningKey
       // Our key ids are UUIDs, so the `kid` of another issuer needs no query.
       const mayBeNew = validate(id) && !rows.some((row) => row.id === id)
       const row = (mayBeNew ? await readAgain() : rows).find((each) => each.id === id)
-      return row && isAccepted(row, runtime.now()) ? publicJwk(row) : undefined
+      return row && isAccepted(row, runtime.now()) ? row.publicJwk : undefined
     },
     /** Returns all public keys that are accepted. The list is cached: another process's change shows within a second. */
     async list(): Promise<JWK[]> {
       const now = runtime.now()
-      return (await known.get()).filter((row) => isAccepted(row, now)).map(publicJwk)
+      return (await known.get()).filter((row) => isAccepted(row, now)).map(({ publicJwk }) => publicJwk)
     },
   }
 }
 
-/** The row of a new key. */
+/** A new key as it is stored. */
 export async function newSigningKey(
   secrets: Pick<ReturnType<typeof createStoredSecrets>, 'seal'>,
   runtime: Runtime,
-) {
+): Promise<SigningKey> {
   const { publicKey, privateKey } = await generateKeyPair(SIGNING_ALGORITHM, { extractable: true })
   const id = runtime.newId()
   const named = { kid: id, alg: SIGNING_ALGORITHM, use: 'sig' }
@@ -127,17 +137,26 @@ export async function newSigningKey(
     publicJwk: { ...(await exportJWK(publicKey)), ...named },
     ...secrets.seal(JSON.stringify(await exportJWK(privateKey)), id),
     createdAt: runtime.now(),
+    retiredAt: null,
   }
+}
+
+/** Stores a new key as the newest of all, whatever the clock was when the others were made. */
+export function insertKey(prisma: PrismaClient, { id, publicJwk, sealed, secret, createdAt }: SigningKey) {
+  return prisma.$executeRaw`
+    INSERT INTO signing_keys (id, public_jwk, sealed, secret, created_at)
+    SELECT ${id}, ${JSON.stringify(publicJwk)}::jsonb, ${sealed}, ${secret},
+      GREATEST(${createdAt}::timestamptz, max(created_at) + interval '1 millisecond')
+    FROM signing_keys`
+}
+
+/** Replaces the secret of a key, unless it has changed. */
+export function replaceSecret(prisma: PrismaClient, key: SigningKey, { sealed, secret }: StoredSecret) {
+  return prisma.$executeRaw`
+    UPDATE signing_keys SET sealed = ${sealed}, secret = ${secret} WHERE id = ${key.id} AND secret = ${key.secret}`
 }
 
 /** Whether tokens of this key are accepted: it was not replaced, or so recently that its tokens are still valid. */
 export function isAccepted({ retiredAt }: Pick<SigningKey, 'retiredAt'>, now: Date): boolean {
   return retiredAt === null || retiredAt > now
-}
-
-/** Private keys are read to sign only, so that they are not kept in the cache. */
-const PUBLIC = { id: true, publicJwk: true, retiredAt: true } as const
-
-function publicJwk(row: Pick<SigningKey, 'publicJwk'>): JWK {
-  return row.publicJwk as JWK
 }

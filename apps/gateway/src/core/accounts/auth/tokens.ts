@@ -96,12 +96,12 @@ export function createTokens({ config, ...deps }: SigningKeysDeps & { config: To
       const { sub, jti, exp, epoch } = await claimsOf(token)
       const [user, revoked] = await Promise.all([
         prisma.user.findUnique({ where: { id: sub } }),
-        prisma.revokedToken.findUnique({ where: { id: jti } }),
+        prisma.$queryRaw<unknown[]>`SELECT 1 AS one FROM revoked_tokens WHERE id = ${jti}::uuid`,
       ])
       if (user === null) fail('token_invalid')
       const ownerId = user.id
       if (user.status !== 'active') throw new Problem('owner_suspended').refusing({ ownerId })
-      if (user.tokenEpoch !== epoch || revoked !== null)
+      if (user.tokenEpoch !== epoch || revoked.length > 0)
         throw new Problem('token_revoked').refusing({ ownerId })
       return {
         userId: user.id,
@@ -114,13 +114,14 @@ export function createTokens({ config, ...deps }: SigningKeysDeps & { config: To
       const { tokenId, expiresAt } = requireToken(caller)
       const event = eventJson(whoIs(caller), { operation: 'logout', target: 'session', targetId: tokenId })
       await prisma.$transaction([
-        prisma.revokedToken.createMany({ data: { id: tokenId, expiresAt }, skipDuplicates: true }),
+        prisma.$executeRaw`INSERT INTO revoked_tokens (id, expires_at)
+          VALUES (${tokenId}::uuid, ${expiresAt}::timestamptz) ON CONFLICT DO NOTHING`,
         prisma.$executeRaw`SELECT audit_append(${event}::jsonb)`,
       ])
       // Revocations are kept a little longer than their tokens, because the clock of another process may lag behind and still
       // accept the token.
       const expired = new Date(runtime.now().getTime() - KEPT_AFTER_EXPIRY_MS)
-      await prisma.revokedToken.deleteMany({ where: { expiresAt: { lt: expired } } })
+      await prisma.$executeRaw`DELETE FROM revoked_tokens WHERE expires_at < ${expired}::timestamptz`
     },
     /** Returns the public signing keys as a JSON Web Key Set. */
     async jwks(): Promise<{ keys: JWK[] }> {

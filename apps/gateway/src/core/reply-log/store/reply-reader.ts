@@ -6,6 +6,7 @@ import { ERRORS } from '#core/errors/errors.ts'
 import type { CallFace, CallOutcome } from '#core/ledger/call-kinds.ts'
 import { claimHash, type KeptCall, type KeptCallRef, type KeptEnd, type KeptProblem } from '../kept-call.ts'
 import { int4Array, uuidArray } from './binary-arrays.ts'
+import { inPortions } from './given-calls.ts'
 import type { PartCodec } from './part-codec.ts'
 import type { StoredPart } from './reply-writer.ts'
 
@@ -29,7 +30,6 @@ export interface ReadResult {
 /** What is stored of calls and their replies. */
 export type ReplyReader = ReturnType<typeof createReplyReader>
 
-const REQUESTS_AT_ONCE = 1_000
 /** The texts that are returned for one request, and for all requests together while there are many. */
 const CHARACTERS_MAX = 256 * 1024
 const CHARACTERS_MIN = 32 * 1024
@@ -105,12 +105,8 @@ export function createReplyReader(sql: Sql, codec: PartCodec) {
       return row === undefined ? undefined : keptCallOf(row)
     },
     /** Reads for up to a thousand readers in one statement. The results are in the order of the requests, undefined without a call. */
-    async read(requests: readonly ReadRequest[]): Promise<readonly (ReadResult | undefined)[]> {
-      const results: (ReadResult | undefined)[] = []
-      for (let at = 0; at < requests.length; at += REQUESTS_AT_ONCE)
-        results.push(...(await readSome(requests.slice(at, at + REQUESTS_AT_ONCE))))
-      return results
-    },
+    read: (requests: readonly ReadRequest[]): Promise<readonly (ReadResult | undefined)[]> =>
+      inPortions(requests, readSome),
     /** The JSON reply of a call that has ended; undefined if it has none or is gone. */
     async reply(callId: string): Promise<string | undefined> {
       const [row] = await sql.query<{ readonly reply: Buffer | null }>(REPLY, [callId])

@@ -401,11 +401,7 @@ export const ModelName = {
   ApiKey: 'ApiKey',
   Call: 'Call',
   Refusal: 'Refusal',
-  Upload: 'Upload',
-  SigningKey: 'SigningKey',
-  RevokedToken: 'RevokedToken',
-  Pause: 'Pause',
-  Setting: 'Setting'
+  Upload: 'Upload'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -421,7 +417,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "apiKey" | "call" | "refusal" | "upload" | "signingKey" | "revokedToken" | "pause" | "setting"
+    modelProps: "user" | "apiKey" | "call" | "refusal" | "upload"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -795,302 +791,6 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
-    SigningKey: {
-      payload: Prisma.$SigningKeyPayload<ExtArgs>
-      fields: Prisma.SigningKeyFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.SigningKeyFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SigningKeyPayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.SigningKeyFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SigningKeyPayload>
-        }
-        findFirst: {
-          args: Prisma.SigningKeyFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SigningKeyPayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.SigningKeyFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SigningKeyPayload>
-        }
-        findMany: {
-          args: Prisma.SigningKeyFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SigningKeyPayload>[]
-        }
-        create: {
-          args: Prisma.SigningKeyCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SigningKeyPayload>
-        }
-        createMany: {
-          args: Prisma.SigningKeyCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.SigningKeyCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SigningKeyPayload>[]
-        }
-        delete: {
-          args: Prisma.SigningKeyDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SigningKeyPayload>
-        }
-        update: {
-          args: Prisma.SigningKeyUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SigningKeyPayload>
-        }
-        deleteMany: {
-          args: Prisma.SigningKeyDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.SigningKeyUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.SigningKeyUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SigningKeyPayload>[]
-        }
-        upsert: {
-          args: Prisma.SigningKeyUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SigningKeyPayload>
-        }
-        aggregate: {
-          args: Prisma.SigningKeyAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateSigningKey>
-        }
-        groupBy: {
-          args: Prisma.SigningKeyGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.SigningKeyGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.SigningKeyCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.SigningKeyCountAggregateOutputType> | number
-        }
-      }
-    }
-    RevokedToken: {
-      payload: Prisma.$RevokedTokenPayload<ExtArgs>
-      fields: Prisma.RevokedTokenFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.RevokedTokenFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RevokedTokenPayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.RevokedTokenFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RevokedTokenPayload>
-        }
-        findFirst: {
-          args: Prisma.RevokedTokenFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RevokedTokenPayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.RevokedTokenFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RevokedTokenPayload>
-        }
-        findMany: {
-          args: Prisma.RevokedTokenFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RevokedTokenPayload>[]
-        }
-        create: {
-          args: Prisma.RevokedTokenCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RevokedTokenPayload>
-        }
-        createMany: {
-          args: Prisma.RevokedTokenCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.RevokedTokenCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RevokedTokenPayload>[]
-        }
-        delete: {
-          args: Prisma.RevokedTokenDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RevokedTokenPayload>
-        }
-        update: {
-          args: Prisma.RevokedTokenUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RevokedTokenPayload>
-        }
-        deleteMany: {
-          args: Prisma.RevokedTokenDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.RevokedTokenUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.RevokedTokenUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RevokedTokenPayload>[]
-        }
-        upsert: {
-          args: Prisma.RevokedTokenUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$RevokedTokenPayload>
-        }
-        aggregate: {
-          args: Prisma.RevokedTokenAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateRevokedToken>
-        }
-        groupBy: {
-          args: Prisma.RevokedTokenGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.RevokedTokenGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.RevokedTokenCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.RevokedTokenCountAggregateOutputType> | number
-        }
-      }
-    }
-    Pause: {
-      payload: Prisma.$PausePayload<ExtArgs>
-      fields: Prisma.PauseFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.PauseFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.PauseFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload>
-        }
-        findFirst: {
-          args: Prisma.PauseFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.PauseFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload>
-        }
-        findMany: {
-          args: Prisma.PauseFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload>[]
-        }
-        create: {
-          args: Prisma.PauseCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload>
-        }
-        createMany: {
-          args: Prisma.PauseCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.PauseCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload>[]
-        }
-        delete: {
-          args: Prisma.PauseDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload>
-        }
-        update: {
-          args: Prisma.PauseUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload>
-        }
-        deleteMany: {
-          args: Prisma.PauseDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.PauseUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.PauseUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload>[]
-        }
-        upsert: {
-          args: Prisma.PauseUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$PausePayload>
-        }
-        aggregate: {
-          args: Prisma.PauseAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregatePause>
-        }
-        groupBy: {
-          args: Prisma.PauseGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.PauseGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.PauseCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.PauseCountAggregateOutputType> | number
-        }
-      }
-    }
-    Setting: {
-      payload: Prisma.$SettingPayload<ExtArgs>
-      fields: Prisma.SettingFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.SettingFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SettingPayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.SettingFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SettingPayload>
-        }
-        findFirst: {
-          args: Prisma.SettingFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SettingPayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.SettingFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SettingPayload>
-        }
-        findMany: {
-          args: Prisma.SettingFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SettingPayload>[]
-        }
-        create: {
-          args: Prisma.SettingCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SettingPayload>
-        }
-        createMany: {
-          args: Prisma.SettingCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.SettingCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SettingPayload>[]
-        }
-        delete: {
-          args: Prisma.SettingDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SettingPayload>
-        }
-        update: {
-          args: Prisma.SettingUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SettingPayload>
-        }
-        deleteMany: {
-          args: Prisma.SettingDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.SettingUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.SettingUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SettingPayload>[]
-        }
-        upsert: {
-          args: Prisma.SettingUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SettingPayload>
-        }
-        aggregate: {
-          args: Prisma.SettingAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateSetting>
-        }
-        groupBy: {
-          args: Prisma.SettingGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.SettingGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.SettingCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.SettingCountAggregateOutputType> | number
-        }
-      }
-    }
   }
 } & {
   other: {
@@ -1271,54 +971,6 @@ export const UploadScalarFieldEnum = {
 export type UploadScalarFieldEnum = (typeof UploadScalarFieldEnum)[keyof typeof UploadScalarFieldEnum]
 
 
-export const SigningKeyScalarFieldEnum = {
-  id: 'id',
-  publicJwk: 'publicJwk',
-  sealed: 'sealed',
-  secret: 'secret',
-  createdAt: 'createdAt',
-  retiredAt: 'retiredAt'
-} as const
-
-export type SigningKeyScalarFieldEnum = (typeof SigningKeyScalarFieldEnum)[keyof typeof SigningKeyScalarFieldEnum]
-
-
-export const RevokedTokenScalarFieldEnum = {
-  id: 'id',
-  expiresAt: 'expiresAt'
-} as const
-
-export type RevokedTokenScalarFieldEnum = (typeof RevokedTokenScalarFieldEnum)[keyof typeof RevokedTokenScalarFieldEnum]
-
-
-export const PauseScalarFieldEnum = {
-  id: 'id',
-  ownerId: 'ownerId',
-  endUser: 'endUser',
-  agent: 'agent',
-  app: 'app',
-  conversation: 'conversation',
-  deployment: 'deployment',
-  state: 'state',
-  sealed: 'sealed',
-  content: 'content',
-  expiresAt: 'expiresAt',
-  createdAt: 'createdAt',
-  claimedBy: 'claimedBy',
-  claimedAt: 'claimedAt'
-} as const
-
-export type PauseScalarFieldEnum = (typeof PauseScalarFieldEnum)[keyof typeof PauseScalarFieldEnum]
-
-
-export const SettingScalarFieldEnum = {
-  name: 'name',
-  value: 'value'
-} as const
-
-export type SettingScalarFieldEnum = (typeof SettingScalarFieldEnum)[keyof typeof SettingScalarFieldEnum]
-
-
 export const SortOrder = {
   asc: 'asc',
   desc: 'desc'
@@ -1333,13 +985,6 @@ export const NullableJsonNullValueInput = {
 } as const
 
 export type NullableJsonNullValueInput = (typeof NullableJsonNullValueInput)[keyof typeof NullableJsonNullValueInput]
-
-
-export const JsonNullValueInput = {
-  JsonNull: JsonNull
-} as const
-
-export type JsonNullValueInput = (typeof JsonNullValueInput)[keyof typeof JsonNullValueInput]
 
 
 export const QueryMode = {
@@ -1633,10 +1278,6 @@ export type GlobalOmitConfig = {
   call?: Prisma.CallOmit
   refusal?: Prisma.RefusalOmit
   upload?: Prisma.UploadOmit
-  signingKey?: Prisma.SigningKeyOmit
-  revokedToken?: Prisma.RevokedTokenOmit
-  pause?: Prisma.PauseOmit
-  setting?: Prisma.SettingOmit
 }
 
 /* Types for Logging */

@@ -55,11 +55,7 @@ export const ModelName = {
   ApiKey: 'ApiKey',
   Call: 'Call',
   Refusal: 'Refusal',
-  Upload: 'Upload',
-  SigningKey: 'SigningKey',
-  RevokedToken: 'RevokedToken',
-  Pause: 'Pause',
-  Setting: 'Setting'
+  Upload: 'Upload'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -219,54 +215,6 @@ export const UploadScalarFieldEnum = {
 export type UploadScalarFieldEnum = (typeof UploadScalarFieldEnum)[keyof typeof UploadScalarFieldEnum]
 
 
-export const SigningKeyScalarFieldEnum = {
-  id: 'id',
-  publicJwk: 'publicJwk',
-  sealed: 'sealed',
-  secret: 'secret',
-  createdAt: 'createdAt',
-  retiredAt: 'retiredAt'
-} as const
-
-export type SigningKeyScalarFieldEnum = (typeof SigningKeyScalarFieldEnum)[keyof typeof SigningKeyScalarFieldEnum]
-
-
-export const RevokedTokenScalarFieldEnum = {
-  id: 'id',
-  expiresAt: 'expiresAt'
-} as const
-
-export type RevokedTokenScalarFieldEnum = (typeof RevokedTokenScalarFieldEnum)[keyof typeof RevokedTokenScalarFieldEnum]
-
-
-export const PauseScalarFieldEnum = {
-  id: 'id',
-  ownerId: 'ownerId',
-  endUser: 'endUser',
-  agent: 'agent',
-  app: 'app',
-  conversation: 'conversation',
-  deployment: 'deployment',
-  state: 'state',
-  sealed: 'sealed',
-  content: 'content',
-  expiresAt: 'expiresAt',
-  createdAt: 'createdAt',
-  claimedBy: 'claimedBy',
-  claimedAt: 'claimedAt'
-} as const
-
-export type PauseScalarFieldEnum = (typeof PauseScalarFieldEnum)[keyof typeof PauseScalarFieldEnum]
-
-
-export const SettingScalarFieldEnum = {
-  name: 'name',
-  value: 'value'
-} as const
-
-export type SettingScalarFieldEnum = (typeof SettingScalarFieldEnum)[keyof typeof SettingScalarFieldEnum]
-
-
 export const SortOrder = {
   asc: 'asc',
   desc: 'desc'
@@ -281,13 +229,6 @@ export const NullableJsonNullValueInput = {
 } as const
 
 export type NullableJsonNullValueInput = (typeof NullableJsonNullValueInput)[keyof typeof NullableJsonNullValueInput]
-
-
-export const JsonNullValueInput = {
-  JsonNull: JsonNull
-} as const
-
-export type JsonNullValueInput = (typeof JsonNullValueInput)[keyof typeof JsonNullValueInput]
 
 
 export const QueryMode = {
