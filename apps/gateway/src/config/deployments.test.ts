@@ -191,221 +191,150 @@ const AN_ID = 'a lower-case letter, then at most 31 lower-case letters, digits, 
 const A_URL = 'an http(s) URL without credentials, query and fragment'
 const AGENTS_OWN = 'expected nothing here: it belongs to the agent, whose deployments behave alike'
 
-test.each<[string, object, readonly string[]]>([
-  ['an empty list', { deployments: [] }, ['deployments: expected one at least']],
-  ['no list', { deployments: { eu } }, ['deployments: expected a list, got a mapping']],
-  ['nothing', { deployments: null }, ['deployments: expected a list, got nothing']],
-  [
-    'no main',
-    { deployments: [us] },
+describe('an entry', () => {
+  const issuesWith = (change: object) => issuesOf({ ...dify, ...change })
+  const named = (issues: readonly string[]) =>
+    issues.map((issue) => (typeof issue === 'string' ? `agents.a.${issue}` : issue))
+
+  test.each<[readonly object[], ...string[]]>([
+    [[], 'deployments: expected one at least'],
     [
+      [us],
       'deployments: expected one with the id "main" or with it under "formerly", for conversations from before the list',
     ],
-  ],
-  [
-    'no weight',
-    {
-      deployments: [
+    [
+      [
         { ...eu, weight: 0 },
         { ...us, disabled: true },
       ],
-    },
-    ['deployments: expected one with a weight, as none would take new conversations'],
-  ],
-  [
-    'an id twice',
-    { deployments: [eu, { ...us, id: 'eu' }] },
-    ['deployments[1].id: "eu" is there already, at deployments[0].id'],
-  ],
-  [
-    'an id that lives under formerly',
-    { deployments: [{ ...eu, formerly: ['main', 'us'] }, us] },
-    ['deployments[0].formerly[1]: "us" is there already, at deployments[1].id'],
-  ],
-  [
-    'its own id under formerly',
-    { deployments: [{ id: 'main', formerly: ['main'] }] },
-    ['deployments[0].formerly[0]: "main" is there already, at deployments[0].id'],
-  ],
-  [
-    'an id twice under formerly',
-    { deployments: [eu, { ...us, formerly: ['old', 'main', 'old'] }] },
+      'deployments: expected one with a weight, as none would take new conversations',
+    ],
+    [[eu, { ...us, id: 'eu' }], 'deployments[1].id: "eu" is there already, at deployments[0].id'],
     [
+      [{ ...eu, formerly: ['main', 'us'] }, us],
+      'deployments[0].formerly[1]: "us" is there already, at deployments[1].id',
+    ],
+    [
+      [{ id: 'main', formerly: ['main'] }],
+      'deployments[0].formerly[0]: "main" is there already, at deployments[0].id',
+    ],
+    [
+      [eu, { ...us, formerly: ['old', 'main', 'old'] }],
       'deployments[1].formerly[1]: "main" is there already, at deployments[0].formerly[0]',
       'deployments[1].formerly[2]: "old" is there already, at deployments[1].formerly[0]',
     ],
-  ],
-  [
-    'the state of a deployment that shares none',
-    { deployments: [eu, { ...us, state: 'eu' }] },
-    ['deployments[1].state: "eu" is the id of deployments[0], which does not name it as its state'],
-  ],
-  [
-    'a state that would take the conversations of another deployment',
-    { deployments: [eu, { ...us, state: 'main' }] },
     [
+      [eu, { ...us, state: 'eu' }],
+      'deployments[1].state: "eu" is the id of deployments[0], which does not name it as its state',
+    ],
+    [
+      [eu, { ...us, state: 'main' }],
       'deployments[0].formerly[0]: "main" is the state of deployments[1], which would have these conversations',
     ],
-  ],
-  ['a state of its own id', { deployments: [eu, { ...us, state: 'us' }] }, []],
-  [
-    'the state of both',
-    {
-      deployments: [
+    [[eu, { ...us, state: 'us' }]],
+    [
+      [
         { ...eu, state: 'main' },
         { ...us, state: 'main' },
       ],
-    },
-    [],
-  ],
-  ['no id', { deployments: [eu, {}] }, [`deployments[1].id: missing, expected an id: ${AN_ID}`]],
-  [
-    'a wrong id',
-    { deployments: [eu, { id: 'US' }] },
-    [`deployments[1].id: expected an id: ${AN_ID}, got "US"`],
-  ],
-  [
-    'a wrong name of a state',
-    { deployments: [{ ...eu, state: '' }] },
-    [`deployments[0].state: expected a name: ${AN_ID}, got ""`],
-  ],
-  [
-    'a wrong former id',
-    { deployments: [{ ...eu, formerly: ['main', 'A'] }] },
-    [`deployments[0].formerly[1]: expected an id: ${AN_ID}, got "A"`],
-  ],
-  [
-    'one former id instead of a list',
-    { deployments: [{ ...eu, formerly: 'main' }] },
-    ['deployments[0].formerly: expected a list, got "main"'],
-  ],
-  [
-    'numbers out of range',
-    { deployments: [{ ...eu, weight: 1_001, priority: -1, max: 0 }] },
+    ],
+    [[eu, {}], `deployments[1].id: missing, expected an id: ${AN_ID}`],
+    [[eu, { id: 'US' }], `deployments[1].id: expected an id: ${AN_ID}, got "US"`],
+    [[{ ...eu, state: '' }], `deployments[0].state: expected a name: ${AN_ID}, got ""`],
+    [[{ ...eu, formerly: ['main', 'A'] }], `deployments[0].formerly[1]: expected an id: ${AN_ID}, got "A"`],
+    [[{ ...eu, formerly: 'main' }], 'deployments[0].formerly: expected a list, got "main"'],
     [
+      [{ ...eu, weight: 1_001, priority: -1, max: 0 }],
       'deployments[0].weight: expected a whole number, 0 to 1000, got 1001',
       'deployments[0].priority: expected a whole number, 0 to 100, got -1',
       'deployments[0].max: expected a whole number, 1 to 9007199254740991, got 0',
     ],
-  ],
-  [
-    'an unknown property',
-    { deployments: [{ ...eu, wieght: 1 }] },
-    ['deployments[0].wieght: unknown property, did you mean "weight"?'],
-  ],
-  [
-    'an unknown time limit',
-    { deployments: [{ ...eu, timeouts: { idle: 1 } }] },
-    ['deployments[0].timeouts.idle: unknown property, did you mean "idleMs"?'],
-  ],
-  [
-    'a key in a wrong type',
-    { deployments: [{ ...eu, apiKey: ['hunter2'] }] },
-    ['deployments[0].apiKey: expected a text, got a list'],
-  ],
-  [
-    'an address with a password',
-    { deployments: [{ ...eu, baseUrl: 'https://me:hunter2@eu.example.com' }] },
-    [`deployments[0].baseUrl: expected ${A_URL}, got "https://…@eu.example.com"`],
-  ],
-  [
-    'an address of files with a password',
-    { filesUrl: 'https://me:hunter2@files.example.com', deployments: [eu] },
-    [`filesUrl: expected ${A_URL}, got "https://…@files.example.com"`],
-  ],
-  [
-    'what belongs to the agent',
-    { deployments: [{ ...eu, platform: 'coze', mode: 'chat', reasoning: true, retry: {}, deployments: [] }] },
-    ['platform', 'reasoning', 'retry', 'mode', 'deployments'].map((name) =>
-      expect.stringContaining(`deployments[0].${name}: ${AGENTS_OWN}`),
-    ),
-  ],
-  [
-    'a property of another platform',
-    { deployments: [{ ...eu, botId: '1' }] },
-    ['deployments[0].botId: only for agents of the platform coze'],
-  ],
-  [
-    'an app that the agent does not have',
-    { apps: { x: {} }, deployments: [{ ...eu, apps: { y: { apiKey: 'hunter2' } } }] },
-    ['deployments[0].apps.y: is no app of the agent'],
-  ],
-  [
-    'the name of an app',
-    { apps: { x: {} }, deployments: [{ ...eu, apps: { x: { name: 'X', default: true } } }] },
+    [[{ ...eu, wieght: 1 }], 'deployments[0].wieght: unknown property, did you mean "weight"?'],
     [
+      [{ ...eu, timeouts: { idle: 1 } }],
+      'deployments[0].timeouts.idle: unknown property, did you mean "idleMs"?',
+    ],
+    [[{ ...eu, apiKey: ['hunter2'] }], 'deployments[0].apiKey: expected a text, got a list'],
+    [
+      [{ ...eu, baseUrl: 'https://me:hunter2@eu.example.com' }],
+      `deployments[0].baseUrl: expected ${A_URL}, got "https://…@eu.example.com"`,
+    ],
+    [
+      [{ ...eu, platform: 'coze', mode: 'chat', reasoning: true, retry: {}, deployments: [] }],
+      ...['platform', 'reasoning', 'retry', 'mode', 'deployments'].map((name) =>
+        expect.stringContaining(`deployments[0].${name}: ${AGENTS_OWN}`),
+      ),
+    ],
+    [[{ ...eu, botId: '1' }], 'deployments[0].botId: only for agents of the platform coze'],
+  ])('with the deployments %j has these issues', (deployments, ...issues) => {
+    expect(issuesWith({ deployments })).toEqual(named(issues))
+  })
+
+  test.each<[object, ...string[]]>([
+    [{ deployments: { eu } }, 'deployments: expected a list, got a mapping'],
+    [{ deployments: null }, 'deployments: expected a list, got nothing'],
+    [
+      { filesUrl: 'https://me:hunter2@files.example.com', deployments: [eu] },
+      `filesUrl: expected ${A_URL}, got "https://…@files.example.com"`,
+    ],
+    [
+      { apps: { x: {} }, deployments: [{ ...eu, apps: { y: { apiKey: 'hunter2' } } }] },
+      'deployments[0].apps.y: is no app of the agent',
+    ],
+    [
+      { apps: { x: {} }, deployments: [{ ...eu, apps: { x: { name: 'X', default: true } } }] },
       expect.stringContaining(`deployments[0].apps.x.name: ${AGENTS_OWN}`),
       expect.stringContaining(`deployments[0].apps.x.default: ${AGENTS_OWN}`),
     ],
-  ],
-  [
-    'no address in one of them',
-    { baseUrl: undefined, deployments: [eu, { id: 'us' }] },
-    [`deployments[1].baseUrl: missing, expected ${A_URL}, here or in the agent`],
-  ],
-  [
-    'no key in one of them',
-    { apiKey: undefined, deployments: [eu, { id: 'us' }] },
-    ['deployments[1].apiKey: missing, expected here, in the agent or in every app'],
-  ],
-  [
-    'requirements that differ',
-    { ...coze, deployments: [{ id: 'main', botId: '1' }, { id: 'us' }] },
-    ['deployments[1]: calls of it need app_id, and calls of deployments[0] nothing'],
-  ],
-  [
-    'too many attempts',
-    { retry: { attempts: 6 } },
-    ['retry.attempts: expected a whole number, 1 to 5, got 6'],
-  ],
-  [
-    'an attempt that may take longer than the call',
-    { retry: { firstByteMs: 120_001 } },
-    ['retry.firstByteMs: expected at most 120000, which is timeouts.firstByteMs, got 120001'],
-  ],
-  [
-    'an attempt that may take longer than at one deployment',
-    { retry: { firstByteMs: 3_000 }, deployments: [{ ...eu, timeouts: { firstByteMs: 2_000 } }] },
-    ['retry.firstByteMs: expected at most 2000, which is deployments[0].timeouts.firstByteMs, got 3000'],
-  ],
-  [
-    'more calls of a key than in all',
-    { concurrency: { max: 1, perKey: 2 } },
-    ['concurrency.perKey: expected at most 1, which is concurrency.max, got 2'],
-  ],
-  [
-    'more calls of an owner than in all, and of a key than of its owner',
-    { concurrency: { max: 3, perOwner: 4, perKey: 5 } },
     [
+      { baseUrl: undefined, deployments: [eu, { id: 'us' }] },
+      `deployments[1].baseUrl: missing, expected ${A_URL}, here or in the agent`,
+    ],
+    [
+      { apiKey: undefined, deployments: [eu, { id: 'us' }] },
+      'deployments[1].apiKey: missing, expected here, in the agent or in every app',
+    ],
+    [
+      { ...coze, deployments: [{ id: 'main', botId: '1' }, { id: 'us' }] },
+      'deployments[1]: calls of it need app_id, and calls of deployments[0] nothing',
+    ],
+    [{ retry: { attempts: 6 } }, 'retry.attempts: expected a whole number, 1 to 5, got 6'],
+    [
+      { retry: { firstByteMs: 120_001 } },
+      'retry.firstByteMs: expected at most 120000, which is timeouts.firstByteMs, got 120001',
+    ],
+    [
+      { retry: { firstByteMs: 3_000 }, deployments: [{ ...eu, timeouts: { firstByteMs: 2_000 } }] },
+      'retry.firstByteMs: expected at most 2000, which is deployments[0].timeouts.firstByteMs, got 3000',
+    ],
+    [
+      { concurrency: { max: 1, perKey: 2 } },
+      'concurrency.perKey: expected at most 1, which is concurrency.max, got 2',
+    ],
+    [
+      { concurrency: { max: 3, perOwner: 4, perKey: 5 } },
       'concurrency.perOwner: expected at most 3, which is concurrency.max, got 4',
       'concurrency.perKey: expected at most 3, which is concurrency.max, got 5',
     ],
-  ],
-  [
-    'more calls of a key than of its owner',
-    { concurrency: { perOwner: 4, perKey: 5 } },
-    ['concurrency.perKey: expected at most 4, which is concurrency.perOwner, got 5'],
-  ],
-  [
-    'limits that limit nothing',
-    { concurrency: { queue: 5 } },
-    ['concurrency: limits nothing: expected max, perOwner or perKey, or the max of a deployment'],
-  ],
-  [
-    'wrong limits',
-    { concurrency: { max: 0, perKey: 1.5, queue: -1, waitMs: 0, wait: 1 } },
     [
+      { concurrency: { perOwner: 4, perKey: 5 } },
+      'concurrency.perKey: expected at most 4, which is concurrency.perOwner, got 5',
+    ],
+    [
+      { concurrency: { queue: 5 } },
+      'concurrency: limits nothing: expected max, perOwner or perKey, or the max of a deployment',
+    ],
+    [
+      { concurrency: { max: 0, perKey: 1.5, queue: -1, waitMs: 0, wait: 1 } },
       'concurrency.wait: unknown property, did you mean "waitMs"?',
       'concurrency.max: expected a whole number, 1 to 9007199254740991, got 0',
       'concurrency.perKey: expected a whole number, 1 to 9007199254740991, got 1.5',
       'concurrency.queue: expected a whole number, 0 to 9007199254740991, got -1',
       'concurrency.waitMs: expected a whole number, 1 to 2147483647, got 0',
     ],
-  ],
-])('an entry with %s has these issues', (_, change, issues) => {
-  expect(issuesOf({ ...dify, ...change })).toEqual(
-    issues.map((issue) => (typeof issue === 'string' ? `agents.a.${issue}` : issue)),
-  )
+  ])('with %j has these issues', (change, ...issues) => {
+    expect(issuesWith(change)).toEqual(named(issues))
+  })
 })
 
 test('a property that another platform releases is refused where the own platform does not', () => {

@@ -84,109 +84,86 @@ export const forAnybody = (
   call: AnybodyRow['call'],
 ): AnybodyRow => ({ kind: 'anybody', call, cells, forOthers })
 
+export const LOGGED_IN = ['user', 'premium', 'admin', 'neighbour'] as const
+export const ADMIN_KEYS = ['admin key of an admin', 'admin key of a user'] as const
+export const PLAIN_KEYS = ['chat key', 'upload key', 'chat key of an admin'] as const
+/** To whom nothing of premium belongs. */
+export const STRANGERS = ['user', 'chat key of an admin', 'admin key of a user', 'neighbour'] as const
+
+/** What these callers get, each the same. */
+export const cells = <Name extends keyof ByPrincipal>(cell: Cell, ...names: Name[]) =>
+  Object.fromEntries(names.map((name) => [name, cell])) as Record<Name, Cell>
+
 export const MANAGERS: ByPrincipal = {
-  user: 'allowed',
-  premium: 'allowed',
-  admin: 'allowed',
-  'chat key': 'permission_denied',
-  'upload key': 'permission_denied',
-  'admin key of an admin': 'allowed',
-  'chat key of an admin': 'permission_denied',
-  'admin key of a user': 'allowed',
-  neighbour: 'allowed',
+  ...cells('allowed', ...LOGGED_IN, ...ADMIN_KEYS),
+  ...cells('permission_denied', ...PLAIN_KEYS),
+}
+/** A caller who gets the error about the wrong current password is allowed to change the password. */
+export const OWN_PASSWORD: ByPrincipal = {
+  ...MANAGERS,
+  ...cells('invalid_request', ...LOGGED_IN, ...ADMIN_KEYS),
 }
 /** Every valid credential. */
 export const EVERYBODY: ByPrincipal = {
   ...MANAGERS,
-  'chat key': 'allowed',
-  'upload key': 'allowed',
-  'chat key of an admin': 'allowed',
+  ...cells('allowed', ...PLAIN_KEYS),
 }
 export const ADMINS: ByPrincipal = {
   ...MANAGERS,
-  user: 'role_denied',
-  premium: 'role_denied',
-  'admin key of a user': 'role_denied',
-  neighbour: 'role_denied',
+  ...cells('role_denied', 'user', 'premium', 'admin key of a user', 'neighbour'),
 }
 export const TOKENS: ByPrincipal = {
   ...MANAGERS,
-  'chat key': 'access_token_required',
-  'upload key': 'access_token_required',
-  'admin key of an admin': 'access_token_required',
-  'chat key of an admin': 'access_token_required',
-  'admin key of a user': 'access_token_required',
+  ...cells('access_token_required', ...ADMIN_KEYS, ...PLAIN_KEYS),
 }
 export const KEYS: ByPrincipal = {
-  user: 'api_key_required',
-  premium: 'api_key_required',
-  admin: 'api_key_required',
-  'chat key': 'allowed',
-  'upload key': 'allowed',
-  'admin key of an admin': 'allowed',
-  'chat key of an admin': 'allowed',
-  'admin key of a user': 'allowed',
-  neighbour: 'api_key_required',
+  ...cells('api_key_required', ...LOGGED_IN),
+  ...cells('allowed', ...ADMIN_KEYS, ...PLAIN_KEYS),
 }
 /** Keys with the permission `upload`, which `admin` includes. */
 export const UPLOADERS: ByPrincipal = {
   ...KEYS,
-  'chat key': 'permission_denied',
-  'chat key of an admin': 'permission_denied',
+  ...cells('permission_denied', 'chat key', 'chat key of an admin'),
 }
 /** Administrators, too, see only their own uploads. */
 export const UPLOAD_READERS: ByPrincipal = {
   ...MANAGERS,
-  admin: 'upload_not_found',
+  ...cells('upload_not_found', 'admin', 'admin key of an admin', 'neighbour'),
   'upload key': 'allowed',
-  'admin key of an admin': 'upload_not_found',
-  neighbour: 'upload_not_found',
+}
+/** Who sees its own upload. */
+export const UPLOADS_SEEN: ByPrincipal = {
+  ...UPLOAD_READERS,
+  ...cells('nothing', 'admin', 'admin key of an admin', 'neighbour'),
 }
 export const KEY_READERS: ByPrincipal = { ...MANAGERS, neighbour: 'key_not_found' }
 /** The keys of a plain user were created by an administrator, so the user sees and revokes them but may not change them. */
 export const KEY_MANAGERS: ByPrincipal = {
   ...KEY_READERS,
-  user: 'role_denied',
-  'admin key of a user': 'role_denied',
+  ...cells('role_denied', 'user', 'admin key of a user'),
 }
 
 /** Who reads and changes the conversations of premium: administrators, their owner, and keys of the owner that may chat. */
 export const CONVERSATION_READERS: ByPrincipal = {
   ...EVERYBODY,
-  user: 'conversation_not_found',
+  ...cells('conversation_not_found', ...STRANGERS),
   'upload key': 'permission_denied',
-  'chat key of an admin': 'conversation_not_found',
-  'admin key of a user': 'conversation_not_found',
-  neighbour: 'conversation_not_found',
 }
 
 /** Who sees the open question of a conversation of premium: those that may answer it. */
 export const PAUSE_READERS: ByPrincipal = {
   ...EVERYBODY,
-  user: 'nothing',
-  admin: 'nothing',
-  'upload key': 'nothing',
-  'admin key of an admin': 'nothing',
-  'chat key of an admin': 'nothing',
-  'admin key of a user': 'nothing',
-  neighbour: 'nothing',
+  ...cells('nothing', 'admin', 'admin key of an admin', 'upload key', ...STRANGERS),
 }
 
 /** Who may stop the call of premium's chat key: administrators, its owner, and keys of the owner that may chat. */
 export const CALL_STOPPERS: ByPrincipal = {
   ...EVERYBODY,
-  user: 'call_not_found',
-  'upload key': 'call_not_found',
-  'chat key of an admin': 'call_not_found',
-  'admin key of a user': 'call_not_found',
-  neighbour: 'call_not_found',
+  ...cells('call_not_found', 'upload key', ...STRANGERS),
 }
 
 /** Only the key that made a kept call has its reply. */
 export const KEPT_CALLS: ByPrincipal = {
   ...KEYS,
-  'upload key': 'call_not_found',
-  'admin key of an admin': 'call_not_found',
-  'chat key of an admin': 'call_not_found',
-  'admin key of a user': 'call_not_found',
+  ...cells('call_not_found', 'upload key', 'chat key of an admin', ...ADMIN_KEYS),
 }

@@ -17,10 +17,12 @@ import {
   upload,
 } from './callers.test-support.ts'
 import {
+  ADMIN_KEYS,
   ADMINS,
   type ByPrincipal,
   CALL_STOPPERS,
   CONVERSATION_READERS,
+  cells,
   EVERYBODY,
   FOR_UNBOUND,
   forAnybody,
@@ -29,47 +31,42 @@ import {
   KEY_MANAGERS,
   KEY_READERS,
   KEYS,
+  LOGGED_IN,
   MANAGERS,
+  OWN_PASSWORD,
   open,
   PAUSE_READERS,
+  PLAIN_KEYS,
   type Row,
   SHARED,
+  STRANGERS,
   TOKENS,
   UPLOAD_READERS,
   UPLOADERS,
+  UPLOADS_SEEN,
 } from './rows.test-support.ts'
 
 /** The keys whose calls a caller sees; each chat key has made one call. */
 const OF_PREMIUM = "premium's chat key, premium's second key"
 const CALLS_SEEN: ByPrincipal = {
-  user: "user's admin key",
+  ...cells("user's admin key", 'user', 'admin key of a user'),
   premium: OF_PREMIUM,
-  admin: 'all',
+  ...cells('all', 'admin', 'admin key of an admin'),
   'chat key': "premium's chat key",
-  'upload key': 'nothing',
-  'admin key of an admin': 'all',
+  ...cells('nothing', 'upload key', 'neighbour'),
   'chat key of an admin': "admin's chat key",
-  'admin key of a user': "user's admin key",
-  neighbour: 'nothing',
 }
 const withPlatform = (seen: string) => `${seen}, with what the platform said`
 const CALLS_SHOWN: ByPrincipal = {
   ...CALLS_SEEN,
-  admin: withPlatform('all'),
-  'admin key of an admin': withPlatform('all'),
+  ...cells(withPlatform('all'), 'admin', 'admin key of an admin'),
 }
 
 /** The call of premium's chat key, as each caller sees it. */
 const CALL_SHOWN: ByPrincipal = {
-  user: 'nothing',
-  premium: "premium's chat key",
-  admin: withPlatform("premium's chat key"),
-  'chat key': "premium's chat key",
-  'upload key': 'nothing',
-  'admin key of an admin': withPlatform("premium's chat key"),
-  'chat key of an admin': 'nothing',
-  'admin key of a user': 'nothing',
-  neighbour: 'nothing',
+  ...cells('nothing', 'upload key', ...STRANGERS),
+  ...cells("premium's chat key", 'premium', 'chat key'),
+  ...cells(withPlatform("premium's chat key"), 'admin', 'admin key of an admin'),
 }
 
 /** The same of a call that is asked for by its id. */
@@ -77,27 +74,19 @@ const CALL_FOUND = refusing(CALL_SHOWN, 'call_not_found')
 
 /** How many of the four calls, or refusals, each caller sees. */
 const COUNT_SEEN: ByPrincipal = {
-  user: '1',
+  ...cells('1', 'user', 'chat key', 'chat key of an admin', 'admin key of a user'),
   premium: '2',
-  admin: '4',
-  'chat key': '1',
-  'upload key': '0',
-  'admin key of an admin': '4',
-  'chat key of an admin': '1',
-  'admin key of a user': '1',
-  neighbour: '0',
+  ...cells('4', 'admin', 'admin key of an admin'),
+  ...cells('0', 'upload key', 'neighbour'),
 }
 
 /** Whose conversations each caller sees. */
 const CONVERSATIONS_SEEN: ByPrincipal = {
-  user: 'user',
-  premium: 'premium',
-  admin: 'all',
-  'chat key': 'premium',
+  ...cells('user', 'user', 'admin key of a user'),
+  ...cells('premium', 'premium', 'chat key'),
+  ...cells('all', 'admin', 'admin key of an admin'),
   'upload key': 'permission_denied',
-  'admin key of an admin': 'all',
   'chat key of an admin': 'admin',
-  'admin key of a user': 'user',
   neighbour: 'nothing',
 }
 
@@ -110,42 +99,48 @@ const CONVERSATIONS_OF_CALL = Object.fromEntries(
 const REFUSAL_FOUND: ByPrincipal = {
   ...CALLS_SEEN,
   premium: "premium's second key",
-  admin: "user's admin key",
-  'admin key of an admin': "user's admin key",
+  ...cells("user's admin key", 'admin', 'admin key of an admin'),
 }
 
 const REFUSED: RefusalsInput = { limitName: REFUSING_LIMIT }
 
+/** Who sees what the operator has: the process of a call, and what the platform said. */
+const ONLY_ADMINS: ByPrincipal = {
+  ...cells('no', 'premium', 'chat key', 'upload key', ...STRANGERS),
+  ...cells('yes', 'admin', 'admin key of an admin'),
+}
+
+/** Which users callers see one by one. */
+const USERS_SEEN: ByPrincipal = {
+  ...cells('itself', 'user', 'premium', 'admin key of a user', 'neighbour'),
+  ...cells('all', 'admin', 'admin key of an admin'),
+  ...cells('nothing', ...PLAIN_KEYS),
+}
+
 /** The keys that callers see one by one. */
 const KEYS_SEEN = {
-  user: "user's admin key",
+  ...cells("user's admin key", 'user', 'admin key of a user'),
   premium: "premium's chat key, premium's second key, premium's upload key",
-  admin: 'all',
+  ...cells('all', 'admin', 'admin key of an admin'),
   'chat key': "premium's chat key",
   'upload key': "premium's upload key",
-  'admin key of an admin': 'all',
   'chat key of an admin': "admin's chat key",
-  'admin key of a user': "user's admin key",
   neighbour: 'nothing',
 } as const
 
 /** The keys that callers see in lists. */
 const KEYS_LISTED = {
   ...MANAGERS,
-  user: "user's admin key",
+  ...cells("user's admin key", 'user', 'admin key of a user'),
   premium: "premium's chat key, premium's second key, premium's upload key",
-  admin: 'all',
-  'admin key of an admin': 'all',
-  'admin key of a user': "user's admin key",
+  ...cells('all', 'admin', 'admin key of an admin'),
   neighbour: 'nothing',
 } as const
 
 /** Who sees that premium has keys. */
 const KEYS_COUNTED = {
   ...MANAGERS,
-  user: 'nothing',
-  'admin key of a user': 'nothing',
-  neighbour: 'nothing',
+  ...cells('nothing', 'user', 'admin key of a user', 'neighbour'),
 } as const
 
 /** Every method of the services. The type requires each declared method, and a test compares the rows with the real ones. */
@@ -195,47 +190,19 @@ export const TABLE: {
     findManaged: forCaller(ADMINS, SHARED, (caller, { services, all }) =>
       services.users.findManaged(caller, [all.otherUserId]),
     ),
-    findMany: forCaller(
-      {
-        user: 'itself',
-        premium: 'itself',
-        admin: 'all',
-        'chat key': 'nothing',
-        'upload key': 'nothing',
-        'admin key of an admin': 'all',
-        'chat key of an admin': 'nothing',
-        'admin key of a user': 'itself',
-        neighbour: 'itself',
-      },
-      SHARED,
-      async (caller, { services, all }) => {
-        const rows = await services.users.findMany(caller, [caller.userId, all.otherUserId, 'no id'])
-        const ids = rows.map(({ id }) => id)
-        if (ids.includes(all.otherUserId)) return 'all'
-        return ids.includes(caller.userId) ? 'itself' : 'nothing'
-      },
-    ),
+    findMany: forCaller(USERS_SEEN, SHARED, async (caller, { services, all }) => {
+      const rows = await services.users.findMany(caller, [caller.userId, all.otherUserId, 'no id'])
+      const ids = rows.map(({ id }) => id)
+      if (ids.includes(all.otherUserId)) return 'all'
+      return ids.includes(caller.userId) ? 'itself' : 'nothing'
+    }),
     findByName: forCaller(ADMINS, SHARED, (caller, { services }) =>
       services.users.findByName(caller, 'other'),
     ),
-    isVisibleTo: forCaller(
-      {
-        user: 'itself',
-        premium: 'itself',
-        admin: 'all',
-        'chat key': 'nothing',
-        'upload key': 'nothing',
-        'admin key of an admin': 'all',
-        'chat key of an admin': 'nothing',
-        'admin key of a user': 'itself',
-        neighbour: 'itself',
-      },
-      SHARED,
-      async (caller, { services: { users }, all }) => {
-        if (users.isVisibleTo(caller, { id: all.otherUserId })) return 'all'
-        return users.isVisibleTo(caller, { id: caller.userId }) ? 'itself' : 'nothing'
-      },
-    ),
+    isVisibleTo: forCaller(USERS_SEEN, SHARED, async (caller, { services: { users }, all }) => {
+      if (users.isVisibleTo(caller, { id: all.otherUserId })) return 'all'
+      return users.isVisibleTo(caller, { id: caller.userId }) ? 'itself' : 'nothing'
+    }),
     me: forCaller(MANAGERS, SHARED, (caller, { services }) => services.users.me(caller)),
     update: forCaller(ADMINS, SHARED, (caller, { services, all }) =>
       services.users.update(caller, all.otherUserId, { role: 'admin' }),
@@ -243,23 +210,11 @@ export const TABLE: {
     setPassword: forCaller(ADMINS, SHARED, (caller, { services, all }) =>
       services.users.setPassword(caller, all.otherUserId, PASSWORD),
     ),
-    // A caller who gets the error about the wrong current password is allowed to change the password.
-    changeOwnPassword: forCaller(
-      {
-        ...MANAGERS,
-        user: 'invalid_request',
-        premium: 'invalid_request',
-        admin: 'invalid_request',
-        'admin key of an admin': 'invalid_request',
-        'admin key of a user': 'invalid_request',
-        neighbour: 'invalid_request',
-      },
-      SHARED,
-      (caller, { services }) =>
-        services.users.changeOwnPassword(caller, {
-          currentPassword: 'a wrong password',
-          newPassword: PASSWORD,
-        }),
+    changeOwnPassword: forCaller(OWN_PASSWORD, SHARED, (caller, { services }) =>
+      services.users.changeOwnPassword(caller, {
+        currentPassword: 'a wrong password',
+        newPassword: PASSWORD,
+      }),
     ),
   },
   keys: {
@@ -332,16 +287,9 @@ export const TABLE: {
   agents: {
     list: forAnybody(
       {
+        ...cells('all', ...LOGGED_IN, ...ADMIN_KEYS, 'chat key', 'chat key of an admin'),
         anonymous: 'all',
-        user: 'all',
-        premium: 'all',
-        admin: 'all',
-        'chat key': 'all',
         'upload key': ANSWERING_AGENT,
-        'admin key of an admin': 'all',
-        'chat key of an admin': 'all',
-        'admin key of a user': 'all',
-        neighbour: 'all',
       },
       SHARED,
       async ({ services, caller }) => {
@@ -429,55 +377,35 @@ export const TABLE: {
     find: forCaller(UPLOAD_READERS, 'upload_not_found', async (caller, { services, ...call }) =>
       services.uploads.find(caller, await call.all.shared.upload(call.caller.ownerId)),
     ),
-    findMany: forCaller(
-      { ...UPLOAD_READERS, admin: 'nothing', 'admin key of an admin': 'nothing', neighbour: 'nothing' },
-      'nothing',
-      async (caller, { services, ...call }) => {
-        const id = await call.all.shared.upload(call.caller.ownerId)
-        const uploads = await services.uploads.findMany(caller, [id, 'no id'])
-        return uploads.some((row) => row.id === id) ? 'allowed' : 'nothing'
-      },
-    ),
-    list: forCaller(
-      { ...UPLOAD_READERS, admin: 'nothing', 'admin key of an admin': 'nothing', neighbour: 'nothing' },
-      'nothing',
-      async (caller, { services, ...call }) => {
-        const id = await call.all.shared.upload(call.caller.ownerId)
-        const uploads = await services.uploads.list(caller, { take: 100 })
-        return uploads.some((row) => row.id === id) ? 'allowed' : 'nothing'
-      },
-    ),
-    listOfKeys: forCaller(
-      { ...UPLOAD_READERS, admin: 'nothing', 'admin key of an admin': 'nothing', neighbour: 'nothing' },
-      'nothing',
-      async (caller, { services, all, ...call }) => {
-        const { id, keyId } = await keyOfUpload(all, await all.shared.upload(call.caller.ownerId))
-        const pages = await services.uploads.listOfKeys(caller, [keyId, ...all.keyNames.keys()], {
-          take: 100,
-        })
-        return pages.get(keyId)?.some((row) => row.id === id) ? 'allowed' : 'nothing'
-      },
-    ),
-    countOfKeys: forCaller(
-      { ...UPLOAD_READERS, admin: 'nothing', 'admin key of an admin': 'nothing', neighbour: 'nothing' },
-      'nothing',
-      async (caller, { services, all, ...call }) => {
-        const { keyId } = await keyOfUpload(all, await all.shared.upload(call.caller.ownerId))
-        const before = (await services.uploads.countOfKeys(caller, [keyId, 'no id'])).get(keyId) ?? 0
-        await all.newUpload(call.caller.ownerId)
-        const after = (await services.uploads.countOfKeys(caller, [keyId])).get(keyId) ?? 0
-        return after > before ? 'allowed' : 'nothing'
-      },
-    ),
-    count: forCaller(
-      { ...UPLOAD_READERS, admin: 'nothing', 'admin key of an admin': 'nothing', neighbour: 'nothing' },
-      'nothing',
-      async (caller, { services, ...call }) => {
-        const before = await services.uploads.count(caller)
-        await call.all.newUpload(call.caller.ownerId)
-        return (await services.uploads.count(caller)) > before ? 'allowed' : 'nothing'
-      },
-    ),
+    findMany: forCaller(UPLOADS_SEEN, 'nothing', async (caller, { services, ...call }) => {
+      const id = await call.all.shared.upload(call.caller.ownerId)
+      const uploads = await services.uploads.findMany(caller, [id, 'no id'])
+      return uploads.some((row) => row.id === id) ? 'allowed' : 'nothing'
+    }),
+    list: forCaller(UPLOADS_SEEN, 'nothing', async (caller, { services, ...call }) => {
+      const id = await call.all.shared.upload(call.caller.ownerId)
+      const uploads = await services.uploads.list(caller, { take: 100 })
+      return uploads.some((row) => row.id === id) ? 'allowed' : 'nothing'
+    }),
+    listOfKeys: forCaller(UPLOADS_SEEN, 'nothing', async (caller, { services, all, ...call }) => {
+      const { id, keyId } = await keyOfUpload(all, await all.shared.upload(call.caller.ownerId))
+      const pages = await services.uploads.listOfKeys(caller, [keyId, ...all.keyNames.keys()], {
+        take: 100,
+      })
+      return pages.get(keyId)?.some((row) => row.id === id) ? 'allowed' : 'nothing'
+    }),
+    countOfKeys: forCaller(UPLOADS_SEEN, 'nothing', async (caller, { services, all, ...call }) => {
+      const { keyId } = await keyOfUpload(all, await all.shared.upload(call.caller.ownerId))
+      const before = (await services.uploads.countOfKeys(caller, [keyId, 'no id'])).get(keyId) ?? 0
+      await all.newUpload(call.caller.ownerId)
+      const after = (await services.uploads.countOfKeys(caller, [keyId])).get(keyId) ?? 0
+      return after > before ? 'allowed' : 'nothing'
+    }),
+    count: forCaller(UPLOADS_SEEN, 'nothing', async (caller, { services, ...call }) => {
+      const before = await services.uploads.count(caller)
+      await call.all.newUpload(call.caller.ownerId)
+      return (await services.uploads.count(caller)) > before ? 'allowed' : 'nothing'
+    }),
     remove: forCaller(UPLOAD_READERS, 'upload_not_found', async (caller, { services, ...call }) =>
       services.uploads.remove(caller, await call.all.newUpload(call.caller.ownerId)),
     ),
@@ -557,36 +485,11 @@ export const TABLE: {
       for await (const call of await services.calls.export(caller, { agent: FAILING_AGENT })) calls.push(call)
       return shown(all, calls)
     }),
-    seesPlatform: forCaller(
-      {
-        user: 'no',
-        premium: 'no',
-        admin: 'yes',
-        'chat key': 'no',
-        'upload key': 'no',
-        neighbour: 'no',
-        'admin key of an admin': 'yes',
-        'chat key of an admin': 'no',
-        'admin key of a user': 'no',
-      },
-      SHARED,
-      async (caller, { services }) => (services.calls.seesPlatform(caller) ? 'yes' : 'no'),
+    seesPlatform: forCaller(ONLY_ADMINS, SHARED, async (caller, { services }) =>
+      services.calls.seesPlatform(caller) ? 'yes' : 'no',
     ),
-    findInstances: forCaller(
-      {
-        user: 'none',
-        premium: 'none',
-        admin: 'found',
-        'chat key': 'none',
-        'upload key': 'none',
-        neighbour: 'none',
-        'admin key of an admin': 'found',
-        'chat key of an admin': 'none',
-        'admin key of a user': 'none',
-      },
-      SHARED,
-      async (caller, { services, all }) =>
-        (await services.calls.findInstances(caller, [all.callId, 'no id'])).length === 1 ? 'found' : 'none',
+    findInstances: forCaller(ONLY_ADMINS, SHARED, async (caller, { services, all }) =>
+      (await services.calls.findInstances(caller, [all.callId, 'no id'])).length === 1 ? 'yes' : 'no',
     ),
     findMany: forCaller(CALL_SHOWN, 'nothing', async (caller, { services, all }) =>
       shown(all, await services.calls.findMany(caller, [all.callId, 'no id'])),
@@ -658,9 +561,7 @@ export const TABLE: {
     erase: forCaller(
       {
         ...MANAGERS,
-        user: 'role_denied',
-        'admin key of a user': 'role_denied',
-        neighbour: 'role_denied',
+        ...cells('role_denied', 'user', 'admin key of a user', 'neighbour'),
       },
       'permission_denied',
       async (caller, { services, all }) => {

@@ -16,6 +16,7 @@ import {
   type ByPrincipal,
   CALL_STOPPERS,
   CONVERSATION_READERS,
+  cells,
   EVERYBODY,
   FOR_UNBOUND,
   type ForOthers,
@@ -24,10 +25,14 @@ import {
   KEY_READERS,
   KEYS,
   MANAGERS,
+  OWN_PASSWORD,
   PAUSE_READERS,
+  PLAIN_KEYS,
   SHARED,
   TOKENS,
   UPLOAD_READERS,
+  UPLOADERS,
+  UPLOADS_SEEN,
 } from '../authorization/rows.test-support.ts'
 import type { Any } from './face.test-support.ts'
 
@@ -63,17 +68,8 @@ const PAGE = `${PAGE_AHEAD}, last: null, before: null`
 const ORDERED_PAGE = `search: null, orderBy: CREATED_AT, order: null, ${PAGE}`
 const keyOf = ({ all, caller }: MatrixCall) => all.shared.key(caller.ownerId)
 const uploadOf = ({ all, caller }: MatrixCall) => all.shared.upload(caller.ownerId)
-const NONE_FOR_KEYS = { 'chat key': 'nothing', 'upload key': 'nothing', 'chat key of an admin': 'nothing' }
+const NONE_FOR_KEYS = cells('nothing', ...PLAIN_KEYS)
 const OWN_CALLS: ByPrincipal = { ...EVERYBODY, 'upload key': 'nothing', neighbour: 'nothing' }
-/** The call of premium's chat key. */
-const ONE_CALL: ByPrincipal = {
-  ...EVERYBODY,
-  user: 'call_not_found',
-  'upload key': 'call_not_found',
-  'chat key of an admin': 'call_not_found',
-  'admin key of a user': 'call_not_found',
-  neighbour: 'call_not_found',
-}
 /** Where an object is visible, its open question is to those that may answer it. */
 const pauseCells = (object: ByPrincipal): ByPrincipal => ({
   ...object,
@@ -84,10 +80,9 @@ const pauseCells = (object: ByPrincipal): ByPrincipal => ({
 const WITH_PLATFORM = 'allowed, with what the platform said'
 const WITH_DEPLOYMENTS = 'allowed, with the deployments'
 /** Only administrators see what the platform answered. */
-const shownTo = (cells: ByPrincipal): ByPrincipal => ({
-  ...cells,
-  admin: WITH_PLATFORM,
-  'admin key of an admin': WITH_PLATFORM,
+const shownTo = (unshown: ByPrincipal): ByPrincipal => ({
+  ...unshown,
+  ...cells(WITH_PLATFORM, 'admin', 'admin key of an admin'),
 })
 const REPORTED = `usage(filter: { agentId: "${FAILING_AGENT}" }, granularity: DAY, groupBy: [KEY, USER, AGENT], compareFrom: null, compareTo: null, timezone: "UTC")`
 /** A report that has no calls itself. */
@@ -108,10 +103,6 @@ const RENAME_CONVERSATION = async ({ all }: MatrixCall) =>
 const KEPT_CHAT = { face: 'graphql', form: (chat: ChatHead) => keptItems(chat, { detail: false }) } as const
 
 const KEY_MAKERS: ByPrincipal = { ...TOKENS, user: 'role_denied', neighbour: 'role_denied' }
-/** A caller who gets the error about the wrong current password is allowed to change the password. */
-const OWN_PASSWORD = Object.fromEntries(
-  Object.entries(MANAGERS).map(([name, cell]) => [name, cell === 'allowed' ? 'invalid_request' : cell]),
-) as ByPrincipal
 const CHANGE_MY_PASSWORD = `changeMyPassword(input: { currentPassword: "a wrong password", newPassword: "${PASSWORD}" })`
 const CREATE_USER = () =>
   `createUser(input: { username: "u-${crypto.randomUUID()}", password: "${PASSWORD}", role: ADMIN, maxApiCalls: 1, quotaPeriod: DAY })`
@@ -134,6 +125,10 @@ function inMutation(mutation: Text): (call: MatrixCall) => Promise<string> {
     `mutation { ${typeof mutation === 'string' ? mutation : await mutation(call)} { $FIELD } }`
 }
 
+const inCall = ({ all }: MatrixCall) => `{ call(id: "${all.callId}") { $FIELD } }`
+const inUpload = async (call: MatrixCall) => `{ upload(id: "${await uploadOf(call)}") { $FIELD } }`
+const inKey = async (call: MatrixCall) => `{ apiKey(id: "${await keyOf(call)}") { $FIELD } }`
+
 async function inConversation(call: MatrixCall): Promise<string> {
   return `{ ${await CONVERSATION(call)} { $FIELD } }`
 }
@@ -143,10 +138,9 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
   'Query.agents': row(
     {
       ...EVERYBODY,
+      ...cells(WITH_DEPLOYMENTS, 'admin', 'admin key of an admin'),
       anonymous: 'allowed',
-      admin: WITH_DEPLOYMENTS,
       'upload key': ANSWERING_AGENT,
-      'admin key of an admin': WITH_DEPLOYMENTS,
     },
     SHARED,
     'agents',
@@ -173,25 +167,12 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
   ),
   'Query.currentApiKey': row(KEYS, SHARED, 'currentApiKey'),
   'Query.node': row(
-    {
-      ...MANAGERS,
-      'chat key': 'object_not_found',
-      'upload key': 'object_not_found',
-      'chat key of an admin': 'object_not_found',
-      neighbour: 'object_not_found',
-    },
+    { ...MANAGERS, ...cells('object_not_found', ...PLAIN_KEYS, 'neighbour') },
     SHARED,
     async (call) => `node(id: "${await keyOf(call)}")`,
   ),
   'Query.nodes': row(
-    {
-      ...MANAGERS,
-      ...NONE_FOR_KEYS,
-      'upload key': 'allowed',
-      admin: 'nothing',
-      'admin key of an admin': 'nothing',
-      neighbour: 'nothing',
-    },
+    { ...UPLOADS_SEEN, ...cells('nothing', 'chat key', 'chat key of an admin') },
     'nothing',
     async (call) => `nodes(ids: ["${await uploadOf(call)}"])`,
     { see: ([node]) => (node === null ? 'nothing' : 'allowed') },
@@ -201,15 +182,11 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
     'upload_not_found',
     async (call) => `upload(id: "${await uploadOf(call)}")`,
   ),
-  'Query.uploads': row(
-    { ...UPLOAD_READERS, admin: 'nothing', 'admin key of an admin': 'nothing', neighbour: 'nothing' },
-    'nothing',
-    async (call) => {
-      await uploadOf(call)
-      return `uploads(${PAGE})`
-    },
-  ),
-  'Query.call': row(shownTo(ONE_CALL), 'call_not_found', ({ all }) => `call(id: "${all.callId}")`, {
+  'Query.uploads': row(UPLOADS_SEEN, 'nothing', async (call) => {
+    await uploadOf(call)
+    return `uploads(${PAGE})`
+  }),
+  'Query.call': row(shownTo(CALL_STOPPERS), 'call_not_found', ({ all }) => `call(id: "${all.callId}")`, {
     see: ({ platformStatus }) => (platformStatus === null ? 'allowed' : WITH_PLATFORM),
   }),
   'Query.calls': row(
@@ -324,9 +301,7 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
     { ...MANAGERS, neighbour: 'nothing' },
     SHARED,
     `apiKeys(state: ACTIVE, expiresBefore: null, ${ORDERED_PAGE})`,
-    {
-      within: '{ me { $FIELD } }',
-    },
+    { within: '{ me { $FIELD } }' },
   ),
   'User.uploads': row(
     { ...ADMINS, admin: 'nothing', 'admin key of an admin': 'nothing' },
@@ -345,62 +320,46 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
     // Bob has chatted as well.
     see: ({ nodes }) => (nodes.some(({ endUser }: Any) => endUser !== BOB) ? 'allowed' : 'nothing'),
   }),
-  'ApiKey.calls': row(ONE_CALL, 'call_not_found', `calls(${PAGE_AHEAD})`, {
+  'ApiKey.calls': row(CALL_STOPPERS, 'call_not_found', `calls(${PAGE_AHEAD})`, {
     within: ({ all }) => `{ call(id: "${all.callId}") { key { $FIELD } } }`,
   }),
   'ApiKey.owner': row(
     // The keys that premium created belong to it; the neighbour and the chat keys do not see the key at all.
-    { ...KEY_READERS },
+    KEY_READERS,
     SHARED,
     'owner',
-    { within: async (call) => `{ apiKey(id: "${await keyOf(call)}") { $FIELD } }` },
+    { within: inKey },
   ),
   'ApiKey.creator': row(
     // An administrator created the keys of the plain user, who does not see it.
     { ...KEY_READERS, user: 'nothing', 'admin key of a user': 'nothing' },
     SHARED,
     'creator',
-    { within: async (call) => `{ apiKey(id: "${await keyOf(call)}") { $FIELD } }` },
+    { within: inKey },
   ),
-  'ApiKey.uploads': row(
-    {
-      ...KEYS,
-      'chat key': 'permission_denied',
-      'chat key of an admin': 'permission_denied',
-      'admin key of an admin': 'nothing',
+  'ApiKey.uploads': row({ ...UPLOADERS, 'admin key of an admin': 'nothing' }, 'nothing', `uploads(${PAGE})`, {
+    within: async (call) => {
+      await uploadOf(call)
+      return '{ currentApiKey { apiKey { $FIELD } } }'
     },
-    'nothing',
-    `uploads(${PAGE})`,
-    {
-      within: async (call) => {
-        await uploadOf(call)
-        return '{ currentApiKey { apiKey { $FIELD } } }'
-      },
-    },
-  ),
+  }),
   'Upload.owner': row({ ...UPLOAD_READERS, 'upload key': 'nothing' }, 'upload_not_found', 'owner', {
-    within: async (call) => `{ upload(id: "${await uploadOf(call)}") { $FIELD } }`,
+    within: inUpload,
   }),
-  'Upload.key': row(UPLOAD_READERS, 'upload_not_found', 'key', {
-    within: async (call) => `{ upload(id: "${await uploadOf(call)}") { $FIELD } }`,
-  }),
+  'Upload.key': row(UPLOAD_READERS, 'upload_not_found', 'key', { within: inUpload }),
   'Upload.call': row({ ...UPLOAD_READERS, admin: 'upload_not_found' }, 'upload_not_found', 'call', {
-    within: async (call) => `{ upload(id: "${await uploadOf(call)}") { $FIELD } }`,
+    within: inUpload,
   }),
-  'Call.key': row(ONE_CALL, 'call_not_found', 'key', {
-    within: ({ all }) => `{ call(id: "${all.callId}") { $FIELD } }`,
+  'Call.key': row(CALL_STOPPERS, 'call_not_found', 'key', { within: inCall }),
+  'Call.owner': row({ ...CALL_STOPPERS, 'chat key': 'nothing' }, 'call_not_found', 'owner', {
+    within: inCall,
   }),
-  'Call.owner': row({ ...ONE_CALL, 'chat key': 'nothing' }, 'call_not_found', 'owner', {
-    within: ({ all }) => `{ call(id: "${all.callId}") { $FIELD } }`,
-  }),
-  'Call.agent': row(ONE_CALL, 'call_not_found', 'agent', {
-    within: ({ all }) => `{ call(id: "${all.callId}") { $FIELD } }`,
-  }),
+  'Call.agent': row(CALL_STOPPERS, 'call_not_found', 'agent', { within: inCall }),
   // A call that leads to itself, since who sees the other call is decided by the same rule.
   ...Object.fromEntries(
     (['answers', 'answeredBy'] as const).map((name) => [
       `Call.${name}`,
-      row(ONE_CALL, 'call_not_found', name, {
+      row(CALL_STOPPERS, 'call_not_found', name, {
         within: async ({ all: { gateway, callId } }) => {
           await gateway.prisma.call.update({ where: { id: callId }, data: { [name]: callId } })
           return `{ call(id: "${callId}") { $FIELD } }`
@@ -415,30 +374,24 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
     { ...CONVERSATION_READERS, 'chat key': 'nothing' },
     'conversation_not_found',
     'owner',
-    {
-      within: inConversation,
-    },
+    { within: inConversation },
   ),
   'Conversation.messages': row(
     CONVERSATION_READERS,
     'conversation_not_found',
     'messages(last: 1, before: null)',
-    {
-      within: inConversation,
-    },
+    { within: inConversation },
   ),
   'RenameConversationPayload.conversation': row(
     CONVERSATION_READERS,
     'conversation_not_found',
     'conversation',
-    {
-      within: inMutation(RENAME_CONVERSATION),
-    },
+    { within: inMutation(RENAME_CONVERSATION) },
   ),
   'Call.conversation': row(CALL_STOPPERS, 'call_not_found', 'conversation', {
     within: async ({ all }) => `{ call(id: "${(await all.shared.conversation()).callId}") { $FIELD } }`,
   }),
-  'Call.pause': row(pauseCells(ONE_CALL), 'call_not_found', 'pause', {
+  'Call.pause': row(pauseCells(CALL_STOPPERS), 'call_not_found', 'pause', {
     within: async ({ all }) => `{ call(id: "${(await all.shared.pausedConversation()).callId}") { $FIELD } }`,
   }),
   'Conversation.pause': row(pauseCells(CONVERSATION_READERS), 'conversation_not_found', 'pause', {
@@ -446,10 +399,10 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
       `{ conversation(id: "${(await all.shared.pausedConversation()).id}") { $FIELD } }`,
   }),
   'ApiKey.usageReport': row(
-    { ...KEY_READERS },
+    KEY_READERS,
     SHARED,
     'usageReport(from: null, to: null, agentId: null, appId: null, model: null, endUser: null, outcome: null, granularity: DAY, groupBy: [], timezone: "UTC")',
-    { within: async (call) => `{ apiKey(id: "${await keyOf(call)}") { $FIELD } }` },
+    { within: inKey },
   ),
   'UsageReport.groups': row(OWN_CALLS, 'nothing', 'groups(first: 1, orderBy: CALLS)', {
     within: `{ ${REPORTED} { $FIELD } }`,

@@ -199,30 +199,30 @@ function twice(changes: Readonly<Record<string, Partial<Deployment>>> = {}): Ser
   return { ...agent, deployments }
 }
 
-/** Processes that know this of the deployments of the agent. */
-function processesWith(
-  ...known: readonly Readonly<Record<string, Partial<DeploymentLoad>>>[]
-): readonly ProcessLoad[] {
+/** What a process knows of the deployments of the agent; undefined if it does not know the agent. */
+type Known = Readonly<Record<string, Partial<DeploymentLoad>>> | undefined
+
+function processesWith(...known: readonly Known[]): readonly ProcessLoad[] {
   return known.map((deployments, index) => ({
     instance: `process-${index}`,
     host: 'a-host',
     pid: index,
     version: '1.0.0',
-    agents: [
-      {
-        agent: 'openai',
-        inFlight: 0,
-        waiting: 0,
-        deployments: Object.entries(deployments).map(([id, load]) => ({
-          id,
-          breaker: 'closed',
-          inFlight: 0,
-          ...load,
-        })),
-      },
-    ],
+    agents: deployments === undefined ? [] : [agentLoad(deployments)],
   }))
 }
+
+const agentLoad = (deployments: NonNullable<Known>) => ({
+  agent: 'openai',
+  inFlight: 0,
+  waiting: 0,
+  deployments: Object.entries(deployments).map(([id, load]) => ({
+    id,
+    breaker: 'closed' as const,
+    inFlight: 0,
+    ...load,
+  })),
+})
 
 const open = { breaker: 'open' } as const
 const closed = {}
@@ -232,77 +232,36 @@ const down =
   (agent: Agent) =>
     urls.includes(agent.baseUrl) ? Promise.reject(new Error('refused')) : good()
 
-test.each<[string, string, readonly ProcessLoad[], (agent: Agent) => ReturnType<Probe>, ServedAgent]>([
-  ['both are closed and answer', 'available', processesWith({ eu: closed, us: closed }), good, twice()],
-  [
-    'one is open in one process',
-    'degraded',
-    processesWith({ eu: closed, us: closed }, { eu: open, us: closed }),
-    good,
-    twice(),
-  ],
-  [
-    'one is being tried',
-    'degraded',
-    processesWith({ eu: { breaker: 'half_open' }, us: closed }),
-    good,
-    twice(),
-  ],
+const CLOSED = { eu: closed, us: closed }
+const EU_OPEN = { eu: open, us: closed }
+const US_OPEN = { eu: closed, us: open }
+const BOTH_OPEN = { eu: open, us: open }
+type Probing = { probe?: (agent: Agent) => ReturnType<Probe>; changes?: typeof spare }
+test.each<[string, string, readonly Known[], Probing?]>([
+  ['both are closed and answer', 'available', [CLOSED]],
+  ['one is open in one process', 'degraded', [CLOSED, EU_OPEN]],
+  ['one is being tried', 'degraded', [{ eu: { breaker: 'half_open' }, us: closed }]],
   [
     'one would be tried by the next call, and nobody has called',
     'available',
-    processesWith({ eu: { breaker: 'half_open', isUnasked: true }, us: closed }),
-    good,
-    twice(),
+    [{ eu: { breaker: 'half_open', isUnasked: true }, us: closed }],
   ],
-  ['a probe fails', 'degraded', processesWith({ eu: closed, us: closed }), down(US), twice()],
-  [
-    'both are open in one of two processes',
-    'degraded',
-    processesWith({ eu: open, us: open }, { eu: closed, us: open }),
-    good,
-    twice(),
-  ],
-  [
-    'both are open in each process',
-    'unavailable',
-    processesWith({ eu: open, us: open }, { eu: open, us: open }),
-    good,
-    twice(),
-  ],
+  ['a probe fails', 'degraded', [CLOSED], { probe: down(US) }],
+  ['both are open in one of two processes', 'degraded', [BOTH_OPEN, US_OPEN]],
+  ['both are open in each process', 'unavailable', [BOTH_OPEN, BOTH_OPEN]],
   [
     'both are open to those who have called, and one would serve others',
     'degraded',
-    processesWith({ eu: open, us: { ...open, servesOthers: true } }),
-    good,
-    twice(),
+    [{ eu: open, us: { ...open, servesOthers: true } }],
   ],
-  ['both probes fail', 'unavailable', processesWith({ eu: closed, us: closed }), down(EU, US), twice()],
-  [
-    'the one that answers is open everywhere',
-    'unavailable',
-    processesWith({ eu: open, us: closed }),
-    down(US),
-    twice(),
-  ],
-  [
-    'both are open here, and another process does not tell',
-    'degraded',
-    [...processesWith({ eu: open, us: open }), { ...processesWith({})[0], agents: [] } as ProcessLoad],
-    good,
-    twice(),
-  ],
-  ['a disabled one is open', 'available', processesWith({ eu: closed, us: open }), good, twice(spare)],
-  [
-    'only a disabled one has a way, for its old conversations',
-    'degraded',
-    processesWith({ eu: open, us: closed }),
-    good,
-    twice(spare),
-  ],
-  ['nothing is known of any process', 'available', [], good, twice()],
-])('where %s, the agent is %s', async (_name, status, processes, probe, agent) => {
-  const { directory } = directoryOf([agent], probe, processes)
+  ['both probes fail', 'unavailable', [CLOSED], { probe: down(EU, US) }],
+  ['the one that answers is open everywhere', 'unavailable', [EU_OPEN], { probe: down(US) }],
+  ['both are open here, and another process does not tell', 'degraded', [BOTH_OPEN, undefined]],
+  ['a disabled one is open', 'available', [US_OPEN], { changes: spare }],
+  ['only a disabled one has a way, for its old conversations', 'degraded', [EU_OPEN], { changes: spare }],
+  ['nothing is known of any process', 'available', []],
+])('where %s, the agent is %s', async (_name, status, known, { probe, changes } = {}) => {
+  const { directory } = directoryOf([twice(changes)], probe, processesWith(...known))
   expect(await directory.list(undefined)).toMatchObject([{ status }])
   expect(await directory.statusOf(callerOf([]), 'openai')).toMatchObject({ status })
 })

@@ -9,7 +9,7 @@ import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
 import type { UpstreamPart, UpstreamReply } from '#core/agents/upstream/upstream-reply.ts'
 import { Problem } from '#core/errors/errors.ts'
 import type { AttemptDeps } from './attempted-call.ts'
-import type { CallEvent } from './call-events.ts'
+import type { CallEvent, Settled } from './call-events.ts'
 import type { ConversationTurn, Entered } from './conversation/enter-conversation.ts'
 import { type ReplyOptions, startReply, turnOf } from './reply.test-support.ts'
 import type { Reply } from './reply.ts'
@@ -148,6 +148,14 @@ async function readAll(reply: Reply, pause?: () => Promise<void>): Promise<ReadR
   }
 }
 
+/** The whole reply to these events. */
+async function replyTo(name: string, events: readonly (string | object)[], more?: Start) {
+  const started = start(name, more)
+  started.platform.events(...events)
+  started.platform.end()
+  return { ...started, result: await readAll(started.reply) }
+}
+
 const textOf = ({ events }: ReadResult) =>
   events.map((event) => (event.type === 'text' ? event.text : '')).join('')
 
@@ -199,11 +207,7 @@ describe('a complete reply', () => {
     const { reply, platform, ends } = start('openai')
     platform.body(200, { model: 'm-1', choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }] })
     const result = await readAll(reply)
-    expect([textOf(result), result.problem, ends.map(({ outcome }) => outcome)]).toEqual([
-      'Hi',
-      undefined,
-      ['done'],
-    ])
+    expect([textOf(result), result.problem, ends]).toMatchObject(['Hi', undefined, [{ outcome: 'done' }]])
   })
 
   test.each(['agent_truncated', 'agent_malformed'] as const)(
@@ -234,10 +238,9 @@ describe('a complete reply', () => {
   })
 
   test('that reached the length limit ends with length, even if a stop follows', async () => {
-    const { reply, platform } = start('openai')
-    platform.events(delta('Hi'), { choices: [{ delta: {}, finish_reason: 'length' }] }, '[DONE]')
-    platform.end()
-    expect((await readAll(reply)).events.at(-1)).toEqual({ type: 'end', reason: 'length' })
+    const atLimit = { choices: [{ delta: {}, finish_reason: 'length' }] }
+    const { result } = await replyTo('openai', [delta('Hi'), atLimit, '[DONE]'])
+    expect(result.events.at(-1)).toEqual({ type: 'end', reason: 'length' })
   })
 
   test('is stored before its end event is passed on, and does not fail if storing it fails', async () => {
@@ -315,12 +318,8 @@ describe('a reply that goes on after a reported end', () => {
   })
 
   test('is complete at the clean end of the response', async () => {
-    const { reply, platform } = start('openai')
-    platform.events(stop, delta('abc'))
-    platform.end()
-    expect(await readAll(reply)).toMatchObject({
-      events: [{}, { text: 'abc' }, { type: 'end', reason: 'stop' }],
-    })
+    const { result } = await replyTo('openai', [stop, delta('abc')])
+    expect(result.events).toMatchObject([{}, { text: 'abc' }, { type: 'end', reason: 'stop' }])
   })
 
   test.each([
@@ -406,10 +405,7 @@ describe('a reply with too much text', () => {
   const half = 'x'.repeat(STREAM_BYTES_MAX / 2)
 
   test('is passed on whole if it has exactly the maximum size', async () => {
-    const { reply, platform, ends } = start('openai')
-    platform.events(delta(half), delta(half), stop)
-    platform.end()
-    const result = await readAll(reply)
+    const { result, ends } = await replyTo('openai', [delta(half), delta(half), stop])
     expect([textOf(result).length, result.problem]).toEqual([STREAM_BYTES_MAX, undefined])
     expect(ends).toMatchObject([{ outcome: 'done' }])
   })
@@ -419,10 +415,8 @@ describe('a reply with too much text', () => {
     ['reasoning', { choices: [{ delta: { reasoning_content: '!' } }] }],
     ['a tool call', { choices: [{ delta: { tool_calls: [{ index: 0, function: { arguments: '!' } }] } }] }],
   ])('fails as malformed at the next byte of %s, and its connection is closed', async (_name, more) => {
-    const { reply, platform, ends } = start('openai')
-    platform.events(delta(half), delta(half), more, delta('never read'), stop)
-    platform.end()
-    const result = await readAll(reply)
+    const events = [delta(half), delta(half), more, delta('never read'), stop]
+    const { result, ends, platform } = await replyTo('openai', events)
     expect([textOf(result).length, result.problem?.reason]).toEqual([STREAM_BYTES_MAX, 'agent_malformed'])
     expect(result.problem?.detail).toContain(`${STREAM_BYTES_MAX} bytes`)
     expect(ends).toMatchObject([{ outcome: 'upstream_error', failure: { reason: 'agent_malformed' } }])
@@ -430,10 +424,8 @@ describe('a reply with too much text', () => {
   })
 
   test('is measured in bytes, not in characters', async () => {
-    const { reply, platform } = start('openai')
-    platform.events(delta('ü'.repeat(STREAM_BYTES_MAX / 2)), delta('ü'), stop)
-    platform.end()
-    expect((await readAll(reply)).problem?.reason).toBe('agent_malformed')
+    const { result } = await replyTo('openai', [delta('ü'.repeat(STREAM_BYTES_MAX / 2)), delta('ü'), stop])
+    expect(result.problem?.reason).toBe('agent_malformed')
   })
 
   test('fails as malformed if it is a body, too', async () => {
@@ -452,10 +444,9 @@ describe('a platform that sends an invalid id', () => {
     ['a reply, with 257 characters', { conversation_id: 'a', task_id: 'r'.repeat(257) }],
   ])('of %s makes the reply malformed, and the id is not stored', async (_name, ids) => {
     const named: string[] = []
-    const { reply, platform, ends } = start('dify', { turn: { named: (id) => named.push(id) } })
-    platform.events(message(ids), { event: 'message_end' })
-    platform.end()
-    expect((await readAll(reply)).problem?.reason).toBe('agent_malformed')
+    const turn = { named: (id: string) => named.push(id) }
+    const { result, ends } = await replyTo('dify', [message(ids), { event: 'message_end' }], { turn })
+    expect(result.problem?.reason).toBe('agent_malformed')
     expect(ends).toMatchObject([{ outcome: 'upstream_error', failure: { reason: 'agent_malformed' } }])
     expect(named).toEqual([])
   })
@@ -519,48 +510,26 @@ describe('a refusal of fields that the gateway adds', () => {
 })
 
 describe('a failed reply', () => {
-  const failures: [string, string, (platform: FakePlatform) => void, string, string, Partial<Failure>][] = [
-    [
-      'a body that ends without an end event',
-      'openai',
-      (p) => p.end(),
-      'upstream_error',
-      'agent_truncated',
-      {},
-    ],
-    [
-      'a broken connection',
-      'openai',
-      (p) => p.cancel(new UpstreamError('agent_truncated')),
-      'upstream_error',
-      'agent_truncated',
-      {},
-    ],
-    [
-      'an event that does not parse',
-      'openai',
-      (p) => p.events('{"a":'),
-      'upstream_error',
-      'agent_malformed',
-      { platformStatus: 200 },
-    ],
+  const failures: [string, (platform: FakePlatform) => void, string, Partial<Failure>?][] = [
+    ['a body that ends without an end event', (p) => p.end(), 'agent_truncated'],
+    ['a broken connection', (p) => p.cancel(new UpstreamError('agent_truncated')), 'agent_truncated'],
+    ['an event that does not parse', (p) => p.events('{"a":'), 'agent_malformed', { platformStatus: 200 }],
     [
       'an error in the stream',
-      'openai',
       (p) => p.events({ error: { message: 'no', code: 'content_filter' } }),
-      'rejected',
       'content_filtered',
       { platformCode: 'content_filter', platformStatus: 200 },
     ],
   ]
   test.each(failures)(
     'because of %s rejects after its text was passed on',
-    async (_name, platformName, fail, outcome, reason, facts) => {
-      const { reply, platform, ends } = start(platformName)
+    async (_name, fail, reason, facts) => {
+      const { reply, platform, ends } = start('openai')
       platform.events(delta('Hel'), delta('lo'))
       fail(platform)
       const result = await readAll(reply)
       expect([textOf(result), result.problem?.reason]).toEqual(['Hello', reason])
+      const outcome = reason === 'content_filtered' ? 'rejected' : 'upstream_error'
       expect(ends).toMatchObject([{ outcome, failure: { reason, ...facts }, firstTextMs: 0 }])
       expect(platform.cancelledWith).toBeDefined()
     },
@@ -600,15 +569,11 @@ describe('a failed reply', () => {
     expect(ends).toMatchObject([{ failure: { reason, platformCode, platformStatus: 200 } }])
   })
 
-  test.each([
-    [
-      'a page instead of a stream',
-      (platform: FakePlatform) => platform.body(200, '<html></html>'),
-      'agent_error',
-    ],
-    ['a proxy’s page', (platform: FakePlatform) => platform.body(502, '<html></html>'), 'agent_error'],
-    ['truncated JSON', (platform: FakePlatform) => platform.body(200, '{"choices":'), 'agent_malformed'],
-    ['an empty body', (platform: FakePlatform) => platform.end(), 'agent_truncated'],
+  test.each<[string, (platform: FakePlatform) => void, string]>([
+    ['a page instead of a stream', (platform) => platform.body(200, '<html></html>'), 'agent_error'],
+    ['a proxy’s page', (platform) => platform.body(502, '<html></html>'), 'agent_error'],
+    ['truncated JSON', (platform) => platform.body(200, '{"choices":'), 'agent_malformed'],
+    ['an empty body', (platform) => platform.end(), 'agent_truncated'],
   ])('because of %s is attributed to the platform', async (_name, answer, reason) => {
     const { reply, platform, ends } = start('openai')
     answer(platform)
@@ -618,31 +583,13 @@ describe('a failed reply', () => {
   })
 
   test('is one without text, if the platform must send text', async () => {
-    const fastgpt = start('fastgpt')
-    fastgpt.platform.events('[DONE]')
-    fastgpt.platform.end()
-    expect((await readAll(fastgpt.reply)).problem?.reason).toBe('agent_empty_reply')
+    const fastgpt = await replyTo('fastgpt', ['[DONE]'])
+    expect(fastgpt.result.problem?.reason).toBe('agent_empty_reply')
     expect(fastgpt.ends).toMatchObject([{ outcome: 'upstream_error' }])
 
-    const openai = start('openai')
-    openai.platform.events(stop, '[DONE]')
-    openai.platform.end()
-    expect((await readAll(openai.reply)).events).toEqual([{ type: 'end', reason: 'stop' }])
+    const openai = await replyTo('openai', [stop, '[DONE]'])
+    expect(openai.result.events).toEqual([{ type: 'end', reason: 'stop' }])
     expect(openai.ends).toMatchObject([{ outcome: 'done' }])
-  })
-
-  test('because of an internal error reveals no details, and the cause is logged', async () => {
-    const cause = new Error('a bug')
-    const { reply, ends } = start('openai', { enter: () => Promise.reject(cause) })
-    expect((await readAll(reply)).problem).toMatchObject({ reason: 'internal_error', status: 500 })
-    expect(ends).toMatchObject([{ outcome: 'upstream_error', failure: { reason: 'internal_error' }, cause }])
-  })
-
-  test('because the database does not answer says so, also to who counts what was not available', async () => {
-    const cause = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
-    const { reply, ends } = start('openai', { enter: () => Promise.reject(cause) })
-    expect((await readAll(reply)).problem).toMatchObject({ reason: 'unavailable', limit: 'database' })
-    expect(ends).toMatchObject([{ outcome: 'upstream_error', failure: { reason: 'unavailable' }, cause }])
   })
 
   test('because its reader throws rejects with the reader’s error', async () => {
@@ -835,17 +782,6 @@ describe('a time limit', () => {
     expect((await reading).problem).toBeUndefined()
     expect(ends).toMatchObject([{ outcome: 'done', durationMs: 500 }])
   })
-
-  test('for the whole reply ends it, however active it is', async () => {
-    const { reply, platform, ends } = start('openai')
-    const reading = readAll(reply)
-    for (let beat = 0; beat < 20; beat += 1) {
-      platform.events(delta('.'))
-      await vi.advanceTimersByTimeAsync(50)
-    }
-    expect((await reading).problem?.reason).toBe('agent_timeout')
-    expect(ends).toMatchObject([{ outcome: 'timeout', durationMs: 1_000 }])
-  })
 })
 
 describe('a reader that leaves', () => {
@@ -930,10 +866,7 @@ describe('a reader that leaves', () => {
   })
 
   test('after the end changes nothing', async () => {
-    const { reply, platform, ends } = start('openai')
-    platform.events(delta('Hi'), stop)
-    platform.end()
-    await readAll(reply)
+    const { reply, platform, ends } = await replyTo('openai', [delta('Hi'), stop])
     reply.end('client_gone')
     expect(ends.map(({ outcome }) => outcome)).toEqual(['done'])
     expect(platform.helped).toEqual([])
@@ -1031,49 +964,55 @@ describe('a call whose key is not valid any more', () => {
 describe('the conversation', () => {
   test('receives the events, the platform’s id and the failure of the reply', async () => {
     const seen: unknown[] = []
-    const { reply, platform } = start('dify', {
-      turn: {
-        saw: (events) => seen.push(events.map(({ type }) => type)),
-        named: (id) => seen.push(id),
-        failed: async (failure) => void seen.push(failure),
-      },
+    const turn: Partial<ConversationTurn> = {
+      saw: (events) => seen.push(events.map(({ type }) => type)),
+      named: (id) => seen.push(id),
+      failed: async (failure) => void seen.push(failure),
+    }
+    await replyTo('dify', [{ event: 'message', task_id: 't', conversation_id: 'c-9', answer: 'Hi' }], {
+      turn,
     })
-    platform.events({ event: 'message', task_id: 't', conversation_id: 'c-9', answer: 'Hi' })
-    platform.end()
-    await readAll(reply)
     expect(seen).toEqual(['c-9', ['text'], 'c-9', { reason: 'agent_truncated', platformStatus: 200 }])
   })
 
-  test('rejects the call if the platform refuses to create it', async () => {
-    const failure = { reason: 'agent_rate_limited', retryAfterSeconds: 3 } as const
-    const { reply, platform, ends } = start('dify', {
-      enter: () => Promise.reject(new OpeningFailed(failure)),
-    })
-    expect((await readAll(reply)).problem).toMatchObject(failure)
-    expect(ends).toMatchObject([{ outcome: 'rejected', failure }])
+  const limited = { reason: 'agent_rate_limited', retryAfterSeconds: 3 } as const
+  const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+  const unreachable = Object.assign(new UpstreamError('agent_unreachable'), { code: 'ECONNREFUSED' })
+  const bug = new Error('a bug')
+  test.each<[string, Error, object, Partial<Settled>]>([
+    [
+      'the platform refuses to create it',
+      new OpeningFailed(limited),
+      limited,
+      { outcome: 'rejected', failure: limited },
+    ],
+    [
+      'the platform cannot be reached',
+      unreachable,
+      { reason: 'agent_unreachable', status: 502 },
+      { cause: undefined },
+    ],
+    [
+      'it is busy',
+      new Problem('conversation_busy'),
+      { reason: 'conversation_busy' },
+      { outcome: 'rejected' },
+    ],
+    // Also for who counts what was not available.
+    [
+      'it cannot be read',
+      refused,
+      { reason: 'unavailable', status: 503, limit: 'database' },
+      { cause: refused },
+    ],
+    ['of a bug, of which no detail is told', bug, { reason: 'internal_error', status: 500 }, { cause: bug }],
+  ])('that cannot be entered because %s fails the call', async (_why, error, problem, end) => {
+    const { reply, platform, ends } = start('dify', { enter: () => Promise.reject(error) })
+    const result = await readAll(reply)
+    expect(result.problem).toMatchObject(problem)
+    const failure = { reason: result.problem?.reason }
+    expect(ends).toMatchObject([{ outcome: 'upstream_error', failure, ...end }])
     expect(platform.requests).toEqual([])
-  })
-
-  test('fails the call as the platform does that cannot be reached to create it', async () => {
-    const refused = Object.assign(new UpstreamError('agent_unreachable'), { code: 'ECONNREFUSED' })
-    const { reply, ends } = start('hiagent', { enter: () => Promise.reject(refused) })
-    expect((await readAll(reply)).problem).toMatchObject({ reason: 'agent_unreachable', status: 502 })
-    expect(ends).toMatchObject([
-      { outcome: 'upstream_error', failure: { reason: 'agent_unreachable' }, cause: undefined },
-    ])
-  })
-
-  test('rejects the call with conversation_busy if it is busy', async () => {
-    const { reply, ends } = start('dify', { enter: () => Promise.reject(new Problem('conversation_busy')) })
-    expect((await readAll(reply)).problem?.reason).toBe('conversation_busy')
-    expect(ends).toMatchObject([{ outcome: 'rejected', failure: { reason: 'conversation_busy' } }])
-  })
-
-  test('fails the call with unavailable if it cannot be read', async () => {
-    const cause = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
-    const { reply, ends } = start('dify', { enter: () => Promise.reject(cause) })
-    expect((await readAll(reply)).problem).toMatchObject({ reason: 'unavailable', status: 503 })
-    expect(ends).toMatchObject([{ outcome: 'upstream_error', cause }])
   })
 
   test('is released if it opens after the reader has left, and no request is sent', async () => {

@@ -16,6 +16,7 @@ import {
   openLedgerFixture,
   randomHash,
   waitingForRows,
+  watched,
 } from './ledger.test-support.ts'
 import type { Ledger } from './ledger.ts'
 
@@ -106,18 +107,12 @@ describe(kind, () => {
 
   test('calls without an Idempotency-Key share no statement with those that claim one', async () => {
     const texts: string[] = []
-    const sql: Sql = {
-      query<Row>(text: string, values?: readonly unknown[]) {
-        texts.push(text)
-        return database.sql.query<Row>(text, values)
-      },
-    }
-    const watched = ledgerOf({ sql })
+    const watching = ledgerOf({ sql: watched(database.sql, { before: (text) => texts.push(text) }) })
     const key = await keyOf()
-    await admit(admissionOf(key), watched)
-    await admitAll([admissionOf(key), admissionOf(key)], watched)
-    await admit(keptCall(key), watched)
-    await admitAll([admissionOf(key), keptCall(key)], watched)
+    await admit(admissionOf(key), watching)
+    await admitAll([admissionOf(key), admissionOf(key)], watching)
+    await admit(keptCall(key), watching)
+    await admitAll([admissionOf(key), keptCall(key)], watching)
     expect(texts.map((text) => text.includes('idempotency_keys'))).toEqual([false, false, true, false, true])
     expect(await usageOf(key)).toMatchObject({ user: 6, key: 6, rows: 6 })
   })
@@ -236,14 +231,11 @@ describe(kind, () => {
 
   test('after a lost answer a call stays admitted as its own, and others stay attached to it', async () => {
     let losses = 2
-    const sql: Sql = {
-      async query<Row>(text: string, values?: readonly unknown[]) {
-        const rows = await database.sql.query<Row>(text, values)
-        losses -= 1
-        if (losses >= 0) throw LOST
-        return rows
+    const sql = watched(database.sql, {
+      after() {
+        if (losses-- > 0) throw LOST
       },
-    }
+    })
     const key = await withQuota(2)
     const kept = keptOnce()
     const calls = [keptCall(key, { kept }), keptCall(key, { kept }), keptCall(key), keptCall(key)]
@@ -336,13 +328,11 @@ describe(kind, () => {
   test('an admission whose answers are all lost is rejected, and its key is free again', async () => {
     let isLosing = true
     let elapsedMs = 0
-    const sql: Sql = {
-      async query<Row>(text: string, values?: readonly unknown[]) {
-        const rows = await database.sql.query<Row>(text, values)
+    const sql = watched(database.sql, {
+      after() {
         if (isLosing) throw LOST
-        return rows
       },
-    }
+    })
     const runtime = { ...systemRuntime, elapsedMs: () => (elapsedMs += 1_000) }
     const flaky = ledgerOf({ sql, runtime })
     const key = await keyOf()
@@ -435,14 +425,8 @@ describe(kind, () => {
       const databases = await Promise.all([0, 1, 2, 3].map(() => fixture.openAnother()))
       // The retry of a batch would hide a deadlock.
       const failures: unknown[] = []
-      const watched = (sql: Sql): Sql => ({
-        query: <Row>(text: string, values?: readonly unknown[]) =>
-          sql.query<Row>(text, values).catch((error: unknown) => {
-            // What has waited too long for a row is tried again.
-            if (!isLockTimeout(error)) failures.push(error)
-            throw error
-          }),
-      })
+      const watching = (sql: Sql) =>
+        watched(sql, { failed: (error) => isLockTimeout(error) || failures.push(error) })
       const users = await Promise.all([30, 1_000, 1_000, 1_000].map((maxApiCalls) => userOf({ maxApiCalls })))
       const keys = await Promise.all(users.flatMap((user) => [keyOf(user), keyOf(user)]))
       // All processes make the same calls, so that they race for each claim, and each makes every kept one twice.
@@ -460,7 +444,7 @@ describe(kind, () => {
       const ofProcesses = await Promise.all(
         databases.map(async (each, process) => {
           const instanceId = v7()
-          const sql = watched(each.sql)
+          const sql = watching(each.sql)
           const by = ledgerOf({ sql, instanceId })
           const calls = Array.from({ length: 400 }, (_, nth) => callOf(nth))
           const run = async (made: (typeof calls)[number]) => ({

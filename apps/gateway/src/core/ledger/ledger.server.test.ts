@@ -16,6 +16,7 @@ import {
   randomHash,
   refusal,
   waitingForRows,
+  watched,
 } from './ledger.test-support.ts'
 import type { Ledger } from './ledger.ts'
 import type { Settlement } from './settlement/settlement-row.ts'
@@ -253,14 +254,11 @@ describe(kind, () => {
 
   test('an admission whose result is lost is retried and counted once', async () => {
     let losses = 2
-    const sql: Sql = {
-      async query<Row>(text: string, values?: readonly unknown[]) {
-        const rows = await database.sql.query<Row>(text, values)
-        losses -= 1
-        if (losses >= 0) throw LOST
-        return rows
+    const sql = watched(database.sql, {
+      after() {
+        if (losses-- > 0) throw LOST
       },
-    }
+    })
     const key = await keyOf(await userOf({ maxApiCalls: 2 }))
     const flaky = ledgerOf({ sql })
     const admissions = [admissionOf(key), admissionOf(key), admissionOf(key)]
@@ -275,13 +273,11 @@ describe(kind, () => {
   test('an admission whose results are all lost is rejected, and the call that it counted is settled', async () => {
     let isLosing = true
     let elapsedMs = 0
-    const sql: Sql = {
-      async query<Row>(text: string, values?: readonly unknown[]) {
-        const rows = await database.sql.query<Row>(text, values)
+    const sql = watched(database.sql, {
+      after() {
         if (isLosing) throw LOST
-        return rows
       },
-    }
+    })
     const runtime = { ...systemRuntime, elapsedMs: () => (elapsedMs += 1_000) }
     const flaky = ledgerOf({ sql, runtime })
     const admission = admissionOf(await keyOf())
@@ -300,13 +296,12 @@ describe(kind, () => {
     try {
       const hang = Promise.withResolvers<void>()
       const sent: string[] = []
-      const sql: Sql = {
-        async query<Row>(text: string, values: readonly unknown[] = []) {
+      const sql = watched(database.sql, {
+        before(_text, values) {
           sent.push(String(values[0]))
-          await hang.promise
-          return database.sql.query<Row>(text, values)
+          return hang.promise
         },
-      }
+      })
       const slow = ledgerOf({ sql })
       const key = await keyOf()
       const [first, behind] = [admissionOf(key), admissionOf(key)]
@@ -491,12 +486,11 @@ describe(kind, () => {
 
   test('an end is retried until the database accepts it, and closing waits for that', async () => {
     let losses = 2
-    const sql: Sql = {
-      query<Row>(text: string, values?: readonly unknown[]) {
-        const isLost = text.includes('UPDATE calls') && losses-- > 0
-        return isLost ? Promise.reject(LOST) : database.sql.query<Row>(text, values)
+    const sql = watched(database.sql, {
+      before(text) {
+        if (text.includes('UPDATE calls') && losses-- > 0) throw LOST
       },
-    }
+    })
     const flaky = ledgerOf({ sql })
     const admission = admissionOf(await keyOf())
     await flaky.admit(admission)
@@ -512,15 +506,14 @@ describe(kind, () => {
   test('a settlement batch that takes too long is written in smaller ones', async () => {
     const own = v7()
     const sizes: number[] = []
-    const sql: Sql = {
-      async query<Row>(text: string, values: readonly unknown[] = []) {
-        if (!text.includes('UPDATE calls')) return database.sql.query<Row>(text, values)
-        const { length } = JSON.parse(String(values[0])) as unknown[]
+    const sql = watched(database.sql, {
+      before(text, [rows]) {
+        if (!text.includes('UPDATE calls')) return
+        const { length } = JSON.parse(String(rows)) as unknown[]
         sizes.push(length)
         if (length > 10) throw tooSlow
-        return database.sql.query<Row>(text, values)
       },
-    }
+    })
     const slow = ledgerOf({ sql, instanceId: own })
     const key = await keyOf()
     const admissions = Array.from({ length: 40 }, () => admissionOf(key))
@@ -534,12 +527,12 @@ describe(kind, () => {
   test('an end that times out is retried and delays no other', async () => {
     let tries = 0
     const [stuck, free] = [admissionOf(await keyOf()), admissionOf(await keyOf())]
-    const sql: Sql = {
-      query<Row>(text: string, values: readonly unknown[] = []) {
-        const isStuck = text.includes('UPDATE calls') && String(values[0]).includes(stuck.callId)
-        return isStuck && tries++ < 4 ? Promise.reject(tooSlow) : database.sql.query<Row>(text, values)
+    const sql = watched(database.sql, {
+      before(text, [rows]) {
+        const isStuck = text.includes('UPDATE calls') && String(rows).includes(stuck.callId)
+        if (isStuck && tries++ < 4) throw tooSlow
       },
-    }
+    })
     const slow = ledgerOf({ sql })
     await Promise.all([slow.admit(stuck), slow.admit(free)])
     for (const { callId } of [stuck, free]) slow.settle({ callId, outcome: 'done', durationMs: 1 })
@@ -580,14 +573,13 @@ describe(kind, () => {
 
   test('an admission batch that the database cancels after its timeout counts nothing and is retried in smaller ones', async () => {
     const sent: number[] = []
-    const sql: Sql = {
-      async query<Row>(text: string, values: readonly unknown[] = []) {
-        const { length } = JSON.parse(String(values[0])) as unknown[]
+    const sql = watched(database.sql, {
+      before(_text, [rows]) {
+        const { length } = JSON.parse(String(rows)) as unknown[]
         sent.push(length)
         if (length > 2) throw tooSlow
-        return database.sql.query<Row>(text, values)
       },
-    }
+    })
     const slow = ledgerOf({ sql })
     const key = await keyOf()
     const results = await Promise.all(Array.from({ length: 8 }, () => refusal(slow.admit(admissionOf(key)))))
@@ -640,15 +632,9 @@ describe(kind, () => {
       const other = await fixture.openAnother()
       // The retry of the batch would hide a deadlock.
       const failures: unknown[] = []
-      const watched = (sql: Sql): Sql => ({
-        query: <Row>(text: string, values?: readonly unknown[]) =>
-          sql.query<Row>(text, values).catch((error: unknown) => {
-            // What has waited too long for a row is tried again.
-            if (!isLockTimeout(error)) failures.push(error)
-            throw error
-          }),
-      })
-      const ledgers = [database, other, database, other].map(({ sql }) => ledgerOf({ sql: watched(sql) }))
+      const watching = (sql: Sql) =>
+        watched(sql, { failed: (error) => isLockTimeout(error) || failures.push(error) })
+      const ledgers = [database, other, database, other].map(({ sql }) => ledgerOf({ sql: watching(sql) }))
       const quotas = [50, ...Array<number>(9).fill(1_000)]
       const users = await Promise.all(quotas.map((maxApiCalls) => userOf({ maxApiCalls })))
       const keys = await Promise.all(users.flatMap((user) => [keyOf(user), keyOf(user)]))

@@ -113,6 +113,27 @@ export async function liveReaper(sql: Sql, leaseMs = 1): Promise<Reaper> {
   return { id, leaseMs }
 }
 
+/** What a test does before a statement is sent, once its rows are there, and if it fails; what it throws is the answer. */
+interface Watch {
+  before?(text: string, values: readonly unknown[]): unknown
+  after?(): unknown
+  failed?(error: unknown): unknown
+}
+
+export function watched(sql: Sql, { before, after, failed }: Watch): Sql {
+  return {
+    async query<Row>(text: string, values: readonly unknown[] = []) {
+      await before?.(text, values)
+      const rows = await sql.query<Row>(text, values).catch((error: unknown) => {
+        failed?.(error)
+        throw error
+      })
+      await after?.()
+      return rows
+    },
+  }
+}
+
 /** Its admissions wait for locked rows until the statement times out, so that several can be seen to wait. */
 export function waitingForRows(sql: Sql): Sql {
   return {

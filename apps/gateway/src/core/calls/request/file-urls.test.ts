@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { LOOPBACK_HOSTS, loopbackUrls } from '#core/requests/input/loopback-urls.test-support.ts'
+import { LOOPBACK_HOSTS, loopbackUrls, words } from '#core/requests/input/loopback-urls.test-support.ts'
 import { setPrivateAddresses } from '#core/requests/input/public-host.ts'
 import { CHECKED_URLS_MAX, FILES_MAX, fileUrlProblem, findRefusedUrl, RequestUrls } from './file-urls.ts'
 
@@ -51,78 +51,29 @@ test.each([
 const LOCAL_HOSTS = {
   ...LOOPBACK_HOSTS,
   'names without a dot': ['localhost', 'LOCALHOST', 'localhost.', 'localhost..', 'files', 'intranet'],
-  'local names': [
-    'files.localhost',
-    'files.localdomain',
-    'files.local',
-    'metadata.google.internal',
-    'files.intranet',
-    'files.private',
-    'files.corp',
-    'files.home',
-    'printer.lan',
-    'kubernetes.default.svc',
-    'kubernetes.default.svc.cluster.local',
-    'nas.home.arpa',
-  ],
-  'local names with dots at their end, or in other letters': [
-    'metadata.google.internal.',
-    'kubernetes.default.svc.',
-    'a.localhost...',
-    'Files.LAN',
-    'files.ｌｏｃａｌ',
-    'files%2elocal',
-  ],
-  'IPv4 of every range that is not public': [
-    '0.0.0.0',
-    '10.1.2.3',
-    '100.64.0.1',
-    '168.63.129.16',
-    '169.254.169.254',
-    '172.16.0.1',
-    '172.31.255.255',
-    '192.0.0.1',
-    '192.0.2.1',
-    '192.88.99.1',
-    '192.168.1.1',
-    '198.18.0.1',
-    '198.51.100.1',
-    '203.0.113.1',
-    '224.0.0.1',
-    '240.0.0.1',
-    '255.255.255.255',
-  ],
-  'IPv6 of every range that is not public': [
-    '[::]',
-    '[::1]',
-    '[0:0:0:0:0:0:0:1]',
-    '[::2]',
-    '[100::1]',
-    '[4000::1]',
-    '[fc00::1]',
-    '[fdab::1]',
-    '[fe80::1]',
-    '[fec0::1]',
-    '[ff02::1]',
-    '[2001:2::1]',
-    '[2001:db8::1]',
-    '[3fff::1]',
-    '[5f00::1]',
-  ],
-  'IPv6 around IPv4, whatever address that is': [
-    '[::ffff:127.0.0.1]',
-    '[::ffff:7f00:1]',
-    '[::ffff:8.8.8.8]',
-    '[::127.0.0.1]',
-    '[::ffff:0:127.0.0.1]',
-    '[64:ff9b::127.0.0.1]',
-    '[64:ff9b::8.8.8.8]',
-    '[64:ff9b:1::8.8.8.8]',
-    '[2002:7f00:1::]',
-    '[2002:808:808::1]',
-    '[2001:0:7f00:1::]',
-    '[2001::1]',
-  ],
+  'local names': words(
+    'files.localhost files.localdomain files.local metadata.google.internal',
+    'files.intranet files.private files.corp files.home printer.lan',
+    'kubernetes.default.svc kubernetes.default.svc.cluster.local nas.home.arpa',
+  ),
+  'local names with dots at their end, or in other letters': words(
+    'metadata.google.internal. kubernetes.default.svc. a.localhost... Files.LAN',
+    'files.ｌｏｃａｌ files%2elocal',
+  ),
+  'IPv4 of every range that is not public': words(
+    '0.0.0.0 10.1.2.3 100.64.0.1 168.63.129.16 169.254.169.254 172.16.0.1',
+    '172.31.255.255 192.0.0.1 192.0.2.1 192.88.99.1 192.168.1.1 198.18.0.1',
+    '198.51.100.1 203.0.113.1 224.0.0.1 240.0.0.1 255.255.255.255',
+  ),
+  'IPv6 of every range that is not public': words(
+    '[::] [::1] [0:0:0:0:0:0:0:1] [::2] [100::1] [4000::1] [fc00::1] [fdab::1]',
+    '[fe80::1] [fec0::1] [ff02::1] [2001:2::1] [2001:db8::1] [3fff::1] [5f00::1]',
+  ),
+  'IPv6 around IPv4, whatever address that is': words(
+    '[::ffff:127.0.0.1] [::ffff:7f00:1] [::ffff:8.8.8.8] [::127.0.0.1]',
+    '[::ffff:0:127.0.0.1] [64:ff9b::127.0.0.1] [64:ff9b::8.8.8.8] [64:ff9b:1::8.8.8.8]',
+    '[2002:7f00:1::] [2002:808:808::1] [2001:0:7f00:1::] [2001::1]',
+  ),
 }
 
 test.each(Object.entries(LOCAL_HOSTS))('hosts that are %s are not public', (_kind, hosts) => {
