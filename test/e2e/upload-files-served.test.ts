@@ -2,14 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type GatewayWithUploads, startGatewayWithUploads } from '../support/gateway-with-uploads.ts'
 import { CREATED_BY, filePart } from '../support/upload-client.ts'
 
 // A process, because ranges, conditions and types are read from the socket as browsers and caches read them.
-
-// Starting a process takes long on a busy machine.
-vi.setConfig({ testTimeout: 120_000 })
 
 let system: GatewayWithUploads
 

@@ -6,6 +6,7 @@ import { inOneYear } from './api.ts'
 import type { GatewayWithSandbox } from './gateway-with-sandbox.ts'
 import { contentOf } from './stream.ts'
 import { until } from './until.ts'
+import { untilServed } from './until-served.ts'
 
 export interface TestFile {
   readonly name: string
@@ -71,14 +72,10 @@ export function filesInChats(system: GatewayWithSandbox, key: string) {
     form.set('file', new File([new Uint8Array(file.content)], file.name))
     form.set('created_by', 'me')
     const headers = { authorization: `Bearer ${by}` }
-    const response = await fetch(`${system.gateway.url}/api/v1/upload`, {
-      method: 'POST',
-      headers,
-      body: form,
-    })
+    const response = await untilServed(() =>
+      fetch(`${system.gateway.url}/api/v1/upload`, { method: 'POST', headers, body: form }),
+    )
     const { data, ...rest } = (await response.json()) as { data: { id: string; url: string } }
-    // A machine that is too busy for an admission in time refuses it, and its client sends it again.
-    if (response.status === 503) return upload(file, by)
     if (response.status !== 200) throw new Error(`the upload was refused: ${JSON.stringify(rest)}`)
     return data
   }
