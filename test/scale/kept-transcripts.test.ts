@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Replay, replayOf, startReplay } from '../conformance/replay.ts'
 import { eventsOf, KEPT_FACES, type KeptFace, withoutComments } from '../support/kept-calls.ts'
 import { type KeptReplicas, startKeptReplicas } from '../support/kept-replicas.ts'
+import { untilServed } from '../support/until-served.ts'
 
 // A process, because a reply is read at two replicas, which share nothing but a database.
 
@@ -55,7 +56,7 @@ describe.skipIf(server === '')('two replicas, and a platform that repeats what w
     const text = withoutComments(await response.text())
     const what = `${face} ${name}`
     if (response.status !== 200 || callId === null) return 0
-    const again = await other.ask(face, key, question)
+    const again = await untilServed(() => other.ask(face, key, question))
     expect(withoutComments(await again.text()), what).toBe(text)
     const events = eventsOf(text)
     expect(
@@ -64,7 +65,7 @@ describe.skipIf(server === '')('two replicas, and a platform that repeats what w
     ).toEqual(events.map((_, index) => String(index + 1)))
     const resumed = await Promise.all(
       events.map(async (_, index) => {
-        const rest = await other.resume(callId, { lastEventId: index })
+        const rest = await untilServed(() => other.resume(callId, { lastEventId: index }))
         return events.slice(0, index).join('') + withoutComments(await rest.text())
       }),
     )

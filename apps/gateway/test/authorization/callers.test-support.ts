@@ -276,8 +276,8 @@ export async function openCallers({
   for (const caller of [second, adminsChatKey, usersKey]) await failingCall(gateway, caller)
   for (const caller of [chatKey, second, adminsChatKey, usersKey]) {
     const { userId: ownerId, keyId } = identityOf(caller)
-    const refused = { ownerId, keyId, limit: REFUSING_LIMIT }
-    await insertRefusal(database.sql, { ...refused, agent: FAILING_AGENT, requestId: REFUSED_REQUEST })
+    const refused = { ownerId, keyId, limit: REFUSING_LIMIT, agent: FAILING_AGENT }
+    await insertRefusal(database.sql, { ...refused, requestId: REFUSED_REQUEST })
     await countRefusals(database.sql, 1, refused)
   }
   const audited = { operation: AUDITED_OPERATION, actor: 'key', ...identityOf(chatKey) }
