@@ -164,7 +164,7 @@ export const HEAVY: Readonly<Record<string, readonly string[]>> = {
   ...heavy(
     `${CLIENTS}/graphql`,
     ['apollo-cache', 'examples', 'react-pages', 'relay', 'usage-page'],
-    ...[CLIENTS, 'apps/gateway/src/graphql', 'examples', 'docs'],
+    ...[CLIENTS, 'apps/gateway/src/graphql', 'examples'],
   ),
   // What is published, in the runtimes and compilers that it promises.
   ...heavy(
@@ -175,7 +175,7 @@ export const HEAVY: Readonly<Record<string, readonly string[]>> = {
   ...heavy(
     `${CLIENTS}/sdk`,
     ['ai-sdk', 'examples', 'graphql', 'kept-chat-page', 'plain-chat-page'],
-    ...[CLIENTS, 'packages/sdk', 'examples', 'docs', `${CORE}/reply-log`],
+    ...[CLIENTS, 'packages/sdk', 'examples', 'docs/ai-sdk.md', 'docs/pauses.md', `${CORE}/reply-log`],
   ),
   ...heavy('test/packages', ['install'], 'packages', 'package.json', 'pnpm-workspace.yaml', 'scripts'),
   ...heavy(
