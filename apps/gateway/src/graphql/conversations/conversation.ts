@@ -4,12 +4,10 @@ import { showLimit } from '#http/response/limit-headers.ts'
 import { CONVERSATION, CONVERSATIONS, VISIBLE_CONVERSATIONS } from '#resources/conversation.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
-import { conditionsOf } from '../reads/conditions-of.ts'
 import { foundOr } from '../reads/found-or.ts'
 import { cursorConnection } from '../reads/ordered-connection.ts'
 import { TOTAL_COUNT } from '../reads/total-count.ts'
-import { withoutNulls } from '../reads/without-nulls.ts'
-import { filterInput } from '../resources/list-field.ts'
+import { conditionsIn, filterInput } from '../resources/list-field.ts'
 import { resourceType } from '../resources/resource-type.ts'
 import { Call } from '../types/call.ts'
 import { OPEN_QUESTION, Pause } from '../types/chat/chat-pause.ts'
@@ -106,7 +104,7 @@ builder.queryFields((t) => ({
       args: { filter: t.arg({ type: ConversationFilter, description: 'Which conversations to list.' }) },
       resolve: (_root, { filter, ...page }, context, info) => {
         const { services, signal } = context
-        const input = conditionsOf(withoutNulls(filter))
+        const input = conditionsIn(CONVERSATIONS.conditions, filter)
         const caller = callerOf(context)
         return cursorConnection(page, info, {
           read: (query) => services.conversations.list(caller, { ...query, signal }, input),

@@ -13,9 +13,7 @@ import {
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { vocabularyEnum } from '../enum-of.ts'
-import { conditionsOf } from '../reads/conditions-of.ts'
-import { withoutNulls } from '../reads/without-nulls.ts'
-import { filterInput, listField } from '../resources/list-field.ts'
+import { conditionsIn, filterInput, listField } from '../resources/list-field.ts'
 import { resourceType } from '../resources/resource-type.ts'
 import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
 
@@ -70,7 +68,7 @@ builder.queryFields((t) => ({
       }),
     },
     resolve: async (_root, { filter, ...query }, context) => {
-      const input = { ...conditionsOf(withoutNulls(filter)), ...query }
+      const input = { ...conditionsIn(COUNT_CONDITIONS, filter), ...query }
       const counts = await context.services.refusals.counts(
         callerOf(context),
         input,

@@ -6,7 +6,6 @@ import { builder } from '../builder.ts'
 import { callerOf, type GraphqlContext } from '../context.ts'
 import { vocabularyEnum } from '../enum-of.ts'
 import { placeInFilter } from '../mistakes/input-places.ts'
-import { conditionsOf } from '../reads/conditions-of.ts'
 import { cursorConnection } from '../reads/ordered-connection.ts'
 import { BOUNDED_COUNT } from '../reads/total-count.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
@@ -24,12 +23,27 @@ export function filterInput(name: string, description: string, conditions: Condi
       }),
       ...Object.fromEntries(
         Object.entries(conditions).map(([condition, given]) => [
-          given.kind === 'name' ? `${condition}Id` : condition,
+          inputName(condition, given),
           t.field({ type: typeOf(given), description: given.description }),
         ]),
       ),
     }),
   })
+}
+
+/** The conditions of a filter by core's names. */
+export function conditionsIn(conditions: Conditions, filter: object | null | undefined) {
+  const given = withoutNulls(filter) as Readonly<Record<string, unknown>>
+  const { from, to } = given
+  const each = Object.entries(conditions).map(([name, condition]) => [
+    name,
+    given[inputName(name, condition)],
+  ])
+  return { from, to, ...Object.fromEntries(each) }
+}
+
+function inputName(name: string, { kind }: Condition): string {
+  return kind === 'name' ? `${name}Id` : name
 }
 
 function typeOf({ kind, vocabulary }: Condition) {
@@ -78,7 +92,7 @@ export function listField<Row extends { readonly cursor: string }, Input>(
         resolve(_root, { filter, timezone, ...page }, context, info) {
           const { signal } = context
           const list = listOf(context)
-          const input = { ...conditionsOf(withoutNulls(filter)), timezone } as Input
+          const input = { ...conditionsIn(conditions, filter), timezone } as Input
           const onLimit = showLimit(context.reply)
           return cursorConnection(page, info, {
             read: (query) => list.list(callerOf(context), input, query, onLimit, signal),

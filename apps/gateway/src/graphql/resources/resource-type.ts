@@ -22,17 +22,20 @@ type FieldRefs = Record<string, FieldRef<Types>>
  */
 export function resourceType<Row extends object>(
   { name, description, fields }: Resource<Row, Fields>,
-  more: (t: FieldBuilder<Row>) => FieldRefs = () => ({}),
+  more?: (t: FieldBuilder<Row>) => FieldRefs,
   { isNode = false } = {},
 ): ObjectRef<Types, Row> {
   const known = types.get(name)
-  if (known !== undefined) return known as ObjectRef<Types, Row>
+  if (known !== undefined) {
+    if (more !== undefined) throw new Error(`${name} is made already, without these fields`)
+    return known as ObjectRef<Types, Row>
+  }
   const type = builder.objectRef<Row>(name).implement({
     description,
     // A row with an id is a node, which the compiler cannot see of any row.
     interfaces: isNode ? [Node as unknown as InterfaceRef<Types, Row>] : [],
     fields: (t) => ({
-      ...more(t),
+      ...more?.(t),
       ...Object.assign({}, ...Object.entries(fields).map(([field, spec]) => fieldsOf(t, field, spec))),
     }),
   })
@@ -42,6 +45,7 @@ export function resourceType<Row extends object>(
 
 /** A resource may be part of several others. */
 const types = new Map<string, unknown>()
+
 function fieldsOf<Row extends object>(t: FieldBuilder<Row>, name: string, field: Field): FieldRefs {
   // The compiler then lets a resolver return null; the schema says whether it may.
   const { description, isNullable } = field
