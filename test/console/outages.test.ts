@@ -6,6 +6,7 @@ import { freePort } from '../support/free-port.ts'
 
 // A browser, because the page must notice by itself that its gateway drains, dies and returns.
 // A gateway of its own, because it is stopped and killed.
+// It takes up to two minutes, because pages notice a return by themselves, after pauses that grow.
 
 /** A process needs a while to start. */
 const AGAIN = { timeout: 120_000 }

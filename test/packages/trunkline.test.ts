@@ -13,6 +13,7 @@ import { type Finished, launch, startGateway, trunkline } from '../support/gatew
 import { probeGateway } from '../support/probe-gateway.ts'
 
 // A process, because what npm installs must start, be stopped through npx, and serve as the sources do.
+// It takes over a minute, because npm installs the package with all that it depends on.
 
 // An installation, and several starts on a busy machine.
 vi.setConfig({ testTimeout: 240_000 })

@@ -26,6 +26,7 @@ import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 
 // A process, because replicas share nothing but a database and Redis, and one of them is killed.
+// It takes over a minute, because pairs of replicas are started for each way of waking a reader, and leases must run out.
 
 const server = process.env.E2E_DATABASE_URL ?? ''
 const redisUrl = process.env.E2E_REDIS_URL ?? ''

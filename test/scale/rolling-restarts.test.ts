@@ -8,9 +8,10 @@ import { type RollingReplica, startRollingReplica } from '../support/rolling/rol
 import { until } from '../support/until.ts'
 
 // A process, because a proxy chooses between replicas while they stop and start.
+// It takes about a minute, because each of four restarts waits until proxies have seen it and streams have ended.
 
 const server = process.env.E2E_DATABASE_URL ?? ''
-const ROLLS = 3
+const ROLLS = 2
 /** Longer than HAProxy needs to see that a replica stops: two checks. */
 const ACCEPT_MS = 3_000
 const STREAM_MS = { min: 500, max: 4_000 }
@@ -86,7 +87,7 @@ describe.skipIf(server === '' || !proxiesAreInstalled())(
       )
       expect(new Set(codes)).toEqual(new Set([0]))
       const done = seen.reduce((sum, each) => sum + each.done, 0)
-      expect(done).toBeGreaterThan(500)
+      expect(done).toBeGreaterThan(300)
       // The end of a call is written after its reply.
       await expect
         .poll(() =>
