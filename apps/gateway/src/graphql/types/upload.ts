@@ -4,8 +4,8 @@ import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { foundOr } from '../reads/found-or.ts'
 import { TOTAL_COUNT } from '../reads/total-count.ts'
+import { Node } from '../resources/node.ts'
 import { ApiKey } from './api-key.ts'
-import { Node } from './node.ts'
 import { User } from './user.ts'
 
 export const Upload = builder.prismaObject('Upload', {
