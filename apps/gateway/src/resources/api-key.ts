@@ -8,6 +8,7 @@ import {
 } from '#core/accounts/keys/key.ts'
 import { KEY_ORDERS, KEY_STATES } from '#core/accounts/keys/key-filter.ts'
 import { type KeyRateLimits, RESET_PERIODS } from '#core/accounts/keys/keys.ts'
+import type { Quota } from '#core/accounts/users/user.ts'
 import { SEARCH_LENGTH_MAX } from '#core/lists/search.ts'
 import { PERMISSIONS } from '#core/requests/principal.ts'
 import type { ApiKey } from '#generated/prisma/client.ts'
@@ -20,6 +21,7 @@ import {
   integer,
   large,
   nullable,
+  object,
   text,
   texts,
   time,
@@ -27,6 +29,7 @@ import {
   wordList,
 } from './fields.ts'
 import type { View } from './resource.ts'
+import { QUOTA } from './user.ts'
 import { closed } from './vocabulary.ts'
 
 export const PERMISSION = closed('Permission', PERMISSIONS, 'What an API key may be used for.', {
@@ -49,8 +52,12 @@ export const API_KEY_STATE = closed(
 export const API_KEY_COUNTER = closed(
   'ApiKeyCounter',
   RESET_PERIODS,
-  'One of the call counters of an API key.',
-  { day: '`callsToday`.', month: '`callsThisMonth`.', total: '`totalCalls`.' },
+  'One of the call counters of an API key, in its `usage`.',
+  {
+    day: 'The calls of this day, UTC.',
+    month: 'The calls of this month, UTC.',
+    total: 'The calls since the last reset.',
+  },
 )
 
 type Seen = Pick<View, 'now'>
@@ -94,6 +101,29 @@ const USAGE = defineResource<ApiKey, Seen>()(
     lastUsedAt: LAST_USED_AT,
   },
 )
+
+const EXAMPLE = {
+  id: '019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10',
+  name: 'support bot',
+  description: 'Answers on the help page.',
+  key_prefix: 'tl_0fQ7sXbV2',
+  created_at: '2026-11-20T08:30:00.000Z',
+  expires_at: '2027-11-20T08:30:00.000Z',
+  revoked_at: null,
+  last_used_at: '2026-11-21T09:02:00.000Z',
+  permissions: ['chat' as const],
+  is_active: true,
+  created_by: '019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a12',
+  owner_id: '019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a12',
+  allowed_agents: ['fastgpt', 'dify/helpdesk'],
+  limits: { chat_per_minute: 20, upload_per_minute: null },
+  usage: {
+    total_calls: 812,
+    calls_today: 31,
+    calls_this_month: 406,
+    last_used_at: '2026-11-21T09:02:00.000Z',
+  },
+}
 
 export const API_KEY = defineResource<ApiKey, Seen>()(
   'ApiKey',
@@ -148,33 +178,48 @@ export const API_KEY = defineResource<ApiKey, Seen>()(
     ),
     usage: part(USAGE, "The key's call counters."),
   },
+  EXAMPLE,
+)
+
+/** A new key together with the key itself, which no other response contains. */
+export const CREATED_API_KEY = defineResource<ApiKey & { readonly fullKey: string }, Seen>()(
+  'CreatedApiKey',
+  'The record of a new API key together with the key itself.',
   {
-    id: '019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10',
-    name: 'support bot',
-    description: 'Answers on the help page.',
-    key_prefix: 'tl_0fQ7sXbV2',
-    created_at: '2026-11-20T08:30:00.000Z',
-    expires_at: '2027-11-20T08:30:00.000Z',
-    revoked_at: null,
-    last_used_at: '2026-11-21T09:02:00.000Z',
-    permissions: ['chat'],
-    is_active: true,
-    created_by: '019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a12',
-    owner_id: '019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a12',
-    allowed_agents: ['fastgpt', 'dify/helpdesk'],
-    limits: { chat_per_minute: 20, upload_per_minute: null },
-    usage: {
-      total_calls: 812,
-      calls_today: 31,
-      calls_this_month: 406,
-      last_used_at: '2026-11-21T09:02:00.000Z',
+    ...API_KEY.fields,
+    fullKey: text('The API key itself. It is shown only in this response, so store it now.'),
+  },
+  { ...EXAMPLE, full_key: 'tl_0000000000000000000000000000000000000000000000000' },
+)
+
+interface Allowance {
+  readonly rateLimits: KeyRateLimits
+  readonly quota: Quota
+}
+
+export const CURRENT_API_KEY = defineResource<ApiKey & Allowance, Seen>()(
+  'CurrentApiKey',
+  'The record of the API key of the request, with its rate limits and what is left of its quota.',
+  {
+    ...API_KEY.fields,
+    rateLimits: object(
+      RATE_LIMITS,
+      'The rate limits that apply to this key, converted to a minute where the gateway counts in windows of another length.',
+    ),
+    quota: object(QUOTA, 'The quota of the owner, which all its keys share.'),
+  },
+  {
+    ...EXAMPLE,
+    rate_limits: { chat_per_minute: 20, upload_per_minute: 30 },
+    quota: {
+      max_api_calls: 10_000,
+      api_calls_count: 812,
+      remaining: 9_188,
+      quota_period: 'month',
+      resets_at: '2026-12-01T00:00:00.000Z',
     },
   },
 )
-
-export const RATE_LIMITS_OF_KEY =
-  'The rate limits that apply to this key, converted to a minute where the gateway counts in windows of another length.'
-export const QUOTA_OF_OWNER = 'The quota of the owner, which all its keys share.'
 
 /** The keys of one owner. */
 export const OWNED_CONDITIONS = {

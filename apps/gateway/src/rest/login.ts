@@ -9,7 +9,7 @@ import { callerOf, originOf, TOKEN_PROBLEMS, tokenOnly } from '#http/guards/cred
 import { bodySchema } from '#http/request/body-schema.ts'
 import { BODY_PROBLEMS } from '#http/response/body-problems.ts'
 import { envelope, problems, ref, success } from '#http/response/schemas.ts'
-import { UserSchema, userRecord } from '#records/user-record.ts'
+import { LOGIN_USER } from '#resources/user.ts'
 
 export function loginRoutes(
   app: FastifyInstance,
@@ -17,7 +17,7 @@ export function loginRoutes(
   { now }: Pick<Runtime, 'now'>,
 ): void {
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
-  for (const schema of [UserSchema, LoginRequestSchema, LoginResponseSchema]) app.addSchema(schema)
+  for (const schema of [LOGIN_USER.schema, LoginRequestSchema, LoginResponseSchema]) app.addSchema(schema)
 
   // The interface defines both paths for the same operations.
   for (const [path, schemas] of [
@@ -30,7 +30,7 @@ export function loginRoutes(
         access_token: accessToken,
         token_type: 'bearer' as const,
         expires_in: expiresIn,
-        user: userRecord(user, now()),
+        user: LOGIN_USER.record(user, { now: now() }),
       })
     })
 
@@ -70,7 +70,7 @@ const LoginResponseSchema = Type.Object(
     }),
     token_type: Type.Literal('bearer', { description: LOGIN_DESCRIPTIONS.tokenType }),
     expires_in: Type.Integer({ description: LOGIN_DESCRIPTIONS.expiresIn, examples: [3600] }),
-    user: ref(UserSchema),
+    user: ref(LOGIN_USER.schema),
   },
   { $id: 'LoginResponse', description: LOGIN_DESCRIPTIONS.result },
 )

@@ -1,7 +1,7 @@
 import type { KeyRateLimits } from '#core/accounts/keys/keys.ts'
 import { quotaOf } from '#core/accounts/users/user.ts'
 import type { ApiKey as ApiKeyRow, User as UserRow } from '#generated/prisma/client.ts'
-import { API_KEY, API_KEYS, QUOTA_OF_OWNER, RATE_LIMITS, RATE_LIMITS_OF_KEY } from '#resources/api-key.ts'
+import { API_KEY, API_KEYS, CURRENT_API_KEY, RATE_LIMITS } from '#resources/api-key.ts'
 import { builder } from '../builder.ts'
 import { foundOr } from '../reads/found-or.ts'
 import { connectionOf, orderedField } from '../resources/ordered-list.ts'
@@ -16,7 +16,7 @@ export const ApiKey = prismaResource('ApiKey', API_KEY)
 builder.prismaObjectField(ApiKey, 'rateLimits', (t) =>
   t.field({
     type: RateLimits,
-    description: RATE_LIMITS_OF_KEY,
+    description: CURRENT_API_KEY.fields.rateLimits.description,
     select: { chatPerMinute: true, uploadPerMinute: true },
     resolve: (key, _args, { services }) => services.keys.rateLimits(key),
   }),
@@ -54,10 +54,10 @@ const CurrentApiKey = builder.objectRef<CurrentKey>('CurrentApiKey').implement({
   description: 'The API key of a request, with what it may still do.',
   fields: (t) => ({
     apiKey: t.expose('key', { type: ApiKey, description: 'The record of the key.' }),
-    rateLimits: t.expose('rateLimits', { type: RateLimits, description: RATE_LIMITS_OF_KEY }),
+    rateLimits: t.expose('rateLimits', { type: RateLimits, description: CURRENT_API_KEY.fields.rateLimits.description }),
     quota: t.field({
       type: Quota,
-      description: QUOTA_OF_OWNER,
+      description: CURRENT_API_KEY.fields.quota.description,
       resolve: ({ owner }, _args, { now }) => quotaOf(owner, now()),
     }),
   }),

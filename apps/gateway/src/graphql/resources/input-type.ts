@@ -1,0 +1,66 @@
+import type { InputRef } from '@pothos/core'
+import type { GivenOf, Input, InputField, InputFields } from '#resources/define-input.ts'
+import { builder } from '../builder.ts'
+import { vocabularyEnum } from '../enum-of.ts'
+
+/**
+ * The type of a form.
+ *
+ * @param ofWhat - the name and the description of the id of what the form changes
+ */
+export function inputType(
+  name: string,
+  description: string,
+  fields: InputFields,
+  ofWhat?: readonly [idName: string, description: string],
+): InputRef<Readonly<Record<string, unknown>>> {
+  const known = inputs.get(name)
+  if (known !== undefined) return known
+  const type = builder.inputType(name, {
+    description,
+    fields: (t) => ({
+      ...(ofWhat !== undefined && { [ofWhat[0]]: t.id({ required: true, description: ofWhat[1] }) }),
+      ...Object.fromEntries(
+        Object.entries(fields).map(([field, spec]) => [
+          field,
+          t.field({
+            type: typeOf(spec),
+            required: spec.isRequired,
+            description: spec.description,
+            ...(spec.byDefault !== undefined && { defaultValue: spec.byDefault }),
+          }),
+        ]),
+      ),
+    }),
+  })
+  const ref = type as unknown as InputRef<Readonly<Record<string, unknown>>>
+  inputs.set(name, ref)
+  return ref
+}
+
+/** An object may be part of several forms. */
+const inputs = new Map<string, InputRef<Readonly<Record<string, unknown>>>>()
+
+const SCALARS = { id: 'ID', text: 'String', time: 'DateTime', integer: 'Int', large: 'SafeInt' } as const
+
+function typeOf({ kind, vocabulary, of }: InputField) {
+  if (of !== undefined) return inputType(`${of.name}Input`, of.description, of.fields)
+  if (vocabulary !== undefined) {
+    const words = vocabularyEnum(vocabulary)
+    return kind === 'word list' ? ([words] as [typeof words]) : words
+  }
+  const texts: ['String'] = ['String']
+  return kind === 'texts' ? texts : SCALARS[kind as keyof typeof SCALARS]
+}
+
+/** A form by core's names. Null stands for an absent field where it says nothing. */
+export function givenIn<Of extends InputFields>(
+  { fields }: Input<Of>,
+  sent: Readonly<Record<string, unknown>>,
+): GivenOf<Of> {
+  const each = Object.entries(fields).map(([name, field]) => [name, field, sent[name]] as const)
+  const known = each.filter(
+    ([, { isNullable }, value]) => value !== undefined && (value !== null || isNullable),
+  )
+  return Object.fromEntries(known.map(([name, , value]) => [name, value])) as GivenOf<Of>
+}
