@@ -24,7 +24,10 @@ export interface InputField<Value = unknown> {
   readonly description: string
   readonly rules: Rules
   readonly isRequired: boolean
-  /** Whether null says something; else GraphQL takes it as absent, and REST refuses it. */
+  /**
+   * Whether null says something; else GraphQL takes it as absent, and REST refuses it. GraphQL may leave out what is required and
+   * may be null, which is null.
+   */
   readonly isNullable: boolean
   readonly vocabulary?: Vocabulary
   /** What an absent field stands for. */

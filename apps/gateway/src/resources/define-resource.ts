@@ -122,7 +122,8 @@ function plain({ kind, known, vocabulary, minimum, of }: Field, description: str
   }
 }
 
-function objectSchema(of: Field['of']): TSchema {
+/** The schema of an object, by its name if it is a component. */
+export function objectSchema(of: Pick<Resource<never>, 'schema'> | undefined): TSchema {
   if (of === undefined) return Type.Null()
   return of.schema.$id === undefined ? of.schema : schemas.ref(of.schema)
 }

@@ -82,3 +82,20 @@ export const CHANGE_PASSWORD = defineInput(
   },
   { example: { current_password: 'the old password', new_password: 'correct horse battery staple' } },
 )
+
+export const LOGIN = defineInput(
+  'LoginRequest',
+  'The credentials of a user.',
+  {
+    username: required(
+      givenText('The username; upper and lower case are the same.', {
+        minLength: 1,
+        maxLength: USERNAME_INPUT_CHARACTERS_MAX,
+      }),
+    ),
+    password: required(
+      givenText('The password of the user.', { minLength: 1, maxLength: PASSWORD_CHARACTERS_MAX }),
+    ),
+  },
+  { example: { username: 'admin', password: 'correct horse battery staple' } },
+)

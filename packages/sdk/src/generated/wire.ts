@@ -2366,29 +2366,6 @@ export interface components {
             complete: boolean;
         };
         /**
-         * The new name of a conversation.
-         * @example {
-         *       "name": "Holiday plans"
-         *     }
-         */
-        RenameConversation: {
-            /** The new name, of 1 to 200 characters. Null takes the name back, here alone. */
-            name: string | null;
-        };
-        /**
-         * What a user thinks of an answer.
-         * @example {
-         *       "rating": "up",
-         *       "text": "Just right."
-         *     }
-         */
-        RateCall: {
-            /** What the user thinks of the answer. Null takes a rating back. */
-            rating: ("up" | "down") | null;
-            /** What the user says about it, at most 2,000 characters. */
-            text?: string;
-        };
-        /**
          * A conversation of an end user with an agent and its app. It is listed within a second after its first call has ended, and as long after its last use as `conversations.mappingRetentionDays` says.
          * @example {
          *       "id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
@@ -2450,6 +2427,29 @@ export interface components {
             last_outcome: ("done" | "client_gone" | "upstream_error" | "timeout" | "drained" | "interrupted" | "rejected" | (string & {})) | null;
             /** Whether a run waits for its user. */
             paused: boolean;
+        };
+        /**
+         * The new name of a conversation.
+         * @example {
+         *       "name": "Holiday plans"
+         *     }
+         */
+        RenameConversation: {
+            /** The new name, of 1 to 200 characters. Null takes the name back, here alone. */
+            name: string | null;
+        };
+        /**
+         * What a user thinks of an answer.
+         * @example {
+         *       "rating": "up",
+         *       "text": "Just right."
+         *     }
+         */
+        RateCall: {
+            /** What the user thinks of the answer. Null takes a rating back. `up`: it was good. `down`: it was not. */
+            rating: ("up" | "down") | null;
+            /** What the user says about it, at most 2,000 characters. */
+            text?: string;
         };
         /**
          * What the erasure of an end user has done, and what it has left.
@@ -3361,9 +3361,14 @@ export interface operations {
             };
         };
     };
-    deleteConversation: {
+    listMessages: {
         parameters: {
-            query?: never;
+            query?: {
+                /** The largest number of messages. */
+                limit?: number;
+                /** `before` of the page after it, or the id of one of the last thousand messages. Omit it to get the newest page. */
+                before?: string;
+            };
             header?: never;
             path: {
                 /** The id of the conversation, made by the gateway. */
@@ -3390,16 +3395,53 @@ export interface operations {
                          * @enum {string}
                          */
                         msg: "Success";
+                        /** A page of the messages of a conversation, the newest page first. */
+                        data: components["schemas"]["ConversationMessages"];
+                    };
+                };
+            };
+        };
+    };
+    deleteConversation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** The id that the conversation had. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        /** What `deleteConversation` has done. */
                         data: {
                             /**
                              * Format: uuid
                              *
-                             * The id of the conversation, made by the gateway.
+                             * The id that the conversation had.
                              * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
                              */
                             id: string;
                             /**
-                             * Whether the platform has deleted it, too: `unsupported` where it cannot, or had nothing of it.
+                             * Whether the platform has deleted it, too. `deleted`: the platform has deleted it. `unsupported`: the platform cannot delete it, or had nothing of it.
                              * @enum {string}
                              */
                             at_platform: "deleted" | "unsupported";
@@ -3447,6 +3489,7 @@ export interface operations {
                          * @enum {string}
                          */
                         msg: "Success";
+                        /** The conversation with its name. */
                         data: {
                             /**
                              * Format: uuid
@@ -3493,52 +3536,11 @@ export interface operations {
                             /** Whether a run waits for its user. */
                             paused: boolean;
                             /**
-                             * Whether the platform has it as well: `unsupported` where it takes no such thing. If that has failed, nothing is lost here.
+                             * Whether the platform has it as well. If that has failed, nothing is lost here. `yes`: the platform has it as well. `failed`: the platform could not be told. `unsupported`: the platform takes no such thing.
                              * @enum {string}
                              */
                             passed_on: "yes" | "failed" | "unsupported";
                         };
-                    };
-                };
-            };
-        };
-    };
-    listMessages: {
-        parameters: {
-            query?: {
-                /** The largest number of messages. */
-                limit?: number;
-                /** `before` of the page after it, or the id of one of the last thousand messages. Omit it to get the newest page. */
-                before?: string;
-            };
-            header?: never;
-            path: {
-                /** The id of the conversation, made by the gateway. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** Success. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /**
-                         * Always 0 on success.
-                         * @enum {number}
-                         */
-                        code: 0;
-                        /**
-                         * Always `Success`.
-                         * @enum {string}
-                         */
-                        msg: "Success";
-                        /** A page of the messages of a conversation, the newest page first. */
-                        data: components["schemas"]["ConversationMessages"];
                     };
                 };
             };
@@ -3583,6 +3585,7 @@ export interface operations {
                          * @enum {string}
                          */
                         msg: "Success";
+                        /** What `rateCall` has done. */
                         data: {
                             /**
                              * Format: uuid
@@ -3596,7 +3599,7 @@ export interface operations {
                             /** What the user says about it, at most 2,000 characters. */
                             text: string | null;
                             /**
-                             * Whether the platform has it as well: `unsupported` where it takes no such thing. If that has failed, nothing is lost here.
+                             * Whether the platform has it as well. If that has failed, nothing is lost here. `yes`: the platform has it as well. `failed`: the platform could not be told. `unsupported`: the platform takes no such thing.
                              * @enum {string}
                              */
                             passed_on: "yes" | "failed" | "unsupported";
@@ -3939,12 +3942,12 @@ export type Refusal = components["schemas"]["Refusal"];
 export type RefusalCount = components["schemas"]["RefusalCount"];
 /** A page of the messages of a conversation, the newest page first. */
 export type ConversationMessages = components["schemas"]["ConversationMessages"];
+/** A conversation of an end user with an agent and its app. It is listed within a second after its first call has ended, and as long after its last use as `conversations.mappingRetentionDays` says. */
+export type Conversation = components["schemas"]["Conversation"];
 /** The new name of a conversation. */
 export type RenameConversation = components["schemas"]["RenameConversation"];
 /** What a user thinks of an answer. */
 export type RateCall = components["schemas"]["RateCall"];
-/** A conversation of an end user with an agent and its app. It is listed within a second after its first call has ended, and as long after its last use as `conversations.mappingRetentionDays` says. */
-export type Conversation = components["schemas"]["Conversation"];
 /** What the erasure of an end user has done, and what it has left. */
 export type ErasedEndUser = components["schemas"]["ErasedEndUser"];
 /** The end user to erase. */

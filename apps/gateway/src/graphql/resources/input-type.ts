@@ -25,7 +25,7 @@ export function inputType(
           field,
           t.field({
             type: typeOf(spec),
-            required: spec.isRequired,
+            required: spec.isRequired && !spec.isNullable,
             description: spec.description,
             ...(spec.byDefault !== undefined && { defaultValue: spec.byDefault }),
           }),
@@ -58,9 +58,9 @@ export function givenIn<Of extends InputFields>(
   { fields }: Input<Of>,
   sent: Readonly<Record<string, unknown>>,
 ): GivenOf<Of> {
-  const each = Object.entries(fields).map(([name, field]) => [name, field, sent[name]] as const)
-  const known = each.filter(
-    ([, { isNullable }, value]) => value !== undefined && (value !== null || isNullable),
-  )
-  return Object.fromEntries(known.map(([name, , value]) => [name, value])) as GivenOf<Of>
+  const each = Object.entries(fields).flatMap(([name, { isRequired, isNullable }]) => {
+    const value = sent[name] ?? (isNullable && (isRequired || name in sent) ? null : undefined)
+    return value === undefined ? [] : [[name, value]]
+  })
+  return Object.fromEntries(each) as GivenOf<Of>
 }

@@ -1,10 +1,7 @@
 import type { ApiKey as ApiKeyRow } from '#generated/prisma/client.ts'
-import { showLimit } from '#http/response/limit-headers.ts'
 import { CREATE_API_KEY, RESET_USAGE, UPDATE_API_KEY } from '#resources/api-key-inputs.ts'
 import { builder } from '../builder.ts'
-import { callerOf } from '../context.ts'
-import { givenIn, inputType } from '../resources/input-type.ts'
-import { recordMutations } from '../resources/record-mutation.ts'
+import { formMutation, recordMutations } from '../resources/record-mutation.ts'
 import { ApiKey } from './api-key.ts'
 
 const CreateApiKeyPayload = builder
@@ -19,27 +16,14 @@ const CreateApiKeyPayload = builder
     }),
   })
 
-builder.mutationField('createApiKey', (t) =>
-  t.field({
-    type: CreateApiKeyPayload,
-    nullable: true,
-    description:
-      'Creates an API key. Takes an access token of an administrator or a premium user; API keys cannot create API keys.',
-    args: {
-      input: t.arg({
-        type: inputType('CreateApiKeyInput', CREATE_API_KEY.description, CREATE_API_KEY.fields),
-        required: true,
-        description: 'The new key.',
-      }),
-    },
-    resolve: (_root, { input }, context) =>
-      context.services.keys.create(
-        callerOf(context),
-        givenIn(CREATE_API_KEY, input),
-        showLimit(context.reply),
-      ),
-  }),
-)
+formMutation(CreateApiKeyPayload, {
+  name: 'createApiKey',
+  description:
+    'Creates an API key. Takes an access token of an administrator or a premium user; API keys cannot create API keys.',
+  takes: CREATE_API_KEY.description,
+  input: CREATE_API_KEY,
+  call: ({ keys }, { caller, given, onLimit }) => keys.create(caller, given, onLimit),
+})
 
 const mutation = recordMutations(ApiKey, 'apiKey', ['keyId', 'The id of the key.'])
 

@@ -54,7 +54,10 @@ const CurrentApiKey = builder.objectRef<CurrentKey>('CurrentApiKey').implement({
   description: 'The API key of a request, with what it may still do.',
   fields: (t) => ({
     apiKey: t.expose('key', { type: ApiKey, description: 'The record of the key.' }),
-    rateLimits: t.expose('rateLimits', { type: RateLimits, description: CURRENT_API_KEY.fields.rateLimits.description }),
+    rateLimits: t.expose('rateLimits', {
+      type: RateLimits,
+      description: CURRENT_API_KEY.fields.rateLimits.description,
+    }),
     quota: t.field({
       type: Quota,
       description: CURRENT_API_KEY.fields.quota.description,

@@ -10,6 +10,7 @@ import { showLimit } from '#http/response/limit-headers.ts'
 import { LIMIT_HEADERS } from '#http/response/response-headers.ts'
 import { envelope, problems, ref, success } from '#http/response/schemas.ts'
 import type { GivenOf, Input, InputFields } from '#resources/define-input.ts'
+import { objectSchema } from '#resources/define-resource.ts'
 import type { Fields, Resource } from '#resources/resource.ts'
 
 /** What the routes of a resource have in common. */
@@ -19,7 +20,7 @@ interface RecordParts<Row, Seen> {
   readonly onRequest: onRequestHookHandler
   readonly guardReasons: readonly ErrorReason[]
   /** What bounds the reads. */
-  readonly bounds: ReturnType<typeof smallRead>
+  readonly bounds?: ReturnType<typeof smallRead>
   readonly viewOf: (request: FastifyRequest) => Seen
 }
 
@@ -50,7 +51,7 @@ export function recordRoutes<Row, Seen>(
   app: FastifyInstance,
   { of: resource, tag, onRequest, guardReasons, bounds, viewOf }: RecordParts<Row, Seen>,
 ) {
-  const data = envelope(ref(resource.schema))
+  const data = envelope(objectSchema(resource))
   return function serve<const Of extends InputFields = Record<never, never>>(
     method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     url: string,
@@ -68,7 +69,8 @@ export function recordRoutes<Row, Seen>(
     const isRead = method === 'GET'
     if (input !== undefined) app.addSchema(input.schema)
     const body: readonly ErrorReason[] = isRead ? ['invalid_request'] : BODY_PROBLEMS
-    const id = Type.String({ description: resource.fields.id?.description ?? '' })
+    const [idName, idField] = idIn(url)
+    const id = Type.String({ description: resource.fields[idField]?.description ?? '' })
     const schema = {
       tags: [tag],
       security: [{ accessToken: [] }, { apiKey: [] }],
@@ -76,12 +78,12 @@ export function recordRoutes<Row, Seen>(
       ...(isUnlimited !== true && { 'x-response-headers': LIMIT_HEADERS }),
       summary,
       description,
-      ...(url.includes(':id') && { params: Type.Object({ id }) }),
+      ...(idName !== '' && { params: Type.Object({ [idName]: id }) }),
       ...(input !== undefined && { body: ref(input.schema) }),
       response: { 200: data, ...problems(...body, ...guardReasons, ...reasons) },
     }
     const config = input !== undefined && check !== undefined ? { judge: input.judgedBy(check) } : {}
-    app.route<{ Params: { readonly id?: string } }>({
+    app.route<{ Params: Readonly<Record<string, string>> }>({
       method,
       url,
       schema,
@@ -91,7 +93,7 @@ export function recordRoutes<Row, Seen>(
       async handler(request, reply) {
         const row = await call({
           caller: callerOf(request),
-          id: request.params.id ?? '',
+          id: request.params[idName] ?? '',
           given: input?.read(request.body) ?? ({} as GivenOf<Of>),
           onLimit: showLimit(reply),
         })
@@ -99,4 +101,10 @@ export function recordRoutes<Row, Seen>(
       },
     })
   }
+}
+
+/** The id in a path, such as `:call_id`, and the field that it is of the record; both empty if there is none. */
+function idIn(url: string): readonly [name: string, field: string] {
+  const name = /:(\w+)/.exec(url)?.[1] ?? ''
+  return [name, name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase())]
 }
