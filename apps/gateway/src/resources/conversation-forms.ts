@@ -7,7 +7,7 @@ import { recordFields } from '#http/request/body-schema.ts'
 import { RATING } from './call-words.ts'
 import { CONVERSATION } from './conversation.ts'
 import { AT_PLATFORM, PASSED_ON } from './conversation-words.ts'
-import { defineInput, givenText, givenWord, orNull, required } from './define-input.ts'
+import { defineInput, required, within } from './define-input.ts'
 import { defineResource } from './define-resource.ts'
 import { id, nullable, text, words } from './fields.ts'
 
@@ -16,12 +16,10 @@ export const RENAME_CONVERSATION = defineInput(
   'The new name of a conversation.',
   {
     name: required(
-      orNull(
-        givenText('The new name, of 1 to 200 characters. Null takes the name back, here alone.', {
-          minLength: 1,
-          maxLength: NAME_LENGTH_MAX,
-        }),
-      ),
+      within(nullable(text('The new name, of 1 to 200 characters. Null takes the name back, here alone.')), {
+        minLength: 1,
+        maxLength: NAME_LENGTH_MAX,
+      }),
     ),
   },
   {
@@ -37,9 +35,9 @@ export const RATE_CALL = defineInput(
   'What a user thinks of an answer.',
   {
     rating: required(
-      orNull(givenWord(RATING, 'What the user thinks of the answer. Null takes a rating back.')),
+      nullable(words(RATING, 'What the user thinks of the answer. Null takes a rating back.')),
     ),
-    text: givenText(RATING_TEXT, { maxLength: FEEDBACK_LENGTH_MAX }),
+    text: within(text(RATING_TEXT), { maxLength: FEEDBACK_LENGTH_MAX }),
   },
   { example: { rating: 'up', text: 'Just right.' } },
 )
@@ -49,13 +47,15 @@ export const ERASE_END_USER = defineInput(
   'The end user to erase.',
   {
     endUser: required(
-      givenText('The end user, by the name that its calls gave.', {
+      within(text('The end user, by the name that its calls gave.'), {
         minLength: 1,
         maxLength: ID_CHARACTERS_MAX,
       }),
     ),
-    ownerId: givenText(
-      'The id of the user to whom the API keys of the calls belong. Administrators must name one; for all others it is their own.',
+    ownerId: within(
+      text(
+        'The id of the user to whom the API keys of the calls belong. Administrators must name one; for all others it is their own.',
+      ),
       { maxLength: 64 },
     ),
   },

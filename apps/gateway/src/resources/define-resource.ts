@@ -87,11 +87,11 @@ export function stateOf(text: string): JsonObject {
 
 function schemaOf(field: Field): TSchema {
   const { description, isNullable } = field
-  return isNullable ? schemas.nullable(plain(field, ''), description) : plain(field, description)
+  return isNullable ? schemas.nullable(plainSchema(field), description) : plainSchema(field, description)
 }
 
 /** @param description - empty for a type within one that can be null, which has the description itself */
-function plain({ kind, known, vocabulary, minimum, of }: Field, description: string): TSchema {
+export function plainSchema({ kind, known, vocabulary, minimum, of }: Field, description = ''): TSchema {
   const described = description === '' ? {} : { description }
   switch (kind) {
     case 'id':

@@ -5,36 +5,35 @@ import {
   USERNAME_INPUT_CHARACTERS_MAX,
 } from '#core/accounts/users/user-rules.ts'
 import { recordFields } from '#http/request/body-schema.ts'
-import { byDefault, defineInput, givenLarge, givenText, givenWord, required } from './define-input.ts'
-import { QUOTA_PERIOD, ROLE, USER, USER_STATUS } from './user.ts'
+import { byDefault, defineInput, required, within } from './define-input.ts'
+import { text, words } from './fields.ts'
+import { USER, USER_STATUS } from './user.ts'
 
+const { role, quotaPeriod } = USER.fields
+const MAX_API_CALLS = within(USER.fields.maxApiCalls, { maximum: CALLS_MAX })
 const PASSWORD = required(
-  givenText('The new password, 8 to 256 characters.', {
+  within(text('The new password, 8 to 256 characters.'), {
     minLength: PASSWORD_CHARACTERS_MIN,
     maxLength: PASSWORD_CHARACTERS_MAX,
   }),
 )
-const CALLS_RULES = { minimum: 0, maximum: CALLS_MAX }
-const { role, maxApiCalls, quotaPeriod } = USER.fields
-const GIVEN_ROLE = givenWord(ROLE, role.description)
-const GIVEN_PERIOD = givenWord(QUOTA_PERIOD, quotaPeriod.description)
 
 export const CREATE_USER = defineInput(
   'CreateUser',
   'A new user.',
   {
     username: required(
-      givenText('3 to 64 letters, digits and the characters `._-@`; unique without regard to case.', {
+      within(text('3 to 64 letters, digits and the characters `._-@`; unique without regard to case.'), {
         maxLength: USERNAME_INPUT_CHARACTERS_MAX,
       }),
     ),
     password: PASSWORD,
-    role: byDefault(GIVEN_ROLE, 'user'),
-    maxApiCalls: givenLarge(
-      `${maxApiCalls.description} The default is the gateway's \`users.maxApiCalls\`.`,
-      CALLS_RULES,
-    ),
-    quotaPeriod: byDefault(GIVEN_PERIOD, 'none'),
+    role: byDefault(role, 'user'),
+    maxApiCalls: {
+      ...MAX_API_CALLS,
+      description: `${MAX_API_CALLS.description} The default is the gateway's \`users.maxApiCalls\`.`,
+    },
+    quotaPeriod: byDefault(quotaPeriod, 'none'),
   },
   {
     example: { username: 'alice', password: 'correct horse battery staple', role: 'premium' },
@@ -48,13 +47,13 @@ export const UPDATE_USER = defineInput(
   'UpdateUser',
   'The fields to change. A field that is absent keeps its value.',
   {
-    role: GIVEN_ROLE,
-    status: givenWord(
+    role,
+    status: words(
       USER_STATUS,
       'Whether the user may use the gateway. A suspension also ends all its access tokens.',
     ),
-    maxApiCalls: givenLarge(maxApiCalls.description, CALLS_RULES),
-    quotaPeriod: GIVEN_PERIOD,
+    maxApiCalls: MAX_API_CALLS,
+    quotaPeriod,
   },
   {
     example: { status: 'suspended' },
@@ -76,7 +75,7 @@ export const CHANGE_PASSWORD = defineInput(
   "The caller's current password and its new one.",
   {
     currentPassword: required(
-      givenText('The password that is valid now.', { minLength: 1, maxLength: PASSWORD_CHARACTERS_MAX }),
+      within(text('The password that is valid now.'), { minLength: 1, maxLength: PASSWORD_CHARACTERS_MAX }),
     ),
     newPassword: PASSWORD,
   },
@@ -88,13 +87,13 @@ export const LOGIN = defineInput(
   'The credentials of a user.',
   {
     username: required(
-      givenText('The username; upper and lower case are the same.', {
+      within(text('The username; upper and lower case are the same.'), {
         minLength: 1,
         maxLength: USERNAME_INPUT_CHARACTERS_MAX,
       }),
     ),
     password: required(
-      givenText('The password of the user.', { minLength: 1, maxLength: PASSWORD_CHARACTERS_MAX }),
+      within(text('The password of the user.'), { minLength: 1, maxLength: PASSWORD_CHARACTERS_MAX }),
     ),
   },
   { example: { username: 'admin', password: 'correct horse battery staple' } },

@@ -25,7 +25,7 @@ export function inputType(
           field,
           t.field({
             type: typeOf(spec),
-            required: spec.isRequired && !spec.isNullable,
+            required: spec.isRequired === true && !spec.isNullable,
             description: spec.description,
             ...(spec.byDefault !== undefined && { defaultValue: spec.byDefault }),
           }),
@@ -41,16 +41,16 @@ export function inputType(
 /** An object may be part of several forms. */
 const inputs = new Map<string, InputRef<Readonly<Record<string, unknown>>>>()
 
-const SCALARS = { id: 'ID', text: 'String', time: 'DateTime', integer: 'Int', large: 'SafeInt' } as const
+const SCALARS = { id: 'ID', user: 'ID', time: 'DateTime', integer: 'Int', large: 'SafeInt' } as const
 
-function typeOf({ kind, vocabulary, of }: InputField) {
-  if (of !== undefined) return inputType(`${of.name}Input`, of.description, of.fields)
+function typeOf({ kind, vocabulary, form }: InputField) {
+  if (form !== undefined) return inputType(`${form.name}Input`, form.description, form.fields)
   if (vocabulary !== undefined) {
     const words = vocabularyEnum(vocabulary)
     return kind === 'word list' ? ([words] as [typeof words]) : words
   }
   const texts: ['String'] = ['String']
-  return kind === 'texts' ? texts : SCALARS[kind as keyof typeof SCALARS]
+  return kind === 'texts' ? texts : (SCALARS[kind as keyof typeof SCALARS] ?? 'String')
 }
 
 /** A form by core's names. Null stands for an absent field where it says nothing. */

@@ -1,9 +1,7 @@
 import type { ObjectRef } from '@pothos/core'
-import type { OnLimit } from '#core/limits/limits.ts'
-import type { Principal } from '#core/requests/principal.ts'
 import type { Services } from '#core/services/services.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
-import { defineInput, type GivenOf, type Input, type InputFields } from '#resources/define-input.ts'
+import { type Asked, defineInput, type Input, type InputFields } from '#resources/define-input.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import type { Types } from './field-source.ts'
@@ -17,14 +15,6 @@ interface Mutation<Row, Of extends InputFields> {
   /** The form, without the id of what it changes. */
   readonly input?: Input<Of>
   call(services: Services, asked: Asked<Of>): Promise<Row>
-}
-
-interface Asked<Of extends InputFields> {
-  readonly caller: Principal
-  /** Empty if the mutation names nothing that it changes. */
-  readonly id: string
-  readonly given: GivenOf<Of>
-  readonly onLimit: OnLimit
 }
 
 /** The name of an id in inputs, and what it is. */

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import Type from 'typebox'
 import type { ErrorReason } from '#core/errors/errors.ts'
-import type { OnLimit } from '#core/limits/limits.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import { callerOf } from '#http/guards/credentials.ts'
 import type { smallRead } from '#http/guards/small-read.ts'
@@ -9,7 +8,7 @@ import { BODY_PROBLEMS } from '#http/response/body-problems.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
 import { LIMIT_HEADERS } from '#http/response/response-headers.ts'
 import { envelope, problems, ref, success } from '#http/response/schemas.ts'
-import type { GivenOf, Input, InputFields } from '#resources/define-input.ts'
+import type { Asked, GivenOf, Input, InputFields } from '#resources/define-input.ts'
 import { objectSchema } from '#resources/define-resource.ts'
 import type { Fields, Resource } from '#resources/resource.ts'
 
@@ -36,14 +35,6 @@ interface RecordRoute<Row, Of extends InputFields> {
   readonly isUnlimited?: true
   /** Reads or changes what the record in the response is of. */
   call(asked: Asked<Of>): Promise<Row>
-}
-
-interface Asked<Of extends InputFields> {
-  readonly caller: Principal
-  /** Empty if the path has none. */
-  readonly id: string
-  readonly given: GivenOf<Of>
-  readonly onLimit: OnLimit
 }
 
 /** Makes the function that serves operations of which each returns a record of this resource. */
