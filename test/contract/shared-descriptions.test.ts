@@ -26,7 +26,7 @@ const RESOURCES = [
 
 /** Fields that are named otherwise in GraphQL. */
 const RENAMED: Readonly<Record<string, string>> = {
-  'ApiKey.createdBy': 'creatorId',
+  'ApiKey.createdBy': 'createdById',
   'Call.agent': 'agentId',
   'Call.answeredBy': 'answeredById',
   'Call.answers': 'answersId',
@@ -46,16 +46,12 @@ const OWN_WORDS = new Set([
   'Call.outcome',
   'LoginPayload.accessToken',
   'LoginPayload.user',
-  'Quota.quotaPeriod',
   'Upload.id',
   'UsagePoint.failedCalls',
   'UsageReport.groups',
   'UsageReport.previous',
   'UsageTotals.failedCalls',
   'User.id',
-  'User.quotaPeriod',
-  'User.role',
-  'User.status',
 ])
 
 interface RestSchema {

@@ -6,9 +6,9 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 /** The own rate limits of an API key. Only administrators may set one above that of the gateway, up to `limits.maxPerKey` of the configuration. Null removes a limit; one that is absent keeps its value. */
 export type ApiKeyLimitsInput = {
-  /** The chats that the key may start in a minute. */
+  /** The chats that the key may start in a minute; null removes this limit. */
   chatPerMinute?: number | null | undefined;
-  /** The uploads that the key may make in a minute. */
+  /** The uploads that the key may make in a minute; null removes this limit. */
   uploadPerMinute?: number | null | undefined;
 };
 
@@ -38,19 +38,19 @@ export type ChatInput = {
 
 /** A new API key. */
 export type CreateApiKeyInput = {
-  /** The agents that the key may call, each as `agent` or, for one app alone, `agent/app`, such as `["dify/helpdesk"]`. Null, the default, allows all agents. */
+  /** The agents that the key may call, each as `agent` or, for one app alone, `agent/app`. Null allows all agents. */
   allowedAgents?: Array<string> | null | undefined;
-  /** What the key is for, at most 500 characters. */
+  /** What the key is for, at most 500 characters; may be empty. */
   description: string;
-  /** When the key expires, such as `2027-01-31T00:00:00Z`: in the future, by default at most ten years ahead. A date alone is the end of that day in UTC. */
+  /** When the key expires: a time in the future, in ISO 8601 with a time zone, or a date alone, which is the end of that day in UTC. By default it is at most ten years ahead (`apiKeys.maxLifetimeDays`). */
   expiresAt: string;
-  /** The key's own rate limits; by default those of the gateway apply. */
+  /** The key's own rate limits. Only administrators may set one above the gateway's, up to `limits.maxPerKey` of the configuration. Null removes them, so that the limits of the gateway apply. Where the gateway counts in windows of another length than a minute, the values are scaled to that length, to at least 1. */
   limits?: ApiKeyLimitsInput | null | undefined;
   /** A label for the key, such as `support bot`, at most 100 characters. */
   name: string;
-  /** The id of the user whom the key belongs to: you by default. Only administrators may name another. */
+  /** The id of the user whom the key will belong to; the default is the caller. Only administrators may name another user. */
   ownerId?: string | number | null | undefined;
-  /** What the key may be used for, at least one. Only administrators may grant `ADMIN`. */
+  /** What the key may be used for, at least one. Only administrators may grant `admin`. */
   permissions: Array<Permission>;
 };
 

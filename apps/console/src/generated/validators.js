@@ -1,6 +1,6 @@
 "use strict";
 export const CreateApiKey = validate20;
-const schema31 = {"type":"object","required":["name","description","expires_at","permissions"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100},"description":{"type":"string","maxLength":500},"expires_at":{"type":"string","maxLength":64},"permissions":{"type":"array","items":{"enum":["chat","upload","admin"],"type":"string"},"minItems":1,"uniqueItems":true},"owner_id":{"type":"string","format":"uuid"},"allowed_agents":{"anyOf":[{"type":"array","items":{"type":"string"},"maxItems":50},{"type":"null"}]},"limits":{"anyOf":[{"type":"object","properties":{"chat_per_minute":{"anyOf":[{"type":"integer"},{"type":"null"}]},"upload_per_minute":{"anyOf":[{"type":"integer"},{"type":"null"}]}},"additionalProperties":false},{"type":"null"}]}},"additionalProperties":false};
+const schema31 = {"type":"object","required":["name","description","expires_at","permissions"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100},"description":{"type":"string","maxLength":500},"expires_at":{"type":"string","maxLength":64},"permissions":{"type":"array","items":{"type":"string","enum":["chat","upload","admin"]},"minItems":1,"uniqueItems":true},"owner_id":{"type":"string","format":"uuid"},"allowed_agents":{"anyOf":[{"type":"array","items":{"type":"string"},"maxItems":50},{"type":"null"}]},"limits":{"anyOf":[{"type":"object","properties":{"chat_per_minute":{"anyOf":[{"type":"integer"},{"type":"null"}]},"upload_per_minute":{"anyOf":[{"type":"integer"},{"type":"null"}]}},"additionalProperties":false},{"type":"null"}]}},"additionalProperties":false};
 const func1 = (text) => [...text].length;
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -874,7 +874,7 @@ return errors === 0;
 validate21.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const CreateUser = validate22;
-const schema33 = {"type":"object","required":["username","password"],"properties":{"username":{"type":"string","maxLength":256},"password":{"type":"string","minLength":8,"maxLength":256},"role":{"enum":["admin","premium","user"],"type":"string","default":"user"},"max_api_calls":{"type":"integer","minimum":0,"maximum":9007199254740991},"quota_period":{"enum":["none","day","month"],"type":"string"}},"additionalProperties":false};
+const schema33 = {"type":"object","required":["username","password"],"properties":{"username":{"type":"string","maxLength":256},"password":{"type":"string","minLength":8,"maxLength":256},"role":{"type":"string","enum":["admin","premium","user"],"default":"user"},"max_api_calls":{"type":"integer","minimum":0,"maximum":9007199254740991},"quota_period":{"type":"string","enum":["none","day","month"],"default":"none"}},"additionalProperties":false};
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1077,7 +1077,7 @@ return errors === 0;
 validate22.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const UpdateUser = validate23;
-const schema34 = {"type":"object","properties":{"role":{"enum":["admin","premium","user"],"type":"string"},"status":{"enum":["active","suspended"],"type":"string"},"max_api_calls":{"type":"integer","minimum":0,"maximum":9007199254740991},"quota_period":{"enum":["none","day","month"],"type":"string"}},"additionalProperties":false};
+const schema34 = {"type":"object","properties":{"role":{"type":"string","enum":["admin","premium","user"]},"status":{"type":"string","enum":["active","suspended"]},"max_api_calls":{"type":"integer","minimum":0,"maximum":9007199254740991},"quota_period":{"type":"string","enum":["none","day","month"]}},"additionalProperties":false};
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;

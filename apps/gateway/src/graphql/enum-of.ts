@@ -48,13 +48,15 @@ export function knownOrOther<Word extends string>(words: readonly Word[], word: 
   return words.find((known) => known === word) ?? OTHER
 }
 
-const enums = new Map<string, EnumRef<typeof builder.$inferSchemaTypes, string>>()
+const enums = new Map<string, unknown>()
+
+type WordsEnum<Word extends string> = EnumRef<typeof builder.$inferSchemaTypes, Word>
 
 /** The enum of a vocabulary, which several types may have. */
-export function vocabularyEnum({ name, description, words, meanings, isOpen }: Vocabulary) {
-  const known = enums.get(name)
-  if (known !== undefined) return known
-  const type = (isOpen ? openEnumOf : enumOf)(name, words, { description, values: meanings })
+export function vocabularyEnum<Word extends string>(vocabulary: Vocabulary<Word>): WordsEnum<Word> {
+  const { name, description, words, meanings, isOpen } = vocabulary
+  const type =
+    enums.get(name) ?? (isOpen ? openEnumOf : enumOf)(name, words, { description, values: meanings })
   enums.set(name, type)
-  return type
+  return type as WordsEnum<Word>
 }

@@ -27,13 +27,13 @@ import type { ProcessTasks, Services } from '#core/services/services.ts'
 import type { ApiKey, User } from '#generated/prisma/client.ts'
 import type { RunCommand } from '#ops/command-socket.ts'
 import { deploymentRecord } from '#records/deployment-record.ts'
-import { createdKeyRecord, keyRecord } from '#records/key-record.ts'
 import { callRecorder, instancesIn, reportRecord } from '#records/usage-record.ts'
-import { fullUserRecord } from '#records/user-record.ts'
+import { API_KEY, CREATED_API_KEY } from '#resources/api-key.ts'
 import { AUDIT_EVENT, storedAuditRecord } from '#resources/audit-event.ts'
 import { ERASED_END_USER } from '#resources/erased-end-user.ts'
 import { GATEWAY_PROCESS, RELOAD } from '#resources/gateway-process.ts'
 import { REFUSAL, REFUSAL_COUNT } from '#resources/refusal.ts'
+import { USER } from '#resources/user.ts'
 
 /** The commands of the command line, by their names. */
 type Commands = ReturnType<typeof commandsOf>
@@ -124,8 +124,9 @@ function commandsOf(
     all((page) =>
       readOrderedPage(page, (query) => users.list(operator(), { ...query, orderBy, order }, filter)),
     )
-  const shownUser = (user: User) => fullUserRecord(user, runtime.now())
-  const shownKey = (key: ApiKey) => keyRecord(key, runtime.now())
+  const view = () => ({ now: runtime.now() })
+  const shownUser = (user: User) => USER.record(user, view())
+  const shownKey = (key: ApiKey) => API_KEY.record(key, view())
 
   const idOf = async (username: string | undefined) =>
     username === undefined ? undefined : (await users.findByName(operator(), username)).id
@@ -159,7 +160,8 @@ function commandsOf(
       const { id, status } = await users.findByName(operator(), owner)
       // The service checks this only for an owner who is not the caller, and here the owner is the caller.
       if (status !== 'active') refuseField(['owner'], 'expected an active user.')
-      return createdKeyRecord(await keys.create(operator(id), key), runtime.now())
+      const created = await keys.create(operator(id), key)
+      return CREATED_API_KEY.record({ ...created.key, fullKey: created.fullKey }, view())
     },
     /** `owners` has the username of each owner by id, for a table that people can read. */
     'keys list': async ({

@@ -1,3 +1,4 @@
+import { RATINGS } from '#core/conversations/rate-call.ts'
 import { CALL_FACES, OUTCOMES } from '#core/ledger/call-kinds.ts'
 import { closed, open } from './vocabulary.ts'
 
@@ -31,3 +32,8 @@ export const CALL_STATE = closed(
     failed: 'In any way that counts as a failure: `UPSTREAM_ERROR`, `TIMEOUT`, `DRAINED` or `INTERRUPTED`.',
   },
 )
+
+export const RATING = closed('Rating', RATINGS, 'What a user thinks of an answer.', {
+  up: 'It was good.',
+  down: 'It was not.',
+})

@@ -1,15 +1,18 @@
 import Type, { type TProperties, type TSchema } from 'typebox'
+import { CURSOR_LENGTH_MAX, DIRECTIONS, type OrderFields } from '#core/lists/list-order.ts'
 import type { ExportedList } from '#core/reports/audit-log/audit-log.ts'
-import { oneOf } from '#http/response/schemas.ts'
+import { listQuery, oneOf, PageQuery } from '#http/response/schemas.ts'
 import { type Fields, type Resource, snake } from './resource.ts'
-import type { Vocabulary } from './vocabulary.ts'
+import { closed, type Vocabulary } from './vocabulary.ts'
 
 /** A condition of a list, by core's name for it. */
 export interface Condition {
-  readonly kind: 'id' | 'text' | 'words' | 'name'
+  readonly kind: 'id' | 'text' | 'words' | 'name' | 'time' | 'integer'
   readonly description: string
   readonly maxLength: number
   readonly vocabulary?: Vocabulary
+  readonly minimum?: number
+  readonly maximum?: number
 }
 
 export type Conditions = Readonly<Record<string, Condition>>
@@ -38,6 +41,22 @@ export const byWord = (vocabulary: Vocabulary, description: string): Condition =
   maxLength: ID_LENGTH_MAX,
   vocabulary,
 })
+/** By a time in ISO 8601. */
+export const byTime = (description: string): Condition => ({
+  kind: 'time',
+  description,
+  maxLength: ID_LENGTH_MAX,
+})
+/** By a whole number within these bounds. */
+export const byInteger = (
+  description: string,
+  bounds: Pick<Condition, 'minimum' | 'maximum'>,
+): Condition => ({
+  kind: 'integer',
+  description,
+  maxLength: ID_LENGTH_MAX,
+  ...bounds,
+})
 
 /** What is said of a range of times and its time zone. */
 export type RangeTexts = Readonly<Record<'fromTime' | 'toTime' | 'timezoneName', string>>
@@ -53,8 +72,8 @@ export function rangeOf(what: string): RangeTexts {
 }
 
 /** A list of a resource, in pages that go forwards, and as one CSV. */
-export interface ListDefinition<Row = never, Of extends Fields = Fields> {
-  readonly of: Resource<Row, Of>
+export interface ListDefinition<Row = never, Of extends Fields = Fields, Seen = unknown> {
+  readonly of: Resource<Row, Of, Seen>
   /** The last part of the path; also the tag, the name of the CSV, and the list in the audit log. */
   readonly path: ExportedList
   readonly operationId: string
@@ -71,13 +90,66 @@ export function conditionParameters(conditions: Conditions): TProperties {
   return Object.fromEntries(each)
 }
 
-function parameter({ description, maxLength, vocabulary }: Condition): TSchema {
+function parameter({ kind, description, maxLength, vocabulary, minimum, maximum }: Condition): TSchema {
+  if (vocabulary !== undefined) return Type.Optional(oneOf(vocabulary.words, description))
+  const bounds = { ...(minimum !== undefined && { minimum }), ...(maximum !== undefined && { maximum }) }
   return Type.Optional(
-    vocabulary === undefined ? Type.String({ maxLength, description }) : oneOf(vocabulary.words, description),
+    kind === 'integer' ? Type.Integer({ ...bounds, description }) : Type.String({ maxLength, description }),
   )
 }
 
 /** The conditions that a query of REST has, by core's names. */
 export function conditionsIn(conditions: Conditions, query: Readonly<Record<string, unknown>>) {
   return Object.fromEntries(Object.keys(conditions).map((name) => [name, query[snake(name)]]))
+}
+
+/** What callers can order a list by. */
+export interface Orders<Order extends string = string> {
+  /** Core's fields, of which the first is the default. */
+  readonly fields: OrderFields<Order>
+  readonly vocabulary: Vocabulary<Order>
+  /** What is said of the field, and of the direction. */
+  readonly texts: Readonly<Record<'orderBy' | 'order', string>>
+}
+
+/** @param name - the name of the enum in GraphQL */
+export function ordersOf<Order extends string>(
+  name: string,
+  fields: OrderFields<Order>,
+  description: string,
+  meanings: Readonly<Record<Order, string>>,
+  texts: Orders['texts'],
+): Orders<Order> {
+  const vocabulary = closed(name, Object.keys(fields) as Order[], description, meanings)
+  return { fields, vocabulary, texts }
+}
+
+export const ORDER_DIRECTION = closed('OrderDirection', DIRECTIONS, 'The direction of an order.', {
+  asc: 'From the first to the last, from the oldest to the newest, and from the smallest to the largest.',
+  desc: 'From the last to the first, from the newest to the oldest, and from the largest to the smallest.',
+})
+
+/** A list of a resource in an order that callers choose. */
+export interface OrderedListDefinition<Row = never, Order extends string = string, Seen = never>
+  extends Omit<ListDefinition<Row, Fields, Seen>, 'path' | 'range'> {
+  /** The last part of the path; also the tag. */
+  readonly path: string
+  readonly orders: Orders<Order>
+}
+
+/** The parameters of the query of an ordered list. */
+export function orderedQuery({ conditions, orders: { vocabulary, texts } }: OrderedListDefinition) {
+  return listQuery({
+    ...PageQuery,
+    cursor: Type.Optional(
+      Type.String({
+        maxLength: CURSOR_LENGTH_MAX,
+        description:
+          'The `next_cursor` of the previous page. Omit it to get the first page. A cursor is for lists with the same `order_by`.',
+      }),
+    ),
+    ...conditionParameters(conditions),
+    order_by: Type.Optional({ ...oneOf(vocabulary.words, texts.orderBy), default: vocabulary.words[0] }),
+    order: Type.Optional(oneOf(DIRECTIONS, texts.order)),
+  })
 }

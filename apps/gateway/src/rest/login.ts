@@ -1,15 +1,14 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import { PASSWORD_CHARACTERS_MAX, USERNAME_INPUT_CHARACTERS_MAX } from '#core/accounts/users/user-rules.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 import type { Services } from '#core/services/services.ts'
 import { LOGIN_DESCRIPTIONS } from '#http/descriptions/login-descriptions.ts'
 import { callerOf, originOf, TOKEN_PROBLEMS, tokenOnly } from '#http/guards/credentials.ts'
-import { bodySchema } from '#http/request/body-schema.ts'
 import { BODY_PROBLEMS } from '#http/response/body-problems.ts'
 import { envelope, problems, ref, success } from '#http/response/schemas.ts'
-import { UserSchema, userRecord } from '#records/user-record.ts'
+import { LOGIN_USER } from '#resources/user.ts'
+import { LOGIN } from '#resources/user-inputs.ts'
 
 export function loginRoutes(
   app: FastifyInstance,
@@ -17,7 +16,7 @@ export function loginRoutes(
   { now }: Pick<Runtime, 'now'>,
 ): void {
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
-  for (const schema of [UserSchema, LoginRequestSchema, LoginResponseSchema]) app.addSchema(schema)
+  for (const schema of [LOGIN_USER.schema, LOGIN.schema, LoginResponseSchema]) app.addSchema(schema)
 
   // The interface defines both paths for the same operations.
   for (const [path, schemas] of [
@@ -25,12 +24,15 @@ export function loginRoutes(
     ['/api/v1/auth', { login: loginSchema('authLogin'), logout: logoutSchema('authLogout') }],
   ] as const) {
     routes.post(`${path}/login`, { schema: schemas.login }, async (request) => {
-      const { accessToken, expiresIn, user } = await services.login.login(request.body, originOf(request))
+      const { accessToken, expiresIn, user } = await services.login.login(
+        LOGIN.read(request.body),
+        originOf(request),
+      )
       return success({
         access_token: accessToken,
         token_type: 'bearer' as const,
         expires_in: expiresIn,
-        user: userRecord(user, now()),
+        user: LOGIN_USER.record(user, { now: now() }),
       })
     })
 
@@ -42,26 +44,6 @@ export function loginRoutes(
   }
 }
 
-const LoginRequestSchema = bodySchema(
-  {
-    username: Type.String({
-      minLength: 1,
-      maxLength: USERNAME_INPUT_CHARACTERS_MAX,
-      description: LOGIN_DESCRIPTIONS.username,
-    }),
-    password: Type.String({
-      minLength: 1,
-      maxLength: PASSWORD_CHARACTERS_MAX,
-      description: LOGIN_DESCRIPTIONS.password,
-    }),
-  },
-  {
-    $id: 'LoginRequest',
-    description: LOGIN_DESCRIPTIONS.credentials,
-    examples: [{ username: 'admin', password: 'correct horse battery staple' }],
-  },
-)
-
 const LoginResponseSchema = Type.Object(
   {
     access_token: Type.String({
@@ -70,7 +52,7 @@ const LoginResponseSchema = Type.Object(
     }),
     token_type: Type.Literal('bearer', { description: LOGIN_DESCRIPTIONS.tokenType }),
     expires_in: Type.Integer({ description: LOGIN_DESCRIPTIONS.expiresIn, examples: [3600] }),
-    user: ref(UserSchema),
+    user: ref(LOGIN_USER.schema),
   },
   { $id: 'LoginResponse', description: LOGIN_DESCRIPTIONS.result },
 )
@@ -83,7 +65,7 @@ function loginSchema(operationId: string) {
     description:
       'Exchanges a username and a password for an access token. `/api/v1/login` and `/api/v1/auth/login` are the same operation.',
     security: [],
-    body: ref(LoginRequestSchema),
+    body: ref(LOGIN.schema),
     response: {
       200: envelope(ref(LoginResponseSchema)),
       ...problems(...BODY_PROBLEMS, 'login_failed', 'rate_limited', 'unavailable'),

@@ -1150,13 +1150,13 @@ export interface components {
          * @example {
          *       "id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
          *       "username": "alice",
-         *       "role": "admin",
+         *       "role": "premium",
          *       "status": "active",
          *       "created_at": "2026-11-20T08:30:00.000Z",
          *       "updated_at": "2026-11-20T08:30:00.000Z",
          *       "last_login": null,
-         *       "api_calls_count": 0,
-         *       "max_api_calls": 0
+         *       "api_calls_count": 812,
+         *       "max_api_calls": 10000
          *     }
          */
         User: {
@@ -1167,18 +1167,15 @@ export interface components {
              * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
              */
             id: string;
-            /**
-             * The name with which the user logs in; unique without regard to case.
-             * @example alice
-             */
+            /** The name with which the user logs in; unique without regard to case. */
             username: string;
             /**
-             * What the user may do: `user` sees only itself, `premium` also creates API keys, `admin` manages everything.
+             * What the user may do. `admin`: manages all users and keys, and sees all usage. `premium`: creates API keys for itself. `user`: sees only itself, and uses the keys that an administrator created for it.
              * @enum {string}
              */
             role: "admin" | "premium" | "user";
             /**
-             * The gateway refuses all keys and tokens of a suspended user.
+             * Whether the user may use the gateway. `active`: the user may log in, and its keys work. `suspended`: the tokens and keys of the user are refused, and the calls that ran with these keys have ended.
              * @enum {string}
              */
             status: "active" | "suspended";
@@ -1225,13 +1222,13 @@ export interface components {
          *       "user": {
          *         "id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
          *         "username": "alice",
-         *         "role": "admin",
+         *         "role": "premium",
          *         "status": "active",
          *         "created_at": "2026-11-20T08:30:00.000Z",
          *         "updated_at": "2026-11-20T08:30:00.000Z",
          *         "last_login": null,
-         *         "api_calls_count": 0,
-         *         "max_api_calls": 0
+         *         "api_calls_count": 812,
+         *         "max_api_calls": 10000
          *       }
          *     }
          */
@@ -1255,35 +1252,35 @@ export interface components {
             user: components["schemas"]["User"];
         };
         /**
-         * The record of an API key, without the key itself.
+         * The record of an API key, without the key itself, which only its creation shows.
          * @example {
          *       "id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
          *       "name": "support bot",
          *       "description": "Answers on the help page.",
          *       "key_prefix": "tl_0fQ7sXbV2",
          *       "created_at": "2026-11-20T08:30:00.000Z",
-         *       "expires_at": "2026-11-20T08:30:00.000Z",
+         *       "expires_at": "2027-11-20T08:30:00.000Z",
          *       "revoked_at": null,
-         *       "last_used_at": null,
+         *       "last_used_at": "2026-11-21T09:02:00.000Z",
          *       "permissions": [
          *         "chat"
          *       ],
          *       "is_active": true,
-         *       "created_by": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
-         *       "owner_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
+         *       "created_by": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a12",
+         *       "owner_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a12",
          *       "allowed_agents": [
          *         "fastgpt",
          *         "dify/helpdesk"
          *       ],
          *       "limits": {
-         *         "chat_per_minute": null,
+         *         "chat_per_minute": 20,
          *         "upload_per_minute": null
          *       },
          *       "usage": {
-         *         "total_calls": 0,
-         *         "calls_today": 0,
-         *         "calls_this_month": 0,
-         *         "last_used_at": null
+         *         "total_calls": 812,
+         *         "calls_today": 31,
+         *         "calls_this_month": 406,
+         *         "last_used_at": "2026-11-21T09:02:00.000Z"
          *       }
          *     }
          */
@@ -1291,24 +1288,15 @@ export interface components {
             /**
              * Format: uuid
              *
-             * The id of the key record.
+             * The id of the key record, which is not the key itself.
              * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
              */
             id: string;
-            /**
-             * A label for the key, such as `support bot`.
-             * @example support bot
-             */
+            /** A label for the key, such as `support bot`. */
             name: string;
-            /**
-             * What the key is for.
-             * @example Answers on the help page.
-             */
+            /** What the key is for. */
             description: string;
-            /**
-             * The first 12 characters of the key, by which people can recognise it.
-             * @example tl_0fQ7sXbV2
-             */
+            /** The first 12 characters of the key, by which people can recognise it. */
             key_prefix: string;
             /**
              * Format: date-time
@@ -1346,13 +1334,7 @@ export interface components {
              * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
              */
             owner_id: string;
-            /**
-             * The agents that the key may call, each as `agent` or, for one app alone, `agent/app`. Null allows all agents.
-             * @example [
-             *       "fastgpt",
-             *       "dify/helpdesk"
-             *     ]
-             */
+            /** The agents that the key may call, each as `agent` or, for one app alone, `agent/app`. Null allows all agents. */
             allowed_agents: string[] | null;
             /** The key's own rate limits. Where one is null, the gateway's limit applies. Only administrators may set one above the gateway's, up to `limits.maxPerKey` of the configuration. */
             limits: {
@@ -1381,28 +1363,28 @@ export interface components {
          *       "description": "Answers on the help page.",
          *       "key_prefix": "tl_0fQ7sXbV2",
          *       "created_at": "2026-11-20T08:30:00.000Z",
-         *       "expires_at": "2026-11-20T08:30:00.000Z",
+         *       "expires_at": "2027-11-20T08:30:00.000Z",
          *       "revoked_at": null,
-         *       "last_used_at": null,
+         *       "last_used_at": "2026-11-21T09:02:00.000Z",
          *       "permissions": [
          *         "chat"
          *       ],
          *       "is_active": true,
-         *       "created_by": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
-         *       "owner_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
+         *       "created_by": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a12",
+         *       "owner_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a12",
          *       "allowed_agents": [
          *         "fastgpt",
          *         "dify/helpdesk"
          *       ],
          *       "limits": {
-         *         "chat_per_minute": null,
+         *         "chat_per_minute": 20,
          *         "upload_per_minute": null
          *       },
          *       "usage": {
-         *         "total_calls": 0,
-         *         "calls_today": 0,
-         *         "calls_this_month": 0,
-         *         "last_used_at": null
+         *         "total_calls": 812,
+         *         "calls_today": 31,
+         *         "calls_this_month": 406,
+         *         "last_used_at": "2026-11-21T09:02:00.000Z"
          *       },
          *       "full_key": "tl_0000000000000000000000000000000000000000000000000"
          *     }
@@ -1411,24 +1393,15 @@ export interface components {
             /**
              * Format: uuid
              *
-             * The id of the key record.
+             * The id of the key record, which is not the key itself.
              * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
              */
             id: string;
-            /**
-             * A label for the key, such as `support bot`.
-             * @example support bot
-             */
+            /** A label for the key, such as `support bot`. */
             name: string;
-            /**
-             * What the key is for.
-             * @example Answers on the help page.
-             */
+            /** What the key is for. */
             description: string;
-            /**
-             * The first 12 characters of the key, by which people can recognise it.
-             * @example tl_0fQ7sXbV2
-             */
+            /** The first 12 characters of the key, by which people can recognise it. */
             key_prefix: string;
             /**
              * Format: date-time
@@ -1466,13 +1439,7 @@ export interface components {
              * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
              */
             owner_id: string;
-            /**
-             * The agents that the key may call, each as `agent` or, for one app alone, `agent/app`. Null allows all agents.
-             * @example [
-             *       "fastgpt",
-             *       "dify/helpdesk"
-             *     ]
-             */
+            /** The agents that the key may call, each as `agent` or, for one app alone, `agent/app`. Null allows all agents. */
             allowed_agents: string[] | null;
             /** The key's own rate limits. Where one is null, the gateway's limit applies. Only administrators may set one above the gateway's, up to `limits.maxPerKey` of the configuration. */
             limits: {
@@ -1492,10 +1459,7 @@ export interface components {
                 /** When the key was last used; null if never. */
                 last_used_at: string | null;
             };
-            /**
-             * The API key itself. It is shown only in this response, so store it now.
-             * @example tl_0000000000000000000000000000000000000000000000000
-             */
+            /** The API key itself. It is shown only in this response, so store it now. */
             full_key: string;
         };
         /**
@@ -1506,39 +1470,39 @@ export interface components {
          *       "description": "Answers on the help page.",
          *       "key_prefix": "tl_0fQ7sXbV2",
          *       "created_at": "2026-11-20T08:30:00.000Z",
-         *       "expires_at": "2026-11-20T08:30:00.000Z",
+         *       "expires_at": "2027-11-20T08:30:00.000Z",
          *       "revoked_at": null,
-         *       "last_used_at": null,
+         *       "last_used_at": "2026-11-21T09:02:00.000Z",
          *       "permissions": [
          *         "chat"
          *       ],
          *       "is_active": true,
-         *       "created_by": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
-         *       "owner_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
+         *       "created_by": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a12",
+         *       "owner_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a12",
          *       "allowed_agents": [
          *         "fastgpt",
          *         "dify/helpdesk"
          *       ],
          *       "limits": {
-         *         "chat_per_minute": null,
+         *         "chat_per_minute": 20,
          *         "upload_per_minute": null
          *       },
          *       "usage": {
-         *         "total_calls": 0,
-         *         "calls_today": 0,
-         *         "calls_this_month": 0,
-         *         "last_used_at": null
+         *         "total_calls": 812,
+         *         "calls_today": 31,
+         *         "calls_this_month": 406,
+         *         "last_used_at": "2026-11-21T09:02:00.000Z"
          *       },
          *       "rate_limits": {
-         *         "chat_per_minute": 0,
-         *         "upload_per_minute": 0
+         *         "chat_per_minute": 20,
+         *         "upload_per_minute": 30
          *       },
          *       "quota": {
-         *         "max_api_calls": 0,
-         *         "api_calls_count": 0,
-         *         "remaining": 0,
-         *         "quota_period": "none",
-         *         "resets_at": null
+         *         "max_api_calls": 10000,
+         *         "api_calls_count": 812,
+         *         "remaining": 9188,
+         *         "quota_period": "month",
+         *         "resets_at": "2026-12-01T00:00:00.000Z"
          *       }
          *     }
          */
@@ -1546,24 +1510,15 @@ export interface components {
             /**
              * Format: uuid
              *
-             * The id of the key record.
+             * The id of the key record, which is not the key itself.
              * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
              */
             id: string;
-            /**
-             * A label for the key, such as `support bot`.
-             * @example support bot
-             */
+            /** A label for the key, such as `support bot`. */
             name: string;
-            /**
-             * What the key is for.
-             * @example Answers on the help page.
-             */
+            /** What the key is for. */
             description: string;
-            /**
-             * The first 12 characters of the key, by which people can recognise it.
-             * @example tl_0fQ7sXbV2
-             */
+            /** The first 12 characters of the key, by which people can recognise it. */
             key_prefix: string;
             /**
              * Format: date-time
@@ -1601,13 +1556,7 @@ export interface components {
              * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
              */
             owner_id: string;
-            /**
-             * The agents that the key may call, each as `agent` or, for one app alone, `agent/app`. Null allows all agents.
-             * @example [
-             *       "fastgpt",
-             *       "dify/helpdesk"
-             *     ]
-             */
+            /** The agents that the key may call, each as `agent` or, for one app alone, `agent/app`. Null allows all agents. */
             allowed_agents: string[] | null;
             /** The key's own rate limits. Where one is null, the gateway's limit applies. Only administrators may set one above the gateway's, up to `limits.maxPerKey` of the configuration. */
             limits: {
@@ -1643,7 +1592,7 @@ export interface components {
                 /** How many calls are left in the current quota period. */
                 remaining: number;
                 /**
-                 * The period for which `max_api_calls` applies: a day or a month in UTC, or the whole lifetime of the user (`none`).
+                 * How often the calls are counted from zero. `none`: never: the quota holds for all calls ever. `day`: at midnight, UTC. `month`: on the first of the month, UTC.
                  * @enum {string}
                  */
                 quota_period: "none" | "day" | "month";
@@ -1663,13 +1612,13 @@ export interface components {
          *     }
          */
         CreateApiKey: {
-            /** A label for the key. */
+            /** A label for the key, such as `support bot`, at most 100 characters. */
             name: string;
-            /** What the key is for; may be empty. */
+            /** What the key is for, at most 500 characters; may be empty. */
             description: string;
             /** When the key expires: a time in the future, in ISO 8601 with a time zone, or a date alone, which is the end of that day in UTC. By default it is at most ten years ahead (`apiKeys.maxLifetimeDays`). */
             expires_at: string;
-            /** What the key may be used for. */
+            /** What the key may be used for, at least one. Only administrators may grant `admin`. */
             permissions: ("chat" | "upload" | "admin")[];
             /**
              * Format: uuid
@@ -1697,9 +1646,9 @@ export interface components {
          *     }
          */
         UpdateApiKey: {
-            /** A label for the key. */
+            /** A label for the key, such as `support bot`, at most 100 characters. */
             name?: string;
-            /** What the key is for; may be empty. */
+            /** What the key is for, at most 500 characters; may be empty. */
             description?: string;
             /** When the key expires: a time in the future, in ISO 8601 with a time zone, or a date alone, which is the end of that day in UTC. By default it is at most ten years ahead (`apiKeys.maxLifetimeDays`). A key that has expired becomes active again by it, if its owner may have another active key; a revoked one stays revoked. */
             expires_at?: string;
@@ -1721,24 +1670,24 @@ export interface components {
          */
         ResetUsageRequest: {
             /**
-             * Which counter starts again from zero.
+             * Which counter starts again from zero. `day`: the calls of this day, UTC. `month`: the calls of this month, UTC. `total`: the calls since the last reset.
              * @enum {string}
              */
             period: "day" | "month" | "total";
         };
         /**
-         * A user, as administrators and the user itself see it.
+         * A user of the gateway, as administrators and the user itself see it.
          * @example {
          *       "id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
          *       "username": "alice",
-         *       "role": "admin",
+         *       "role": "premium",
          *       "status": "active",
          *       "created_at": "2026-11-20T08:30:00.000Z",
          *       "updated_at": "2026-11-20T08:30:00.000Z",
          *       "last_login": null,
-         *       "api_calls_count": 0,
-         *       "max_api_calls": 0,
-         *       "quota_period": "none"
+         *       "api_calls_count": 812,
+         *       "max_api_calls": 10000,
+         *       "quota_period": "month"
          *     }
          */
         FullUser: {
@@ -1749,18 +1698,15 @@ export interface components {
              * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
              */
             id: string;
-            /**
-             * The name with which the user logs in; unique without regard to case.
-             * @example alice
-             */
+            /** The name with which the user logs in; unique without regard to case. */
             username: string;
             /**
-             * What the user may do: `user` sees only itself, `premium` also creates API keys, `admin` manages everything.
+             * What the user may do. `admin`: manages all users and keys, and sees all usage. `premium`: creates API keys for itself. `user`: sees only itself, and uses the keys that an administrator created for it.
              * @enum {string}
              */
             role: "admin" | "premium" | "user";
             /**
-             * The gateway refuses all keys and tokens of a suspended user.
+             * Whether the user may use the gateway. `active`: the user may log in, and its keys work. `suspended`: the tokens and keys of the user are refused, and the calls that ran with these keys have ended.
              * @enum {string}
              */
             status: "active" | "suspended";
@@ -1785,7 +1731,7 @@ export interface components {
             /** How many calls the user may make in a quota period; 0 allows none. */
             max_api_calls: number;
             /**
-             * The period for which `max_api_calls` applies: a day or a month in UTC, or the whole lifetime of the user (`none`).
+             * How often the calls are counted from zero. `none`: never: the quota holds for all calls ever. `day`: at midnight, UTC. `month`: on the first of the month, UTC.
              * @enum {string}
              */
             quota_period: "none" | "day" | "month";
@@ -1801,10 +1747,10 @@ export interface components {
         CreateUser: {
             /** 3 to 64 letters, digits and the characters `._-@`; unique without regard to case. */
             username: string;
-            /** The new password. */
+            /** The new password, 8 to 256 characters. */
             password: string;
             /**
-             * What the user may do: `user` sees only itself, `premium` also creates API keys, `admin` manages everything.
+             * What the user may do. `admin`: manages all users and keys, and sees all usage. `premium`: creates API keys for itself. `user`: sees only itself, and uses the keys that an administrator created for it.
              * @default user
              * @enum {string}
              */
@@ -1812,45 +1758,11 @@ export interface components {
             /** How many calls the user may make in a quota period; 0 allows none. The default is the gateway's `users.maxApiCalls`. */
             max_api_calls?: number;
             /**
-             * The period for which `max_api_calls` applies: a day or a month in UTC, or the whole lifetime of the user (`none`).
+             * How often the calls are counted from zero. `none`: never: the quota holds for all calls ever. `day`: at midnight, UTC. `month`: on the first of the month, UTC.
+             * @default none
              * @enum {string}
              */
             quota_period?: "none" | "day" | "month";
-        };
-        /**
-         * The fields to change. A field that is absent keeps its value.
-         * @example {
-         *       "status": "suspended"
-         *     }
-         */
-        UpdateUser: {
-            /**
-             * What the user may do: `user` sees only itself, `premium` also creates API keys, `admin` manages everything.
-             * @enum {string}
-             */
-            role?: "admin" | "premium" | "user";
-            /**
-             * The gateway refuses all keys and tokens of a suspended user.
-             * @enum {string}
-             */
-            status?: "active" | "suspended";
-            /** How many calls the user may make in a quota period; 0 allows none. */
-            max_api_calls?: number;
-            /**
-             * The period for which `max_api_calls` applies: a day or a month in UTC, or the whole lifetime of the user (`none`).
-             * @enum {string}
-             */
-            quota_period?: "none" | "day" | "month";
-        };
-        /**
-         * A new password for a user.
-         * @example {
-         *       "password": "correct horse battery staple"
-         *     }
-         */
-        SetPassword: {
-            /** The new password. */
-            password: string;
         };
         /**
          * The caller's current password and its new one.
@@ -1862,8 +1774,43 @@ export interface components {
         ChangePassword: {
             /** The password that is valid now. */
             current_password: string;
-            /** The new password. */
+            /** The new password, 8 to 256 characters. */
             new_password: string;
+        };
+        /**
+         * The fields to change. A field that is absent keeps its value.
+         * @example {
+         *       "status": "suspended"
+         *     }
+         */
+        UpdateUser: {
+            /**
+             * What the user may do. `admin`: manages all users and keys, and sees all usage. `premium`: creates API keys for itself. `user`: sees only itself, and uses the keys that an administrator created for it.
+             * @enum {string}
+             */
+            role?: "admin" | "premium" | "user";
+            /**
+             * Whether the user may use the gateway. A suspension also ends all its access tokens. `active`: the user may log in, and its keys work. `suspended`: the tokens and keys of the user are refused, and the calls that ran with these keys have ended.
+             * @enum {string}
+             */
+            status?: "active" | "suspended";
+            /** How many calls the user may make in a quota period; 0 allows none. */
+            max_api_calls?: number;
+            /**
+             * How often the calls are counted from zero. `none`: never: the quota holds for all calls ever. `day`: at midnight, UTC. `month`: on the first of the month, UTC.
+             * @enum {string}
+             */
+            quota_period?: "none" | "day" | "month";
+        };
+        /**
+         * A new password for a user.
+         * @example {
+         *       "password": "correct horse battery staple"
+         *     }
+         */
+        SetPassword: {
+            /** The new password, 8 to 256 characters. */
+            password: string;
         };
         /**
          * The value of each property of `group_by`; empty without `group_by`.
@@ -2419,29 +2366,6 @@ export interface components {
             complete: boolean;
         };
         /**
-         * The new name of a conversation.
-         * @example {
-         *       "name": "Holiday plans"
-         *     }
-         */
-        RenameConversation: {
-            /** The new name, of 1 to 200 characters. Null takes the name back, here alone. */
-            name: string | null;
-        };
-        /**
-         * What a user thinks of an answer.
-         * @example {
-         *       "rating": "up",
-         *       "text": "Just right."
-         *     }
-         */
-        RateCall: {
-            /** What the user thinks of the answer. Null takes a rating back. */
-            rating: ("up" | "down") | null;
-            /** What the user says about it, at most 2,000 characters. */
-            text?: string;
-        };
-        /**
          * A conversation of an end user with an agent and its app. It is listed within a second after its first call has ended, and as long after its last use as `conversations.mappingRetentionDays` says.
          * @example {
          *       "id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
@@ -2503,6 +2427,29 @@ export interface components {
             last_outcome: ("done" | "client_gone" | "upstream_error" | "timeout" | "drained" | "interrupted" | "rejected" | (string & {})) | null;
             /** Whether a run waits for its user. */
             paused: boolean;
+        };
+        /**
+         * The new name of a conversation.
+         * @example {
+         *       "name": "Holiday plans"
+         *     }
+         */
+        RenameConversation: {
+            /** The new name, of 1 to 200 characters. Null takes the name back, here alone. */
+            name: string | null;
+        };
+        /**
+         * What a user thinks of an answer.
+         * @example {
+         *       "rating": "up",
+         *       "text": "Just right."
+         *     }
+         */
+        RateCall: {
+            /** What the user thinks of the answer. Null takes a rating back. `up`: it was good. `down`: it was not. */
+            rating: ("up" | "down") | null;
+            /** What the user says about it, at most 2,000 characters. */
+            text?: string;
         };
         /**
          * What the erasure of an end user has done, and what it has left.
@@ -3414,9 +3361,14 @@ export interface operations {
             };
         };
     };
-    deleteConversation: {
+    listMessages: {
         parameters: {
-            query?: never;
+            query?: {
+                /** The largest number of messages. */
+                limit?: number;
+                /** `before` of the page after it, or the id of one of the last thousand messages. Omit it to get the newest page. */
+                before?: string;
+            };
             header?: never;
             path: {
                 /** The id of the conversation, made by the gateway. */
@@ -3443,16 +3395,53 @@ export interface operations {
                          * @enum {string}
                          */
                         msg: "Success";
+                        /** A page of the messages of a conversation, the newest page first. */
+                        data: components["schemas"]["ConversationMessages"];
+                    };
+                };
+            };
+        };
+    };
+    deleteConversation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** The id that the conversation had. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        /** What `deleteConversation` has done. */
                         data: {
                             /**
                              * Format: uuid
                              *
-                             * The id of the conversation, made by the gateway.
+                             * The id that the conversation had.
                              * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
                              */
                             id: string;
                             /**
-                             * Whether the platform has deleted it, too: `unsupported` where it cannot, or had nothing of it.
+                             * Whether the platform has deleted it, too. `deleted`: the platform has deleted it. `unsupported`: the platform cannot delete it, or had nothing of it.
                              * @enum {string}
                              */
                             at_platform: "deleted" | "unsupported";
@@ -3500,6 +3489,7 @@ export interface operations {
                          * @enum {string}
                          */
                         msg: "Success";
+                        /** The conversation with its name. */
                         data: {
                             /**
                              * Format: uuid
@@ -3546,52 +3536,11 @@ export interface operations {
                             /** Whether a run waits for its user. */
                             paused: boolean;
                             /**
-                             * Whether the platform has it as well: `unsupported` where it takes no such thing. If that has failed, nothing is lost here.
+                             * Whether the platform has it as well. If that has failed, nothing is lost here. `yes`: the platform has it as well. `failed`: the platform could not be told. `unsupported`: the platform takes no such thing.
                              * @enum {string}
                              */
                             passed_on: "yes" | "failed" | "unsupported";
                         };
-                    };
-                };
-            };
-        };
-    };
-    listMessages: {
-        parameters: {
-            query?: {
-                /** The largest number of messages. */
-                limit?: number;
-                /** `before` of the page after it, or the id of one of the last thousand messages. Omit it to get the newest page. */
-                before?: string;
-            };
-            header?: never;
-            path: {
-                /** The id of the conversation, made by the gateway. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** Success. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /**
-                         * Always 0 on success.
-                         * @enum {number}
-                         */
-                        code: 0;
-                        /**
-                         * Always `Success`.
-                         * @enum {string}
-                         */
-                        msg: "Success";
-                        /** A page of the messages of a conversation, the newest page first. */
-                        data: components["schemas"]["ConversationMessages"];
                     };
                 };
             };
@@ -3636,6 +3585,7 @@ export interface operations {
                          * @enum {string}
                          */
                         msg: "Success";
+                        /** What `rateCall` has done. */
                         data: {
                             /**
                              * Format: uuid
@@ -3649,7 +3599,7 @@ export interface operations {
                             /** What the user says about it, at most 2,000 characters. */
                             text: string | null;
                             /**
-                             * Whether the platform has it as well: `unsupported` where it takes no such thing. If that has failed, nothing is lost here.
+                             * Whether the platform has it as well. If that has failed, nothing is lost here. `yes`: the platform has it as well. `failed`: the platform could not be told. `unsupported`: the platform takes no such thing.
                              * @enum {string}
                              */
                             passed_on: "yes" | "failed" | "unsupported";
@@ -3958,7 +3908,7 @@ export type User = components["schemas"]["User"];
 export type LoginRequest = components["schemas"]["LoginRequest"];
 /** An access token and the user that it belongs to. */
 export type LoginResponse = components["schemas"]["LoginResponse"];
-/** The record of an API key, without the key itself. */
+/** The record of an API key, without the key itself, which only its creation shows. */
 export type ApiKey = components["schemas"]["ApiKey"];
 /** The record of a new API key together with the key itself. */
 export type CreatedApiKey = components["schemas"]["CreatedApiKey"];
@@ -3970,16 +3920,16 @@ export type CreateApiKey = components["schemas"]["CreateApiKey"];
 export type UpdateApiKey = components["schemas"]["UpdateApiKey"];
 /** Which counter to reset. */
 export type ResetUsageRequest = components["schemas"]["ResetUsageRequest"];
-/** A user, as administrators and the user itself see it. */
+/** A user of the gateway, as administrators and the user itself see it. */
 export type FullUser = components["schemas"]["FullUser"];
 /** A new user. */
 export type CreateUser = components["schemas"]["CreateUser"];
+/** The caller's current password and its new one. */
+export type ChangePassword = components["schemas"]["ChangePassword"];
 /** The fields to change. A field that is absent keeps its value. */
 export type UpdateUser = components["schemas"]["UpdateUser"];
 /** A new password for a user. */
 export type SetPassword = components["schemas"]["SetPassword"];
-/** The caller's current password and its new one. */
-export type ChangePassword = components["schemas"]["ChangePassword"];
 /** The value of each property of `group_by`; empty without `group_by`. */
 export type UsageGroupValues = components["schemas"]["UsageGroupValues"];
 /** The calls that have ended, each counted in the hour, day or month in which it was admitted. */
@@ -3992,12 +3942,12 @@ export type Refusal = components["schemas"]["Refusal"];
 export type RefusalCount = components["schemas"]["RefusalCount"];
 /** A page of the messages of a conversation, the newest page first. */
 export type ConversationMessages = components["schemas"]["ConversationMessages"];
+/** A conversation of an end user with an agent and its app. It is listed within a second after its first call has ended, and as long after its last use as `conversations.mappingRetentionDays` says. */
+export type Conversation = components["schemas"]["Conversation"];
 /** The new name of a conversation. */
 export type RenameConversation = components["schemas"]["RenameConversation"];
 /** What a user thinks of an answer. */
 export type RateCall = components["schemas"]["RateCall"];
-/** A conversation of an end user with an agent and its app. It is listed within a second after its first call has ended, and as long after its last use as `conversations.mappingRetentionDays` says. */
-export type Conversation = components["schemas"]["Conversation"];
 /** What the erasure of an end user has done, and what it has left. */
 export type ErasedEndUser = components["schemas"]["ErasedEndUser"];
 /** The end user to erase. */

@@ -10,6 +10,7 @@ import { cursorConnection } from '../reads/ordered-connection.ts'
 import { BOUNDED_COUNT } from '../reads/total-count.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
 import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
+import type { Types } from './field-source.ts'
 import { resourceType } from './resource-type.ts'
 
 /** The input with the conditions of a list and its range. */
@@ -21,12 +22,7 @@ export function filterInput(name: string, description: string, conditions: Condi
         from: t.field({ type: 'DateTime', description: range.fromTime }),
         to: t.field({ type: 'DateTime', description: range.toTime }),
       }),
-      ...Object.fromEntries(
-        Object.entries(conditions).map(([condition, given]) => [
-          inputName(condition, given),
-          t.field({ type: typeOf(given), description: given.description }),
-        ]),
-      ),
+      ...conditionInputs(t, conditions),
     }),
   })
 }
@@ -42,14 +38,27 @@ export function conditionsIn(conditions: Conditions, filter: object | null | und
   return { from, to, ...Object.fromEntries(each) }
 }
 
+/** The conditions as fields of an input, or as arguments. */
+export function conditionInputs(t: InputBuilder, conditions: Conditions) {
+  const each = Object.entries(conditions).map(([name, condition]) => [
+    inputName(name, condition),
+    t.field({ type: typeOf(condition), description: condition.description }),
+  ])
+  return Object.fromEntries(each) as Record<string, ReturnType<typeof t.field>>
+}
+
 function inputName(name: string, { kind }: Condition): string {
   return kind === 'name' ? `${name}Id` : name
 }
 
 function typeOf({ kind, vocabulary }: Condition) {
   if (vocabulary !== undefined) return vocabularyEnum(vocabulary)
-  return kind === 'id' ? 'ID' : 'String'
+  return SCALARS[kind as keyof typeof SCALARS] ?? 'String'
 }
+
+const SCALARS = { id: 'ID', time: 'DateTime', integer: 'Int' } as const
+
+type InputBuilder = PothosSchemaTypes.InputFieldBuilder<Types, 'Arg' | 'InputObject'>
 
 interface ListField<Row, Input> {
   readonly name: string

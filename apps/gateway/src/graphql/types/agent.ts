@@ -8,9 +8,9 @@ import { showLimit } from '#http/response/limit-headers.ts'
 import { builder } from '../builder.ts'
 import { callerOf, type GraphqlContext, optionalCallerOf } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
+import { Node } from '../resources/node.ts'
 import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
 import type { ChatFields } from '../streams/chat-request.ts'
-import { Node } from './node.ts'
 
 export const AgentStatusType = enumOf('AgentStatus', AGENT_STATUSES, {
   description: 'Whether calls can be served, as probes and calls of the last seconds showed.',

@@ -5,7 +5,7 @@ import type { CallInstance } from '#core/reports/call-instances.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
-import { CALL_FACE } from '#resources/call-words.ts'
+import { CALL_FACE, RATING } from '#resources/call-words.ts'
 import { builder } from '../builder.ts'
 import { callerOf, type GraphqlContext, readCredential } from '../context.ts'
 import { knownOrOther, openEnumOf, vocabularyEnum } from '../enum-of.ts'
@@ -14,6 +14,7 @@ import { conditionsOf } from '../reads/conditions-of.ts'
 import { foundOr } from '../reads/found-or.ts'
 import { relatedQuery } from '../reads/related-query.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
+import { Node } from '../resources/node.ts'
 import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
 import { Agent } from './agent.ts'
 import { ApiKey } from './api-key.ts'
@@ -21,8 +22,6 @@ import { CallOutcome, CallState } from './call-outcome.ts'
 import { ChatReply, ChatStarted } from './chat/chat.ts'
 import { OPEN_QUESTION, Pause } from './chat/chat-pause.ts'
 import { ErrorReason, isGraphqlReason } from './error-reason.ts'
-import { Node } from './node.ts'
-import { Rating } from './rating.ts'
 import { Upload } from './upload.ts'
 import { User } from './user.ts'
 
@@ -236,7 +235,7 @@ export const Call = builder.prismaObject('Call', {
       resolve: ({ id, paused }, _args, { loaders }) => (paused ? loaders.pause(id) : null),
     }),
     rating: t.field({
-      type: Rating,
+      type: vocabularyEnum(RATING),
       nullable: true,
       description: CALL_DESCRIPTIONS.rating,
       select: { rating: true },

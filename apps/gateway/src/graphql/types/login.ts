@@ -2,21 +2,14 @@ import type { AccessToken } from '#core/accounts/auth/tokens.ts'
 import type { User as UserRow } from '#generated/prisma/client.ts'
 import { LOGIN_DESCRIPTIONS } from '#http/descriptions/login-descriptions.ts'
 import { originOf } from '#http/guards/credentials.ts'
+import { LOGIN } from '#resources/user-inputs.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
+import { givenIn, inputType } from '../resources/input-type.ts'
 import { JUDGES_CREDENTIALS } from '../serving/authentication-plugin.ts'
 import { User } from './user.ts'
 
-const LoginInput = builder.inputType('LoginInput', {
-  description: LOGIN_DESCRIPTIONS.credentials,
-  fields: (t) => ({
-    username: t.string({
-      required: true,
-      description: LOGIN_DESCRIPTIONS.username,
-    }),
-    password: t.string({ required: true, description: LOGIN_DESCRIPTIONS.password }),
-  }),
-})
+const LoginInput = inputType('LoginInput', LOGIN.description, LOGIN.fields)
 
 const LoginPayload = builder.objectRef<AccessToken & { user: UserRow }>('LoginPayload').implement({
   description: LOGIN_DESCRIPTIONS.result,
@@ -47,7 +40,7 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: LoginInput, required: true, description: 'Who logs in.' }) },
     extensions: JUDGES_CREDENTIALS,
     resolve: async (_root, { input }, { services, http, loggedIn }) => {
-      const login = await services.login.login(input, originOf(http))
+      const login = await services.login.login(givenIn(LOGIN, input), originOf(http))
       loggedIn.add(login.user.id)
       return login
     },

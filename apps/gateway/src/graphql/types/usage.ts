@@ -19,9 +19,8 @@ import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
 import { Agent } from './agent.ts'
 import { ApiKey } from './api-key.ts'
 import { CallOutcome, CallState } from './call-outcome.ts'
-import { Quota } from './quota.ts'
 import { UsagePoint, UsageTotals } from './usage-metrics.ts'
-import { User } from './user.ts'
+import { Quota, User } from './user.ts'
 
 const Granularity = enumOf('UsageGranularity', GRANULARITIES, {
   description: 'The length of the buckets of a report.',

@@ -16,13 +16,6 @@ export const CONVERSATION_DESCRIPTIONS = {
   messageAt: 'When it was said; null where the platform does not tell.',
   messageCall: 'The id of the call whose answer it is, where that is known: it can be rated by this id.',
   rating: 'What the user thinks of the answer; null if it was not rated.',
-  ratingGiven: 'What the user thinks of the answer. Null takes a rating back.',
-  ratingText: 'What the user says about it, at most 2,000 characters.',
-  passedOn:
-    'Whether the platform has it as well: `unsupported` where it takes no such thing. If that has failed, nothing is lost here.',
-  atPlatform:
-    'Whether the platform has deleted it, too: `unsupported` where it cannot, or had nothing of it.',
-  newName: 'The new name, of 1 to 200 characters. Null takes the name back, here alone.',
   limit: 'The largest number of messages.',
   beforeGiven:
     '`before` of the page after it, or the id of one of the last thousand messages. Omit it to get the newest page.',

@@ -1,7 +1,5 @@
 import Type, { type Static, type TProperties, type TSchema } from 'typebox'
 import { ERRORS, type ErrorReason, MISTAKES_MAX } from '#core/errors/errors.ts'
-import { CURSOR_LENGTH_MAX, DIRECTIONS } from '#core/lists/list-order.ts'
-import { SEARCH_LENGTH_MAX } from '#core/lists/search.ts'
 import { PAGE_ITEMS_MAX, type Page } from '#core/requests/input/pagination.ts'
 
 /**
@@ -150,43 +148,6 @@ export const PageQuery = {
     }),
   ),
 } satisfies TProperties
-
-/** {@link PageQuery} and the parameters of a list that can be searched and ordered. */
-export function orderedPageQuery<
-  const State extends string,
-  const Field extends string,
-  const Filters extends TProperties,
->({
-  search,
-  states,
-  filters,
-  fields,
-}: {
-  readonly search: string
-  readonly states: readonly [readonly State[], string]
-  readonly filters: Filters
-  readonly fields: readonly [Readonly<Record<Field, unknown>>, string, string]
-}) {
-  const [names, orderBy, order] = fields
-  return listQuery({
-    ...PageQuery,
-    cursor: Type.Optional(
-      Type.String({
-        maxLength: CURSOR_LENGTH_MAX,
-        description:
-          'The `next_cursor` of the previous page. Omit it to get the first page. A cursor is for lists with the same `order_by`.',
-      }),
-    ),
-    search: Type.Optional(Type.String({ maxLength: SEARCH_LENGTH_MAX, description: search })),
-    state: Type.Optional(oneOf(...states)),
-    ...filters,
-    order_by: Type.Optional({
-      ...oneOf(Object.keys(names) as Field[], orderBy),
-      default: 'created_at',
-    }),
-    order: Type.Optional(oneOf(DIRECTIONS, order)),
-  })
-}
 
 /**
  * The schema of the query string of a list or report. Parameters that it does not name are refused, because a filter with a

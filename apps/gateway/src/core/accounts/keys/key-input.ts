@@ -41,6 +41,9 @@ export interface NewKey extends KeyChange {
   readonly ownerId?: string | undefined
 }
 
+/** The fields that are given of a new key, of which others are missing or have the wrong type. */
+export type GivenKey = { readonly [Name in keyof NewKey]?: NewKey[Name] | undefined }
+
 /** What the installation's configuration allows. */
 export interface KeyRules {
   /** The agents that a key may be restricted to. */
@@ -96,12 +99,7 @@ export function newColumns(caller: Principal, input: NewKey, rules: KeyRules, no
  *
  * @throws Problem `invalid_request` with all mistakes
  */
-export function checkGivenFields(
-  caller: Principal,
-  input: Partial<NewKey>,
-  rules: KeyRules,
-  now: Date,
-): void {
+export function checkGivenFields(caller: Principal, input: GivenKey, rules: KeyRules, now: Date): void {
   const { permissions, ownerId } = input
   allOf({
     ...rulesOfChange(caller, input, rules, now),

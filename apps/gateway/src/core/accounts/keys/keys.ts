@@ -46,6 +46,7 @@ import {
   aboveGateway,
   changedColumns,
   checkGivenFields,
+  type GivenKey,
   type KeyChange,
   type KeyRules,
   type NewKey,
@@ -229,7 +230,7 @@ export function createKeys({ prisma, sql, runtime, rules, reads, takeWrite }: Ke
      *
      * @throws Problem `invalid_request` with all mistakes
      */
-    check(caller: Principal, input: Partial<NewKey>): void {
+    check(caller: Principal, input: GivenKey): void {
       requireManager(caller)
       checkGivenFields(caller, input, rules, runtime.now())
     },
