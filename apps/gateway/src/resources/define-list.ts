@@ -2,42 +2,43 @@ import Type, { type TProperties, type TSchema } from 'typebox'
 import type { ExportedList } from '#core/reports/audit-log/audit-log.ts'
 import { oneOf } from '#http/response/schemas.ts'
 import { type Fields, type Resource, snake } from './resource.ts'
-import type { Vocabulary } from './vocabulary.ts'
+import { meaningsOf, type Vocabulary } from './vocabulary.ts'
 
 /** A condition of a list, by core's name for it. */
 export interface Condition {
-  readonly kind: 'id' | 'text' | 'words' | 'name'
+  readonly kind: 'id' | 'text' | 'name' | 'words' | 'any of' | 'least' | 'flag'
   readonly description: string
-  readonly maxLength: number
+  /** The most characters of a text, or the largest number. */
+  readonly max: number
   readonly vocabulary?: Vocabulary
 }
 
 export type Conditions = Readonly<Record<string, Condition>>
 
 const ID_LENGTH_MAX = 64
+/** For a few words in one text. */
+const WORDS_LENGTH_MAX = 100
 
-export const byId = (description: string): Condition => ({
-  kind: 'id',
-  description,
-  maxLength: ID_LENGTH_MAX,
-})
-export const byText = (description: string, maxLength: number): Condition => ({
-  kind: 'text',
-  description,
-  maxLength,
-})
+export const byId = (description: string): Condition => ({ kind: 'id', description, max: ID_LENGTH_MAX })
+export const byText = (description: string, max: number): Condition => ({ kind: 'text', description, max })
 /** By an id that REST names by the word alone, and GraphQL with `Id`. */
-export const byName = (description: string, maxLength: number): Condition => ({
-  kind: 'name',
-  description,
-  maxLength,
-})
+export const byName = (description: string, max: number): Condition => ({ kind: 'name', description, max })
 export const byWord = (vocabulary: Vocabulary, description: string): Condition => ({
   kind: 'words',
   description,
-  maxLength: ID_LENGTH_MAX,
+  max: ID_LENGTH_MAX,
   vocabulary,
 })
+/** By several words, of which one must hold. REST has them in one text. */
+export const byAnyOf = (vocabulary: Vocabulary, description: string): Condition => ({
+  kind: 'any of',
+  description,
+  max: WORDS_LENGTH_MAX,
+  vocabulary,
+})
+/** By the least value of a whole number. */
+export const byLeast = (description: string, max: number): Condition => ({ kind: 'least', description, max })
+export const byFlag = (description: string): Condition => ({ kind: 'flag', description, max: 1 })
 
 /** What is said of a range of times and its time zone. */
 export type RangeTexts = Readonly<Record<'fromTime' | 'toTime' | 'timezoneName', string>>
@@ -71,13 +72,32 @@ export function conditionParameters(conditions: Conditions): TProperties {
   return Object.fromEntries(each)
 }
 
-function parameter({ description, maxLength, vocabulary }: Condition): TSchema {
-  return Type.Optional(
-    vocabulary === undefined ? Type.String({ maxLength, description }) : oneOf(vocabulary.words, description),
-  )
+function parameter({ kind, description, max, vocabulary }: Condition): TSchema {
+  switch (kind) {
+    case 'words':
+      return Type.Optional(oneOf(vocabulary?.words ?? [], description))
+    case 'any of':
+      return Type.Optional(Type.String({ maxLength: max, description: severalOf(vocabulary, description) }))
+    case 'least':
+      return Type.Optional(Type.Integer({ minimum: 0, maximum: max, description }))
+    case 'flag':
+      return Type.Optional(Type.Boolean({ description }))
+    default:
+      return Type.Optional(Type.String({ maxLength: max, description }))
+  }
+}
+
+function severalOf(vocabulary: Condition['vocabulary'], description: string): string {
+  const text = `${description} Several are separated by commas.`
+  return vocabulary === undefined ? text : meaningsOf(vocabulary, text)
 }
 
 /** The conditions that a query of REST has, by core's names. */
 export function conditionsIn(conditions: Conditions, query: Readonly<Record<string, unknown>>) {
-  return Object.fromEntries(Object.keys(conditions).map((name) => [name, query[snake(name)]]))
+  return Object.fromEntries(
+    Object.entries(conditions).map(([name, { kind }]) => {
+      const value = query[snake(name)]
+      return [name, kind === 'any of' && typeof value === 'string' ? value.split(',') : value]
+    }),
+  )
 }

@@ -2,7 +2,7 @@ import Type, { type TProperties, type TSchema } from 'typebox'
 import { isObject, type JsonObject, parseJson } from '#core/base/values/json.ts'
 import * as schemas from '#http/response/schemas.ts'
 import { type Field, type Fields, type RecordOf, type Resource, snake } from './resource.ts'
-import { meaningsOf } from './vocabulary.ts'
+import { meaningsOf, type Vocabulary } from './vocabulary.ts'
 
 /** Each field is one of the row. */
 type FieldsOf<Row, Of> = { readonly [Name in keyof Of]: Name extends keyof Row ? Field : never }
@@ -79,6 +79,8 @@ function plain({ kind, known, vocabulary, minimum, of }: Field, description: str
     case 'integer':
     case 'large':
       return Type.Integer({ ...(minimum !== undefined && { minimum }), ...described })
+    case 'number':
+      return Type.Number({ ...(minimum !== undefined && { minimum }), ...described })
     case 'flag':
       return Type.Boolean(described)
     case 'json':
@@ -86,7 +88,7 @@ function plain({ kind, known, vocabulary, minimum, of }: Field, description: str
     case 'texts':
       return Type.Array(Type.String(), described)
     case 'words':
-      return wordsSchema(vocabulary, description)
+      return vocabulary === undefined ? Type.Never() : wordSchema(vocabulary, description)
     case 'object':
       return objectSchema(of)
     case 'objects':
@@ -101,8 +103,17 @@ function objectSchema(of: Field['of']): TSchema {
   return of.schema.$id === undefined ? of.schema : schemas.ref(of.schema)
 }
 
-function wordsSchema(vocabulary: Field['vocabulary'], description: string): TSchema {
-  const { words, isOpen } = vocabulary ?? { words: [], isOpen: true }
-  const text = vocabulary && description !== '' ? meaningsOf(vocabulary, description) : undefined
-  return isOpen ? schemas.openOneOf(words, text) : schemas.oneOf(words, text)
+/**
+ * The schema of a word of a vocabulary, with the meaning of each.
+ *
+ * @param description - empty for a type within one that can be null, which has the description itself
+ */
+export function wordSchema<Word extends string>(
+  vocabulary: Vocabulary<Word>,
+  description: string = vocabulary.description,
+) {
+  const text = description === '' ? undefined : meaningsOf(vocabulary, description)
+  return vocabulary.isOpen
+    ? Type.Unsafe<Word>(schemas.openOneOf(vocabulary.words, text))
+    : schemas.oneOf(vocabulary.words, text)
 }

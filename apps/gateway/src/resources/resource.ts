@@ -4,9 +4,11 @@ import type { Vocabulary } from './vocabulary.ts'
 /** What a field is, on every face. An id that leads to an object is written `keyId` and `key` in GraphQL, `key_id` in REST. */
 export type Kind =
   | 'id'
+  | 'localId'
   | 'text'
   | 'words'
   | 'integer'
+  | 'number'
   | 'large'
   | 'time'
   | 'flag'

@@ -44,7 +44,7 @@ interface ListParts<Row, Input> {
 /** Serves a list as pages of JSON and as one CSV, each export of which is on record in the audit log. */
 export function listRoute<Row extends object, Input extends object>(
   app: FastifyInstance,
-  { audit }: Pick<Services, 'audit'>,
+  { audit }: { readonly audit: Pick<Services['audit'], 'exported'> },
   definition: ListDefinition<Row, Fields>,
   {
     list,

@@ -16,19 +16,28 @@ import { resourceType } from './resource-type.ts'
 export function filterInput(name: string, description: string, conditions: Conditions, range?: RangeTexts) {
   return builder.inputType(name, {
     description: `${description} All conditions must hold.`,
-    fields: (t) => ({
-      ...(range !== undefined && {
-        from: t.field({ type: 'DateTime', description: range.fromTime }),
-        to: t.field({ type: 'DateTime', description: range.toTime }),
-      }),
-      ...Object.fromEntries(
-        Object.entries(conditions).map(([condition, given]) => [
-          inputName(condition, given),
-          t.field({ type: typeOf(given), description: given.description }),
-        ]),
-      ),
-    }),
+    fields: (t) => conditionInputs((options) => t.field(options), conditions, range),
   })
+}
+
+/** The conditions of a list and its range as fields of an input, or as arguments. */
+export function conditionInputs<Made>(
+  make: (options: { type: ReturnType<typeof typeOf> | 'DateTime'; description: string }) => Made,
+  conditions: Conditions,
+  range?: RangeTexts,
+): Record<string, Made> {
+  return {
+    ...(range !== undefined && {
+      from: make({ type: 'DateTime', description: range.fromTime }),
+      to: make({ type: 'DateTime', description: range.toTime }),
+    }),
+    ...Object.fromEntries(
+      Object.entries(conditions).map(([condition, given]) => [
+        inputName(condition, given),
+        make({ type: typeOf(given), description: given.description }),
+      ]),
+    ),
+  }
 }
 
 /** The conditions of a filter by core's names. */
@@ -47,8 +56,18 @@ function inputName(name: string, { kind }: Condition): string {
 }
 
 function typeOf({ kind, vocabulary }: Condition) {
-  if (vocabulary !== undefined) return vocabularyEnum(vocabulary)
-  return kind === 'id' ? 'ID' : 'String'
+  if (vocabulary !== undefined) {
+    const word = vocabularyEnum(vocabulary)
+    const several: [typeof word] = [word]
+    return kind === 'any of' ? several : word
+  }
+  return TYPES[kind] ?? 'String'
+}
+
+const TYPES: Partial<Record<Condition['kind'], 'ID' | 'Int' | 'Boolean'>> = {
+  id: 'ID',
+  least: 'Int',
+  flag: 'Boolean',
 }
 
 interface ListField<Row, Input> {

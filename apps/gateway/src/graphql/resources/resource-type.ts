@@ -3,7 +3,7 @@ import type { JsonObject } from '#core/base/values/json.ts'
 import { stateOf } from '#resources/define-resource.ts'
 import type { Field, Fields, Resource } from '#resources/resource.ts'
 import { builder } from '../builder.ts'
-import { knownOrOther, vocabularyEnum } from '../enum-of.ts'
+import { storedWord, vocabularyEnum } from '../enum-of.ts'
 import { relatedQuery } from '../reads/related-query.ts'
 import { Agent } from '../types/agent.ts'
 import { ApiKey } from '../types/api-key.ts'
@@ -36,17 +36,33 @@ export function resourceType<Row extends object>(
     interfaces: isNode ? [Node as unknown as InterfaceRef<Types, Row>] : [],
     fields: (t) => ({
       ...more?.(t),
-      ...Object.assign({}, ...Object.entries(fields).map(([field, spec]) => fieldsOf(t, field, spec))),
+      ...resourceFields(t, { name, fields }),
     }),
   })
   types.set(name, type)
   return type
 }
 
+/** The fields of a resource, also for an interface. */
+export function resourceFields<Row extends object>(
+  t: FieldBuilder<Row> | PothosSchemaTypes.InterfaceFieldBuilder<Types, Row>,
+  { name, fields }: Pick<Resource<Row, Fields>, 'name' | 'fields'>,
+): FieldRefs {
+  const each = Object.entries(fields).map(([field, spec]) =>
+    fieldsOf(t as FieldBuilder<Row>, name, field, spec),
+  )
+  return Object.assign({}, ...each)
+}
+
 /** A resource may be part of several others. */
 const types = new Map<string, unknown>()
 
-function fieldsOf<Row extends object>(t: FieldBuilder<Row>, name: string, field: Field): FieldRefs {
+function fieldsOf<Row extends object>(
+  t: FieldBuilder<Row>,
+  typeName: string,
+  name: string,
+  field: Field,
+): FieldRefs {
   // The compiler then lets a resolver return null; the schema says whether it may.
   const { description, isNullable } = field
   const options = { description, nullable: isNullable as true }
@@ -54,6 +70,10 @@ function fieldsOf<Row extends object>(t: FieldBuilder<Row>, name: string, field:
   switch (field.kind) {
     case 'text':
       return { [name]: t.string({ ...options, resolve: read<string> }) }
+    case 'localId':
+      return { [localIdName(typeName)]: t.string({ ...options, resolve: read<string> }) }
+    case 'number':
+      return { [name]: t.float({ ...options, resolve: read<number> }) }
     case 'integer':
       return { [name]: t.int({ ...options, resolve: read<number> }) }
     case 'large':
@@ -87,6 +107,12 @@ function fieldsOf<Row extends object>(t: FieldBuilder<Row>, name: string, field:
     default:
       return { [name]: t.id({ ...options, resolve: read<string> }), ...objectOf(t, name, field, read) }
   }
+}
+
+/** `deploymentId` of an `AgentDeployment`. */
+function localIdName(typeName: string): string {
+  const word = typeName.replace(/^.*(?=[A-Z])/, '')
+  return `${word.toLowerCase()}Id`
 }
 
 type Read<Row> = <Value>(row: Row) => Value | null
@@ -137,7 +163,7 @@ function wordField<Row>(
     nullable: isNullable as true,
     resolve(row) {
       const word = read<string>(row)
-      return word === null || !vocabulary.isOpen ? word : knownOrOther(vocabulary.words, word)
+      return vocabulary.isOpen ? storedWord(vocabulary, word) : word
     },
   })
 }

@@ -1,67 +1,64 @@
 import { RATINGS } from '#core/conversations/rate-call.ts'
-import { CALL_KINDS, OUTCOMES } from '#core/ledger/call-kinds.ts'
 import { attemptsOf, type ListedAttempt } from '#core/reports/call-attempts.ts'
 import type { CallInstance } from '#core/reports/call-instances.ts'
 import type { Principal } from '#core/requests/principal.ts'
-import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
-import { CALL_FACE } from '#resources/call-words.ts'
+import { CALL, CALL_CONDITIONS, CALLS } from '#resources/call.ts'
+import { CALL_FACE, CALL_KIND, CALL_OUTCOME, RATING } from '#resources/call-words.ts'
 import { builder } from '../builder.ts'
 import { callerOf, type GraphqlContext, readCredential } from '../context.ts'
-import { knownOrOther, openEnumOf, vocabularyEnum } from '../enum-of.ts'
+import { storedWord, vocabularyEnum } from '../enum-of.ts'
 import { placeInFilter } from '../mistakes/input-places.ts'
-import { conditionsOf } from '../reads/conditions-of.ts'
 import { foundOr } from '../reads/found-or.ts'
 import { relatedQuery } from '../reads/related-query.ts'
-import { withoutNulls } from '../reads/without-nulls.ts'
+import { conditionsIn, filterInput } from '../resources/list-field.ts'
 import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
 import { Agent } from './agent.ts'
 import { ApiKey } from './api-key.ts'
-import { CallOutcome, CallState } from './call-outcome.ts'
 import { ChatReply, ChatStarted } from './chat/chat.ts'
 import { OPEN_QUESTION, Pause } from './chat/chat-pause.ts'
 import { ErrorReason, isGraphqlReason } from './error-reason.ts'
 import { Node } from './node.ts'
-import { Rating } from './rating.ts'
 import { Upload } from './upload.ts'
 import { User } from './user.ts'
-
-const CallKind = openEnumOf('CallKind', CALL_KINDS, {
-  description: 'What a call did.',
-  values: { chat: 'A chat with an agent.', upload: 'An upload of a file.' },
-})
-
-const CallFace = vocabularyEnum(CALL_FACE)
 
 const Instance = builder.objectRef<CallInstance>('Instance').implement({
   description: 'A process of the gateway. It is identified by `Call.instanceId`.',
   fields: (t) => ({
-    host: t.exposeString('host', { nullable: true, description: CALL_DESCRIPTIONS.instanceHost }),
-    pid: t.exposeInt('pid', { nullable: true, description: CALL_DESCRIPTIONS.instancePid }),
-    version: t.exposeString('version', { nullable: true, description: CALL_DESCRIPTIONS.instanceVersion }),
+    host: t.exposeString('host', { nullable: true, description: CALL.fields.instanceHost.description }),
+    pid: t.exposeInt('pid', { nullable: true, description: CALL.fields.instancePid.description }),
+    version: t.exposeString('version', {
+      nullable: true,
+      description: CALL.fields.instanceVersion.description,
+    }),
   }),
 })
 
 const CallAttempt = builder.objectRef<ListedAttempt>('CallAttempt').implement({
   description: 'One request of a call to a deployment of its agent.',
   fields: (t) => ({
-    deployment: t.exposeString('deployment', { description: CALL_DESCRIPTIONS.attemptDeployment }),
-    startMs: t.exposeInt('startMs', { description: CALL_DESCRIPTIONS.attemptStartMs }),
-    durationMs: t.exposeInt('durationMs', { description: CALL_DESCRIPTIONS.attemptDurationMs }),
+    deployment: t.exposeString('deployment', {
+      description: 'The id of the deployment to which it was sent.',
+    }),
+    startMs: t.exposeInt('startMs', {
+      description:
+        'The milliseconds from the dispatch of the call until it was sent; until it began, if it failed before that.',
+    }),
+    durationMs: t.exposeInt('durationMs', { description: 'The milliseconds from then to its end.' }),
     outcome: t.field({
-      type: CallOutcome,
-      description: CALL_DESCRIPTIONS.attemptOutcome,
-      resolve: ({ outcome }) => knownOrOther(OUTCOMES, outcome),
+      type: vocabularyEnum(CALL_OUTCOME),
+      description: 'How it ended, and with it the call if no other attempt followed.',
+      resolve: ({ outcome }) => storedWord(CALL_OUTCOME, outcome),
     }),
     reason: t.field({
       type: ErrorReason,
       nullable: true,
-      description: CALL_DESCRIPTIONS.attemptReason,
+      description: 'The stable word of its error; null if it did not fail.',
       resolve: ({ reason }) => (isGraphqlReason(reason) ? reason : null),
     }),
     platformStatus: t.int({
       nullable: true,
-      description: CALL_DESCRIPTIONS.platformStatus,
+      description: CALL.fields.platformStatus.description,
       resolve: ({ platformStatus }, _args, context) => ifShown(platformStatus, context),
     }),
   }),
@@ -74,8 +71,8 @@ export const Call = builder.prismaObject('Call', {
   select: { id: true },
   findUnique: ({ id }) => ({ id }),
   fields: (t) => ({
-    requestId: t.exposeString('requestId', { description: CALL_DESCRIPTIONS.requestId }),
-    keyId: t.exposeID('keyId', { description: CALL_DESCRIPTIONS.keyId }),
+    requestId: t.exposeString('requestId', { description: CALL.fields.requestId.description }),
+    keyId: t.exposeID('keyId', { description: CALL.fields.keyId.description }),
     key: t.field({
       type: ApiKey,
       nullable: true,
@@ -84,7 +81,7 @@ export const Call = builder.prismaObject('Call', {
       select: { keyId: true },
       resolve: ({ keyId }, _args, context, info) => context.loaders.key(keyId, relatedQuery(context, info)),
     }),
-    ownerId: t.exposeID('ownerId', { description: CALL_DESCRIPTIONS.ownerId }),
+    ownerId: t.exposeID('ownerId', { description: CALL.fields.ownerId.description }),
     owner: t.field({
       type: User,
       nullable: true,
@@ -94,22 +91,22 @@ export const Call = builder.prismaObject('Call', {
         context.loaders.user(ownerId, relatedQuery(context, info)),
     }),
     endUser: t.exposeString('endUser', {
-      description: CALL_DESCRIPTIONS.endUser,
+      description: CALL.fields.endUser.description,
     }),
     kind: t.field({
-      type: CallKind,
-      description: CALL_DESCRIPTIONS.kind,
+      type: vocabularyEnum(CALL_KIND),
+      description: CALL.fields.kind.description,
       select: { kind: true },
-      resolve: ({ kind }) => knownOrOther(CALL_KINDS, kind),
+      resolve: ({ kind }) => storedWord(CALL_KIND, kind),
     }),
     face: t.field({
-      type: CallFace,
-      description: CALL_DESCRIPTIONS.face,
+      type: vocabularyEnum(CALL_FACE),
+      description: CALL.fields.face.description,
       select: { face: true },
-      resolve: ({ face }) => knownOrOther(CALL_FACE.words, face),
+      resolve: ({ face }) => storedWord(CALL_FACE, face),
     }),
     agentId: t.exposeString('agent', {
-      description: CALL_DESCRIPTIONS.agent,
+      description: CALL.fields.agent.description,
     }),
     agent: t.field({
       type: Agent,
@@ -118,65 +115,66 @@ export const Call = builder.prismaObject('Call', {
       select: { agent: true },
       resolve: ({ agent }, _args, { loaders }) => loaders.agent(agent),
     }),
-    appId: t.exposeString('app', { description: CALL_DESCRIPTIONS.app }),
+    appId: t.exposeString('app', { description: CALL.fields.app.description }),
     deployment: t.exposeString('deployment', {
       nullable: true,
-      description: CALL_DESCRIPTIONS.deployment,
+      description: CALL.fields.deployment.description,
     }),
     model: t.exposeString('model', {
       nullable: true,
-      description: CALL_DESCRIPTIONS.model,
+      description: CALL.fields.model.description,
     }),
     conversationId: t.exposeString('conversation', {
-      description: CALL_DESCRIPTIONS.conversation,
+      description: CALL.fields.conversation.description,
     }),
     outcome: t.field({
-      type: CallOutcome,
+      type: vocabularyEnum(CALL_OUTCOME),
       nullable: true,
-      description: CALL_DESCRIPTIONS.outcome,
+      description: CALL.fields.outcome.description,
       select: { outcome: true },
-      resolve: ({ outcome }) => (outcome === null ? null : knownOrOther(OUTCOMES, outcome)),
+      resolve: ({ outcome }) => storedWord(CALL_OUTCOME, outcome),
     }),
     reason: t.field({
       type: ErrorReason,
       nullable: true,
-      description: CALL_DESCRIPTIONS.reason,
+      description: CALL.fields.reason.description,
       select: { reason: true },
       // A row may have been written by another version of the gateway.
       resolve: ({ reason }) => (isGraphqlReason(reason) ? reason : null),
     }),
     attempts: t.exposeInt('attempts', {
       nullable: true,
-      description: CALL_DESCRIPTIONS.attempts,
+      description: CALL.fields.attempts.description,
     }),
     attemptList: t.field({
       type: [CallAttempt],
       nullable: true,
-      description: CALL_DESCRIPTIONS.attemptList,
+      description:
+        'The attempts, in their order, if there were several or the only one failed: a first attempt that succeeds is in the fields of the call itself. At most eight. Null otherwise, while the call runs, if it was interrupted, and for uploads.',
       select: { attemptList: true },
       resolve: ({ attemptList }) => attemptsOf(attemptList),
     }),
     platformStatus: t.int({
       nullable: true,
-      description: CALL_DESCRIPTIONS.platformStatus,
+      description: CALL.fields.platformStatus.description,
       select: { platformStatus: true },
       resolve: ({ platformStatus }, _args, context) => ifShown(platformStatus, context),
     }),
     platformCode: t.string({
       nullable: true,
-      description: CALL_DESCRIPTIONS.platformCode,
+      description: CALL.fields.platformCode.description,
       select: { platformCode: true },
       resolve: ({ platformCode }, _args, context) => ifShown(platformCode, context),
     }),
     platformLogId: t.string({
       nullable: true,
-      description: CALL_DESCRIPTIONS.platformLogId,
+      description: CALL.fields.platformLogId.description,
       select: { platformLogId: true },
       resolve: ({ platformLogId }, _args, context) => ifShown(platformLogId, context),
     }),
     instanceId: t.id({
       nullable: true,
-      description: CALL_DESCRIPTIONS.instanceId,
+      description: CALL.fields.instanceId.description,
       select: { instance: true },
       resolve: ({ instance }, _args, context) => ifShown(instance, context),
     }),
@@ -189,45 +187,45 @@ export const Call = builder.prismaObject('Call', {
     }),
     traceId: t.string({
       nullable: true,
-      description: CALL_DESCRIPTIONS.traceId,
+      description: CALL.fields.traceId.description,
       select: { traceId: true },
       resolve: ({ traceId }, _args, context) => ifShown(traceId, context),
     }),
     promptTokens: t.expose('promptTokens', {
       type: 'SafeInt',
       nullable: true,
-      description: CALL_DESCRIPTIONS.promptTokens,
+      description: CALL.fields.promptTokens.description,
     }),
     completionTokens: t.expose('completionTokens', {
       type: 'SafeInt',
       nullable: true,
-      description: CALL_DESCRIPTIONS.completionTokens,
+      description: CALL.fields.completionTokens.description,
     }),
     totalTokens: t.expose('totalTokens', {
       type: 'SafeInt',
       nullable: true,
-      description: CALL_DESCRIPTIONS.totalTokens,
+      description: CALL.fields.totalTokens.description,
     }),
-    admittedAt: t.expose('admittedAt', { type: 'DateTime', description: CALL_DESCRIPTIONS.admittedAt }),
+    admittedAt: t.expose('admittedAt', { type: 'DateTime', description: CALL.fields.admittedAt.description }),
     queuedMs: t.exposeInt('queuedMs', {
       nullable: true,
-      description: CALL_DESCRIPTIONS.queuedMs,
+      description: CALL.fields.queuedMs.description,
     }),
     firstChunkMs: t.exposeInt('firstChunkMs', {
       nullable: true,
-      description: CALL_DESCRIPTIONS.firstChunkMs,
+      description: CALL.fields.firstChunkMs.description,
     }),
     durationMs: t.exposeInt('durationMs', {
       nullable: true,
-      description: CALL_DESCRIPTIONS.durationMs,
+      description: CALL.fields.durationMs.description,
     }),
     endedAt: t.expose('endedAt', {
       type: 'DateTime',
       nullable: true,
-      description: CALL_DESCRIPTIONS.endedAt,
+      description: CALL.fields.endedAt.description,
     }),
-    replays: t.exposeInt('replays', { description: CALL_DESCRIPTIONS.replays }),
-    paused: t.exposeBoolean('paused', { description: CALL_DESCRIPTIONS.paused }),
+    replays: t.exposeInt('replays', { description: CALL.fields.replays.description }),
+    paused: t.exposeBoolean('paused', { description: CALL.fields.paused.description }),
     pause: t.field({
       type: Pause,
       nullable: true,
@@ -236,15 +234,21 @@ export const Call = builder.prismaObject('Call', {
       resolve: ({ id, paused }, _args, { loaders }) => (paused ? loaders.pause(id) : null),
     }),
     rating: t.field({
-      type: Rating,
+      type: vocabularyEnum(RATING),
       nullable: true,
-      description: CALL_DESCRIPTIONS.rating,
+      description: CALL.fields.rating.description,
       select: { rating: true },
       resolve: ({ rating }) => RATINGS.find((known) => known === rating) ?? null,
     }),
-    ratingText: t.exposeString('ratingText', { nullable: true, description: CALL_DESCRIPTIONS.ratingText }),
-    answersId: t.exposeID('answers', { nullable: true, description: CALL_DESCRIPTIONS.answers }),
-    answeredById: t.exposeID('answeredBy', { nullable: true, description: CALL_DESCRIPTIONS.answeredBy }),
+    ratingText: t.exposeString('ratingText', {
+      nullable: true,
+      description: CALL.fields.ratingText.description,
+    }),
+    answersId: t.exposeID('answers', { nullable: true, description: CALL.fields.answers.description }),
+    answeredById: t.exposeID('answeredBy', {
+      nullable: true,
+      description: CALL.fields.answeredBy.description,
+    }),
   }),
 })
 
@@ -315,44 +319,7 @@ builder.objectField(ChatReply, 'call', (t) =>
   }),
 )
 
-const CallFilter = builder.inputType('CallFilter', {
-  description: 'Which calls to list. All conditions must hold.',
-  fields: (t) => ({
-    from: t.field({
-      type: 'DateTime',
-      description: CALL_DESCRIPTIONS.fromTime,
-    }),
-    to: t.field({
-      type: 'DateTime',
-      description: CALL_DESCRIPTIONS.toTime,
-    }),
-    agentId: t.string({
-      description: CALL_DESCRIPTIONS.toAgent,
-    }),
-    appId: t.string({ description: CALL_DESCRIPTIONS.ofApp }),
-    deployment: t.string({ description: CALL_DESCRIPTIONS.ofDeployment }),
-    model: t.string({ description: CALL_DESCRIPTIONS.ofModel }),
-    kind: t.field({ type: CallKind, description: CALL_DESCRIPTIONS.ofKind }),
-    face: t.field({ type: CallFace, description: CALL_DESCRIPTIONS.throughFace }),
-    keyId: t.id({ description: CALL_DESCRIPTIONS.ofKey }),
-    ownerId: t.id({ description: CALL_DESCRIPTIONS.ofUser }),
-    endUser: t.string({ description: CALL_DESCRIPTIONS.ofEndUser }),
-    conversationId: t.string({
-      description: CALL_DESCRIPTIONS.ofConversation,
-    }),
-    requestId: t.string({ description: CALL_DESCRIPTIONS.ofRequest }),
-    // No ErrorReason, which lacks what this API never gives: the ledger has the calls of every interface.
-    reason: t.string({ description: CALL_DESCRIPTIONS.ofReason }),
-    paused: t.boolean({ description: CALL_DESCRIPTIONS.ofPaused }),
-    firstChunkMsMin: t.int({ description: CALL_DESCRIPTIONS.firstChunkMsMin }),
-    durationMsMin: t.int({ description: CALL_DESCRIPTIONS.durationMsMin }),
-    totalTokensMin: t.int({ description: CALL_DESCRIPTIONS.totalTokensMin }),
-    outcome: t.field({
-      type: [CallState],
-      description: 'Only calls of which one of these is true.',
-    }),
-  }),
-})
+const CallFilter = filterInput('CallFilter', 'Which calls to list.', CALL_CONDITIONS, CALLS.range)
 
 const CallConnection = builder.connectionObject(
   {
@@ -414,13 +381,13 @@ builder.queryField('calls', (t) =>
         timezone: t.arg.string({
           required: true,
           defaultValue: 'UTC',
-          description: CALL_DESCRIPTIONS.timezoneName,
+          description: CALLS.range.timezoneName,
         }),
       },
       resolve: (query, _root, { filter, timezone }, context) =>
         context.services.calls.list(
           callerOf(context),
-          { ...conditionsOf(withoutNulls(filter)), timezone },
+          { ...conditionsIn(CALL_CONDITIONS, filter), timezone },
           query,
           showLimit(context.reply),
           context.signal,
@@ -430,7 +397,7 @@ builder.queryField('calls', (t) =>
         context.services.calls
           .count(
             callerOf(context),
-            { ...conditionsOf(withoutNulls(filter)), timezone },
+            { ...conditionsIn(CALL_CONDITIONS, filter), timezone },
             showLimit(context.reply),
             context.signal,
           )
