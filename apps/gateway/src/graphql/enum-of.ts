@@ -53,21 +53,15 @@ export function storedWord<Stored extends string | null | undefined>(
   return words.find((known) => known === word) ?? OTHER
 }
 
-type Types = typeof builder.$inferSchemaTypes
+const enums = new Map<string, unknown>()
 
-const enums = new Map<string, EnumRef<Types, string>>()
+type WordsEnum<Word extends string> = EnumRef<typeof builder.$inferSchemaTypes, Word>
 
 /** The enum of a vocabulary, which several types may have. */
-export function vocabularyEnum<Word extends string>({
-  name,
-  description,
-  words,
-  meanings,
-  isOpen,
-}: Vocabulary<Word>): EnumRef<Types, Word> {
-  const known = enums.get(name) as EnumRef<Types, Word> | undefined
-  if (known !== undefined) return known
-  const type = (isOpen ? openEnumOf : enumOf)(name, words, { description, values: meanings })
-  enums.set(name, type as EnumRef<Types, string>)
-  return type as EnumRef<Types, Word>
+export function vocabularyEnum<Word extends string>(vocabulary: Vocabulary<Word>): WordsEnum<Word> {
+  const { name, description, words, meanings, isOpen } = vocabulary
+  const type =
+    enums.get(name) ?? (isOpen ? openEnumOf : enumOf)(name, words, { description, values: meanings })
+  enums.set(name, type)
+  return type as WordsEnum<Word>
 }

@@ -26,7 +26,7 @@ import { createdKeyRecord, keyRecord } from '#records/key-record.ts'
 import { fullUserRecord } from '#records/user-record.ts'
 import { AGENT_DEPLOYMENT } from '#resources/agent-deployment.ts'
 import { AUDIT_EVENT, storedAuditRecord } from '#resources/audit-event.ts'
-import { CALL } from '#resources/call.ts'
+import { SERVED_CALL } from '#resources/call.ts'
 import { ERASED_END_USER } from '#resources/erased-end-user.ts'
 import { GATEWAY_PROCESS, RELOAD } from '#resources/gateway-process.ts'
 import { REFUSAL, REFUSAL_COUNT } from '#resources/refusal.ts'
@@ -183,7 +183,10 @@ function commandsOf(
       const filter = await withOwner(input)
       const { list } = servedCalls(calls)
       const page = await readOrderedPage({ limit, cursor }, (query) => list(operator(), filter, query))
-      return { calls: page.items.map(CALL.record), nextCursor: page.nextCursor }
+      return {
+        calls: page.items.map((call) => SERVED_CALL.record(call, { seesPlatform: true })),
+        nextCursor: page.nextCursor,
+      }
     },
     async 'calls stop'({ id }: { id: string }) {
       const { callId, outcome } = await callStops.stop(operator(), { kind: 'call', callId: id.toLowerCase() })

@@ -1,12 +1,16 @@
+import { RATINGS } from '#core/conversations/rate-call.ts'
+import type { ListedAttempt } from '#core/reports/call-attempts.ts'
+import type { CallInstance } from '#core/reports/call-instances.ts'
 import { AMOUNT_MAX } from '#core/reports/calls-query.ts'
 import type { ServedCall } from '#core/reports/served-calls.ts'
+import type { Call } from '#generated/prisma/client.ts'
 import { END_USER_DESCRIPTIONS } from '#http/descriptions/end-user-descriptions.ts'
 import { CALL_FACE, CALL_KIND, CALL_OUTCOME, CALL_STATE, RATING } from './call-words.ts'
 import {
   byAnyOf,
   byFlag,
   byId,
-  byLeast,
+  byInteger,
   byName,
   byText,
   byWord,
@@ -14,101 +18,169 @@ import {
   rangeOf,
 } from './define-list.ts'
 import { defineResource } from './define-resource.ts'
-import { agent, flag, id, integer, key, large, name, nullable, text, time, user, words } from './fields.ts'
+import {
+  agent,
+  call,
+  derivedFrom,
+  flag,
+  id,
+  integer,
+  key,
+  large,
+  name,
+  nullable,
+  text,
+  time,
+  user,
+  words,
+} from './fields.ts'
+import type { Field, Fields, View } from './resource.ts'
 
-export const CALL = defineResource<ServedCall>()(
-  'Call',
-  'An admitted call: a row of the ledger. It is kept for `usage.retentionDays`, by default 400 days, longer than the objects that it names may exist.',
-  {
-    id: id('The id of the call, also sent in the header `X-Call-Id`.'),
-    requestId: text('The id of the request (`X-Request-Id`).'),
-    keyId: key(
-      'The id of the API key that made the call.',
-      'The API key that made the call; null if it is not yours to see, or if its record was removed (`apiKeys.revokedRetentionDays`).',
+const DESCRIPTION =
+  'An admitted call: a row of the ledger. It is kept for `usage.retentionDays`, by default 400 days, longer than the objects that it names may exist.'
+
+type Seen = Pick<View, 'seesPlatform'>
+const { computed } = derivedFrom<Call, Seen>()
+
+/** Rows that Pothos reads itself have what the platform said, and which process served them, for every caller. */
+function ifShown<Value, Column extends keyof Call>(of: Field<Value, Call[Column] | null>, column: Column) {
+  return computed(of, [column], (row, { seesPlatform }) => (seesPlatform ? row[column] : null))
+}
+
+const HOST = nullable(
+  text(
+    'The name of the machine of that process; null once it ended more than `instance.retentionDays` ago. Shown only to administrators.',
+  ),
+)
+const PID = nullable(
+  integer('The process id on that machine; null as `host` is. Shown only to administrators.'),
+)
+const VERSION = nullable(
+  text('The version of that process; null as `host` is. Shown only to administrators.'),
+)
+
+/** A process as GraphQL has it beside its calls. */
+export const INSTANCE = defineResource<CallInstance>()(
+  'Instance',
+  'A process of the gateway. It is identified by `Call.instanceId`.',
+  { host: HOST, pid: PID, version: VERSION },
+)
+
+const FIRST_FIELDS = {
+  id: id('The id of the call, also sent in the header `X-Call-Id`.'),
+  requestId: text('The id of the request (`X-Request-Id`).'),
+  keyId: key(
+    'The id of the API key that made the call.',
+    'The API key that made the call; null if it is not yours to see, or if its record was removed (`apiKeys.revokedRetentionDays`).',
+  ),
+  ownerId: user(
+    'The id of the user whom the API key belongs to.',
+    'The user whom the API key belongs to; null if it is not yours to see.',
+  ),
+  endUser: text('The end user that the client named; empty if it named none.'),
+  kind: words(CALL_KIND, 'What the call did.'),
+  face: words(CALL_FACE, 'The interface through which the call came.'),
+  agent: agent(
+    'The id of the agent; empty for uploads that named none.',
+    'The agent; null if it is not configured any more or your key may not use it.',
+  ),
+  app: name('The id of the app of the agent; empty if there is none.'),
+  deployment: nullable(
+    text(
+      'The id of the deployment of the agent to which the last request of the call was sent, such as `main`, by the configuration of that time; null while the call runs, if nothing was sent or it was interrupted, and for uploads.',
     ),
-    ownerId: user(
-      'The id of the user whom the API key belongs to.',
-      'The user whom the API key belongs to; null if it is not yours to see.',
+  ),
+  model: nullable(text('The model that the platform named; null if it named none.')),
+  conversation: name('The id by which the client names the conversation.'),
+  outcome: nullable(words(CALL_OUTCOME, 'How the call ended; null while it runs.')),
+  reason: nullable(text('The stable word of the error; null if the call did not fail.')),
+  attempts: nullable(
+    integer(
+      'How many requests were sent to deployments of the agent for this call, which is one call however many they were. `reason` and the words of the platform are those of the last one. Null while the call runs, if nothing was sent or it was interrupted, and for uploads.',
     ),
-    endUser: text('The end user that the client named; empty if it named none.'),
-    kind: words(CALL_KIND, 'What the call did.'),
-    face: words(CALL_FACE, 'The interface through which the call came.'),
-    agent: agent(
-      'The id of the agent; empty for uploads that named none.',
-      'The agent; null if it is not configured any more or your key may not use it.',
-    ),
-    app: name('The id of the app of the agent; empty if there is none.'),
-    deployment: nullable(
-      text(
-        'The id of the deployment of the agent to which the last request of the call was sent, such as `main`, by the configuration of that time; null while the call runs, if nothing was sent or it was interrupted, and for uploads.',
-      ),
-    ),
-    model: nullable(text('The model that the platform named; null if it named none.')),
-    conversation: name('The id by which the client names the conversation.'),
-    outcome: nullable(words(CALL_OUTCOME, 'How the call ended; null while it runs.')),
-    reason: nullable(text('The stable word of the error; null if the call did not fail.')),
-    attempts: nullable(
-      integer(
-        'How many requests were sent to deployments of the agent for this call, which is one call however many they were. `reason` and the words of the platform are those of the last one. Null while the call runs, if nothing was sent or it was interrupted, and for uploads.',
-      ),
-    ),
-    platformStatus: nullable(
-      integer('The HTTP status of the error of the platform. Shown only to administrators.'),
-    ),
-    platformCode: nullable(text("The platform's own code of the error. Shown only to administrators.")),
-    platformLogId: nullable(
+  ),
+  platformStatus: ifShown(
+    nullable(integer('The HTTP status of the error of the platform. Shown only to administrators.')),
+    'platformStatus',
+  ),
+  platformCode: ifShown(
+    nullable(text("The platform's own code of the error. Shown only to administrators.")),
+    'platformCode',
+  ),
+  platformLogId: ifShown(
+    nullable(
       text('The id by which the support of the platform finds the call. Shown only to administrators.'),
     ),
-    instanceId: nullable(
+    'platformLogId',
+  ),
+  instanceId: ifShown(
+    nullable(
       id(
         'The id of the process that served the call, which all of its log lines have. Shown only to administrators.',
       ),
     ),
-    instanceHost: nullable(
-      text(
-        'The name of the machine of that process; null once it ended more than `instance.retentionDays` ago. Shown only to administrators.',
-      ),
-    ),
-    instancePid: nullable(
-      integer('The process id on that machine; null as `host` is. Shown only to administrators.'),
-    ),
-    instanceVersion: nullable(
-      text('The version of that process; null as `host` is. Shown only to administrators.'),
-    ),
-    traceId: nullable(
+    'instance',
+  ),
+}
+
+const NOT_SHOWN = 'null as well if it is not yours to see, or is past its retention.'
+
+const LAST_FIELDS = {
+  traceId: ifShown(
+    nullable(
       text(
         'The id of the trace of the call, in hex; null while the call runs, and if it was not traced or was interrupted. Shown only to administrators.',
       ),
     ),
-    promptTokens: nullable(large('The tokens of the input; null if they were not reported.')),
-    completionTokens: nullable(large('The tokens of the reply; null if they were not reported.')),
-    totalTokens: nullable(large('The tokens of both; null if they were not reported.')),
-    admittedAt: time('When the call was admitted.'),
-    queuedMs: nullable(
-      integer(
-        'The milliseconds that the call waited for a free slot of its agent before it was admitted, which are part of no other time; null if it did not wait, and while it runs.',
-      ),
+    'traceId',
+  ),
+  promptTokens: nullable(large('The tokens of the input; null if they were not reported.')),
+  completionTokens: nullable(large('The tokens of the reply; null if they were not reported.')),
+  totalTokens: nullable(large('The tokens of both; null if they were not reported.')),
+  admittedAt: time('When the call was admitted.'),
+  queuedMs: nullable(
+    integer(
+      'The milliseconds that the call waited for a free slot of its agent before it was admitted, which are part of no other time; null if it did not wait, and while it runs.',
     ),
-    firstChunkMs: nullable(
-      integer('The milliseconds from the dispatch to the first text; null if there was none.'),
+  ),
+  firstChunkMs: nullable(
+    integer('The milliseconds from the dispatch to the first text; null if there was none.'),
+  ),
+  durationMs: nullable(integer('The milliseconds from the dispatch to the end; null while the call runs.')),
+  endedAt: nullable(time('When the call ended; null while it runs.')),
+  replays: integer(
+    'How many later requests with the same `Idempotency-Key` were answered from this call. They are no calls of their own.',
+  ),
+  paused: flag(
+    'Whether the reply of the call ended with a question to its user, a pause, at which the run waited. It stays true after the answer.',
+  ),
+  answers: nullable(
+    call(
+      'The id of the call whose pause this one answered or gave up; null if there is none.',
+      `The call whose pause this one answered or gave up; ${NOT_SHOWN}`,
     ),
-    durationMs: nullable(integer('The milliseconds from the dispatch to the end; null while the call runs.')),
-    endedAt: nullable(time('When the call ended; null while it runs.')),
-    replays: integer(
-      'How many later requests with the same `Idempotency-Key` were answered from this call. They are no calls of their own.',
+  ),
+  answeredBy: nullable(
+    call(
+      'The id of the call that answered the pause of this one or gave it up; null if none has.',
+      `The call that answered the pause of this one or gave it up; ${NOT_SHOWN}`,
     ),
-    paused: flag(
-      'Whether the reply of the call ended with a question to its user, a pause, at which the run waited. It stays true after the answer.',
-    ),
-    answers: nullable(
-      id('The id of the call whose pause this one answered or gave up; null if there is none.'),
-    ),
-    answeredBy: nullable(
-      id('The id of the call that answered the pause of this one or gave it up; null if none has.'),
-    ),
-    rating: nullable(words(RATING, 'What the user thinks of the answer; null if it was not rated.')),
-    ratingText: nullable(text('What the user said about it; null without a text.')),
-  },
+  ),
+  rating: computed(
+    nullable(words(RATING, 'What the user thinks of the answer; null if it was not rated.')),
+    ['rating'],
+    ({ rating }) => RATINGS.find((known) => known === rating) ?? null,
+  ),
+  ratingText: nullable(text('What the user said about it; null without a text.')),
+}
+
+/** A call as GraphQL has it, with the process as an object. */
+export const CALL = defineResource<Call, Seen>()('Call', DESCRIPTION, { ...FIRST_FIELDS, ...LAST_FIELDS })
+
+export const SERVED_CALL = defineResource<ServedCall, Seen>()(
+  'Call',
+  DESCRIPTION,
+  { ...FIRST_FIELDS, instanceHost: HOST, instancePid: PID, instanceVersion: VERSION, ...LAST_FIELDS },
   {
     id: '019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10',
     request_id: 'ticket-1',
@@ -150,6 +222,25 @@ export const CALL = defineResource<ServedCall>()(
   },
 )
 
+/** An attempt, with the reason of its failure in GraphQL's enum beside it. */
+export const CALL_ATTEMPT = defineResource<ListedAttempt, Seen>()(
+  'CallAttempt',
+  'One request of a call to a deployment of its agent.',
+  {
+    deployment: text('The id of the deployment to which it was sent.'),
+    startMs: integer(
+      'The milliseconds from the dispatch of the call until it was sent; until it began, if it failed before that.',
+    ),
+    durationMs: integer('The milliseconds from then to its end.'),
+    outcome: words(CALL_OUTCOME, 'How it ended, and with it the call if no other attempt followed.'),
+    platformStatus: derivedFrom<ListedAttempt, Seen>().computed(
+      FIRST_FIELDS.platformStatus,
+      ['platformStatus'],
+      ({ platformStatus }, { seesPlatform }) => (seesPlatform ? platformStatus : null),
+    ),
+  },
+)
+
 export const STOP_CALL =
   'Stops a running call at its platform, in whichever process it runs, and whether it is kept or not; an upload as well. Administrators stop all calls, users those of their own keys, an API key that may chat all calls of its owner, and one that may only upload its own. One that is limited to agents stops, beside its own calls, only those of these agents, and a request that a trusted proxy has bound to an end user only those of that one. Only the API key that made a kept call may name it by its `Idempotency-Key`. A call that has ended is left as it is, so that a repetition does no harm.'
 export const STOP_OUTCOME =
@@ -164,6 +255,7 @@ export const FOR_ADMINS =
   "The fields with the platform's own words and with the process that served the call are shown only to administrators."
 
 const NAME_LENGTH_MAX = 256
+const AMOUNTS = { minimum: 0, maximum: AMOUNT_MAX }
 
 export const CALL_CONDITIONS = {
   agent: byName(
@@ -200,27 +292,24 @@ export const CALL_CONDITIONS = {
     64,
   ),
   paused: byFlag('Only calls that paused, or only those that did not.'),
-  firstChunkMsMin: byLeast(
+  firstChunkMsMin: byInteger(
     'Only calls whose first text came at least this many milliseconds after the dispatch.',
-    AMOUNT_MAX,
+    AMOUNTS,
   ),
-  durationMsMin: byLeast(
+  durationMsMin: byInteger(
     'Only calls that took at least this many milliseconds from the dispatch to the end.',
-    AMOUNT_MAX,
+    AMOUNTS,
   ),
-  totalTokensMin: byLeast(
-    'Only calls for which the platform reported at least this many tokens.',
-    AMOUNT_MAX,
-  ),
+  totalTokensMin: byInteger('Only calls for which the platform reported at least this many tokens.', AMOUNTS),
   outcome: byAnyOf(CALL_STATE, 'Only calls of which one of these is true.'),
 }
 
 export const CALLS = {
-  of: CALL,
+  of: SERVED_CALL,
   path: 'calls',
   operationId: 'listCalls',
   summary: 'List calls',
   description: `Returns the calls of the ledger, newest first, including those that still run. ${visibleCalls('admin')} ${FOR_ADMINS} The CSV format returns all calls at once, without pages.`,
   conditions: CALL_CONDITIONS,
   range: rangeOf('calls admitted'),
-} satisfies ListDefinition<ServedCall>
+} satisfies ListDefinition<ServedCall, Fields, Seen>

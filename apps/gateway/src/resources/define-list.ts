@@ -1,16 +1,18 @@
 import Type, { type TProperties, type TSchema } from 'typebox'
+import { CURSOR_LENGTH_MAX, DIRECTIONS, type OrderFields } from '#core/lists/list-order.ts'
 import type { ExportedList } from '#core/reports/audit-log/audit-log.ts'
-import { oneOf } from '#http/response/schemas.ts'
+import { listQuery, oneOf, PageQuery } from '#http/response/schemas.ts'
 import { type Fields, type Resource, snake } from './resource.ts'
-import { meaningsOf, type Vocabulary } from './vocabulary.ts'
+import { closed, meaningsOf, type Vocabulary } from './vocabulary.ts'
 
 /** A condition of a list, by core's name for it. */
 export interface Condition {
-  readonly kind: 'id' | 'text' | 'name' | 'words' | 'any of' | 'least' | 'flag'
+  readonly kind: 'id' | 'text' | 'name' | 'words' | 'any of' | 'time' | 'integer' | 'flag'
   readonly description: string
-  /** The most characters of a text, or the largest number. */
-  readonly max: number
+  readonly maxLength: number
   readonly vocabulary?: Vocabulary
+  readonly minimum?: number
+  readonly maximum?: number
 }
 
 export type Conditions = Readonly<Record<string, Condition>>
@@ -19,26 +21,56 @@ const ID_LENGTH_MAX = 64
 /** For a few words in one text. */
 const WORDS_LENGTH_MAX = 100
 
-export const byId = (description: string): Condition => ({ kind: 'id', description, max: ID_LENGTH_MAX })
-export const byText = (description: string, max: number): Condition => ({ kind: 'text', description, max })
+export const byId = (description: string): Condition => ({
+  kind: 'id',
+  description,
+  maxLength: ID_LENGTH_MAX,
+})
+export const byText = (description: string, maxLength: number): Condition => ({
+  kind: 'text',
+  description,
+  maxLength,
+})
 /** By an id that REST names by the word alone, and GraphQL with `Id`. */
-export const byName = (description: string, max: number): Condition => ({ kind: 'name', description, max })
+export const byName = (description: string, maxLength: number): Condition => ({
+  kind: 'name',
+  description,
+  maxLength,
+})
 export const byWord = (vocabulary: Vocabulary, description: string): Condition => ({
   kind: 'words',
   description,
-  max: ID_LENGTH_MAX,
+  maxLength: ID_LENGTH_MAX,
   vocabulary,
 })
 /** By several words, of which one must hold. REST has them in one text. */
 export const byAnyOf = (vocabulary: Vocabulary, description: string): Condition => ({
   kind: 'any of',
   description,
-  max: WORDS_LENGTH_MAX,
+  maxLength: WORDS_LENGTH_MAX,
   vocabulary,
 })
-/** By the least value of a whole number. */
-export const byLeast = (description: string, max: number): Condition => ({ kind: 'least', description, max })
-export const byFlag = (description: string): Condition => ({ kind: 'flag', description, max: 1 })
+export const byFlag = (description: string): Condition => ({
+  kind: 'flag',
+  description,
+  maxLength: ID_LENGTH_MAX,
+})
+/** By a time in ISO 8601. */
+export const byTime = (description: string): Condition => ({
+  kind: 'time',
+  description,
+  maxLength: ID_LENGTH_MAX,
+})
+/** By a whole number within these bounds. */
+export const byInteger = (
+  description: string,
+  bounds: Pick<Condition, 'minimum' | 'maximum'>,
+): Condition => ({
+  kind: 'integer',
+  description,
+  maxLength: ID_LENGTH_MAX,
+  ...bounds,
+})
 
 /** What is said of a range of times and its time zone. */
 export type RangeTexts = Readonly<Record<'fromTime' | 'toTime' | 'timezoneName', string>>
@@ -54,8 +86,8 @@ export function rangeOf(what: string): RangeTexts {
 }
 
 /** A list of a resource, in pages that go forwards, and as one CSV. */
-export interface ListDefinition<Row = never, Of extends Fields = Fields> {
-  readonly of: Resource<Row, Of>
+export interface ListDefinition<Row = never, Of extends Fields = Fields, Seen = unknown> {
+  readonly of: Resource<Row, Of, Seen>
   /** The last part of the path; also the tag, the name of the CSV, and the list in the audit log. */
   readonly path: ExportedList
   readonly operationId: string
@@ -72,22 +104,24 @@ export function conditionParameters(conditions: Conditions): TProperties {
   return Object.fromEntries(each)
 }
 
-function parameter({ kind, description, max, vocabulary }: Condition): TSchema {
+function parameter(condition: Condition): TSchema {
+  const { kind, description, maxLength, minimum, maximum } = condition
+  const bounds = { ...(minimum !== undefined && { minimum }), ...(maximum !== undefined && { maximum }) }
   switch (kind) {
     case 'words':
-      return Type.Optional(oneOf(vocabulary?.words ?? [], description))
+      return Type.Optional(oneOf(condition.vocabulary?.words ?? [], description))
     case 'any of':
-      return Type.Optional(Type.String({ maxLength: max, description: severalOf(vocabulary, description) }))
-    case 'least':
-      return Type.Optional(Type.Integer({ minimum: 0, maximum: max, description }))
+      return Type.Optional(Type.String({ maxLength, description: severalOf(condition) }))
+    case 'integer':
+      return Type.Optional(Type.Integer({ ...bounds, description }))
     case 'flag':
       return Type.Optional(Type.Boolean({ description }))
     default:
-      return Type.Optional(Type.String({ maxLength: max, description }))
+      return Type.Optional(Type.String({ maxLength, description }))
   }
 }
 
-function severalOf(vocabulary: Condition['vocabulary'], description: string): string {
+function severalOf({ vocabulary, description }: Condition): string {
   const text = `${description} Several are separated by commas.`
   return vocabulary === undefined ? text : meaningsOf(vocabulary, text)
 }
@@ -100,4 +134,55 @@ export function conditionsIn(conditions: Conditions, query: Readonly<Record<stri
       return [name, kind === 'any of' && typeof value === 'string' ? value.split(',') : value]
     }),
   )
+}
+
+/** What callers can order a list by. */
+export interface Orders<Order extends string = string> {
+  /** Core's fields, of which the first is the default. */
+  readonly fields: OrderFields<Order>
+  readonly vocabulary: Vocabulary<Order>
+  /** What is said of the field, and of the direction. */
+  readonly texts: Readonly<Record<'orderBy' | 'order', string>>
+}
+
+/** @param name - the name of the enum in GraphQL */
+export function ordersOf<Order extends string>(
+  name: string,
+  fields: OrderFields<Order>,
+  description: string,
+  meanings: Readonly<Record<Order, string>>,
+  texts: Orders['texts'],
+): Orders<Order> {
+  const vocabulary = closed(name, Object.keys(fields) as Order[], description, meanings)
+  return { fields, vocabulary, texts }
+}
+
+export const ORDER_DIRECTION = closed('OrderDirection', DIRECTIONS, 'The direction of an order.', {
+  asc: 'From the first to the last, from the oldest to the newest, and from the smallest to the largest.',
+  desc: 'From the last to the first, from the newest to the oldest, and from the largest to the smallest.',
+})
+
+/** A list of a resource in an order that callers choose. */
+export interface OrderedListDefinition<Row = never, Order extends string = string, Seen = never>
+  extends Omit<ListDefinition<Row, Fields, Seen>, 'path' | 'range'> {
+  /** The last part of the path; also the tag. */
+  readonly path: string
+  readonly orders: Orders<Order>
+}
+
+/** The parameters of the query of an ordered list. */
+export function orderedQuery({ conditions, orders: { vocabulary, texts } }: OrderedListDefinition) {
+  return listQuery({
+    ...PageQuery,
+    cursor: Type.Optional(
+      Type.String({
+        maxLength: CURSOR_LENGTH_MAX,
+        description:
+          'The `next_cursor` of the previous page. Omit it to get the first page. A cursor is for lists with the same `order_by`.',
+      }),
+    ),
+    ...conditionParameters(conditions),
+    order_by: Type.Optional({ ...oneOf(vocabulary.words, texts.orderBy), default: vocabulary.words[0] }),
+    order: Type.Optional(oneOf(DIRECTIONS, texts.order)),
+  })
 }

@@ -44,13 +44,13 @@ const { agent, app, model, keyId, ownerId } = CALL_CONDITIONS
 
 export const USAGE_CONDITIONS = {
   agent,
-  app: byName(`${app.description} Apps beyond the bound of a day are counted under \`(other)\`.`, app.max),
+  app: byName(`${app.description} Apps beyond the bound of a day are counted under \`(other)\`.`, app.maxLength),
   model,
   keyId,
   ownerId,
   endUser: byText(
     'Only calls of the end user whom the client named so, with all keys together; an empty text stands for calls without one. End users beyond the bound of a day are counted under `(other)`.',
-    CALL_CONDITIONS.endUser.max,
+    CALL_CONDITIONS.endUser.maxLength,
   ),
   outcome: byAnyOf(CALL_STATE, 'Only calls that ended in one of these ways.'),
 }

@@ -1,5 +1,5 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { parseCallsQuery } from '#core/reports/calls-query.ts'
 import { servedCalls } from '#core/reports/served-calls.ts'
@@ -9,7 +9,7 @@ import { ANY_PROBLEMS, anyCredential, callerOf } from '#http/guards/credentials.
 import { smallRead } from '#http/guards/small-read.ts'
 import { LIMIT_HEADERS } from '#http/response/response-headers.ts'
 import { envelope, problems, ref, success } from '#http/response/schemas.ts'
-import { CALL, CALLS, FOR_ADMINS, visibleCalls } from '#resources/call.ts'
+import { CALLS, FOR_ADMINS, SERVED_CALL, visibleCalls } from '#resources/call.ts'
 import { listRoute } from './list-route.ts'
 
 export function callRoutes(
@@ -20,19 +20,23 @@ export function callRoutes(
 ): void {
   const calls = servedCalls(services.calls)
   const onRequest = anyCredential(services)
+  const viewOf = (request: FastifyRequest) => ({
+    seesPlatform: services.calls.seesPlatform(callerOf(request)),
+  })
   listRoute(app, services, CALLS, {
     list: calls,
     onRequest,
     reasons: [...ANY_PROBLEMS, 'invalid_request', 'key_not_found', 'user_not_found'],
     checkCursor,
     check: parseCallsQuery,
+    viewOf,
   })
 
   const getting = { schema: callSchema, onRequest, ...smallRead(services) }
   app
     .withTypeProvider<TypeBoxTypeProvider>()
     .get('/api/v1/calls/:id', getting, async (request) =>
-      success(CALL.record(await calls.find(callerOf(request), request.params.id))),
+      success(SERVED_CALL.record(await calls.find(callerOf(request), request.params.id), viewOf(request))),
     )
 }
 
@@ -45,7 +49,7 @@ const callSchema = {
   description: `Returns the record of a call, also while it runs. ${visibleCalls('admin')} ${FOR_ADMINS}`,
   params: Type.Object({ id: Type.String({ description: 'The id of the call.' }) }),
   response: {
-    200: envelope(ref(CALL.schema)),
+    200: envelope(ref(SERVED_CALL.schema)),
     ...problems(...ANY_PROBLEMS, 'invalid_request', 'call_not_found'),
   },
 }

@@ -8,9 +8,8 @@ import type { Calls } from './calls.ts'
 import type { CallsInput } from './calls-query.ts'
 import type { ForwardPage } from './record-list.ts'
 
-/** A call with the process that served it. All of that is null for callers who may not see it. */
+/** A call with the process that served it, of which all is null for callers who may not see it. */
 export interface ServedCall extends Call {
-  readonly instanceId: string | null
   readonly instanceHost: string | null
   readonly instancePid: number | null
   readonly instanceVersion: string | null
@@ -61,10 +60,9 @@ async function* withInstances(
 }
 
 function served(call: Call, instance: CallInstance | undefined): ServedCall {
-  const { id = null, host = null, pid = null, version = null } = instance ?? {}
+  const { host = null, pid = null, version = null } = instance ?? {}
   return {
     ...call,
-    instanceId: id,
     instanceHost: host,
     instancePid: pid,
     instanceVersion: version,

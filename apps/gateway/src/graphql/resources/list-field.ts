@@ -10,34 +10,15 @@ import { cursorConnection } from '../reads/ordered-connection.ts'
 import { BOUNDED_COUNT } from '../reads/total-count.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
 import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
+import type { Types } from './field-source.ts'
 import { resourceType } from './resource-type.ts'
 
 /** The input with the conditions of a list and its range. */
 export function filterInput(name: string, description: string, conditions: Conditions, range?: RangeTexts) {
   return builder.inputType(name, {
     description: `${description} All conditions must hold.`,
-    fields: (t) => conditionInputs((options) => t.field(options), conditions, range),
+    fields: (t) => conditionInputs(t, conditions, range),
   })
-}
-
-/** The conditions of a list and its range as fields of an input, or as arguments. */
-export function conditionInputs<Made>(
-  make: (options: { type: ReturnType<typeof typeOf> | 'DateTime'; description: string }) => Made,
-  conditions: Conditions,
-  range?: RangeTexts,
-): Record<string, Made> {
-  return {
-    ...(range !== undefined && {
-      from: make({ type: 'DateTime', description: range.fromTime }),
-      to: make({ type: 'DateTime', description: range.toTime }),
-    }),
-    ...Object.fromEntries(
-      Object.entries(conditions).map(([condition, given]) => [
-        inputName(condition, given),
-        make({ type: typeOf(given), description: given.description }),
-      ]),
-    ),
-  }
 }
 
 /** The conditions of a filter by core's names. */
@@ -51,6 +32,19 @@ export function conditionsIn(conditions: Conditions, filter: object | null | und
   return { from, to, ...Object.fromEntries(each) }
 }
 
+/** The conditions of a list and its range as fields of an input, or as arguments. */
+export function conditionInputs(t: InputBuilder, conditions: Conditions, range?: RangeTexts) {
+  const each = Object.entries(conditions).map(([name, condition]) => [
+    inputName(name, condition),
+    t.field({ type: typeOf(condition), description: condition.description }),
+  ])
+  const ofRange = range !== undefined && {
+    from: t.field({ type: 'DateTime', description: range.fromTime }),
+    to: t.field({ type: 'DateTime', description: range.toTime }),
+  }
+  return { ...ofRange, ...Object.fromEntries(each) } as Record<string, ReturnType<typeof t.field>>
+}
+
 function inputName(name: string, { kind }: Condition): string {
   return kind === 'name' ? `${name}Id` : name
 }
@@ -61,14 +55,12 @@ function typeOf({ kind, vocabulary }: Condition) {
     const several: [typeof word] = [word]
     return kind === 'any of' ? several : word
   }
-  return TYPES[kind] ?? 'String'
+  return SCALARS[kind as keyof typeof SCALARS] ?? 'String'
 }
 
-const TYPES: Partial<Record<Condition['kind'], 'ID' | 'Int' | 'Boolean'>> = {
-  id: 'ID',
-  least: 'Int',
-  flag: 'Boolean',
-}
+const SCALARS = { id: 'ID', time: 'DateTime', integer: 'Int', flag: 'Boolean' } as const
+
+type InputBuilder = PothosSchemaTypes.InputFieldBuilder<Types, 'Arg' | 'InputObject'>
 
 interface ListField<Row, Input> {
   readonly name: string

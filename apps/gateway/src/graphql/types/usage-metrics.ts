@@ -1,11 +1,12 @@
 import type { UsageMetrics as Metrics } from '#core/reports/usage-accumulator.ts'
 import { METRICS, REPORT_TEXTS } from '#resources/usage-report.ts'
 import { builder } from '../builder.ts'
+import type { FieldBuilder } from '../resources/field-source.ts'
 import { resourceFields } from '../resources/resource-type.ts'
 
 export const UsageMetrics = builder.interfaceRef<Metrics>('UsageMetrics').implement({
   description: METRICS.description,
-  fields: (t) => resourceFields(t, METRICS),
+  fields: (t) => resourceFields(t as unknown as FieldBuilder<Metrics>, METRICS),
 })
 
 export const UsageTotals = builder.objectRef<Metrics>('UsageTotals').implement({

@@ -16,9 +16,8 @@ import { COUNTS_AS_LIST } from '../serving/cost.ts'
 import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
 import { Agent } from './agent.ts'
 import { ApiKey } from './api-key.ts'
-import { Quota } from './quota.ts'
 import { UsagePoint, UsageTotals } from './usage-metrics.ts'
-import { User } from './user.ts'
+import { Quota, User } from './user.ts'
 
 const Granularity = vocabularyEnum(GRANULARITY)
 const GroupBy = vocabularyEnum(USAGE_GROUP)
@@ -233,26 +232,22 @@ builder.objectField(ApiKey, 'usageReport', (t) =>
     extensions: COUNTS_AS_LIST,
     description:
       'The usage of this key. The reports of all keys of a list are read together and count as one report towards the rate limit. Null for a key that you created for another user.',
-    args: {
-      ...conditionInputs((options) => t.arg(options), KEY_CONDITIONS, USAGE_RANGE),
-      granularity: t.arg({
+    args: builder.args((t) => ({
+      ...conditionInputs(t, KEY_CONDITIONS, USAGE_RANGE),
+      granularity: t.field({
         type: Granularity,
         required: true,
         defaultValue: 'day',
         description: REPORT_TEXTS.granularity,
       }),
-      groupBy: t.arg({
+      groupBy: t.field({
         type: [GroupBy],
         required: true,
         defaultValue: [],
         description: 'The properties by which to group.',
       }),
-      timezone: t.arg.string({
-        required: true,
-        defaultValue: 'UTC',
-        description: USAGE_RANGE.timezoneName,
-      }),
-    },
+      timezone: t.string({ required: true, defaultValue: 'UTC', description: USAGE_RANGE.timezoneName }),
+    })),
     resolve({ id }, { granularity, groupBy, timezone, ...filter }, { loaders }) {
       return loaders.report(id, { ...conditionsIn(KEY_CONDITIONS, filter), granularity, groupBy, timezone })
     },
