@@ -13,6 +13,7 @@ import {
   byInteger,
   byName,
   byText,
+  byUser,
   byWord,
   type ListDefinition,
   rangeOf,
@@ -277,7 +278,7 @@ export const CALL_CONDITIONS = {
   kind: byWord(CALL_KIND, 'Only calls that did this.'),
   face: byWord(CALL_FACE, 'Only calls that came through this interface.'),
   keyId: byId('Only calls of the API key with this id.'),
-  ownerId: byId('Only calls of the API keys of the user with this id.'),
+  ownerId: byUser('Only calls of the API keys of the user with this id.'),
   endUser: byText(
     'Only calls of the end user whom the client named so; an empty text stands for calls without one. The same name with another user is another end user.',
     NAME_LENGTH_MAX,

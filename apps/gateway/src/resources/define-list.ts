@@ -7,7 +7,7 @@ import { closed, meaningsOf, type Vocabulary } from './vocabulary.ts'
 
 /** A condition of a list, by core's name for it. */
 export interface Condition {
-  readonly kind: 'id' | 'text' | 'name' | 'words' | 'any of' | 'time' | 'integer' | 'flag'
+  readonly kind: 'id' | 'user' | 'text' | 'name' | 'words' | 'any of' | 'time' | 'integer' | 'flag'
   readonly description: string
   readonly maxLength: number
   readonly vocabulary?: Vocabulary
@@ -26,6 +26,8 @@ export const byId = (description: string): Condition => ({
   description,
   maxLength: ID_LENGTH_MAX,
 })
+/** By the id of a user. */
+export const byUser = (description: string): Condition => ({ ...byId(description), kind: 'user' })
 export const byText = (description: string, maxLength: number): Condition => ({
   kind: 'text',
   description,

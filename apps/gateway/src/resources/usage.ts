@@ -44,7 +44,10 @@ const { agent, app, model, keyId, ownerId } = CALL_CONDITIONS
 
 export const USAGE_CONDITIONS = {
   agent,
-  app: byName(`${app.description} Apps beyond the bound of a day are counted under \`(other)\`.`, app.maxLength),
+  app: byName(
+    `${app.description} Apps beyond the bound of a day are counted under \`(other)\`.`,
+    app.maxLength,
+  ),
   model,
   keyId,
   ownerId,

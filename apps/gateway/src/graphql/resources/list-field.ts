@@ -58,7 +58,7 @@ function typeOf({ kind, vocabulary }: Condition) {
   return SCALARS[kind as keyof typeof SCALARS] ?? 'String'
 }
 
-const SCALARS = { id: 'ID', time: 'DateTime', integer: 'Int', flag: 'Boolean' } as const
+const SCALARS = { id: 'ID', user: 'ID', time: 'DateTime', integer: 'Int', flag: 'Boolean' } as const
 
 type InputBuilder = PothosSchemaTypes.InputFieldBuilder<Types, 'Arg' | 'InputObject'>
 
