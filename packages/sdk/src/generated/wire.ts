@@ -2856,7 +2856,7 @@ export interface components {
             }[];
         };
         /**
-         * The record of an uploaded file.
+         * An uploaded file. Files are uploaded by `POST /api/v1/upload` of the REST API.
          * @example {
          *       "id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
          *       "url": "https://gateway.example.com/files/3q2-7wAAbbCCW1d8Xv4tnQk0RmJz6Yp9sLhGfEuTcIo/report.pdf",
@@ -2865,9 +2865,11 @@ export interface components {
          *       "size": 48213,
          *       "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
          *       "created_by": "support-page",
-         *       "user": "ann",
+         *       "end_user": "ann",
          *       "created_at": "2026-11-20T08:30:00.000Z",
-         *       "expires_at": "2026-11-20T08:30:00.000Z"
+         *       "expires_at": "2026-11-27T08:30:00.000Z",
+         *       "owner_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a12",
+         *       "key_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a11"
          *     }
          */
         Upload: {
@@ -2878,43 +2880,20 @@ export interface components {
              * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
              */
             id: string;
-            /**
-             * Format: uri
-             *
-             * A public URL of the file, to be sent in `files` of a chat. It works until the upload expires or is deleted.
-             * @example https://gateway.example.com/files/3q2-7wAAbbCCW1d8Xv4tnQk0RmJz6Yp9sLhGfEuTcIo/report.pdf
-             */
+            /** A public URL of the file, to be sent in `files` of a chat. It works until the upload expires or is deleted. */
             url: string;
-            /**
-             * The name of the file, such as `report.pdf`, without what a name must not contain.
-             * @example report.pdf
-             */
+            /** The name of the file, such as `report.pdf`, without what a name must not contain. */
             filename: string;
-            /**
-             * The media type, decided by the content, such as `application/pdf`.
-             * @example application/pdf
-             */
+            /** The media type, decided by the content, such as `application/pdf`. */
             content_type: string;
-            /**
-             * The length of the file in bytes.
-             * @example 48213
-             */
+            /** The length of the file in bytes. */
             size: number;
-            /**
-             * The SHA-256 of the file in hex.
-             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-             */
+            /** The SHA-256 of the file in hex. */
             sha256: string;
-            /**
-             * The label that the client sent with the file. It gives no rights.
-             * @example support-page
-             */
+            /** The label that the client sent with the file. It gives no rights. */
             created_by: string;
-            /**
-             * The end user whom the file is of; empty if the upload named none.
-             * @example ann
-             */
-            user: string;
+            /** The end user whom the file is of; empty if the upload named none. */
+            end_user: string;
             /**
              * Format: date-time
              *
@@ -2929,13 +2908,27 @@ export interface components {
              * @example 2026-11-20T08:30:00.000Z
              */
             expires_at: string;
+            /**
+             * Format: uuid
+             *
+             * The id of the user whom the file belongs to.
+             * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+             */
+            owner_id: string;
+            /**
+             * Format: uuid
+             *
+             * The id of the API key that uploaded the file.
+             * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+             */
+            key_id: string;
         };
         /**
-         * A form with these parts and no others, in any order. Only `user` may be left out.
+         * A form with these parts and no others, in any order. Only `end_user` may be left out.
          * @example {
          *       "file": "(the content of the file)",
          *       "created_by": "support-page",
-         *       "user": "ann"
+         *       "end_user": "ann"
          *     }
          */
         UploadForm: {
@@ -2955,7 +2948,7 @@ export interface components {
              * The end user whom the file is of, as chats name it. With an erasure of this end user the file is deleted. It is not believed where a trusted proxy names the end users of requests.
              * @example ann
              */
-            user?: string;
+            end_user?: string;
         };
     };
     responses: never;
@@ -4004,9 +3997,9 @@ export type GatewayProcess = components["schemas"]["GatewayProcess"];
 export type Reload = components["schemas"]["Reload"];
 /** The public keys that verify the signatures of access tokens (RFC 7517). */
 export type JwkSet = components["schemas"]["JwkSet"];
-/** The record of an uploaded file. */
+/** An uploaded file. Files are uploaded by `POST /api/v1/upload` of the REST API. */
 export type Upload = components["schemas"]["Upload"];
-/** A form with these parts and no others, in any order. Only `user` may be left out. */
+/** A form with these parts and no others, in any order. Only `end_user` may be left out. */
 export type UploadForm = components["schemas"]["UploadForm"];
 /** The stable words with which the gateway names its errors. */
 export type ErrorReason =
