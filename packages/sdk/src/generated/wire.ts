@@ -977,12 +977,6 @@ export interface components {
          *       "name": "FastGPT",
          *       "platform": "fastgpt",
          *       "description": "",
-         *       "status": "available",
-         *       "status_since": null,
-         *       "status_reason": null,
-         *       "requires": [
-         *         "app_id"
-         *       ],
          *       "features": {
          *         "stream": true,
          *         "detail": true,
@@ -998,7 +992,13 @@ export interface components {
          *         }
          *       },
          *       "apps": [],
-         *       "sandbox": true
+         *       "sandbox": true,
+         *       "status": "available",
+         *       "status_since": null,
+         *       "status_reason": null,
+         *       "requires": [
+         *         "app_id"
+         *       ]
          *     }
          */
         Agent: {
@@ -1013,17 +1013,6 @@ export interface components {
             platform: "fastgpt" | "hiagent" | "dify" | "coze" | "openai" | "a2a" | "langgraph";
             /** What the agent does, as its operator describes it. */
             description: string;
-            /**
-             * Whether the agent can serve calls, as probes and calls of the last seconds showed. `degraded` means that a part of it cannot, or that a platform refuses the credentials of the gateway; `unavailable` that no process of the gateway has a way to it.
-             * @enum {string}
-             */
-            status: "available" | "degraded" | "unavailable";
-            /** Since when the agent is not `available`, as far as calls and probes have shown it; null if it is, or if that is unknown. */
-            status_since: string | null;
-            /** Why it is not `available`, as the stable word of an error, such as `agent_unreachable`; null if it is, or if that is unknown. */
-            status_reason: (ErrorReason | (string & {})) | null;
-            /** The fields of a chat request that must not be empty for this agent. */
-            requires: ("app_id" | "conversation_id")[];
             /** What the agent supports. */
             features: {
                 /** Replies can be streamed. */
@@ -1052,13 +1041,24 @@ export interface components {
             };
             /** The agent's apps, as far as they are configured. */
             apps: {
-                /** The value of `app_id` in a chat. */
+                /** The id of the app among those of the agent, by which a chat names it. */
                 id: string;
                 /** The name to show to people. */
                 name: string;
             }[];
             /** True for an emulator that is part of the gateway, false for a real platform. */
             sandbox: boolean;
+            /**
+             * Whether the agent can serve calls. `available`: calls can be served. `degraded`: a part of what serves the agent cannot serve calls, or a platform is busy or refuses the credentials of the gateway. `unavailable`: no process of the gateway has a way to the agent, or the platform does not answer.
+             * @enum {string}
+             */
+            status: "available" | "degraded" | "unavailable";
+            /** Since when the agent is not `available`, as far as calls and probes have shown it; null if it is, or if that is unknown. */
+            status_since: string | null;
+            /** Why it is not `available`, as the stable word of an error, such as `agent_unreachable`; null if it is, or if that is unknown. */
+            status_reason: (ErrorReason | (string & {})) | null;
+            /** The fields of a chat request that must not be empty for this agent. */
+            requires: ("app_id" | "conversation_id")[];
         };
         /**
          * A deployment of an agent: one platform, or one key of it, that answers for the agent. Shown only to administrators.

@@ -109,7 +109,10 @@ function brokenForm(cause: unknown): Problem {
     case 'FST_INVALID_JSON_FIELD_ERROR':
       return new Problem('invalid_request', { ...JSON_PART, cause })
     case 'FST_PROTO_VIOLATION':
-      return invalidForm('expected the parts file, created_by and end_user; got one with a reserved name.', cause)
+      return invalidForm(
+        'expected the parts file, created_by and end_user; got one with a reserved name.',
+        cause,
+      )
     case 'FST_PARTS_LIMIT':
     case 'FST_FIELDS_LIMIT':
     case 'FST_FILES_LIMIT':
