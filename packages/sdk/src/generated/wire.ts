@@ -2385,7 +2385,7 @@ export interface components {
                 /** The id of the message, unique within its conversation. */
                 id: string;
                 /**
-                 * Who said it.
+                 * Who said it. `user`: the user. `assistant`: the agent.
                  * @enum {string}
                  */
                 role: "user" | "assistant";
@@ -2395,8 +2395,8 @@ export interface components {
                 files: {
                     /** Where the file is. */
                     url: string;
-                    /** Its name, where the platform tells one. */
-                    name?: string;
+                    /** Its name; null where the platform tells none. */
+                    name: string | null;
                 }[];
                 /** When it was said; null where the platform does not tell. */
                 created_at: string | null;
