@@ -1,13 +1,26 @@
 import Type from 'typebox'
 import type { Quantiles } from '#core/ledger/histogram.ts'
-import type { GROUPS } from '#core/reports/report-rows.ts'
+import type { Group } from '#core/reports/report-rows.ts'
 import type { Report, ReportGroup } from '#core/reports/reports.ts'
 import type { UsageMetrics } from '#core/reports/usage-accumulator.ts'
 import { ref, timestamp } from '#http/response/schemas.ts'
 import { CALL } from './call.ts'
 import { CALL_OUTCOME } from './call-words.ts'
 import { defineResource, wordSchema } from './define-resource.ts'
-import { large, nullable, number, object } from './fields.ts'
+import {
+  agent,
+  derivedFrom,
+  key,
+  large,
+  name,
+  nullable,
+  number,
+  object,
+  text,
+  user,
+  words,
+} from './fields.ts'
+import type { Field } from './resource.ts'
 import { GRANULARITY, USAGE_GROUP } from './usage.ts'
 
 /** A report of usage, and the properties of a request for it. */
@@ -72,6 +85,65 @@ export const METRICS = defineResource<UsageMetrics>()(
   },
 )
 
+/** A group of a report, with the report, of which GraphQL reads more. */
+export interface GroupOfReport {
+  readonly report: Report
+  readonly entry: ReportGroup
+}
+
+function valueOf<Value>(of: Field<Value, string>, property: Group) {
+  return derivedFrom<GroupOfReport>().computed(
+    nullable(of),
+    ['entry'],
+    ({ entry }) => entry.group[property] ?? null,
+  )
+}
+
+/** A group as GraphQL has it, where a property is null unless the report is grouped by it. */
+export const GROUP_OF_REPORT = defineResource<GroupOfReport>()(
+  'UsageGroup',
+  'The calls that have the same value of each property of `groupBy`. Properties by which the report is not grouped are null.',
+  {
+    keyId: valueOf(
+      key(
+        'The id of the API key, if the report is grouped by `KEY`.',
+        'The API key, if the report is grouped by `KEY`; null if it is not yours to see, or if its record was removed (`apiKeys.revokedRetentionDays`).',
+      ),
+      'key',
+    ),
+    ownerId: valueOf(
+      user(
+        'The id of the user whom the API keys belong to, if the report is grouped by `USER`.',
+        'The user whom the API keys belong to, if the report is grouped by `USER`; null if it is not yours to see.',
+      ),
+      'user',
+    ),
+    agent: valueOf(
+      agent(
+        'The id of the agent, if the report is grouped by `AGENT`. Empty for uploads without an agent.',
+        'The agent, if the report is grouped by `AGENT`; null if it is not configured any more.',
+      ),
+      'agent',
+    ),
+    app: valueOf(
+      name('The id of the app, if the report is grouped by `APP`. Empty for agents without apps.'),
+      'app',
+    ),
+    model: valueOf(
+      text('The model, if the report is grouped by `MODEL`. Empty where the platform named none.'),
+      'model',
+    ),
+    endUser: valueOf(
+      text('The end user, if the report is grouped by `END_USER`. Empty where the client named none.'),
+      'end_user',
+    ),
+    outcome: valueOf(
+      words(CALL_OUTCOME, 'How the calls ended, if the report is grouped by `OUTCOME`.'),
+      'outcome',
+    ),
+  },
+)
+
 const metrics = METRICS.schema.properties
 
 const METRICS_EXAMPLE = {
@@ -87,20 +159,18 @@ const METRICS_EXAMPLE = {
   duration_ms: { p50: 900, p95: 1200, p99: 1200 },
 }
 
-const { agent, app, ownerId, endUser } = CALL.fields
-
 /** What a group is of: a property is there where the report is grouped by it. */
 export const UsageGroupValuesSchema = Type.Object(
   {
     key: Type.Optional(Type.String({ description: 'The id of the API key.' })),
-    agent: Type.Optional(Type.String({ description: agent.description })),
-    app: Type.Optional(Type.String({ description: app.description })),
+    agent: Type.Optional(Type.String({ description: CALL.fields.agent.description })),
+    app: Type.Optional(Type.String({ description: CALL.fields.app.description })),
     model: Type.Optional(Type.String({ description: 'The model; empty where the platform named none.' })),
-    user: Type.Optional(Type.String({ description: ownerId.description })),
-    end_user: Type.Optional(Type.String({ description: endUser.description })),
+    user: Type.Optional(Type.String({ description: CALL.fields.ownerId.description })),
+    end_user: Type.Optional(Type.String({ description: CALL.fields.endUser.description })),
     outcome: Type.Optional(wordSchema(CALL_OUTCOME, 'How the calls ended.')),
     conversation: Type.Optional(Type.String({ description: 'The id of the conversation at the gateway.' })),
-  } satisfies Record<(typeof GROUPS)[number], unknown>,
+  } satisfies Record<Group, unknown>,
   {
     $id: 'UsageGroupValues',
     description: 'The value of each property of `group_by`; empty without `group_by`.',

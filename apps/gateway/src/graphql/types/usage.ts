@@ -1,23 +1,21 @@
 import { missingGroups, withoutCalls } from '#core/reports/missing-groups.ts'
-import type { Report, ReportGroup } from '#core/reports/reports.ts'
+import type { Report } from '#core/reports/reports.ts'
 import { topGroups } from '#core/reports/top-groups.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
 import { visibleCalls } from '#resources/call.ts'
-import { CALL_OUTCOME } from '#resources/call-words.ts'
 import { GRANULARITY, GROUP_ORDER, USAGE_CONDITIONS, USAGE_GROUP, USAGE_RANGE } from '#resources/usage.ts'
-import { REPORT_TEXTS } from '#resources/usage-report.ts'
+import { GROUP_OF_REPORT, REPORT_TEXTS } from '#resources/usage-report.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
-import { storedWord, vocabularyEnum } from '../enum-of.ts'
-import { relatedQuery } from '../reads/related-query.ts'
+import { vocabularyEnum } from '../enum-of.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
 import { conditionInputs, conditionsIn, filterInput } from '../resources/list-field.ts'
+import { resourceType } from '../resources/resource-type.ts'
 import { COUNTS_AS_LIST } from '../serving/cost.ts'
 import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
-import { Agent } from './agent.ts'
 import { ApiKey } from './api-key.ts'
 import { UsagePoint, UsageTotals } from './usage-metrics.ts'
-import { Quota, User } from './user.ts'
+import { Quota } from './user.ts'
 
 const Granularity = vocabularyEnum(GRANULARITY)
 const GroupBy = vocabularyEnum(USAGE_GROUP)
@@ -25,88 +23,24 @@ const GroupOrder = vocabularyEnum(GROUP_ORDER)
 
 const UsageFilter = filterInput('UsageFilter', 'Which calls a report counts.', USAGE_CONDITIONS, USAGE_RANGE)
 
-export const UsageGroup = builder.objectRef<{ report: Report; entry: ReportGroup }>('UsageGroup').implement({
-  description:
-    'The calls that have the same value of each property of `groupBy`. Properties by which the report is not grouped are null.',
-  fields: (t) => ({
-    keyId: t.id({
-      nullable: true,
-      description: 'The id of the API key, if the report is grouped by `KEY`.',
-      resolve: ({ entry }) => entry.group.key,
-    }),
-    key: t.field({
-      type: ApiKey,
-      nullable: true,
-      description:
-        'The API key, if the report is grouped by `KEY`; null if it is not yours to see, or if its record was removed (`apiKeys.revokedRetentionDays`).',
-      resolve: ({ entry: { group } }, _args, context, info) =>
-        group.key === undefined ? null : context.loaders.key(group.key, relatedQuery(context, info)),
-    }),
-    ownerId: t.id({
-      nullable: true,
-      description: 'The id of the user whom the API keys belong to, if the report is grouped by `USER`.',
-      resolve: ({ entry }) => entry.group.user,
-    }),
-    owner: t.field({
-      type: User,
-      nullable: true,
-      description:
-        'The user whom the API keys belong to, if the report is grouped by `USER`; null if it is not yours to see.',
-      resolve: ({ entry: { group } }, _args, context, info) =>
-        group.user === undefined ? null : context.loaders.user(group.user, relatedQuery(context, info)),
-    }),
-    agentId: t.string({
-      nullable: true,
-      description:
-        'The id of the agent, if the report is grouped by `AGENT`. Empty for uploads without an agent.',
-      resolve: ({ entry }) => entry.group.agent,
-    }),
-    agent: t.field({
-      type: Agent,
-      nullable: true,
-      description: 'The agent, if the report is grouped by `AGENT`; null if it is not configured any more.',
-      resolve: ({ entry: { group } }, _args, { loaders }) =>
-        group.agent === undefined ? null : loaders.agent(group.agent),
-    }),
-    appId: t.string({
-      nullable: true,
-      description: 'The id of the app, if the report is grouped by `APP`. Empty for agents without apps.',
-      resolve: ({ entry }) => entry.group.app,
-    }),
-    model: t.string({
-      nullable: true,
-      description: 'The model, if the report is grouped by `MODEL`. Empty where the platform named none.',
-      resolve: ({ entry }) => entry.group.model,
-    }),
-    endUser: t.string({
-      nullable: true,
-      description: 'The end user, if the report is grouped by `END_USER`. Empty where the client named none.',
-      resolve: ({ entry }) => entry.group.end_user,
-    }),
-    outcome: t.field({
-      type: vocabularyEnum(CALL_OUTCOME),
-      nullable: true,
-      description: 'How the calls ended, if the report is grouped by `OUTCOME`.',
-      resolve: ({ entry: { group } }) => storedWord(CALL_OUTCOME, group.outcome),
-    }),
-    totals: t.field({
-      type: UsageTotals,
-      description: REPORT_TEXTS.groupTotals,
-      resolve: ({ entry }) => entry.totals,
-    }),
-    points: t.field({
-      type: [UsagePoint],
-      description: `The numbers of the group. ${REPORT_TEXTS.points}`,
-      resolve: ({ entry }, _args, { reportPoints }) => reportPoints.inTurn(entry),
-    }),
-    previousTotals: t.field({
-      type: UsageTotals,
-      nullable: true,
-      description: 'The numbers of the group in the period of `UsageReport.previous`.',
-      resolve: ({ report, entry }, _args, { previousReports }) => previousReports.totalsBefore(report, entry),
-    }),
+export const UsageGroup = resourceType(GROUP_OF_REPORT, (t) => ({
+  totals: t.field({
+    type: UsageTotals,
+    description: REPORT_TEXTS.groupTotals,
+    resolve: ({ entry }) => entry.totals,
   }),
-})
+  points: t.field({
+    type: [UsagePoint],
+    description: `The numbers of the group. ${REPORT_TEXTS.points}`,
+    resolve: ({ entry }, _args, { reportPoints }) => reportPoints.inTurn(entry),
+  }),
+  previousTotals: t.field({
+    type: UsageTotals,
+    nullable: true,
+    description: 'The numbers of the group in the period of `UsageReport.previous`.',
+    resolve: ({ report, entry }, _args, { previousReports }) => previousReports.totalsBefore(report, entry),
+  }),
+}))
 
 /** Which groups a list has, and how many. */
 const firstGroups = builder.args((t) => ({
