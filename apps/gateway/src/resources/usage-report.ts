@@ -91,7 +91,7 @@ export interface GroupOfReport {
   readonly entry: ReportGroup
 }
 
-function valueOf<Value>(of: Field<Value, string>, property: Group) {
+function groupedBy<Value>(of: Field<Value, string>, property: Group) {
   return derivedFrom<GroupOfReport>().computed(
     nullable(of),
     ['entry'],
@@ -104,40 +104,40 @@ export const GROUP_OF_REPORT = defineResource<GroupOfReport>()(
   'UsageGroup',
   'The calls that have the same value of each property of `groupBy`. Properties by which the report is not grouped are null.',
   {
-    keyId: valueOf(
+    keyId: groupedBy(
       key(
         'The id of the API key, if the report is grouped by `KEY`.',
         'The API key, if the report is grouped by `KEY`; null if it is not yours to see, or if its record was removed (`apiKeys.revokedRetentionDays`).',
       ),
       'key',
     ),
-    ownerId: valueOf(
+    ownerId: groupedBy(
       user(
         'The id of the user whom the API keys belong to, if the report is grouped by `USER`.',
         'The user whom the API keys belong to, if the report is grouped by `USER`; null if it is not yours to see.',
       ),
       'user',
     ),
-    agent: valueOf(
+    agent: groupedBy(
       agent(
         'The id of the agent, if the report is grouped by `AGENT`. Empty for uploads without an agent.',
         'The agent, if the report is grouped by `AGENT`; null if it is not configured any more.',
       ),
       'agent',
     ),
-    app: valueOf(
+    app: groupedBy(
       name('The id of the app, if the report is grouped by `APP`. Empty for agents without apps.'),
       'app',
     ),
-    model: valueOf(
+    model: groupedBy(
       text('The model, if the report is grouped by `MODEL`. Empty where the platform named none.'),
       'model',
     ),
-    endUser: valueOf(
+    endUser: groupedBy(
       text('The end user, if the report is grouped by `END_USER`. Empty where the client named none.'),
       'end_user',
     ),
-    outcome: valueOf(
+    outcome: groupedBy(
       words(CALL_OUTCOME, 'How the calls ended, if the report is grouped by `OUTCOME`.'),
       'outcome',
     ),
