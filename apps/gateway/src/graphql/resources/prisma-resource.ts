@@ -2,8 +2,8 @@ import type { PrismaObjectRef } from '@pothos/plugin-prisma'
 import type PrismaTypes from '#generated/pothos.ts'
 import type { Fields, Resource, View } from '#resources/resource.ts'
 import { builder } from '../builder.ts'
-import { Node } from '../types/node.ts'
 import type { FieldBuilder, Types } from './field-source.ts'
+import { Node } from './node.ts'
 import { resourceFields } from './resource-type.ts'
 
 type Models = Pick<PrismaTypes, 'ApiKey' | 'Call' | 'Upload' | 'User'>

@@ -5,9 +5,9 @@ import { columnsOf, type Field, type Fields, type Resource, type View } from '#r
 import { builder } from '../builder.ts'
 import type { GraphqlContext } from '../context.ts'
 import { storedWord, vocabularyEnum } from '../enum-of.ts'
-import { Node } from '../types/node.ts'
 import type { FieldBuilder, FieldRefs, FieldSource, Types } from './field-source.ts'
 import { linkedObject } from './linked-object.ts'
+import { Node } from './node.ts'
 import { viewOf } from './view-of.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { fail, refuseField } from '#core/errors/errors.ts'
 import { PAGE_ITEMS_MAX } from '#core/requests/input/pagination.ts'
 import { builder } from '../builder.ts'
-import { Node } from './node.ts'
+import { Node } from '../resources/node.ts'
 
 builder.queryFields((t) => ({
   node: t.field({
