@@ -3,7 +3,7 @@
  * test checks that it is reported.
  *
  *   core ← http ← {rest, openai, graphql, console}
- *   http ← {records, resources} ← {rest, process}, and resources ← graphql
+ *   http ← {records, resources} ← {rest, process}, and resources ← {graphql, cli}
  *   core ← ops
  *   {config, core, ops} ← composition ← server ← process ← cli, and server mounts the faces
  */
@@ -21,7 +21,6 @@ const ALL = [
   'openai',
   'ops',
   'process',
-  'records',
   'resources',
   'rest',
   'server',
@@ -132,18 +131,12 @@ module.exports = {
       { path: allExcept('core', 'http') },
     ),
     rule(
-      'records-are-no-face',
-      'The records of resources are written by REST and by the command line, so they know neither.',
-      { path: `${SRC}/records/` },
-      { path: allExcept('core', 'http', 'records') },
-    ),
-    rule(
       'resources-are-no-face',
       'Every face is made of the definitions of resources, so they know none.',
       { path: `${SRC}/resources/` },
       { path: allExcept('core', 'http', 'resources') },
     ),
-    face('rest', 'records', 'resources'),
+    face('rest', 'resources'),
     face('openai'),
     face('graphql', 'resources'),
     face('console'),
@@ -161,9 +154,9 @@ module.exports = {
     ),
     rule(
       'command-line-parses-and-prints',
-      'The command line parses and prints: what a command does is in process/, where a running gateway finds it as well.',
+      'The command line parses what the definitions of resources say and prints: what a command does is in process/, where a running gateway finds it as well.',
       { path: `${SRC}/cli/` },
-      { path: allExcept('cli', 'config', 'core', 'process') },
+      { path: allExcept('cli', 'config', 'core', 'process', 'resources') },
     ),
     rule(
       'process-knows-no-command-line',

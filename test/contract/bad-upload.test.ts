@@ -18,7 +18,7 @@ import { until } from '../support/until.ts'
 const UPLOAD = operationOf('upload')
 const TEXT = 'expected a string of 1 to 256 characters that is not blank.'
 const USER = 'expected at most 256 characters, no control characters or lone surrogates.'
-const PARTS = 'expected the parts file, created_by and user; got'
+const PARTS = 'expected the parts file, created_by and end_user; got'
 
 let gateway: ContractGateway
 beforeAll(async () => {
@@ -70,21 +70,29 @@ describe('a form', () => {
     [
       'with a label in broken JSON',
       label({ type: 'application/json' }),
-      'body: expected created_by and user as plain',
+      'body: expected created_by and end_user as plain',
     ],
     ['with a text as its file', file({ filename: undefined }), 'body.file: expected a file, with a filename'],
     ['with another part', beside({ name: 'users' }), `body: ${PARTS} a field with the name "users"`],
-    ['with two end users', beside({ name: 'user' }, { name: 'user' }), 'body.user: was sent twice'],
-    ['with an end user of two lines', beside({ name: 'user', content: 'a\nb' }), `body.user: ${USER}`],
+    [
+      'with two end users',
+      beside({ name: 'end_user' }, { name: 'end_user' }),
+      'body.end_user: was sent twice',
+    ],
+    [
+      'with an end user of two lines',
+      beside({ name: 'end_user', content: 'a\nb' }),
+      `body.end_user: ${USER}`,
+    ],
     [
       'with an end user of 257 characters',
-      beside({ name: 'user', content: '😀'.repeat(257) }),
-      `body.user: ${USER}`,
+      beside({ name: 'end_user', content: '😀'.repeat(257) }),
+      `body.end_user: ${USER}`,
     ],
     [
       'with an end user that is a file',
-      beside({ name: 'user', filename: 'a.txt' }),
-      'body.user: expected a text, without',
+      beside({ name: 'end_user', filename: 'a.txt' }),
+      'body.end_user: expected a text, without',
     ],
     ['with another file', beside({ name: 'a', filename: 'a' }), `body: ${PARTS} a file with the name "a"`],
     ['with an empty name', beside({ name: '' }), `body: ${PARTS} a field with the name ""`],

@@ -35,7 +35,7 @@ const part: fc.Arbitrary<FormPart> = fc
         weight: 1,
         arbitrary: fc.record(
           {
-            name: fc.oneof(fc.constantFrom('file', 'created_by', 'user', 'constructor'), partTexts()),
+            name: fc.oneof(fc.constantFrom('file', 'created_by', 'end_user', 'constructor'), partTexts()),
             filename: partTexts(),
             type: fc.oneof(
               fc.constantFrom('application/json', 'application/octet-stream', 'text/plain; charset=utf-16le'),

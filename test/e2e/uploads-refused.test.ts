@@ -83,7 +83,7 @@ const field = (name: string, content: string): FormPart => ({ name, content })
 const LABEL_MISSING = /^body\.created_by: is required; expected a string of 1 to 256 characters/
 const LABEL_WRONG = /^body\.created_by: expected a string of 1 to 256 characters/
 const OTHER_PARTS =
-  /^body: expected the parts file, created_by and user; got a (field|file) with the name "\w+"\.$/
+  /^body: expected the parts file, created_by and end_user; got a (field|file) with the name "\w+"\.$/
 
 /** test/contract/bad-upload.test.ts has every mistake in a form; these are one before, in and after the file, and the file's own. */
 const FORMS: readonly [string, readonly FormPart[], Refusal][] = [

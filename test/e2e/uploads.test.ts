@@ -52,9 +52,11 @@ describe('a file that is sent', () => {
       size: REPORT.length,
       sha256: sha256(REPORT),
       created_by: 'me',
-      user: '',
+      end_user: '',
       created_at: expect.any(String),
       expires_at: expect.any(String),
+      owner_id: expect.any(String),
+      key_id: expect.any(String),
     })
     const createdMs = Date.parse(data.created_at)
     expect(createdMs).toBeGreaterThan(before - 5_000)

@@ -169,7 +169,7 @@ const USES: Readonly<Record<string, (client: Trunkline) => Promise<unknown>>> = 
   deleteUpload: (client) => client.uploads.delete(ID),
   eraseEndUser: (client) => client.endUsers.erase({ end_user: 'ann', owner_id: ID }),
   upload: (client) =>
-    client.uploads.create(new Blob(['x']), { created_by: 'ada', user: 'ann', agent: 'dify' }),
+    client.uploads.create(new Blob(['x']), { created_by: 'ada', end_user: 'ann', agent: 'dify' }),
 }
 
 test('every operation of the contract has a method, or a reason to have none', () => {

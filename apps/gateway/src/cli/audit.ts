@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import type { Command } from 'commander'
 import type { AuditInput } from '#core/reports/audit-log/audit-query.ts'
 import type { CommandResult } from '#process/commands.ts'
-import { type JsonOption, type PageOptions, run, withJson, withPage, withRange } from './context.ts'
+import { AUDIT_EVENTS } from '#resources/audit-event.ts'
+import { type JsonOption, type PageOptions, run, withConditions, withJson, withPage } from './context.ts'
 import { type Column, columnsOf, printJson, printPage, printProperties } from './output.ts'
 
 type ExportOptions = AuditInput & { readonly user?: string }
@@ -11,14 +12,14 @@ type ListOptions = PageOptions & ExportOptions
 export function addAuditCommands(program: Command): void {
   const audit = program.command('audit').description('read and verify the audit log')
 
-  withPage(withConditions(withJson(audit.command('list'))))
+  withPage(withConditions(withJson(audit.command('list')), AUDIT_EVENTS.conditions))
     .description('list the events of the audit log, newest first')
     .action(async ({ json, user: username, ...input }: ListOptions) => {
       const { events: items, nextCursor } = await run('audit list', { username, ...input })
       printPage({ items, nextCursor }, { json, columns: COLUMNS, none: 'There is no such event.' })
     })
 
-  withConditions(audit.command('export'))
+  withConditions(audit.command('export'), AUDIT_EVENTS.conditions)
     .description(
       'write all events, newest first, as lines of JSON, with the states as the texts that were hashed',
     )
@@ -68,17 +69,6 @@ export function addAuditCommands(program: Command): void {
 /** A pipe that is read slowly is waited for, so that memory stays bounded. */
 async function write(text: string): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, 'drain')
-}
-
-function withConditions(command: Command): Command {
-  return withRange(command)
-    .option('--user <username>', 'what this user or an API key of this user did')
-    .option('--key-id <id>', 'what the API key with this id did')
-    .option('--operation <name>', 'this operation, such as users.update')
-    .option('--result <word>', 'done, refused or failed')
-    .option('--target <kind>', 'what was done to something of this kind, such as user or api_key')
-    .option('--target-id <id>', 'what was done to the one with this id')
-    .option('--request-id <id>', 'events of the request with this id')
 }
 
 const COLUMNS: readonly Column<CommandResult<'audit list'>['events'][number]>[] = [

@@ -2,7 +2,8 @@ import type { Command } from 'commander'
 import type { RefusalCountsInput } from '#core/reports/refusals/refusal-counts-query.ts'
 import type { RefusalsInput } from '#core/reports/refusals/refusals-query.ts'
 import type { CommandResult } from '#process/commands.ts'
-import { type JsonOption, type PageOptions, run, withJson, withPage, withRange } from './context.ts'
+import { COUNT_CONDITIONS, REFUSALS } from '#resources/refusal.ts'
+import { type JsonOption, type PageOptions, run, withConditions, withJson, withPage } from './context.ts'
 import { type Column, columnsOf, printJson, printPage, printTable } from './output.ts'
 
 type ListOptions = PageOptions & RefusalsInput & { readonly owner?: string }
@@ -11,16 +12,15 @@ type CountsOptions = JsonOption & RefusalCountsInput & { readonly owner?: string
 export function addRefusalCommands(program: Command): void {
   const refusals = program.command('refusals').description('inspect the requests that were refused')
 
-  withPage(withConditions(withJson(refusals.command('list'))))
+  withPage(withConditions(withJson(refusals.command('list')), REFUSALS.conditions))
     .description('list refused requests of the last day, newest first: the first ones of each kind and hour')
-    .option('--request-id <id>', 'refusals of the request with this id')
     .action(async ({ json, ...input }: ListOptions) => {
       const { refusals: items, nextCursor } = await run('refusals list', input)
       const form = { json, columns: LIST_COLUMNS, none: 'There is no such refusal.' }
       printPage({ items, nextCursor }, form)
     })
 
-  withConditions(withJson(refusals.command('counts')))
+  withConditions(withJson(refusals.command('counts')), COUNT_CONDITIONS)
     .description('count refused requests by time, key, owner, agent, reason and limit')
     .option('--per <length>', 'minute, hour or day; hour by default')
     .action(async ({ json, ...input }: CountsOptions) => {
@@ -28,15 +28,6 @@ export function addRefusalCommands(program: Command): void {
       if (json) printJson(counts)
       else printTable(counts, COUNT_COLUMNS, 'No request was refused.')
     })
-}
-
-function withConditions(command: Command): Command {
-  return withRange(command)
-    .option('--agent <id>', 'requests for this agent; other for those that are not configured')
-    .option('--reason <word>', 'requests that were refused for this reason, such as rate_limited')
-    .option('--limit-name <name>', 'requests that this limit refused, such as chat')
-    .option('--key-id <id>', 'requests with the API key with this id')
-    .option('--owner <username>', 'requests with the API keys and access tokens of this user')
 }
 
 type Refusal = CommandResult<'refusals list'>['refusals'][number]

@@ -40,7 +40,7 @@ export const builder = new SchemaBuilder<{
     maxConnectionSize: PAGE_ITEMS_MAX,
   },
   relay: {
-    // Ids are the UUIDs of REST, so `node` and `nodes` are fields of our own: see types/node.ts.
+    // Ids are the UUIDs of REST, so `node` and `nodes` are fields of our own: see types/find-node.ts.
     nodeQueryOptions: false,
     nodesQueryOptions: false,
     cursorType: 'String',

@@ -16,23 +16,20 @@ import type { CallsInput } from '#core/reports/calls-query.ts'
 import type { RefusalCountsInput } from '#core/reports/refusals/refusal-counts-query.ts'
 import type { RefusalsInput } from '#core/reports/refusals/refusals-query.ts'
 import type { ReportInput } from '#core/reports/report-query.ts'
-import {
-  PAGE_ITEMS_MAX,
-  type PageRequest,
-  readOrderedPage,
-  readPage,
-} from '#core/requests/input/pagination.ts'
+import { servedCalls } from '#core/reports/served-calls.ts'
+import { PAGE_ITEMS_MAX, type PageRequest, readOrderedPage } from '#core/requests/input/pagination.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import type { ProcessTasks, Services } from '#core/services/services.ts'
 import type { ApiKey, User } from '#generated/prisma/client.ts'
 import type { RunCommand } from '#ops/command-socket.ts'
-import { deploymentRecord } from '#records/deployment-record.ts'
-import { callRecorder, instancesIn, reportRecord } from '#records/usage-record.ts'
+import { AGENT_DEPLOYMENT } from '#resources/agent-deployment.ts'
 import { API_KEY, CREATED_API_KEY } from '#resources/api-key.ts'
 import { AUDIT_EVENT, storedAuditRecord } from '#resources/audit-event.ts'
+import { SERVED_CALL } from '#resources/call.ts'
 import { ERASED_END_USER } from '#resources/erased-end-user.ts'
 import { GATEWAY_PROCESS, RELOAD } from '#resources/gateway-process.ts'
 import { REFUSAL, REFUSAL_COUNT } from '#resources/refusal.ts'
+import { reportRecord } from '#resources/usage-report.ts'
 import { USER } from '#resources/user.ts'
 
 /** The commands of the command line, by their names. */
@@ -143,7 +140,7 @@ function commandsOf(
           name,
           platform,
           status: (await agents.statusOf(operator(), id)).status,
-          deployments: (await agents.deploymentsOf(operator(), id)).map(deploymentRecord),
+          deployments: (await agents.deploymentsOf(operator(), id)).map(AGENT_DEPLOYMENT.record),
         })),
       ),
     'users create': async (args: NewUser) => shownUser(await users.create(operator(), args)),
@@ -186,9 +183,12 @@ function commandsOf(
     'usage verify': () => usage.verify('all'),
     async 'calls list'({ limit, cursor, ...input }: OfOwner & PageRequest & CallsInput) {
       const filter = await withOwner(input)
-      const page = await readPage({ limit, cursor }, (query) => calls.list(operator(), filter, query))
-      const instances = await calls.findInstances(operator(), instancesIn(page.items))
-      return { calls: page.items.map(callRecorder(instances)), nextCursor: page.nextCursor }
+      const { list } = servedCalls(calls)
+      const page = await readOrderedPage({ limit, cursor }, (query) => list(operator(), filter, query))
+      return {
+        calls: page.items.map((call) => SERVED_CALL.record(call, { seesPlatform: true })),
+        nextCursor: page.nextCursor,
+      }
     },
     async 'calls stop'({ id }: { id: string }) {
       const { callId, outcome } = await callStops.stop(operator(), { kind: 'call', callId: id.toLowerCase() })

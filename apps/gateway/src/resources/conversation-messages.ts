@@ -1,32 +1,43 @@
-import Type, { type Static } from 'typebox'
-import type { History } from '#core/conversations/conversation-history.ts'
+import Type from 'typebox'
+import type { ConversationMessage, History } from '#core/conversations/conversation-history.ts'
 import { CONVERSATION_DESCRIPTIONS } from '#http/descriptions/conversation-descriptions.ts'
-import { nullable, oneOf, Timestamp, Uuid } from '#http/response/schemas.ts'
+import { nullable as schemaOrNull } from '#http/response/schemas.ts'
+import { RATING } from './call-words.ts'
+import { MESSAGE_ROLE } from './conversation-words.ts'
+import { defineResource } from './define-resource.ts'
+import { derivedFrom, id, localId, nullable, objects, text, time, words } from './fields.ts'
 
-const MessageSchema = Type.Object(
-  {
-    id: Type.String({ description: CONVERSATION_DESCRIPTIONS.messageId }),
-    role: oneOf(['user', 'assistant'], CONVERSATION_DESCRIPTIONS.role),
-    text: Type.String({ description: CONVERSATION_DESCRIPTIONS.text }),
-    files: Type.Array(
-      Type.Object({
-        url: Type.String({ description: CONVERSATION_DESCRIPTIONS.fileUrl }),
-        name: Type.Optional(Type.String({ description: CONVERSATION_DESCRIPTIONS.fileName })),
-      }),
-      { description: CONVERSATION_DESCRIPTIONS.files },
-    ),
-    created_at: nullable(Timestamp, CONVERSATION_DESCRIPTIONS.messageAt),
-    call_id: nullable(Uuid, CONVERSATION_DESCRIPTIONS.messageCall),
-    rating: nullable(oneOf(['up', 'down']), CONVERSATION_DESCRIPTIONS.rating),
-  },
-  { description: CONVERSATION_DESCRIPTIONS.message },
-)
+type File = ConversationMessage['files'][number]
+
+const FILE = defineResource<File>()('MessageFile', 'A file of a message.', {
+  url: text('Where the file is.'),
+  name: derivedFrom<File>().computed(
+    nullable(text('Its name; null where the platform tells none.')),
+    ['name'],
+    ({ name }) => name ?? null,
+  ),
+})
+
+export const MESSAGE = defineResource<ConversationMessage>()('Message', 'A message of a conversation.', {
+  id: localId('The id of the message, unique within its conversation.'),
+  role: words(MESSAGE_ROLE, 'Who said it.'),
+  text: text('The text.'),
+  files: objects(FILE, 'The files, as the platform names them. Their URLs may expire.'),
+  createdAt: nullable(time('When it was said; null where the platform does not tell.')),
+  callId: nullable(
+    id('The id of the call whose answer it is, where that is known: it can be rated by this id.'),
+  ),
+  rating: nullable(words(RATING, CONVERSATION_DESCRIPTIONS.rating)),
+})
 
 export const ConversationMessagesSchema = Type.Object(
   {
-    items: Type.Array(MessageSchema, { description: CONVERSATION_DESCRIPTIONS.items }),
-    has_more: Type.Boolean({ description: CONVERSATION_DESCRIPTIONS.hasMore }),
-    before: nullable(Type.String(), CONVERSATION_DESCRIPTIONS.before),
+    items: Type.Array(MESSAGE.schema, { description: 'In the order in which they were said.' }),
+    has_more: Type.Boolean({ description: 'Whether there are older messages.' }),
+    before: schemaOrNull(
+      Type.String(),
+      'Names the page before this one; null at the beginning of the conversation.',
+    ),
     complete: Type.Boolean({ description: CONVERSATION_DESCRIPTIONS.complete }),
   },
   {
@@ -53,23 +64,6 @@ export const ConversationMessagesSchema = Type.Object(
   },
 )
 
-export function messagesRecord({
-  items,
-  before,
-  isComplete,
-}: History): Static<typeof ConversationMessagesSchema> {
-  return {
-    items: items.map(({ id, role, text, files, createdAt, callId, rating }) => ({
-      id,
-      role,
-      text,
-      files: [...files],
-      created_at: createdAt?.toISOString() ?? null,
-      call_id: callId,
-      rating,
-    })),
-    has_more: before !== null,
-    before,
-    complete: isComplete,
-  }
+export function messagesRecord({ items, before, isComplete }: History) {
+  return { items: items.map(MESSAGE.record), has_more: before !== null, before, complete: isComplete }
 }

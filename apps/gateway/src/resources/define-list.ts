@@ -3,11 +3,11 @@ import { CURSOR_LENGTH_MAX, DIRECTIONS, type OrderFields } from '#core/lists/lis
 import type { ExportedList } from '#core/reports/audit-log/audit-log.ts'
 import { listQuery, oneOf, PageQuery } from '#http/response/schemas.ts'
 import { type Fields, type Resource, snake } from './resource.ts'
-import { closed, type Vocabulary } from './vocabulary.ts'
+import { closed, meaningsOf, type Vocabulary } from './vocabulary.ts'
 
 /** A condition of a list, by core's name for it. */
 export interface Condition {
-  readonly kind: 'id' | 'text' | 'words' | 'name' | 'time' | 'integer'
+  readonly kind: 'id' | 'user' | 'text' | 'name' | 'words' | 'any of' | 'time' | 'integer' | 'flag'
   readonly description: string
   readonly maxLength: number
   readonly vocabulary?: Vocabulary
@@ -18,12 +18,16 @@ export interface Condition {
 export type Conditions = Readonly<Record<string, Condition>>
 
 const ID_LENGTH_MAX = 64
+/** For a few words in one text. */
+const WORDS_LENGTH_MAX = 100
 
 export const byId = (description: string): Condition => ({
   kind: 'id',
   description,
   maxLength: ID_LENGTH_MAX,
 })
+/** By the id of a user. */
+export const byUser = (description: string): Condition => ({ ...byId(description), kind: 'user' })
 export const byText = (description: string, maxLength: number): Condition => ({
   kind: 'text',
   description,
@@ -40,6 +44,18 @@ export const byWord = (vocabulary: Vocabulary, description: string): Condition =
   description,
   maxLength: ID_LENGTH_MAX,
   vocabulary,
+})
+/** By several words, of which one must hold. REST has them in one text. */
+export const byAnyOf = (vocabulary: Vocabulary, description: string): Condition => ({
+  kind: 'any of',
+  description,
+  maxLength: WORDS_LENGTH_MAX,
+  vocabulary,
+})
+export const byFlag = (description: string): Condition => ({
+  kind: 'flag',
+  description,
+  maxLength: ID_LENGTH_MAX,
 })
 /** By a time in ISO 8601. */
 export const byTime = (description: string): Condition => ({
@@ -90,17 +106,36 @@ export function conditionParameters(conditions: Conditions): TProperties {
   return Object.fromEntries(each)
 }
 
-function parameter({ kind, description, maxLength, vocabulary, minimum, maximum }: Condition): TSchema {
-  if (vocabulary !== undefined) return Type.Optional(oneOf(vocabulary.words, description))
+function parameter(condition: Condition): TSchema {
+  const { kind, description, maxLength, minimum, maximum } = condition
   const bounds = { ...(minimum !== undefined && { minimum }), ...(maximum !== undefined && { maximum }) }
-  return Type.Optional(
-    kind === 'integer' ? Type.Integer({ ...bounds, description }) : Type.String({ maxLength, description }),
-  )
+  switch (kind) {
+    case 'words':
+      return Type.Optional(oneOf(condition.vocabulary?.words ?? [], description))
+    case 'any of':
+      return Type.Optional(Type.String({ maxLength, description: severalOf(condition) }))
+    case 'integer':
+      return Type.Optional(Type.Integer({ ...bounds, description }))
+    case 'flag':
+      return Type.Optional(Type.Boolean({ description }))
+    default:
+      return Type.Optional(Type.String({ maxLength, description }))
+  }
+}
+
+function severalOf({ vocabulary, description }: Condition): string {
+  const text = `${description} Several are separated by commas.`
+  return vocabulary === undefined ? text : meaningsOf(vocabulary, text)
 }
 
 /** The conditions that a query of REST has, by core's names. */
 export function conditionsIn(conditions: Conditions, query: Readonly<Record<string, unknown>>) {
-  return Object.fromEntries(Object.keys(conditions).map((name) => [name, query[snake(name)]]))
+  return Object.fromEntries(
+    Object.entries(conditions).map(([name, { kind }]) => {
+      const value = query[snake(name)]
+      return [name, kind === 'any of' && typeof value === 'string' ? value.split(',') : value]
+    }),
+  )
 }
 
 /** What callers can order a list by. */

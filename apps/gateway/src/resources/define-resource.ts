@@ -9,7 +9,7 @@ import {
   type Resource,
   snake,
 } from './resource.ts'
-import { meaningsOf } from './vocabulary.ts'
+import { meaningsOf, type Vocabulary } from './vocabulary.ts'
 
 /** Each field is one of the row, which has a value for it, or is computed of columns of the row. */
 type FieldsOf<Row, Of> = {
@@ -97,12 +97,15 @@ export function plainSchema({ kind, known, vocabulary, minimum, of }: Field, des
     case 'id':
     case 'key':
     case 'user':
+    case 'call':
       return { ...schemas.Uuid, ...described }
     case 'time':
       return description === '' ? schemas.Timestamp : schemas.timestamp(description)
     case 'integer':
     case 'large':
       return Type.Integer({ ...(minimum !== undefined && { minimum }), ...described })
+    case 'number':
+      return Type.Number({ ...(minimum !== undefined && { minimum }), ...described })
     case 'flag':
       return Type.Boolean(described)
     case 'json':
@@ -110,9 +113,9 @@ export function plainSchema({ kind, known, vocabulary, minimum, of }: Field, des
     case 'texts':
       return Type.Array(Type.String(), described)
     case 'words':
-      return wordsSchema(vocabulary, description)
+      return wordSchema(vocabularyOf(vocabulary), description)
     case 'word list':
-      return Type.Array(wordsSchema(vocabulary, vocabulary?.description ?? ''), described)
+      return Type.Array(wordSchema(vocabularyOf(vocabulary)), described)
     case 'object':
       return { ...objectSchema(of), ...described }
     case 'objects':
@@ -128,8 +131,22 @@ export function objectSchema(of: Pick<Resource<never>, 'schema'> | undefined): T
   return of.schema.$id === undefined ? of.schema : schemas.ref(of.schema)
 }
 
-function wordsSchema(vocabulary: Field['vocabulary'], description: string): TSchema {
-  const { words, isOpen } = vocabulary ?? { words: [], isOpen: true }
-  const text = vocabulary && description !== '' ? meaningsOf(vocabulary, description) : undefined
-  return isOpen ? schemas.openOneOf(words, text) : schemas.oneOf(words, text)
+function vocabularyOf(vocabulary: Field['vocabulary']): Vocabulary {
+  if (vocabulary === undefined) throw new Error('a field of words has no vocabulary')
+  return vocabulary
+}
+
+/**
+ * The schema of a word of a vocabulary, with the meaning of each.
+ *
+ * @param description - empty for a type within one that can be null, which has the description itself
+ */
+export function wordSchema<Word extends string>(
+  vocabulary: Vocabulary<Word>,
+  description: string = vocabulary.description,
+) {
+  const text = description === '' ? undefined : meaningsOf(vocabulary, description)
+  return vocabulary.isOpen
+    ? Type.Unsafe<Word>(schemas.openOneOf(vocabulary.words, text))
+    : schemas.oneOf(vocabulary.words, text)
 }

@@ -2,7 +2,7 @@ import type { RefusalCount } from '#core/reports/refusals/refusal-counts.ts'
 import { COUNT_SPANS } from '#core/reports/refusals/refusal-counts-query.ts'
 import type { Refusal } from '#core/reports/refusals/refusals.ts'
 import { CALL_FACE } from './call-words.ts'
-import { byId, byName, byText, type ListDefinition, type RangeTexts, rangeOf } from './define-list.ts'
+import { byId, byName, byText, byUser, type ListDefinition, type RangeTexts, rangeOf } from './define-list.ts'
 import { defineResource } from './define-resource.ts'
 import { agent, id, integer, key, large, nullable, text, time, user, words } from './fields.ts'
 import { closed } from './vocabulary.ts'
@@ -101,7 +101,7 @@ export function visibleRefusals(permission: string): string {
 
 export const COUNT_CONDITIONS = {
   keyId: byId('Only requests with the API key with this id.'),
-  ownerId: byId('Only requests with the API keys and access tokens of the user with this id.'),
+  ownerId: byUser('Only requests with the API keys and access tokens of the user with this id.'),
   agent: byName(
     'Only requests for this agent, such as `fastgpt`, which must be configured or have been called before; an empty text stands for requests that named none, and `other` for those that named one that is not configured.',
     32,

@@ -60,7 +60,7 @@ type Parts<Row, Input, Seen> = unknown extends Seen
 /** Serves a list as pages of JSON and as one CSV, each export of which is on record in the audit log. */
 export function listRoute<Row extends object, Input extends object, Seen = unknown>(
   app: FastifyInstance,
-  { audit }: Pick<Services, 'audit'>,
+  { audit }: { readonly audit: Pick<Services['audit'], 'exported'> },
   definition: ListDefinition<Row, Fields, Seen>,
   { list, onRequest, reasons, checkCursor, check, cells, bounds, viewOf }: Parts<Row, Input, Seen>,
 ): void {

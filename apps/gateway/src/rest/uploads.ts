@@ -11,9 +11,9 @@ import type { CallObserver } from '#core/calls/call-events.ts'
 import type { ErrorReason } from '#core/errors/errors.ts'
 import { readPage } from '#core/requests/input/pagination.ts'
 import type { Services } from '#core/services/services.ts'
+import { CREATED_BY_CHARACTERS_MAX, UPLOAD_USER_CHARACTERS_MAX } from '#core/uploads/upload-request.ts'
 import type { Upload } from '#generated/prisma/client.ts'
 import { END_USER_DESCRIPTIONS } from '#http/descriptions/end-user-descriptions.ts'
-import { UPLOAD_DESCRIPTIONS } from '#http/descriptions/upload-descriptions.ts'
 import {
   ANY_PROBLEMS,
   anyCredential,
@@ -24,6 +24,7 @@ import {
 } from '#http/guards/credentials.ts'
 import { smallRead } from '#http/guards/small-read.ts'
 import { abortedWith } from '#http/request/aborted-with.ts'
+import { bodySchema } from '#http/request/body-schema.ts'
 import { inBody, inHeader } from '#http/request/field-place.ts'
 import { judgePage } from '#http/request/judge-page.ts'
 import { partsOf } from '#http/request/multipart-body.ts'
@@ -32,7 +33,7 @@ import { showCallId } from '#http/response/call-id-headers.ts'
 import { showLimit, showLimitOfCall } from '#http/response/limit-headers.ts'
 import { LIMIT_HEADERS } from '#http/response/response-headers.ts'
 import { envelope, listQuery, PageQuery, page, problems, ref, success } from '#http/response/schemas.ts'
-import { UploadFormSchema, UploadSchema, uploadRecord } from './upload-record.ts'
+import { UPLOAD } from '#resources/upload.ts'
 
 type UploadServices = Pick<Services, 'uploads' | 'authentication' | 'reads'>
 
@@ -53,7 +54,7 @@ export function uploadRoute(app: FastifyInstance, services: UploadServices): voi
     config: {
       isBodyStream: true,
       limitsBodyTime: false,
-      fieldPlaces: () => ({ agent: inHeader('agent'), endUser: inBody('user') }),
+      fieldPlaces: () => ({ agent: inHeader('agent'), endUser: inBody('end_user') }),
     },
   }
   app.post('/api/v1/upload', route, async (request, reply) => {
@@ -71,7 +72,7 @@ export function uploadRoute(app: FastifyInstance, services: UploadServices): voi
       abortedWith(reply),
       headersOf(request, reply),
     )
-    return success(uploadRecord(upload, await uploads.urlOf(upload)))
+    return success(await recorderOf(services)(upload))
   })
 }
 
@@ -88,8 +89,8 @@ export function uploadsRoutes(app: FastifyInstance, services: UploadServices): v
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
   const onRequest = anyCredential(services)
   const reads = smallRead(services)
-  const record = async (upload: Upload) => uploadRecord(upload, await uploads.urlOf(upload))
-  app.addSchema(UploadSchema)
+  const record = recorderOf(services)
+  app.addSchema(UPLOAD.schema)
 
   routes.get(
     '/api/v1/uploads',
@@ -112,6 +113,10 @@ export function uploadsRoutes(app: FastifyInstance, services: UploadServices): v
   })
 }
 
+function recorderOf({ uploads }: Pick<Services, 'uploads'>) {
+  return async (upload: Upload) => UPLOAD.record({ ...upload, url: await uploads.urlOf(upload) })
+}
+
 function agentOf({ headers }: FastifyRequest): string | undefined {
   return headers.agent === undefined ? undefined : String(headers.agent)
 }
@@ -125,8 +130,37 @@ function headersOf(request: FastifyRequest, reply: FastifyReply): CallObserver {
   }
 }
 
-const upload = envelope(ref(UploadSchema))
-const params = Type.Object({ id: Type.String({ description: UPLOAD_DESCRIPTIONS.id }) })
+const UploadFormSchema = bodySchema(
+  {
+    file: Type.Unsafe<Buffer>({
+      type: 'string',
+      format: 'binary',
+      description: 'The file, with its name.',
+      examples: ['(the content of the file)'],
+    }),
+    created_by: Type.String({
+      minLength: 1,
+      maxLength: CREATED_BY_CHARACTERS_MAX,
+      description: 'A label of your choosing, which is kept with the file. It gives no rights.',
+      examples: ['support-page'],
+    }),
+    end_user: Type.Optional(
+      Type.String({
+        maxLength: UPLOAD_USER_CHARACTERS_MAX,
+        description:
+          'The end user whom the file is of, as chats name it. With an erasure of this end user the file is deleted. It is not believed where a trusted proxy names the end users of requests.',
+        examples: ['ann'],
+      }),
+    ),
+  },
+  {
+    $id: 'UploadForm',
+    description: 'A form with these parts and no others, in any order. Only `end_user` may be left out.',
+  },
+)
+
+const upload = envelope(ref(UPLOAD.schema))
+const params = Type.Object({ id: Type.String({ description: UPLOAD.fields.id.description }) })
 
 const UPLOAD_PROBLEMS = [
   'invalid_request',
@@ -170,7 +204,7 @@ const listSchema = {
   description: `Returns the caller's uploads, newest first. An API key without the permission \`admin\` gets those that were made with it. ${END_USER_DESCRIPTIONS.bound}`,
   querystring: listQuery(PageQuery),
   response: {
-    200: envelope(page(ref(UploadSchema))),
+    200: envelope(page(ref(UPLOAD.schema))),
     ...problems('invalid_request', ...ANY_PROBLEMS, 'permission_denied'),
   },
 }

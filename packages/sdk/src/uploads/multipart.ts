@@ -3,7 +3,7 @@ import { type BytePiece, bytesOf, encoder, openSource } from '../transport/byte-
 /** What an upload's form says of its file. */
 export interface UploadFields {
   readonly createdBy: string
-  readonly user: string | undefined
+  readonly endUser: string | undefined
   readonly filename: string
   readonly type: string
 }
@@ -25,13 +25,19 @@ export interface UploadForm {
  * Returns the form around a file. `FormData` is not used: it takes only files whose size is known, says nothing of how far it is,
  * and ends a process of Node if reading the file fails.
  */
-export function formAround({ createdBy, user, filename, type }: UploadFields, boundary: string): UploadForm {
+export function formAround(
+  { createdBy, endUser, filename, type }: UploadFields,
+  boundary: string,
+): UploadForm {
   const part = (name: string, more: string) =>
     `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${more}`
   const text = (name: string, value: string) => part(name, `\r\n\r\n${value}\r\n`)
   const file = `; filename="${escaped(filename)}"\r\ncontent-type: ${escaped(type)}\r\n\r\n`
   return {
-    head: text('created_by', createdBy) + (user === undefined ? '' : text('user', user)) + part('file', file),
+    head:
+      text('created_by', createdBy) +
+      (endUser === undefined ? '' : text('end_user', endUser)) +
+      part('file', file),
     tail: `\r\n--${boundary}--\r\n`,
   }
 }

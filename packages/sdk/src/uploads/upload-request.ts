@@ -19,7 +19,7 @@ export interface UploadParams {
   /** A label: on whose behalf the file is uploaded. */
   readonly created_by: string
   /** The end user whom the file is of, as chats name it; with an erasure of this end user it is deleted. */
-  readonly user?: string | undefined
+  readonly end_user?: string | undefined
   /** The name of the file; the default is that of the File or of the path. */
   readonly filename?: string | undefined
   /** The type of the file. The gateway checks the content, not this. */
@@ -44,12 +44,12 @@ export interface UploadRequest extends RequestSpec {
  */
 export async function uploadRequest(
   source: UploadSource,
-  { created_by, user, filename, content_type, agent, onProgress }: UploadParams = { created_by: '' },
+  { created_by, end_user, filename, content_type, agent, onProgress }: UploadParams = { created_by: '' },
 ): Promise<UploadRequest> {
   const content = await openUploadSource(source, content_type ?? 'application/octet-stream')
   const { size: total, closeUnread, type } = content
   const boundary = `trunkline-${randomId()}`
-  const fields = { createdBy: created_by, user, filename: filename ?? content.filename, type }
+  const fields = { createdBy: created_by, endUser: end_user, filename: filename ?? content.filename, type }
   const form = formAround(fields, boundary)
   let isUntouched = true
   let pieces: UploadPieces | undefined

@@ -1,4 +1,5 @@
 import { validate } from 'uuid'
+import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 import { readPagesOfLists } from '#core/database/pages-of-lists.ts'
 import { validIds } from '#core/database/valid-ids.ts'
 import { fail } from '#core/errors/errors.ts'
@@ -133,23 +134,24 @@ function filterOf(scope: Scope, query: CallsQuery): Prisma.CallWhereInput {
   const { reason, paused, firstChunkMsMin, durationMsMin, totalTokensMin } = query
   const { key_id: keyId, owner_id: ownerId, end_user: boundTo } = columnsIn(scope)
   return {
-    ...(keyId !== undefined && { keyId }),
-    ...(ownerId !== undefined && { ownerId }),
+    // The rollups have an empty model for a call of which none is known, and a filter means the same calls here as there.
+    ...omitUndefined({ deployment: emptyAsNull(deployment), model: emptyAsNull(model) }),
+    ...omitUndefined({
+      keyId,
+      ownerId,
+      agent,
+      app,
+      endUser,
+      kind,
+      face,
+      requestId,
+      conversation,
+      reason,
+      paused,
+    }),
     // Beside the end user of the query, which may be another one.
     ...(boundTo !== undefined && { AND: { endUser: boundTo } }),
-    ...(agent !== undefined && { agent }),
-    ...(app !== undefined && { app }),
-    ...(deployment !== undefined && { deployment: deployment === '' ? null : deployment }),
-    // The rollups have an empty model for a call of which none is known, and a filter means the same calls here as there.
-    ...(model !== undefined && { model: model === '' ? null : model }),
-    ...(endUser !== undefined && { endUser }),
-    ...(kind !== undefined && { kind }),
-    ...(face !== undefined && { face }),
     ...(outcome !== undefined && { OR: inStates(outcome) }),
-    ...(requestId !== undefined && { requestId }),
-    ...(conversation !== undefined && { conversation }),
-    ...(reason !== undefined && { reason }),
-    ...(paused !== undefined && { paused }),
     ...(firstChunkMsMin !== undefined && { firstChunkMs: { gte: firstChunkMsMin } }),
     ...(durationMsMin !== undefined && { durationMs: { gte: durationMsMin } }),
     ...(totalTokensMin !== undefined && { totalTokens: { gte: totalTokensMin } }),
@@ -159,6 +161,11 @@ function filterOf(scope: Scope, query: CallsQuery): Prisma.CallWhereInput {
       id: idsBetween(from, to),
     }),
   }
+}
+
+/** An empty text selects the calls of which nothing is known. */
+function emptyAsNull(text: string | undefined): string | null | undefined {
+  return text === '' ? null : text
 }
 
 function inStates(states: readonly CallState[]): Prisma.CallWhereInput[] {

@@ -102,7 +102,7 @@ export function refusePart({ kind, name }: UploadPart): never {
   if (name === 'file') refuseField(['file'], 'expected a file, with a filename, and not a text.')
   if (name === 'created_by')
     refuseField(['createdBy'], 'expected a text, without a filename, and not a file.')
-  if (name === 'user') refuseField(['endUser'], 'expected a text, without a filename, and not a file.')
+  if (name === 'end_user') refuseField(['endUser'], 'expected a text, without a filename, and not a file.')
   const shown = JSON.stringify(name.slice(0, NAME_CHARACTERS_SHOWN))
-  refuseField([], `expected the parts file, created_by and user; got a ${kind} with the name ${shown}.`)
+  refuseField([], `expected the parts file, created_by and end_user; got a ${kind} with the name ${shown}.`)
 }

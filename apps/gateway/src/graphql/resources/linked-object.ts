@@ -35,6 +35,10 @@ const LINKS: Partial<Record<Kind, Link>> = {
       isVisible: (user, context) => context.services.users.isVisibleTo(callerOf(context), user),
     },
   },
+  call: {
+    type: 'Call',
+    load: (id, context, info) => context.loaders.call(id, relatedQuery(context, info)),
+  },
   agent: { type: 'Agent', load: (id, { loaders }) => loaders.agent(id) },
 }
 

@@ -17,13 +17,7 @@ import { resourceType } from './resource-type.ts'
 export function filterInput(name: string, description: string, conditions: Conditions, range?: RangeTexts) {
   return builder.inputType(name, {
     description: `${description} All conditions must hold.`,
-    fields: (t) => ({
-      ...(range !== undefined && {
-        from: t.field({ type: 'DateTime', description: range.fromTime }),
-        to: t.field({ type: 'DateTime', description: range.toTime }),
-      }),
-      ...conditionInputs(t, conditions),
-    }),
+    fields: (t) => conditionInputs(t, conditions, range),
   })
 }
 
@@ -38,13 +32,17 @@ export function conditionsIn(conditions: Conditions, filter: object | null | und
   return { from, to, ...Object.fromEntries(each) }
 }
 
-/** The conditions as fields of an input, or as arguments. */
-export function conditionInputs(t: InputBuilder, conditions: Conditions) {
+/** The conditions of a list and its range as fields of an input, or as arguments. */
+export function conditionInputs(t: InputBuilder, conditions: Conditions, range?: RangeTexts) {
   const each = Object.entries(conditions).map(([name, condition]) => [
     inputName(name, condition),
     t.field({ type: typeOf(condition), description: condition.description }),
   ])
-  return Object.fromEntries(each) as Record<string, ReturnType<typeof t.field>>
+  const ofRange = range !== undefined && {
+    from: t.field({ type: 'DateTime', description: range.fromTime }),
+    to: t.field({ type: 'DateTime', description: range.toTime }),
+  }
+  return { ...ofRange, ...Object.fromEntries(each) } as Record<string, ReturnType<typeof t.field>>
 }
 
 function inputName(name: string, { kind }: Condition): string {
@@ -52,11 +50,15 @@ function inputName(name: string, { kind }: Condition): string {
 }
 
 function typeOf({ kind, vocabulary }: Condition) {
-  if (vocabulary !== undefined) return vocabularyEnum(vocabulary)
+  if (vocabulary !== undefined) {
+    const word = vocabularyEnum(vocabulary)
+    const several: [typeof word] = [word]
+    return kind === 'any of' ? several : word
+  }
   return SCALARS[kind as keyof typeof SCALARS] ?? 'String'
 }
 
-const SCALARS = { id: 'ID', time: 'DateTime', integer: 'Int' } as const
+const SCALARS = { id: 'ID', user: 'ID', time: 'DateTime', integer: 'Int', flag: 'Boolean' } as const
 
 type InputBuilder = PothosSchemaTypes.InputFieldBuilder<Types, 'Arg' | 'InputObject'>
 

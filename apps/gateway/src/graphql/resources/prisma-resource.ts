@@ -25,7 +25,7 @@ export function prismaResource<Name extends keyof Models>(
     interfaces: [Node],
     select: { id: true },
     findUnique: ({ id }) => ({ id }),
-    fields: (t) => resourceFields(t as unknown as FieldBuilder<object>, fields, model),
+    fields: (t) => resourceFields(t as unknown as FieldBuilder<object>, { name: model, fields }, model),
   })
   return type as unknown as PrismaObjectRef<Types, Models[Name], Id>
 }

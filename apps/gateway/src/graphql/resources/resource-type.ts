@@ -4,7 +4,7 @@ import { fieldValue, stateOf } from '#resources/define-resource.ts'
 import { columnsOf, type Field, type Fields, type Resource, type View } from '#resources/resource.ts'
 import { builder } from '../builder.ts'
 import type { GraphqlContext } from '../context.ts'
-import { knownOrOther, vocabularyEnum } from '../enum-of.ts'
+import { storedWord, vocabularyEnum } from '../enum-of.ts'
 import type { FieldBuilder, FieldRefs, FieldSource, Types } from './field-source.ts'
 import { linkedObject } from './linked-object.ts'
 import { Node } from './node.ts'
@@ -30,7 +30,7 @@ export function resourceType<Row extends object>(
     description,
     // A row with an id is a node, which the compiler cannot see of any row.
     interfaces: isNode ? [Node as unknown as InterfaceRef<Types, Row>] : [],
-    fields: (t) => ({ ...more?.(t), ...resourceFields(t, fields) }),
+    fields: (t) => ({ ...more?.(t), ...resourceFields(t, { name, fields }) }),
   })
   types.set(name, type)
   return type
@@ -42,13 +42,13 @@ const types = new Map<string, unknown>()
 /** The fields of a type, and beside each id the object to which it leads. */
 export function resourceFields<Row extends object>(
   t: FieldBuilder<Row>,
-  fields: Fields,
+  { name: typeName, fields }: { readonly name: string; readonly fields: Fields },
   model?: string,
 ): FieldRefs {
   const each = Object.entries(fields).map(([name, field]) => {
     const columns = columnsOf([name, field])
     const select = Object.fromEntries(columns.map((column) => [column, true] as const))
-    return fieldsOf(t, name, field, {
+    return fieldsOf(t, field.kind === 'localId' ? localIdName(typeName) : name, field, {
       model,
       columns,
       reading: model === undefined ? {} : { select },
@@ -74,7 +74,10 @@ function fieldsOf<Row extends object>(
       source.read<Value>(row, context)
   switch (field.kind) {
     case 'text':
+    case 'localId':
       return { [name]: t.string({ ...options, resolve: read<string>() }) }
+    case 'number':
+      return { [name]: t.float({ ...options, resolve: read<number>() }) }
     case 'integer':
       return { [name]: t.int({ ...options, resolve: read<number>() }) }
     case 'large':
@@ -130,13 +133,18 @@ function fieldsOf<Row extends object>(
   }
 }
 
+/** `deploymentId` of an `AgentDeployment`. */
+function localIdName(typeName: string): string {
+  return `${typeName.replace(/^.*(?=[A-Z])/, '').toLowerCase()}Id`
+}
+
 function wordsOf({ vocabulary }: Field) {
   if (vocabulary === undefined) throw new Error('a field of words has no vocabulary')
   return vocabularyEnum(vocabulary)
 }
 
 function knownWord({ vocabulary }: Field, word: string | null): string | null {
-  return word === null || !vocabulary?.isOpen ? word : knownOrOther(vocabulary.words, word)
+  return vocabulary?.isOpen ? storedWord(vocabulary, word) : word
 }
 
 function nestedType({ of }: Field): ObjectRef<Types, object> {

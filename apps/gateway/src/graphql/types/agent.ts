@@ -1,66 +1,14 @@
-import type { AgentFeatures, ConversationFeatures } from '#core/agents/adapter.ts'
 import type { AgentStanding } from '#core/agents/deployments/describe-deployments.ts'
-import { AGENT_STATUSES } from '#core/agents/deployments/probes.ts'
-import type { AgentInfo } from '#core/agents/directory.ts'
-import { omitUndefined } from '#core/base/values/omit-undefined.ts'
-import { AGENT_DESCRIPTIONS } from '#http/descriptions/agent-descriptions.ts'
+import type { AgentInfo, AgentRecord } from '#core/agents/directory.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
+import { AGENT, AGENT_INFO } from '#resources/agent.ts'
+import { AGENT_STATUS } from '#resources/deployment-words.ts'
 import { builder } from '../builder.ts'
 import { callerOf, type GraphqlContext, optionalCallerOf } from '../context.ts'
-import { enumOf } from '../enum-of.ts'
-import { Node } from '../resources/node.ts'
+import { vocabularyEnum } from '../enum-of.ts'
+import { resourceType } from '../resources/resource-type.ts'
 import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
 import type { ChatFields } from '../streams/chat-request.ts'
-
-export const AgentStatusType = enumOf('AgentStatus', AGENT_STATUSES, {
-  description: 'Whether calls can be served, as probes and calls of the last seconds showed.',
-  values: {
-    available: 'They can.',
-    degraded:
-      'A part of what serves the agent cannot, or a platform is busy or refuses the credentials of the gateway.',
-    unavailable: 'They cannot: no process of the gateway has a way to the agent.',
-  },
-})
-
-const Conversations = builder.objectRef<ConversationFeatures>('ConversationFeatures').implement({
-  description: AGENT_DESCRIPTIONS.conversations,
-  fields: (t) => ({
-    history: t.exposeBoolean('history', { description: AGENT_DESCRIPTIONS.history }),
-    rename: t.exposeBoolean('rename', { description: AGENT_DESCRIPTIONS.rename }),
-    delete: t.exposeBoolean('delete', { description: AGENT_DESCRIPTIONS.delete }),
-    feedback: t.exposeBoolean('feedback', { description: AGENT_DESCRIPTIONS.feedback }),
-  }),
-})
-
-const Features = builder.objectRef<AgentFeatures>('AgentFeatures').implement({
-  description: 'What an agent supports.',
-  fields: (t) => ({
-    stream: t.exposeBoolean('stream', { description: AGENT_DESCRIPTIONS.stream }),
-    detail: t.exposeBoolean('detail', {
-      description: AGENT_DESCRIPTIONS.detail,
-    }),
-    files: t.exposeBoolean('files', { description: AGENT_DESCRIPTIONS.files }),
-    conversation: t.exposeBoolean('conversation', { description: AGENT_DESCRIPTIONS.conversation }),
-    usage: t.exposeBoolean('usage', { description: AGENT_DESCRIPTIONS.usage }),
-    stop: t.exposeBoolean('stop', {
-      description: AGENT_DESCRIPTIONS.stop,
-    }),
-    conversations: t.expose('conversations', {
-      type: Conversations,
-      description: AGENT_DESCRIPTIONS.conversations,
-    }),
-  }),
-})
-
-const App = builder.objectRef<AgentInfo['apps'][number]>('AgentApp').implement({
-  description: 'An app of an agent.',
-  fields: (t) => ({
-    appId: t.exposeString('id', {
-      description: 'The value of `appId` in a chat: an id among the apps of the agent.',
-    }),
-    name: t.exposeString('name', { description: AGENT_DESCRIPTIONS.name }),
-  }),
-})
 
 /** The names in `ChatInput` of what agents may require. */
 const INPUT_FIELDS = {
@@ -68,55 +16,44 @@ const INPUT_FIELDS = {
   conversation_id: 'conversationId',
 } as const satisfies Record<AgentInfo['requires'][number], keyof ChatFields>
 
-export const Agent = builder.objectRef<AgentInfo & Partial<AgentStanding>>('Agent').implement({
-  description: AGENT_DESCRIPTIONS.resource,
-  interfaces: [Node],
-  fields: (t) => ({
-    name: t.exposeString('name', { description: AGENT_DESCRIPTIONS.name }),
-    platform: t.exposeString('platform', {
-      description: AGENT_DESCRIPTIONS.platform,
-    }),
-    description: t.exposeString('description', {
-      description: AGENT_DESCRIPTIONS.description,
-    }),
+export const Agent = resourceType<AgentInfo & Partial<AgentStanding>>(
+  AGENT_INFO,
+  (t) => ({
     status: t.field({
-      type: AgentStatusType,
-      description: 'Whether the agent can serve calls.',
+      type: vocabularyEnum(AGENT_STATUS),
+      description: AGENT.fields.status.description,
       resolve: async (agent, _args, context) => (await standingOf(agent, context)).status,
     }),
     statusSince: t.field({
       type: 'DateTime',
       nullable: true,
-      description: AGENT_DESCRIPTIONS.statusSince,
-      async resolve(agent, _args, context) {
-        const { since } = await standingOf(agent, context)
-        return since === undefined ? null : new Date(since)
-      },
+      description: AGENT.fields.statusSince.description,
+      resolve: async (agent, _args, context) => (await standingOf(agent, context)).statusSince,
     }),
     statusReason: t.string({
       nullable: true,
-      description: AGENT_DESCRIPTIONS.statusReason,
-      resolve: async (agent, _args, context) => (await standingOf(agent, context)).reason ?? null,
+      description: AGENT.fields.statusReason.description,
+      resolve: async (agent, _args, context) => (await standingOf(agent, context)).statusReason,
     }),
     requires: t.stringList({
       description: 'The fields of `ChatInput` that must not be empty for this agent, such as `appId`.',
       resolve: ({ requires }) => requires.map((field) => INPUT_FIELDS[field]),
     }),
-    features: t.expose('features', { type: Features, description: AGENT_DESCRIPTIONS.features }),
-    apps: t.expose('apps', { type: [App], description: AGENT_DESCRIPTIONS.apps }),
-    sandbox: t.exposeBoolean('sandbox', {
-      description: AGENT_DESCRIPTIONS.sandbox,
-    }),
   }),
-})
+  { isNode: true },
+)
 
 /** Of the agents of the list it is known already. */
 async function standingOf(
-  { id, status, since, reason }: AgentInfo & Partial<AgentStanding>,
+  agent: AgentInfo & Partial<AgentStanding>,
   context: GraphqlContext,
 ): Promise<AgentStanding> {
-  if (status !== undefined) return omitUndefined({ status, since, reason })
-  return context.services.agents.statusOf(callerOf(context), id)
+  if (isListed(agent)) return agent
+  return context.services.agents.statusOf(callerOf(context), agent.id)
+}
+
+function isListed(agent: AgentInfo & Partial<AgentStanding>): agent is AgentRecord {
+  return agent.status !== undefined
 }
 
 builder.queryField('agents', (t) =>

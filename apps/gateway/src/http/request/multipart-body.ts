@@ -100,7 +100,7 @@ function toPart(part: Multipart): UploadPart {
 
 const JSON_PART = {
   field: [],
-  detail: 'expected created_by and user as plain text; got a part of the type application/json.',
+  detail: 'expected created_by and end_user as plain text; got a part of the type application/json.',
 }
 
 function brokenForm(cause: unknown): Problem {
@@ -109,12 +109,15 @@ function brokenForm(cause: unknown): Problem {
     case 'FST_INVALID_JSON_FIELD_ERROR':
       return new Problem('invalid_request', { ...JSON_PART, cause })
     case 'FST_PROTO_VIOLATION':
-      return invalidForm('expected the parts file, created_by and user; got one with a reserved name.', cause)
+      return invalidForm(
+        'expected the parts file, created_by and end_user; got one with a reserved name.',
+        cause,
+      )
     case 'FST_PARTS_LIMIT':
     case 'FST_FIELDS_LIMIT':
     case 'FST_FILES_LIMIT':
       return invalidForm(
-        `expected the parts file, created_by and user; got more than ${PARTS_MAX} parts.`,
+        `expected the parts file, created_by and end_user; got more than ${PARTS_MAX} parts.`,
         cause,
       )
     default:

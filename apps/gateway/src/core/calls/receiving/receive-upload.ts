@@ -87,7 +87,7 @@ export class ReceivedUpload implements RunningCall {
         if (done === true) break
         if (part.kind === 'field' && part.name === 'created_by' && createdBy === undefined) {
           createdBy = requireCreatedBy(part.value)
-        } else if (part.kind === 'field' && part.name === 'user' && endUser === undefined) {
+        } else if (part.kind === 'field' && part.name === 'end_user' && endUser === undefined) {
           endUser = requireUploadUser(part.value)
         } else if (part.kind === 'file' && part.name === 'file' && stored === undefined) {
           stored = await this.#store(part)
@@ -206,7 +206,7 @@ function toProblem(error: unknown): Problem {
 /** The texts of the form, by core's names. */
 const FIELDS: ReadonlyMap<string, string> = new Map([
   ['created_by', 'createdBy'],
-  ['user', 'endUser'],
+  ['end_user', 'endUser'],
 ])
 
 function refuseRepetition({ kind, name }: UploadPart): void {
