@@ -1,7 +1,6 @@
 import { text } from 'node:stream/consumers'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { type Config, loadConfig } from '#config/load.ts'
-import { DIRECTIONS } from '#core/lists/list-order.ts'
 import type { CommandArguments, Command as CommandName, CommandResult } from '#process/commands.ts'
 
 /** Reads the configuration. Called by the commands that need it, so that `--help` works without a valid one. */
@@ -24,24 +23,6 @@ export function withJson(command: Command): Command {
   return command.option('--json', "print REST's records instead of a table")
 }
 
-/** Adds `--json` and the options that select and order the records of a list. */
-export function withList(
-  command: Command,
-  states: readonly string[],
-  fields: Readonly<Record<string, unknown>>,
-): Command {
-  return withJson(command)
-    .addOption(new Option('--state <state>', 'only those in this state').choices(states))
-    .addOption(
-      new Option('--order-by <field>', 'what to order by; created_at by default').choices(
-        Object.keys(fields),
-      ),
-    )
-    .addOption(
-      new Option('--order <direction>', 'the direction; names ascend by default').choices(DIRECTIONS),
-    )
-}
-
 /** Adds the options of a range of times. */
 export function withRange(command: Command): Command {
   return command
@@ -57,13 +38,18 @@ export function withPage(command: Command): Command {
     .option('--cursor <cursor>', 'the cursor after which to continue, as the previous page has printed it')
 }
 
-export interface PageOptions extends JsonOption {
-  readonly limit?: number
-  readonly cursor?: string
+export interface JsonOption {
+  readonly json?: true | undefined
 }
 
-export interface JsonOption {
-  readonly json?: true
+/** How records are shown. */
+export interface RecordOptions extends JsonOption {
+  readonly columns?: readonly string[] | undefined
+}
+
+export interface PageOptions extends RecordOptions {
+  readonly limit?: number
+  readonly cursor?: string
 }
 
 export function wholeNumber(value: string): number {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { CommandResult } from '#process/commands.ts'
 import { type JsonOption, run, withJson } from './context.ts'
-import { columnsOf, printJson, printProperties, printTable } from './output.ts'
+import { printJson, printProperties, printRecords } from './output.ts'
 
 export function addEndUserCommands(program: Command): void {
   const endUsers = program.command('end-users').description('manage the end users that calls name')
@@ -29,9 +29,12 @@ function print({ agents, ...erased }: CommandResult<'end-users erase'>): void {
     'deleted uploads': erased.deleted_uploads,
     'remaining uploads': erased.remaining_uploads,
   })
-  printTable(
+  printRecords(
     agents,
-    columnsOf('agent', 'deleted', 'unsupported', 'remaining', 'reason'),
-    'There was no conversation.',
+    {},
+    {
+      columns: ['agent', 'deleted', 'unsupported', 'remaining', 'reason'],
+      none: 'There was no conversation.',
+    },
   )
 }

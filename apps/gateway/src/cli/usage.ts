@@ -1,21 +1,11 @@
 import type { Command } from 'commander'
-import type { CallsInput } from '#core/reports/calls-query.ts'
 import type { ReportInput } from '#core/reports/report-query.ts'
 import type { CommandResult } from '#process/commands.ts'
-import {
-  type JsonOption,
-  list,
-  type PageOptions,
-  run,
-  wholeNumber,
-  withJson,
-  withPage,
-  withRange,
-} from './context.ts'
-import { type Column, columnsOf, printJson, printPage, printTable } from './output.ts'
+import { type JsonOption, list, run, wholeNumber, withJson, withRange } from './context.ts'
+import { addPagedList } from './list-command.ts'
+import { type Column, printJson, printRecords, printTable } from './output.ts'
 
 type ReportOptions = JsonOption & ReportInput & { readonly owner?: string }
-type CallsOptions = PageOptions & CallsInput & { readonly owner?: string }
 
 export function addUsageCommands(program: Command): void {
   const usage = program.command('usage').description('report and inspect the counted usage')
@@ -42,7 +32,7 @@ export function addUsageCommands(program: Command): void {
       const drifts = await run('usage verify', {})
       if (json) printJson(drifts)
       else if (drifts.length === 0) console.log('Counters, rollups and ledger agree.')
-      else printTable(drifts, columnsOf('equation', 'subject', 'expected', 'found'), '')
+      else printRecords(drifts, {}, { columns: ['equation', 'subject', 'expected', 'found'], none: '' })
       if (drifts.length > 0) process.exitCode = 1
     })
 }
@@ -50,7 +40,19 @@ export function addUsageCommands(program: Command): void {
 export function addCallCommands(program: Command): void {
   const calls = program.command('calls').description('inspect the ledger, and stop calls')
 
-  withPage(withConditions(withJson(calls.command('list'))))
+  addPagedList(
+    withConditions(calls.command('list')),
+    'calls list',
+    { of: { fields: {} }, conditions: {} },
+    {
+      columns: [
+        ...(['id', 'admitted_at', 'kind', 'face', 'agent', 'app', 'deployment', 'model'] as const),
+        ['outcome', (call) => call.outcome ?? 'running'],
+        ...(['reason', 'paused', 'attempts', 'total_tokens', 'queued_ms', 'duration_ms'] as const),
+      ],
+      none: 'There is no such call.',
+    },
+  )
     .description('list calls, newest first')
     .option('--kind <kind>', 'chat or upload')
     .option('--face <face>', 'rest, openai, graphql or responses')
@@ -62,10 +64,6 @@ export function addCallCommands(program: Command): void {
     .option('--total-tokens-min <count>', 'calls with at least this many tokens', wholeNumber)
     .option('--request-id <id>', 'calls of the request with this id')
     .option('--conversation <id>', 'calls of the conversation that the client names by this id')
-    .action(async ({ json, ...input }: CallsOptions) => {
-      const { calls, nextCursor } = await run('calls list', input)
-      printPage({ items: calls, nextCursor }, { json, columns: CALL_COLUMNS, none: 'There is no such call.' })
-    })
 
   withJson(calls.command('stop'))
     .description('stop a running call at its platform, in whichever process it runs, within a second or so')
@@ -115,16 +113,3 @@ function reportColumns(headings: readonly string[]): readonly Column<ReportLine>
     ['p95 ms', (line) => line.duration_ms?.p95],
   ]
 }
-
-const CALL_COLUMNS: readonly Column<CommandResult<'calls list'>['calls'][number]>[] = [
-  ['id', (call) => call.id],
-  ['admitted', (call) => call.admitted_at],
-  ...columnsOf('kind', 'face', 'agent', 'app', 'deployment', 'model'),
-  ['outcome', (call) => call.outcome ?? 'running'],
-  ...columnsOf('reason'),
-  ['paused', (call) => (call.paused ? 'yes' : null)],
-  ...columnsOf('attempts'),
-  ['tokens', (call) => call.total_tokens],
-  ['queued ms', (call) => call.queued_ms],
-  ['ms', (call) => call.duration_ms],
-]

@@ -13,8 +13,8 @@ import { OperatorError } from '#core/errors/operator-error.ts'
 import type { OrderChoice } from '#core/lists/list-order.ts'
 import type { AuditInput } from '#core/reports/audit-log/audit-query.ts'
 import type { CallsInput } from '#core/reports/calls-query.ts'
+import type { RecordList } from '#core/reports/record-list.ts'
 import type { RefusalCountsInput } from '#core/reports/refusals/refusal-counts-query.ts'
-import type { RefusalsInput } from '#core/reports/refusals/refusals-query.ts'
 import type { ReportInput } from '#core/reports/report-query.ts'
 import {
   PAGE_ITEMS_MAX,
@@ -30,10 +30,12 @@ import { deploymentRecord } from '#records/deployment-record.ts'
 import { createdKeyRecord, keyRecord } from '#records/key-record.ts'
 import { callRecorder, instancesIn, reportRecord } from '#records/usage-record.ts'
 import { fullUserRecord } from '#records/user-record.ts'
-import { AUDIT_EVENT, storedAuditRecord } from '#resources/audit-event.ts'
+import { AUDIT_EVENTS, storedAuditRecord } from '#resources/audit-event.ts'
+import { type ListDefinition, type Selection, usernameOptions } from '#resources/define-list.ts'
 import { ERASED_END_USER } from '#resources/erased-end-user.ts'
 import { GATEWAY_PROCESS, RELOAD } from '#resources/gateway-process.ts'
-import { REFUSAL, REFUSAL_COUNT } from '#resources/refusal.ts'
+import { REFUSAL_COUNT, REFUSAL_COUNTS, REFUSALS } from '#resources/refusal.ts'
+import type { Fields } from '#resources/resource.ts'
 
 /** The commands of the command line, by their names. */
 type Commands = ReturnType<typeof commandsOf>
@@ -52,8 +54,8 @@ export type CommandResult<Name extends Command> = Awaited<ReturnType<Commands[Na
 /** Selects what belongs to the user of this name. */
 type OfOwner = { readonly owner?: string | undefined }
 
-/** Selects what the user of this name did. */
-type ByUser = { readonly username?: string | undefined }
+/** The conditions of a list as the command line has them: users by their names. */
+type Given<Input> = Input & OfOwner & { readonly user?: string | undefined }
 
 interface CommandDeps {
   readonly services: Pick<
@@ -134,6 +136,27 @@ function commandsOf(
     ownerId: await idOf(owner),
   })
 
+  const selected = async <Input extends object>(list: Selection, given: Given<Input>): Promise<Input> => {
+    const ids = [...usernameOptions(list)].map(async ([condition, option]) => [
+      condition,
+      await idOf(given[option as 'owner' | 'user']),
+    ])
+    return { ...given, ...Object.fromEntries(await Promise.all(ids)) }
+  }
+  /** Reads pages of a list, in the records of its definition. */
+  const pagesOf =
+    <Row extends { readonly cursor: string }, Of extends Fields, Input extends object>(
+      list: ListDefinition<Row, Of>,
+      rows: RecordList<Input, Row>,
+    ) =>
+    async ({ limit, cursor, ...given }: PageRequest & Given<Input>) => {
+      const input = await selected<Input>(list, given as Given<Input>)
+      const { items, nextCursor } = await readOrderedPage({ limit, cursor }, (query) =>
+        rows.list(operator(), input, query),
+      )
+      return { items: items.map(list.of.record), nextCursor }
+    }
+
   return {
     agents: () =>
       Promise.all(
@@ -186,7 +209,7 @@ function commandsOf(
       const filter = await withOwner(input)
       const page = await readPage({ limit, cursor }, (query) => calls.list(operator(), filter, query))
       const instances = await calls.findInstances(operator(), instancesIn(page.items))
-      return { calls: page.items.map(callRecorder(instances)), nextCursor: page.nextCursor }
+      return { items: page.items.map(callRecorder(instances)), nextCursor: page.nextCursor }
     },
     async 'calls stop'({ id }: { id: string }) {
       const { callId, outcome } = await callStops.stop(operator(), { kind: 'call', callId: id.toLowerCase() })
@@ -195,29 +218,19 @@ function commandsOf(
     async 'end-users erase'(input: { endUser: string; owner: string }) {
       return ERASED_END_USER.record(await endUsers.erase(operator(), await withOwner(input)))
     },
-    async 'refusals list'({ limit, cursor, ...input }: OfOwner & PageRequest & RefusalsInput) {
-      const filter = await withOwner(input)
-      const page = await readOrderedPage({ limit, cursor }, (query) =>
-        refusals.list(operator(), filter, query),
-      )
-      return { refusals: page.items.map(REFUSAL.record), nextCursor: page.nextCursor }
+    'refusals list': pagesOf(REFUSALS, refusals),
+    async 'refusals counts'(given: Given<RefusalCountsInput>) {
+      const input = await selected<RefusalCountsInput>(REFUSAL_COUNTS, given)
+      return (await refusals.counts(operator(), input)).map(REFUSAL_COUNT.record)
     },
-    async 'refusals counts'(input: OfOwner & RefusalCountsInput) {
-      const counts = await refusals.counts(operator(), await withOwner(input))
-      return counts.map(REFUSAL_COUNT.record)
-    },
-    async 'audit list'({ username, limit, cursor, ...input }: ByUser & PageRequest & AuditInput) {
-      const filter = { ...input, userId: await idOf(username) }
-      const page = await readOrderedPage({ limit, cursor }, (query) => audit.list(operator(), filter, query))
-      return { events: page.items.map(AUDIT_EVENT.record), nextCursor: page.nextCursor }
-    },
+    'audit list': pagesOf(AUDIT_EVENTS, audit),
     /**
      * A batch of the events, newest first, with the texts that were hashed; none after the last one. `before` is the number of
      * the last one of the previous batch.
      */
-    async 'audit export'({ username, before, ...input }: ByUser & { before?: number } & AuditInput) {
-      const events = await auditTasks.events({ ...input, userId: await idOf(username) }, before)
-      if (before === undefined) await audit.exported(operator(), 'audit', { ...input, username })
+    async 'audit export'({ before, ...given }: Given<AuditInput> & { before?: number }) {
+      const events = await auditTasks.events(await selected<AuditInput>(AUDIT_EVENTS, given), before)
+      if (before === undefined) await audit.exported(operator(), 'audit', given)
       return events.map(storedAuditRecord)
     },
     processes: async ({ state }: { state?: string | undefined }) =>

@@ -65,6 +65,17 @@ export interface ListDefinition<Row = never, Of extends Fields = Fields> {
   readonly range?: RangeTexts
 }
 
+/** What selects the items of a list. */
+export type Selection = Pick<ListDefinition, 'conditions' | 'range'> & {
+  readonly of: Pick<Resource<never>, 'fields'>
+}
+
+/** The conditions by the id of a user, with the words for them on the command line, which takes the name of the user. */
+export function usernameOptions({ of: { fields }, conditions }: Selection): ReadonlyMap<string, string> {
+  const names = Object.keys(conditions).filter((name) => fields[name]?.kind === 'user')
+  return new Map(names.map((name) => [name, name.replace(/Id$/, '')]))
+}
+
 /** The conditions as parameters of a query. */
 export function conditionParameters(conditions: Conditions): TProperties {
   const each = Object.entries(conditions).map(([name, condition]) => [snake(name), parameter(condition)])
