@@ -1,5 +1,4 @@
 import Type, { type TProperties, type TSchema } from 'typebox'
-import type { ExportedList } from '#core/reports/audit-log/audit-log.ts'
 import { oneOf } from '#http/response/schemas.ts'
 import { type Fields, type Resource, snake } from './resource.ts'
 import type { Vocabulary } from './vocabulary.ts'
@@ -56,7 +55,7 @@ export function rangeOf(what: string): RangeTexts {
 export interface ListDefinition<Row = never, Of extends Fields = Fields> {
   readonly of: Resource<Row, Of>
   /** The last part of the path; also the tag, the name of the CSV, and the list in the audit log. */
-  readonly path: ExportedList
+  readonly path: string
   readonly operationId: string
   readonly summary: string
   readonly description: string
