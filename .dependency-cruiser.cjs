@@ -161,7 +161,7 @@ module.exports = {
     ),
     rule(
       'command-line-parses-and-prints',
-      'The command line parses and prints: what a command does is in process/, where a running gateway finds it as well.',
+      'The command line parses what the definitions of resources say and prints: what a command does is in process/, where a running gateway finds it as well.',
       { path: `${SRC}/cli/` },
       { path: allExcept('cli', 'config', 'core', 'process', 'resources') },
     ),

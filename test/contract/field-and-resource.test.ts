@@ -17,33 +17,39 @@ const run = promisify(execFile)
 /** How a field of each kind is made, the type and the value that core has of it, and what a record has if that is another. */
 const KINDS: Readonly<Record<Kind, readonly [make: string, type: string, value: string, record?: string]>> = {
   id: ["id('It.')", 'string', "'1'"],
+  localId: ["localId('It.')", 'string', "'eu'"],
   text: ["text('It.')", 'string', "'word'"],
   texts: ["texts('It.')", 'string[]', "['word']"],
   words: ["words(CALL_FACE, 'It.')", 'string', "'rest'"],
+  'word list': ["wordList(CALL_FACE, 'It.')", 'string[]', "['rest']"],
   integer: ["integer('It.')", 'number', '1'],
+  number: ["number('It.')", 'number', '0.5'],
   large: ["large('It.', 0)", 'number', '1'],
   flag: ["flag('It.')", 'boolean', 'true'],
   time: ["time('It.')", 'Date', 'new Date(0)', "'1970-01-01T00:00:00.000Z'"],
   json: ["json('It.')", 'string', `'{"a":1}'`, '{ a: 1 }'],
   key: ["key('It.', 'The key.')", 'string', "'1'"],
   user: ["user('It.', 'The user.')", 'string', "'1'"],
+  call: ["call('It.', 'The call.')", 'string', "'1'"],
   agent: ["agent('It.', 'The agent.')", 'string', "'dify'"],
   name: ["name('It.')", 'string', "'eu'"],
   object: ["object(PART, 'It.')", '{ n: number }', '{ n: 1 }'],
   objects: ["objects(PART, 'It.')", '{ n: number }[]', '[{ n: 1 }]'],
 }
-/** The fields by core's names, of which that of an id ends so. */
-const FIELDS = Object.entries(KINDS).map(([kind, [make, type, value, record = value]]) => ({
-  name: `${kind}Added${['key', 'user'].includes(kind) ? 'Id' : ''}`,
-  column: `${kind}_added${['key', 'user'].includes(kind) ? '_id' : ''}`,
-  inGraphql: {
-    key: ['keyAddedId', 'keyAdded'],
-    user: ['userAddedId', 'userAdded'],
-    agent: ['agentAddedId', 'agentAdded'],
-    name: ['nameAddedId'],
-  }[kind] ?? [`${kind}Added`],
-  ...{ make, type, value, record },
-}))
+/** What GraphQL has of a field in place of its name. */
+const IN_GRAPHQL: Partial<Record<Kind, readonly string[]>> = {
+  localId: ['refusalId'],
+  agent: ['agentAdded', 'agentAddedId'],
+  name: ['nameAddedId'],
+  key: ['keyAdded', 'keyAddedId'],
+  user: ['userAdded', 'userAddedId'],
+  call: ['callAdded', 'callAddedId'],
+}
+const FIELDS = Object.entries(KINDS).map(([kind, [make, type, value, record = value]]) => {
+  const name = `${kind.replace(' l', 'L')}Added${['key', 'user', 'call'].includes(kind) ? 'Id' : ''}`
+  const column = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  return { name, column, inGraphql: IN_GRAPHQL[kind as Kind] ?? [name], make, type, value, record }
+})
 const lines = (line: (field: (typeof FIELDS)[number]) => string) => FIELDS.map(line).join('\n')
 
 let copy: string
@@ -92,7 +98,7 @@ async function replace(path: string, old: string, text: string): Promise<void> {
 async function addKinds(): Promise<void> {
   const core = 'apps/gateway/src/core/reports/refusals/refusals.ts'
   const definition = 'apps/gateway/src/resources/refusal.ts'
-  const part = `const PART = defineResource<{ n: number }>()('Part', 'A part.', { n: integer('It.') })\n`
+  const part = `const PART = defineResource<{ n: number }>()('Part', 'A part.', { n: kind.integer('It.') })\n`
   await replace(
     core,
     'extends RefusalRow {\n',
@@ -107,7 +113,7 @@ async function addKinds(): Promise<void> {
   await replace(
     definition,
     '    status: integer(',
-    `${lines(({ name, make }) => `${name}: ${make},`)}    status: integer(`,
+    `${lines(({ name, make }) => `${name}: kind.${make},`)}    status: integer(`,
   )
   await replace(
     definition,
@@ -116,8 +122,8 @@ async function addKinds(): Promise<void> {
   )
   await replace(
     definition,
-    /^import \{ .* \} from '\.\/fields\.ts'$/m.exec(await textOf(definition))?.[0] ?? '',
-    "import { agent, flag, id, integer, json, key, large, name, nullable, object, objects, text, texts, time, user, words } from './fields.ts'",
+    'import { defineResource }',
+    "import * as kind from './fields.ts'\nimport { defineResource }",
   )
 }
 

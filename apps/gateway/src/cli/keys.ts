@@ -1,8 +1,8 @@
-import { type Command, Option } from 'commander'
-import { KEY_ORDERS, KEY_STATES } from '#core/accounts/keys/key-filter.ts'
+import type { Command } from 'commander'
 import type { CommandArguments, CommandResult } from '#process/commands.ts'
+import { API_KEYS } from '#resources/api-key.ts'
 import { type JsonOption, list, type RecordOptions, run, wholeNumber, withJson } from './context.ts'
-import { withOrder, withRecords } from './list-command.ts'
+import { withConditions, withOrder, withRecords } from './list-command.ts'
 import { type Cell, printJson, printProperties, printRecords, type Shown } from './output.ts'
 
 interface CreateOptions extends JsonOption {
@@ -41,14 +41,8 @@ export function addKeyCommands(program: Command): void {
       show(await run('keys create', { ...key, allowedAgents: agents, limits }), json)
     })
 
-  withOrder(withRecords(keys.command('list')), KEY_ORDERS)
+  withConditions(withOrder(withRecords(keys.command('list')), API_KEYS), API_KEYS)
     .description('list the API keys, with their owner, state and counts')
-    .addOption(new Option('--state <state>', 'only those in this state').choices(KEY_STATES))
-    .option(
-      '--search <text>',
-      'only keys with this in their name, prefix or id, or the username of their owner',
-    )
-    .option('--expires-before <time>', 'only active keys that expire before this time: ISO 8601 with a zone')
     .action(async ({ json, columns, ...chosen }: RecordOptions & CommandArguments<'keys list'>) => {
       const { keys: records, owners } = await run('keys list', chosen)
       printRecords(

@@ -1,9 +1,14 @@
 import { type Command, Option } from 'commander'
-import { DIRECTIONS, type OrderFields } from '#core/lists/list-order.ts'
+import { DIRECTIONS } from '#core/lists/list-order.ts'
 import type { CommandArguments, Command as CommandName, CommandResult } from '#process/commands.ts'
 import { inKebabCase } from '#process/refusal-line.ts'
-import { type Condition, type Selection, usernameOptions } from '#resources/define-list.ts'
-import { list, type PageOptions, run, withJson, withPage, withRange } from './context.ts'
+import {
+  type Condition,
+  type OrderedListDefinition,
+  type Selection,
+  usernameOptions,
+} from '#resources/define-list.ts'
+import { list, type PageOptions, run, wholeNumber, withJson, withPage, withRange } from './context.ts'
 import { printJson, printRecords, type Shown } from './output.ts'
 
 /** The lists that are read page by page. */
@@ -34,17 +39,16 @@ export function withRecords(command: Command): Command {
   return withJson(command).option('--columns <list>', 'fields to show, separated by commas, or all', list)
 }
 
-/** Adds the options of a list that has several orders. */
-export function withOrder(command: Command, fields: OrderFields<string>): Command {
+/** Adds the options of a list whose order is chosen. */
+export function withOrder(command: Command, { orders }: Pick<OrderedListDefinition, 'orders'>): Command {
+  const [first] = orders.vocabulary.words
   return command
     .addOption(
-      new Option('--order-by <field>', 'what to order by; created_at by default').choices(
-        Object.keys(fields),
+      new Option('--order-by <field>', `what to order by; ${first} by default`).choices(
+        orders.vocabulary.words,
       ),
     )
-    .addOption(
-      new Option('--order <direction>', 'the direction; names ascend by default').choices(DIRECTIONS),
-    )
+    .addOption(new Option('--order <direction>', phraseOf(orders.texts.order)).choices(DIRECTIONS))
 }
 
 /** Adds an option for each condition of a list, and those of its range of times. */
@@ -52,17 +56,34 @@ export function withConditions(command: Command, definition: Selection): Command
   const usernames = usernameOptions(definition)
   if (definition.range !== undefined) withRange(command)
   for (const [name, condition] of Object.entries(definition.conditions)) {
-    command.addOption(optionOf(name, condition, usernames.get(name)))
+    for (const option of optionsOf(inKebabCase(usernames.get(name) ?? name), condition))
+      command.addOption(option)
   }
   return command
 }
 
-function optionOf(name: string, { kind, description, vocabulary }: Condition, username?: string): Option {
-  const phrase = description.charAt(0).toLowerCase() + description.slice(1).replace(/\.$/, '')
-  if (username !== undefined)
-    return new Option(`--${inKebabCase(username)} <username>`, phrase.replace('with this id', 'of this name'))
-  const option = new Option(`--${inKebabCase(name)} <${VALUES[kind]}>`, phrase)
-  return vocabulary === undefined ? option : option.choices(vocabulary.words)
+function optionsOf(name: string, { kind, description, vocabulary }: Condition): Option[] {
+  const phrase = phraseOf(description)
+  const words = vocabulary?.words ?? []
+  switch (kind) {
+    case 'flag':
+      return [new Option(`--${name}`, phrase), new Option(`--no-${name}`, 'only the others')]
+    case 'user':
+      return [new Option(`--${name} <username>`, phrase.replace('with this id', 'of this name'))]
+    case 'integer':
+      return [new Option(`--${name} <number>`, phrase).argParser(wholeNumber)]
+    case 'any of':
+      return [
+        new Option(`--${name} <list>`, `${phrase}, separated by commas: ${words.join(', ')}`).argParser(list),
+      ]
+    case 'words':
+      return [new Option(`--${name} <word>`, phrase).choices(words)]
+    default:
+      return [new Option(`--${name} <${kind === 'name' ? 'id' : kind}>`, phrase)]
+  }
 }
 
-const VALUES = { id: 'id', name: 'id', text: 'text', words: 'word' } as const
+/** A description as help has it. */
+function phraseOf(description: string): string {
+  return description.charAt(0).toLowerCase() + description.slice(1).replace(/\.$/, '')
+}

@@ -1,14 +1,13 @@
 import type { Command } from 'commander'
 import type { CommandArguments, CommandResult } from '#process/commands.ts'
 import { byWord } from '#resources/define-list.ts'
-import { GATEWAY_PROCESS, IN_STATE, PROCESS_FILTER } from '#resources/gateway-process.ts'
+import { IN_STATE, PROCESS_FILTER } from '#resources/gateway-process.ts'
 import { type JsonOption, type RecordOptions, run, withJson } from './context.ts'
 import { withConditions, withRecords } from './list-command.ts'
 import { printJson, printRecords, type Shown } from './output.ts'
 
 export function addProcessesCommands(program: Command): void {
   withConditions(withRecords(program.command('processes')), {
-    of: GATEWAY_PROCESS,
     conditions: { state: byWord(PROCESS_FILTER, IN_STATE) },
   })
     .description('list the processes of the gateway that share the database, first those that live')

@@ -1,8 +1,10 @@
 import type { Command } from 'commander'
 import type { ReportInput } from '#core/reports/report-query.ts'
 import type { CommandResult } from '#process/commands.ts'
-import { type JsonOption, list, run, wholeNumber, withJson, withRange } from './context.ts'
-import { addPagedList } from './list-command.ts'
+import { CALLS } from '#resources/call.ts'
+import { USAGE, USAGE_GROUP } from '#resources/usage.ts'
+import { type JsonOption, list, run, withJson } from './context.ts'
+import { addPagedList, withConditions } from './list-command.ts'
 import { type Column, printJson, printRecords, printTable } from './output.ts'
 
 type ReportOptions = JsonOption & ReportInput & { readonly owner?: string }
@@ -10,12 +12,12 @@ type ReportOptions = JsonOption & ReportInput & { readonly owner?: string }
 export function addUsageCommands(program: Command): void {
   const usage = program.command('usage').description('report and inspect the counted usage')
 
-  withConditions(withJson(usage.command('report')))
+  withConditions(withJson(usage.command('report')), USAGE)
     .description('report usage: a line for each hour, day or month, or with --group-by for each group')
     .option('--granularity <length>', 'hour, day or month; day by default')
     .option(
       '--group-by <list>',
-      'key, agent, app, model, user, end_user and outcome, separated by commas, or conversation with --agent',
+      `${USAGE_GROUP.words.join(', ')}, separated by commas; conversation alone and with --agent`,
       list,
     )
     .action(async ({ json, ...input }: ReportOptions) => {
@@ -40,30 +42,14 @@ export function addUsageCommands(program: Command): void {
 export function addCallCommands(program: Command): void {
   const calls = program.command('calls').description('inspect the ledger, and stop calls')
 
-  addPagedList(
-    withConditions(calls.command('list')),
-    'calls list',
-    { of: { fields: {} }, conditions: {} },
-    {
-      columns: [
-        ...(['id', 'admitted_at', 'kind', 'face', 'agent', 'app', 'deployment', 'model'] as const),
-        ['outcome', (call) => call.outcome ?? 'running'],
-        ...(['reason', 'paused', 'attempts', 'total_tokens', 'queued_ms', 'duration_ms'] as const),
-      ],
-      none: 'There is no such call.',
-    },
-  )
-    .description('list calls, newest first')
-    .option('--kind <kind>', 'chat or upload')
-    .option('--face <face>', 'rest, openai, graphql or responses')
-    .option('--deployment <id>', 'calls whose last request was sent to this deployment of the agent')
-    .option('--reason <reason>', 'calls that failed or were refused for this reason, such as agent_timeout')
-    .option('--paused', 'calls whose reply ended with a question to the user')
-    .option('--first-chunk-ms-min <ms>', 'calls whose first text took at least this long', wholeNumber)
-    .option('--duration-ms-min <ms>', 'calls that took at least this long', wholeNumber)
-    .option('--total-tokens-min <count>', 'calls with at least this many tokens', wholeNumber)
-    .option('--request-id <id>', 'calls of the request with this id')
-    .option('--conversation <id>', 'calls of the conversation that the client names by this id')
+  addPagedList(calls.command('list'), 'calls list', CALLS, {
+    columns: [
+      ...(['id', 'admitted_at', 'kind', 'face', 'agent', 'app', 'deployment', 'model'] as const),
+      ['outcome', (call) => call.outcome ?? 'running'],
+      ...(['reason', 'paused', 'attempts', 'total_tokens', 'queued_ms', 'duration_ms'] as const),
+    ],
+    none: 'There is no such call.',
+  }).description('list calls, newest first')
 
   withJson(calls.command('stop'))
     .description('stop a running call at its platform, in whichever process it runs, within a second or so')
@@ -74,17 +60,6 @@ export function addCallCommands(program: Command): void {
       else if (stopped.outcome === null) console.log('The call is being stopped.')
       else console.log(`The call had already ended: ${stopped.outcome}.`)
     })
-}
-
-function withConditions(command: Command): Command {
-  return withRange(command)
-    .option('--agent <id>', 'calls of this agent')
-    .option('--app <id>', 'calls of this app')
-    .option('--model <name>', 'calls for which the platform named this model')
-    .option('--key-id <id>', 'calls of the API key with this id')
-    .option('--owner <username>', 'calls of the API keys of this user')
-    .option('--end-user <name>', 'calls of this end user')
-    .option('--outcome <list>', 'outcomes, separated by commas; failed stands for all failures', list)
 }
 
 type ReportRecord = CommandResult<'usage report'>

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { Argument, type Command, Option } from 'commander'
-import { USER_ORDERS } from '#core/accounts/users/user-filter.ts'
 import type { NewUser, UserChange } from '#core/accounts/users/user-input.ts'
-import { USER_STATUSES } from '#core/accounts/users/user-rules.ts'
 import { QUOTA_PERIODS } from '#core/ledger/quota-period.ts'
 import { ROLES, type Role } from '#core/requests/principal.ts'
 import type { CommandArguments, CommandResult } from '#process/commands.ts'
+import { USERS } from '#resources/user.ts'
 import {
   type JsonOption,
   passwordFromStdin,
@@ -14,7 +13,7 @@ import {
   wholeNumber,
   withJson,
 } from './context.ts'
-import { withOrder, withRecords } from './list-command.ts'
+import { withConditions, withOrder, withRecords } from './list-command.ts'
 import { printJson, printProperties, printRecords, type Shown } from './output.ts'
 
 type QuotaOptions = Pick<NewUser, 'maxApiCalls' | 'quotaPeriod'>
@@ -35,14 +34,10 @@ export function addUserCommands(program: Command): void {
       show(given === undefined ? { ...user, password } : user, options)
     })
 
-  withOrder(withRecords(users.command('list')), USER_ORDERS)
+  withConditions(withOrder(withRecords(users.command('list')), USERS), USERS)
     .description('list the users, with their roles, quotas and calls')
-    .addOption(new Option('--state <state>', 'only those in this state').choices(USER_STATUSES))
-    .option('--search <text>', 'only users with this in their username or id')
-    .addOption(new Option('--role <role>', 'only users with this role').choices(ROLES))
-    .option('--quota-percent-min <percent>', 'only users who have used at least this much of it', wholeNumber)
     .action(async ({ json, columns, ...chosen }: RecordOptions & CommandArguments<'users list'>) =>
-      printRecords(await run('users list', chosen), { json, columns }, USERS),
+      printRecords(await run('users list', chosen), { json, columns }, SHOWN),
     )
 
   withJson(users.command('set-password'))
@@ -105,7 +100,7 @@ function show(user: UserRecord & { password?: string }, { json }: JsonOption): v
   else printProperties({ ...record, password: `${password} (shown only now)` })
 }
 
-const USERS: Shown<UserRecord> = {
+const SHOWN: Shown<UserRecord> = {
   columns: [
     ...(['username', 'role', 'status', 'api_calls_count', 'max_api_calls'] as const),
     ...(['quota_period', 'last_login', 'id'] as const),

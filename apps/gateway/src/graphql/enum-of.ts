@@ -27,7 +27,7 @@ export function enumOf<Word extends string>(
 /** Stands for a stored word that only a newer version of the gateway on the same database knows. */
 const OTHER = 'other'
 
-/** An enum for stored words, of which a process may read some that it does not know; see {@link knownOrOther}. */
+/** An enum for stored words, of which a process may read some that it does not know; see {@link storedWord}. */
 export function openEnumOf<Word extends string>(
   name: string,
   words: readonly Word[],
@@ -44,17 +44,24 @@ export function openEnumOf<Word extends string>(
   return enumOf(name, [...words, OTHER], texts)
 }
 
-export function knownOrOther<Word extends string>(words: readonly Word[], word: string): Word | typeof OTHER {
+/** A word that is stored, which a newer version of the gateway may have written. */
+export function storedWord<Stored extends string | null | undefined>(
+  { words }: Vocabulary,
+  word: Stored,
+): string | Extract<Stored, null | undefined> {
+  if (word === null || word === undefined) return word as Extract<Stored, null | undefined>
   return words.find((known) => known === word) ?? OTHER
 }
 
-const enums = new Map<string, EnumRef<typeof builder.$inferSchemaTypes, string>>()
+const enums = new Map<string, unknown>()
+
+type WordsEnum<Word extends string> = EnumRef<typeof builder.$inferSchemaTypes, Word>
 
 /** The enum of a vocabulary, which several types may have. */
-export function vocabularyEnum({ name, description, words, meanings, isOpen }: Vocabulary) {
-  const known = enums.get(name)
-  if (known !== undefined) return known
-  const type = (isOpen ? openEnumOf : enumOf)(name, words, { description, values: meanings })
+export function vocabularyEnum<Word extends string>(vocabulary: Vocabulary<Word>): WordsEnum<Word> {
+  const { name, description, words, meanings, isOpen } = vocabulary
+  const type =
+    enums.get(name) ?? (isOpen ? openEnumOf : enumOf)(name, words, { description, values: meanings })
   enums.set(name, type)
-  return type
+  return type as WordsEnum<Word>
 }

@@ -1,7 +1,7 @@
 import { ACTORS } from '#core/audit/actor.ts'
 import { AUDIT_RESULTS } from '#core/reports/audit-log/audit-query.ts'
 import type { AuditEvent } from '#core/reports/audit-log/audit-rows.ts'
-import { byId, byText, byWord, type ListDefinition, rangeOf } from './define-list.ts'
+import { byId, byText, byUser, byWord, type ListDefinition, rangeOf } from './define-list.ts'
 import { defineResource } from './define-resource.ts'
 import { id, integer, json, key, large, nullable, text, time, user, words } from './fields.ts'
 import { open } from './vocabulary.ts'
@@ -96,7 +96,7 @@ export const AUDIT_EVENTS = {
   description:
     'Returns the events of the audit log, newest first. Only administrators may read it. The CSV format returns all events at once, without pages, and has `before` and `after` as the texts that were hashed.',
   conditions: {
-    userId: byId('Only what the user with this id did, or an API key of that user.'),
+    userId: byUser('Only what the user with this id did, or an API key of that user.'),
     keyId: byId('Only what the API key with this id did.'),
     operation: byText('Only this operation, such as `users.update`.', 256),
     result: byWord(AUDIT_RESULT, 'Only events with this result.'),

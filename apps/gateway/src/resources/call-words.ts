@@ -1,5 +1,11 @@
-import { CALL_FACES, OUTCOMES } from '#core/ledger/call-kinds.ts'
+import { RATINGS } from '#core/conversations/rate-call.ts'
+import { CALL_FACES, CALL_KINDS, OUTCOMES } from '#core/ledger/call-kinds.ts'
 import { closed, open } from './vocabulary.ts'
+
+export const CALL_KIND = open('CallKind', CALL_KINDS, 'What a call did.', {
+  chat: 'A chat with an agent.',
+  upload: 'An upload of a file.',
+})
 
 export const CALL_FACE = open('CallFace', CALL_FACES, 'The interface through which a call came.', {
   rest: 'The REST API.',
@@ -28,6 +34,12 @@ export const CALL_STATE = closed(
   {
     ...OUTCOME_MEANINGS,
     running: 'It has not ended. Reports count only calls that have ended and do not take it.',
-    failed: 'In any way that counts as a failure: `UPSTREAM_ERROR`, `TIMEOUT`, `DRAINED` or `INTERRUPTED`.',
+    failed:
+      'In any way that counts as a failure: the platform failed or took too long, or the gateway shut down or died.',
   },
 )
+
+export const RATING = closed('Rating', RATINGS, 'What a user thinks of an answer.', {
+  up: 'It was good.',
+  down: 'It was not.',
+})

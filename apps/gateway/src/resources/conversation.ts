@@ -1,7 +1,7 @@
 import type { Conversation } from '#core/conversations/conversation-rows.ts'
 import { SEARCH_LENGTH_MAX } from '#core/lists/search.ts'
 import { CALL_OUTCOME } from './call-words.ts'
-import { byId, byName, byText, type ListDefinition } from './define-list.ts'
+import { byName, byText, byUser, type ListDefinition } from './define-list.ts'
 import { defineResource } from './define-resource.ts'
 import { agent, count, flag, id, name, nullable, text, time, user, words } from './fields.ts'
 
@@ -67,7 +67,7 @@ export const CONVERSATIONS: ListDefinition<Conversation> = {
     app: byName('Only conversations with this app; empty for those without one.', TEXT_LENGTH_MAX),
     endUser: byText('Only conversations of this end user; empty for those without one.', TEXT_LENGTH_MAX),
     conversation: byName('Only conversations that the client names by this id.', TEXT_LENGTH_MAX),
-    ownerId: byId('Only conversations of this user. Only administrators see those of others.'),
+    ownerId: byUser('Only conversations of this user. Only administrators see those of others.'),
     search: byText(
       'Only conversations with this in their name, in the id of the client or in the end user, without regard to case. Every character stands for itself. A blank text selects all.',
       SEARCH_LENGTH_MAX,

@@ -1,6 +1,19 @@
 import { expect, test } from 'vitest'
 import { defineResource } from './define-resource.ts'
-import { agent, integer, json, key, nullable, objects, text, time, words } from './fields.ts'
+import {
+  agent,
+  derivedFrom,
+  flag,
+  integer,
+  json,
+  key,
+  nullable,
+  objects,
+  text,
+  time,
+  words,
+} from './fields.ts'
+import type { View } from './resource.ts'
 import { closed, open } from './vocabulary.ts'
 
 const STATE = closed('State', ['on', 'off'], 'Whether it is on.', { on: 'It is.', off: 'It is not.' })
@@ -75,4 +88,38 @@ test('the schema describes what a record has, with the meaning of each word, and
   expect(key_id).toMatchObject({ anyOf: [{ format: 'uuid' }, { type: 'null' }] })
   expect(bulbs).toMatchObject({ items: { properties: { watt_max: { type: 'integer', minimum: 0 } } } })
   expect(LAMP.schema.required).toEqual(LAMP.columns)
+})
+
+test('a value may be computed of columns of the row, and an object be a part of it', () => {
+  const { computed, part } = derivedFrom<Lamp, Pick<View, 'now'>>()
+  const light = computed(flag('Whether it shines.'), ['litAt', 'state'], ({ litAt, state }, { now }) => {
+    return state === 'on' && litAt <= now
+  })
+  const LIGHT = defineResource<Lamp, Pick<View, 'now'>>()('Light', 'Its light.', {
+    isBright: light,
+    litAt: time('When.'),
+  })
+  const SHINING = defineResource<Lamp, Pick<View, 'now'>>()('Shining', 'What shines.', {
+    light: part(LIGHT, 'Its light.'),
+  })
+  expect(SHINING.fields.light.columns).toEqual(['litAt', 'state', 'litAt'])
+  const at = (time: string) => SHINING.record(lamp, { now: new Date(time) })
+  expect(at('2026-11-20T08:31:00Z')).toEqual({
+    light: { is_bright: true, lit_at: '2026-11-20T08:30:00.000Z' },
+  })
+  expect(at('2026-11-20T08:29:00Z')).toMatchObject({ light: { is_bright: false } })
+})
+
+test('a field that the row does not have, or has with another type, is an error of the compiler at its line', () => {
+  const { computed } = derivedFrom<Lamp>()
+  // @ts-expect-error - the row has no such column
+  computed(flag('Whether it is lit.'), ['lit'], () => true)
+  // @ts-expect-error - only the columns that are named are read
+  computed(text('Its state.'), ['litAt'], ({ state }) => state)
+  defineResource<Lamp>()('Lamp', 'A lamp.', {
+    // @ts-expect-error - the row may have null
+    keyId: key('The id of the key.', 'The key.'),
+    // @ts-expect-error - the row has no such field
+    colour: text('Its colour.'),
+  })
 })

@@ -1,27 +1,44 @@
 import Type, { type TProperties, type TSchema } from 'typebox'
 import { isObject, type JsonObject, parseJson } from '#core/base/values/json.ts'
 import * as schemas from '#http/response/schemas.ts'
-import { type Field, type Fields, type RecordOf, type Resource, snake } from './resource.ts'
-import { meaningsOf } from './vocabulary.ts'
+import {
+  type Field,
+  type Fields,
+  type PlainResource,
+  type RecordOf,
+  type Resource,
+  snake,
+} from './resource.ts'
+import { meaningsOf, type Vocabulary } from './vocabulary.ts'
 
-/** Each field is one of the row. */
-type FieldsOf<Row, Of> = { readonly [Name in keyof Of]: Name extends keyof Row ? Field : never }
+/** Each field is one of the row, which has a value for it, or is computed of columns of the row. */
+type FieldsOf<Row, Of> = {
+  readonly [Name in keyof Of]: Name extends keyof Row
+    ? Field<unknown, Row[Name]> | ComputedOf<Row>
+    : ComputedOf<Row>
+}
+type ComputedOf<Row> = Field & { readonly columns: readonly (keyof Row)[] }
+
+type Defined<Row, Of extends Fields, Seen> = unknown extends Seen
+  ? PlainResource<Row, Of>
+  : Resource<Row, Of, Seen>
 
 /**
  * Defines a resource, from which REST, `openapi.json`, CSV, GraphQL and the command line are made.
  *
+ * @typeParam Seen - what of a view its values depend on besides their row
  * @param example - its record, if it is a component of `openapi.json`; an object within another resource has none
  */
-export function defineResource<Row extends object>() {
+export function defineResource<Row extends object, Seen = unknown>() {
   return <const Of extends Fields & FieldsOf<Row, Of>>(
     name: string,
     description: string,
     fields: Of,
     example?: NoInfer<RecordOf<Of>>,
-  ): Resource<Row, Of> => {
+  ): Defined<Row, Of, Seen> => {
     const parts = Object.entries(fields).map(([field, spec]) => ({ field, column: snake(field), spec }))
     const properties = parts.map(({ column, spec }) => [column, schemaOf(spec)])
-    return {
+    const resource: Resource<Row, Of, Seen> = {
       name,
       description,
       fields,
@@ -30,16 +47,23 @@ export function defineResource<Row extends object>() {
         description,
       }),
       columns: parts.map(({ column }) => column),
-      record(row) {
+      record(row, view) {
         const record: Record<string, unknown> = {}
-        for (const { field, column, spec } of parts) record[column] = written(spec, row[field as keyof Row])
+        for (const { field, column, spec } of parts)
+          record[column] = written(spec, fieldValue(field, spec, row, view), view)
         return record as RecordOf<Of>
       },
     }
+    return resource as Defined<Row, Of, Seen>
   }
 }
 
-function written({ kind, of }: Field, value: unknown): unknown {
+/** The value of a field, computed or as the row has it. */
+export function fieldValue(name: string, { compute }: Field, row: object, view: unknown): unknown {
+  return compute === undefined ? row[name as keyof typeof row] : compute(row as never, view as never)
+}
+
+function written({ kind, of }: Field, value: unknown, view: unknown): unknown {
   if (value === null) return null
   switch (kind) {
     case 'time':
@@ -47,9 +71,9 @@ function written({ kind, of }: Field, value: unknown): unknown {
     case 'json':
       return stateOf(value as string)
     case 'object':
-      return of?.record(value as never)
+      return of?.record(value as never, view as never)
     case 'objects':
-      return (value as never[]).map((each) => of?.record(each))
+      return (value as never[]).map((each) => of?.record(each, view as never))
     default:
       return value
   }
@@ -73,12 +97,15 @@ function plain({ kind, known, vocabulary, minimum, of }: Field, description: str
     case 'id':
     case 'key':
     case 'user':
+    case 'call':
       return { ...schemas.Uuid, ...described }
     case 'time':
       return description === '' ? schemas.Timestamp : schemas.timestamp(description)
     case 'integer':
     case 'large':
       return Type.Integer({ ...(minimum !== undefined && { minimum }), ...described })
+    case 'number':
+      return Type.Number({ ...(minimum !== undefined && { minimum }), ...described })
     case 'flag':
       return Type.Boolean(described)
     case 'json':
@@ -86,9 +113,11 @@ function plain({ kind, known, vocabulary, minimum, of }: Field, description: str
     case 'texts':
       return Type.Array(Type.String(), described)
     case 'words':
-      return wordsSchema(vocabulary, description)
+      return wordSchema(vocabularyOf(vocabulary), description)
+    case 'word list':
+      return Type.Array(wordSchema(vocabularyOf(vocabulary)), described)
     case 'object':
-      return objectSchema(of)
+      return { ...objectSchema(of), ...described }
     case 'objects':
       return Type.Array(objectSchema(of), described)
     default:
@@ -101,8 +130,22 @@ function objectSchema(of: Field['of']): TSchema {
   return of.schema.$id === undefined ? of.schema : schemas.ref(of.schema)
 }
 
-function wordsSchema(vocabulary: Field['vocabulary'], description: string): TSchema {
-  const { words, isOpen } = vocabulary ?? { words: [], isOpen: true }
-  const text = vocabulary && description !== '' ? meaningsOf(vocabulary, description) : undefined
-  return isOpen ? schemas.openOneOf(words, text) : schemas.oneOf(words, text)
+function vocabularyOf(vocabulary: Field['vocabulary']): Vocabulary {
+  if (vocabulary === undefined) throw new Error('a field of words has no vocabulary')
+  return vocabulary
+}
+
+/**
+ * The schema of a word of a vocabulary, with the meaning of each.
+ *
+ * @param description - empty for a type within one that can be null, which has the description itself
+ */
+export function wordSchema<Word extends string>(
+  vocabulary: Vocabulary<Word>,
+  description: string = vocabulary.description,
+) {
+  const text = description === '' ? undefined : meaningsOf(vocabulary, description)
+  return vocabulary.isOpen
+    ? Type.Unsafe<Word>(schemas.openOneOf(vocabulary.words, text))
+    : schemas.oneOf(vocabulary.words, text)
 }

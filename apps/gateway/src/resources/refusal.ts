@@ -6,6 +6,7 @@ import {
   byId,
   byName,
   byText,
+  byUser,
   byWord,
   type ListDefinition,
   type RangeTexts,
@@ -110,7 +111,7 @@ export function visibleRefusals(permission: string): string {
 
 export const COUNT_CONDITIONS = {
   keyId: byId('Only requests with the API key with this id.'),
-  ownerId: byId('Only requests with the API keys and access tokens of the user with this id.'),
+  ownerId: byUser('Only requests with the API keys and access tokens of the user with this id.'),
   agent: byName(
     'Only requests for this agent, such as `fastgpt`, which must be configured or have been called before; an empty text stands for requests that named none, and `other` for those that named one that is not configured.',
     32,
@@ -149,7 +150,6 @@ export const PER =
 
 /** What the command line counts by. */
 export const REFUSAL_COUNTS = {
-  of: REFUSAL_COUNT,
   conditions: { ...COUNT_CONDITIONS, per: byWord(COUNT_SPAN, PER) },
   range: COUNT_RANGE,
 } satisfies Selection

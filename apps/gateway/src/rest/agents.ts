@@ -16,7 +16,7 @@ import { smallRead } from '#http/guards/small-read.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
 import { LIMIT_HEADERS } from '#http/response/response-headers.ts'
 import { envelope, nullable, oneOf, page, problems, ref, success, Timestamp } from '#http/response/schemas.ts'
-import { AgentDeploymentSchema, deploymentRecord } from '#records/deployment-record.ts'
+import { AGENT_DEPLOYMENT } from '#resources/agent-deployment.ts'
 
 export function agentRoutes(
   app: FastifyInstance,
@@ -35,20 +35,20 @@ export function agentRoutes(
     return success({ items: items.map(agentRecord), next_cursor: null })
   })
 
-  app.addSchema(AgentDeploymentSchema)
+  app.addSchema(AGENT_DEPLOYMENT.schema)
   const reading = { schema: deploymentsSchema, onRequest: managerOnly(services), ...smallRead(services) }
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
   routes.get('/api/v1/agents/:id/deployments', reading, async (request) => {
     const deployments = await services.agents.deploymentsOf(callerOf(request), request.params.id)
-    return success({ items: deployments.map(deploymentRecord), next_cursor: null })
+    return success({ items: deployments.map(AGENT_DEPLOYMENT.record), next_cursor: null })
   })
 }
 
-function agentRecord({ since, reason, ...agent }: AgentRecord) {
+function agentRecord({ statusSince: since, statusReason: reason, ...agent }: AgentRecord) {
   return {
     ...agent,
-    status_since: since === undefined ? null : new Date(since).toISOString(),
-    status_reason: reason ?? null,
+    status_since: since?.toISOString() ?? null,
+    status_reason: reason,
   }
 }
 
@@ -149,7 +149,7 @@ const deploymentsSchema = {
   security: [{ accessToken: [] }, { apiKey: [] }],
   params: Type.Object({ id: Type.String({ description: 'The id of the agent.' }) }),
   response: {
-    200: envelope(page(ref(AgentDeploymentSchema))),
+    200: envelope(page(ref(AGENT_DEPLOYMENT.schema))),
     ...problems('invalid_request', ...MANAGER_PROBLEMS, 'role_denied', 'object_not_found'),
   },
 }

@@ -23,6 +23,8 @@ import { LIMIT_HEADERS } from '#http/response/response-headers.ts'
 import { envelope, listQuery, nullable, oneOf, problems, ref, success, uuid } from '#http/response/schemas.ts'
 import { CONVERSATION, CONVERSATIONS, VISIBLE_CONVERSATIONS } from '#resources/conversation.ts'
 import { ConversationMessagesSchema, messagesRecord } from '#resources/conversation-messages.ts'
+import { AT_PLATFORM, PASSED_ON } from '#resources/conversation-words.ts'
+import { wordSchema } from '#resources/define-resource.ts'
 import { listRoute } from './list-route.ts'
 
 /** Conversations, their messages, and what their users think of the answers. */
@@ -169,7 +171,7 @@ const messagesSchema = {
   },
 }
 
-const PassedOn = oneOf(['yes', 'failed', 'unsupported'], CONVERSATION_DESCRIPTIONS.passedOn)
+const PassedOn = wordSchema(PASSED_ON)
 
 const RenameConversationSchema = bodySchema(
   {
@@ -210,7 +212,7 @@ const deleteSchema = {
     200: envelope(
       Type.Object({
         id: uuid(CONVERSATION.fields.id.description),
-        at_platform: oneOf(['deleted', 'unsupported'], CONVERSATION_DESCRIPTIONS.atPlatform),
+        at_platform: wordSchema(AT_PLATFORM),
       }),
     ),
     ...problems(...OF_ONE, ...BODY_PROBLEMS, 'conversation_busy', ...OF_PLATFORMS),

@@ -1,13 +1,11 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import { OUTCOMES } from '#core/ledger/call-kinds.ts'
 import type { Services } from '#core/services/services.ts'
 import { FAILURES_OF_CALLS } from '#http/chat/chat-route.ts'
 import type { StreamTimes } from '#http/chat/event-stream.ts'
 import { cursorOf, keptCallRefOf } from '#http/chat/kept-request.ts'
 import { sendKeptStream } from '#http/chat/kept-stream.ts'
-import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
 import { KEEP_ALIVE_DESCRIPTION } from '#http/descriptions/chat-descriptions.ts'
 import { anyCredential, callerOf, KEY_PROBLEMS, keyOnly } from '#http/guards/credentials.ts'
 import { smallRead } from '#http/guards/small-read.ts'
@@ -17,7 +15,10 @@ import { BODY_PROBLEMS } from '#http/response/body-problems.ts'
 import { callIdHeaders, showCallId } from '#http/response/call-id-headers.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
 import { CALL_HEADERS } from '#http/response/response-headers.ts'
-import { envelope, listQuery, nullable, oneOf, problems, success, uuid } from '#http/response/schemas.ts'
+import { envelope, listQuery, nullable, problems, success, uuid } from '#http/response/schemas.ts'
+import { STOP_CALL, STOP_OUTCOME } from '#resources/call.ts'
+import { CALL_OUTCOME } from '#resources/call-words.ts'
+import { wordSchema } from '#resources/define-resource.ts'
 
 /** Reads and resumes kept calls, which are those with an `Idempotency-Key`, and stops calls of every kind. */
 export function keptCallRoutes(
@@ -166,13 +167,13 @@ const stopSchema = {
   ...COMMON,
   operationId: 'stopCall',
   summary: 'Stop a call',
-  description: CALL_DESCRIPTIONS.stop,
+  description: STOP_CALL,
   security: [{ accessToken: [] }, { apiKey: [] }],
   response: {
     200: envelope(
       Type.Object({
         call_id: uuid('The id of the call.'),
-        outcome: nullable(oneOf(OUTCOMES), CALL_DESCRIPTIONS.stopOutcome),
+        outcome: nullable(wordSchema(CALL_OUTCOME, ''), STOP_OUTCOME),
       }),
     ),
     ...problems(...KEY_PROBLEMS, ...BODY_PROBLEMS, 'call_not_found'),

@@ -1,4 +1,3 @@
-import type { Quantiles } from '#core/ledger/histogram.ts'
 import { type Granularity, timeZone } from '#core/reports/range/calendar.ts'
 import type { Group } from '#core/reports/report-rows.ts'
 import type { Report, ReportGroup } from '#core/reports/reports.ts'
@@ -6,6 +5,8 @@ import type { UsageMetrics } from '#core/reports/usage-accumulator.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import type { Services } from '#core/services/services.ts'
 import type { Cell } from '#http/response/csv.ts'
+import { snake } from '#resources/resource.ts'
+import { METRICS } from '#resources/usage-report.ts'
 
 /** What the rows of the CSV are: each bucket of each group, or each group over the whole range. */
 export const CSV_ROWS = ['points', 'totals'] as const
@@ -79,44 +80,25 @@ function groupCells({ group }: ReportGroup, name: Group, names: Names | undefine
   return [id, ...columns.map((_, place) => found?.[place] ?? null)]
 }
 
-const quantileColumns = (name: string) => ['p50', 'p95', 'p99'].map((point) => `${name}_${point}`)
-
-const METRIC_COLUMNS = [
-  'calls',
-  'failed_calls',
-  'prompt_tokens',
-  'completion_tokens',
-  'total_tokens',
-  'token_coverage',
-  'rated_up',
-  'rated_down',
-  ...quantileColumns('first_chunk_ms'),
-  ...quantileColumns('duration_ms'),
-]
-
-const COUNTS = new Set(['calls', 'failed_calls', 'rated_up', 'rated_down'])
+/** Each quantile is a column of its own. */
+const METRIC_COLUMNS = Object.entries(METRICS.fields).flatMap(([name, { of }]) =>
+  of === undefined ? [snake(name)] : of.columns.map((point) => `${snake(name)}_${point}`),
+)
 
 const NO_METRICS: readonly Cell[] = METRIC_COLUMNS.map(() => null)
 
 /** A group that the other period does not have had no calls then. */
-function metricCells(metrics: UsageMetrics | undefined): Cell[] {
-  if (metrics === undefined) return METRIC_COLUMNS.map((name) => (COUNTS.has(name) ? 0 : null))
-  return [
-    metrics.calls,
-    metrics.failedCalls,
-    metrics.promptTokens,
-    metrics.completionTokens,
-    metrics.totalTokens,
-    metrics.tokenCoverage,
-    metrics.ratedUp,
-    metrics.ratedDown,
-    ...quantileCells(metrics.firstChunkMs),
-    ...quantileCells(metrics.durationMs),
-  ]
-}
+const NO_CALLS: readonly Cell[] = Object.values(METRICS.fields).flatMap(({ isNullable, of }) =>
+  of === undefined ? [isNullable ? null : 0] : of.columns.map(() => null),
+)
 
-function quantileCells(quantiles: Quantiles | null): Cell[] {
-  return quantiles === null ? [null, null, null] : [quantiles.p50, quantiles.p95, quantiles.p99]
+function metricCells(metrics: UsageMetrics | undefined): readonly Cell[] {
+  if (metrics === undefined) return NO_CALLS
+  const record: Readonly<Record<string, unknown>> = METRICS.record(metrics)
+  return Object.entries(METRICS.fields).flatMap(([name, { of }]) => {
+    const value = record[snake(name)] as Record<string, Cell> | null
+    return of === undefined ? [value as Cell] : of.columns.map((point) => value?.[point] ?? null)
+  })
 }
 
 const WRITTEN: Record<Granularity, number> = { hour: 16, day: 10, month: 7 }

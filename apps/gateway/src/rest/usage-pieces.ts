@@ -1,11 +1,7 @@
 import { createEventLoopYield } from '#core/base/async/event-loop-yield.ts'
-import type { CallInstance } from '#core/reports/call-instances.ts'
 import type { Report } from '#core/reports/reports.ts'
-import type { Call } from '#generated/prisma/client.ts'
-import type { Cell } from '#http/response/csv.ts'
 import { success } from '#http/response/schemas.ts'
-import { callRecord, groupRecord, reportRecord } from '#records/usage-record.ts'
-import { CallSchema } from './usage-schemas.ts'
+import { groupRecord, reportRecord } from '#resources/usage-report.ts'
 
 /**
  * The JSON of a report, and of the one with which it is compared, group by group. A large report has 10 MB; to serialise it in one
@@ -33,19 +29,4 @@ async function* openObject(report: Report): AsyncGenerator<string> {
     await yieldToEventLoop()
   }
   yield ']'
-}
-
-export const CALL_FIELDS = Object.keys(CallSchema.properties)
-
-export async function* callRows(
-  calls: AsyncIterable<Call>,
-  findInstances: (ids: readonly string[]) => Promise<readonly CallInstance[]>,
-): AsyncGenerator<Cell[]> {
-  /** A process serves many calls. */
-  const known = new Map<string, CallInstance | undefined>()
-  for await (const call of calls) {
-    const { instance } = call
-    if (!known.has(instance)) known.set(instance, (await findInstances([instance]))[0])
-    yield Object.values(callRecord(call, known.get(instance)))
-  }
 }

@@ -7,6 +7,7 @@ import { createLedger } from '#core/ledger/ledger.ts'
 import { createUsage } from '#core/reports/usage.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import { openUsersApp, type UsersApp } from './app.test-support.ts'
+import { callRoutes } from './calls.ts'
 import { usageRoutes } from './usage.ts'
 
 let setup: UsersApp
@@ -24,12 +25,13 @@ beforeAll(async () => {
     config: { retentionDays: 400 },
     catalog: { knownIds: () => new Set(['dify', 'fastgpt']) },
   })
+  const audit = { exported: () => Promise.resolve() }
+  callRoutes(setup.app, { ...setup, calls, audit })
   usageRoutes(setup.app, {
     ...setup,
     usage,
-    calls,
     agents: { findMany: (_caller, ids) => ids.map((id) => ({ id, name: `The ${id}` }) as AgentInfo) },
-    audit: { exported: () => Promise.resolve() },
+    audit,
   })
   admin = await setup.join('admin')
   owner = await setup.join('premium')

@@ -28,6 +28,7 @@ import { installRequestLog } from '#ops/request-log.ts'
 import { agentRoutes } from '#rest/agents.ts'
 import { apiKeyRoutes } from '#rest/api-keys.ts'
 import { auditRoutes } from '#rest/audit.ts'
+import { callRoutes } from '#rest/calls.ts'
 import { chatRoutes } from '#rest/chat/routes.ts'
 import { conversationRoutes } from '#rest/conversations.ts'
 import { endUserRoutes } from '#rest/end-users.ts'
@@ -123,6 +124,7 @@ export async function mountRoutes(
       apiKeyRoutes(management, services, runtime)
       userRoutes(management, services, runtime)
       usageRoutes(management, services)
+      callRoutes(management, services)
       refusalRoutes(management, services)
       conversationRoutes(management, services)
       endUserRoutes(management, services)

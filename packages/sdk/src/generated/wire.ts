@@ -1100,7 +1100,7 @@ export interface components {
             /** Whether it takes no new conversations and only serves those that it has. */
             disabled: boolean;
             /**
-             * What a probe of the platform said some seconds ago. `degraded` means that it answers, but is busy or refuses the credentials of the gateway.
+             * What a probe of the platform said some seconds ago. `available`: calls can be served. `degraded`: a part of what serves the agent cannot serve calls, or a platform is busy or refuses the credentials of the gateway. `unavailable`: no process of the gateway has a way to the agent, or the platform does not answer.
              * @enum {string}
              */
             status: "available" | "degraded" | "unavailable";
@@ -1111,7 +1111,7 @@ export interface components {
             /** How long the probe took, in milliseconds. */
             probe_ms: number;
             /**
-             * The worst state among the processes: `closed` if calls go to the deployment, though those of an owner whose own calls fail there may be refused, `half_open` if one call tries it or the next one will, `open` if none do.
+             * The worst state among the processes. `closed`: calls are sent there, though those of an owner whose own calls fail there may be refused. `half_open`: one call tries whether it works again; others are not sent there. `open`: no calls are sent there, because too many failed.
              * @enum {string}
              */
             breaker: "closed" | "half_open" | "open";
@@ -1133,7 +1133,7 @@ export interface components {
                 /** Its version. */
                 version: string | null;
                 /**
-                 * Whether the process sends calls to the deployment: `closed` if it does, though those of an owner whose own calls fail there may be refused, `half_open` if one call tries it or the next one will, `open` if it does not.
+                 * Whether the process sends calls to the deployment. `closed`: calls are sent there, though those of an owner whose own calls fail there may be refused. `half_open`: one call tries whether it works again; others are not sent there. `open`: no calls are sent there, because too many failed.
                  * @enum {string}
                  */
                 breaker: "closed" | "half_open" | "open";
@@ -1885,7 +1885,7 @@ export interface components {
             user?: string;
             /** The end user that the client named; empty if it named none. */
             end_user?: string;
-            /** How the calls ended. */
+            /** How the calls ended. `done`: with a complete reply. `client_gone`: the client left before the end. `upstream_error`: the platform failed. `timeout`: the platform took too long. `drained`: the gateway shut down. `interrupted`: the process of the gateway died. `rejected`: it was refused for a reason of the caller after it had been admitted, or while it ran its key was revoked or expired, or the owner of the key was suspended. */
             outcome?: "done" | "client_gone" | "upstream_error" | "timeout" | "drained" | "interrupted" | "rejected" | (string & {});
             /** The id of the conversation at the gateway. */
             conversation?: string;
@@ -1990,7 +1990,7 @@ export interface components {
             /** The time zone in which days and months begin. */
             timezone: string;
             /**
-             * The length of the buckets.
+             * The length of the buckets. `hour`: hours. Without `from`, a report covers the last day. `day`: days of the time zone. Without `from`, a report covers the last 30 days. `month`: months of the time zone. Without `from`, a report covers the last 365 days.
              * @enum {string}
              */
             granularity: "hour" | "day" | "month";
@@ -2000,7 +2000,7 @@ export interface components {
             totals: {
                 /** How many calls there were. */
                 calls: number;
-                /** How many of them failed: those with the outcome `upstream_error`, `timeout`, `drained` or `interrupted`. */
+                /** How many of them failed: the platform failed or took too long, or the gateway shut down or died. */
                 failed_calls: number;
                 /** The tokens of the inputs; null where none were reported. */
                 prompt_tokens: number | null;
@@ -2041,7 +2041,7 @@ export interface components {
                 totals: {
                     /** How many calls there were. */
                     calls: number;
-                    /** How many of them failed: those with the outcome `upstream_error`, `timeout`, `drained` or `interrupted`. */
+                    /** How many of them failed: the platform failed or took too long, or the gateway shut down or died. */
                     failed_calls: number;
                     /** The tokens of the inputs; null where none were reported. */
                     prompt_tokens: number | null;
@@ -2085,7 +2085,7 @@ export interface components {
                     start: string;
                     /** How many calls there were. */
                     calls: number;
-                    /** How many of them failed: those with the outcome `upstream_error`, `timeout`, `drained` or `interrupted`. */
+                    /** How many of them failed: the platform failed or took too long, or the gateway shut down or died. */
                     failed_calls: number;
                     /** The tokens of the inputs; null where none were reported. */
                     prompt_tokens: number | null;
@@ -2123,7 +2123,7 @@ export interface components {
             previous?: components["schemas"]["UsageReport"];
         };
         /**
-         * One admitted call, as the ledger records it.
+         * An admitted call: a row of the ledger. It is kept for `usage.retentionDays`, by default 400 days, longer than the objects that it names may exist.
          * @example {
          *       "id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
          *       "request_id": "ticket-1",
@@ -2190,16 +2190,10 @@ export interface components {
             owner_id: string;
             /** The end user that the client named; empty if it named none. */
             end_user: string;
-            /**
-             * What the call did.
-             * @enum {string}
-             */
-            kind: "chat" | "upload";
-            /**
-             * The interface through which the call came.
-             * @enum {string}
-             */
-            face: "rest" | "openai" | "graphql" | "responses";
+            /** What the call did. `chat`: a chat with an agent. `upload`: an upload of a file. */
+            kind: "chat" | "upload" | (string & {});
+            /** The interface through which the call came. `rest`: the REST API. `openai`: OpenAI's chat completions. `graphql`: the GraphQL API. `responses`: OpenAI's Responses API. */
+            face: "rest" | "openai" | "graphql" | "responses" | (string & {});
             /** The id of the agent; empty for uploads that named none. */
             agent: string;
             /** The id of the app of the agent; empty if there is none. */
@@ -2210,8 +2204,8 @@ export interface components {
             model: string | null;
             /** The id by which the client names the conversation. */
             conversation: string;
-            /** How the call ended; null while it runs. `rejected`: it was refused for a reason of the caller after it had been admitted, or while it ran its key was revoked or expired, or the owner of the key was suspended. */
-            outcome: ("done" | "client_gone" | "upstream_error" | "timeout" | "drained" | "interrupted" | "rejected") | null;
+            /** How the call ended; null while it runs. */
+            outcome: ("done" | "client_gone" | "upstream_error" | "timeout" | "drained" | "interrupted" | "rejected" | (string & {})) | null;
             /** The stable word of the error; null if the call did not fail. */
             reason: (ErrorReason | (string & {})) | null;
             /** How many requests were sent to deployments of the agent for this call, which is one call however many they were. `reason` and the words of the platform are those of the last one. Null while the call runs, if nothing was sent or it was interrupted, and for uploads. */
@@ -2739,7 +2733,7 @@ export interface components {
                 /** The id of the deployment, unique within its agent. */
                 deployment: string;
                 /**
-                 * Whether the process sends calls there: `half_open` or `open`, since closed ones are not listed. `closed`: it does. `half_open`: one call tries whether it works again; others are not sent there. `open`: it does not, because too many calls failed.
+                 * Whether the process sends calls there: `half_open` or `open`, since closed ones are not listed. `closed`: calls are sent there, though those of an owner whose own calls fail there may be refused. `half_open`: one call tries whether it works again; others are not sent there. `open`: no calls are sent there, because too many failed.
                  * @enum {string}
                  */
                 breaker: "closed" | "half_open" | "open";
@@ -3159,28 +3153,26 @@ export interface operations {
     readUsage: {
         parameters: {
             query?: {
+                /** Only calls to this agent, such as `fastgpt`, which must be configured or have been called before. */
+                agent?: string;
+                /** Only calls of the app with this id; an empty text stands for calls without an app. Ids of apps belong to an agent. Apps beyond the bound of a day are counted under `(other)`. */
+                app?: string;
+                /** Only calls for which the platform named this model; an empty text stands for calls for which it named none. */
+                model?: string;
                 /** Only calls of the API key with this id. */
                 key_id?: string;
                 /** Only calls of the API keys of the user with this id. */
                 owner_id?: string;
-                /** Only calls to this agent, such as `fastgpt`, which must be configured or have been called before. */
-                agent?: string;
-                /** Only calls for which the platform named this model; an empty text stands for calls for which it named none. */
-                model?: string;
-                /** The format of the response; the default is `json`. */
-                format?: "json" | "csv";
+                /** Only calls of the end user whom the client named so, with all keys together; an empty text stands for calls without one. End users beyond the bound of a day are counted under `(other)`. */
+                end_user?: string;
+                /** Only calls that ended in one of these ways. Several are separated by commas. `done`: with a complete reply. `client_gone`: the client left before the end. `upstream_error`: the platform failed. `timeout`: the platform took too long. `drained`: the gateway shut down. `interrupted`: the process of the gateway died. `rejected`: it was refused for a reason of the caller after it had been admitted, or while it ran its key was revoked or expired, or the owner of the key was suspended. `running`: it has not ended. Reports count only calls that have ended and do not take it. `failed`: in any way that counts as a failure: the platform failed or took too long, or the gateway shut down or died. */
+                outcome?: string;
                 /** Only calls admitted at this time or later: ISO 8601 with a time zone, or a date, such as `2026-10-01`, which stands for the start of that day in `timezone`. The report begins with the hour that contains it. */
                 from?: string;
                 /** Only calls admitted before this time, in the same form as `from`, which must be earlier: a date stands for the start of that day, which is not included. The report ends with the hour in which it lies; now by default. */
                 to?: string;
                 /** The IANA name of the time zone in which days and months begin, also those of `from` and `to`, such as `Asia/Shanghai`; UTC by default. Its offset from UTC must be whole hours. */
                 timezone?: string;
-                /** Only calls of the app with this id; an empty text stands for calls without an app. Ids of apps belong to an agent. Apps beyond the bound of a day are counted under `(other)`. */
-                app?: string;
-                /** Only calls of the end user whom the client named so, with all keys together; an empty text stands for calls without one. End users beyond the bound of a day are counted under `(other)`. */
-                end_user?: string;
-                /** Only calls of which one of these is true, separated by commas, out of done, client_gone, upstream_error, timeout, drained, interrupted, rejected, and failed, which stands for upstream_error, timeout, drained, interrupted. */
-                outcome?: string;
                 /** The length of the buckets; the default is `day`. Without `from`, the report covers the last day by the hour, the last 30 days by the day or the last 365 days by the month. */
                 granularity?: "hour" | "day" | "month";
                 /** The properties by which to group, separated by commas, out of key, agent, app, model, user, end_user, outcome, conversation. `conversation` stands alone and needs `agent`: the report then has the 100 conversations that were used last, by their ids at the gateway, and is read from the ledger. */
@@ -3195,6 +3187,8 @@ export interface operations {
                 compare_from?: string;
                 /** The end of the period with which the report is compared, not included; without it, that period is as long as the report. */
                 compare_to?: string;
+                /** The format of the response; the default is `json`. */
+                format?: "json" | "csv";
             };
             header?: never;
             path?: never;
@@ -3234,34 +3228,28 @@ export interface operations {
                 limit?: number;
                 /** The `next_cursor` of the previous page. Omit it to get the first page. */
                 cursor?: string;
-                /** Only calls of the API key with this id. */
-                key_id?: string;
-                /** Only calls of the API keys of the user with this id. */
-                owner_id?: string;
                 /** Only calls to this agent, such as `fastgpt`, which must be configured or have been called before. */
                 agent?: string;
-                /** Only calls for which the platform named this model; an empty text stands for calls for which it named none. */
-                model?: string;
-                /** The format of the response; the default is `json`. */
-                format?: "json" | "csv";
-                /** Only calls admitted at this time or later: ISO 8601 with a time zone, or a date, such as `2026-10-01`, which stands for the start of that day in `timezone`. */
-                from?: string;
-                /** Only calls admitted before this time, in the same form as `from`, which must not be later: a date stands for the start of that day, which is not included. */
-                to?: string;
-                /** The IANA name of the time zone in which the days of `from` and `to` begin, such as `Asia/Shanghai`; UTC by default. */
-                timezone?: string;
                 /** Only calls of the app with this id; an empty text stands for calls without an app. Ids of apps belong to an agent. */
                 app?: string;
-                /** Only calls of the end user whom the client named so; an empty text stands for calls without one. The same name with another user is another end user. */
-                end_user?: string;
                 /** Only calls whose last request was sent to the deployment with this id; an empty text stands for calls of which none is known, such as those that still run. Ids of deployments belong to an agent. */
                 deployment?: string;
+                /** Only calls for which the platform named this model; an empty text stands for calls for which it named none. */
+                model?: string;
                 /** Only calls that did this. */
                 kind?: "chat" | "upload";
                 /** Only calls that came through this interface. */
                 face?: "rest" | "openai" | "graphql" | "responses";
-                /** Only calls of which one of these is true, separated by commas, out of done, client_gone, upstream_error, timeout, drained, interrupted, rejected, running, and failed, which stands for upstream_error, timeout, drained, interrupted. */
-                outcome?: string;
+                /** Only calls of the API key with this id. */
+                key_id?: string;
+                /** Only calls of the API keys of the user with this id. */
+                owner_id?: string;
+                /** Only calls of the end user whom the client named so; an empty text stands for calls without one. The same name with another user is another end user. */
+                end_user?: string;
+                /** Only calls of the conversation that the client names by this id. The same id of another user, end user, agent or app is another conversation. */
+                conversation?: string;
+                /** Only calls of the request with this id. */
+                request_id?: string;
                 /** Only calls that failed or were refused for this reason: a stable word of an error, such as `agent_timeout`. */
                 reason?: ErrorReason | (string & {});
                 /** Only calls that paused, or only those that did not. */
@@ -3272,10 +3260,16 @@ export interface operations {
                 duration_ms_min?: number;
                 /** Only calls for which the platform reported at least this many tokens. */
                 total_tokens_min?: number;
-                /** Only calls of the request with this id. */
-                request_id?: string;
-                /** Only calls of the conversation that the client names by this id. The same id of another user, end user, agent or app is another conversation. */
-                conversation?: string;
+                /** Only calls of which one of these is true. Several are separated by commas. `done`: with a complete reply. `client_gone`: the client left before the end. `upstream_error`: the platform failed. `timeout`: the platform took too long. `drained`: the gateway shut down. `interrupted`: the process of the gateway died. `rejected`: it was refused for a reason of the caller after it had been admitted, or while it ran its key was revoked or expired, or the owner of the key was suspended. `running`: it has not ended. Reports count only calls that have ended and do not take it. `failed`: in any way that counts as a failure: the platform failed or took too long, or the gateway shut down or died. */
+                outcome?: string;
+                /** Only calls admitted at this time or later: ISO 8601 with a time zone, or a date, such as `2026-10-01`, which stands for the start of that day in `timezone`. */
+                from?: string;
+                /** Only calls admitted before this time, in the same form as `from`, which must not be later: a date stands for the start of that day, which is not included. */
+                to?: string;
+                /** The IANA name of the time zone in which the days of `from` and `to` begin, such as `Asia/Shanghai`; UTC by default. */
+                timezone?: string;
+                /** The format of the response; the default is `json`. */
+                format?: "json" | "csv";
             };
             header?: never;
             path?: never;
@@ -3529,7 +3523,7 @@ export interface operations {
                              */
                             id: string;
                             /**
-                             * Whether the platform has deleted it, too: `unsupported` where it cannot, or had nothing of it.
+                             * Whether the platform has deleted it, too. `deleted`: the platform has deleted it. `unsupported`: the platform cannot delete it, or had nothing of it.
                              * @enum {string}
                              */
                             at_platform: "deleted" | "unsupported";
@@ -3623,7 +3617,7 @@ export interface operations {
                             /** Whether a run waits for its user. */
                             paused: boolean;
                             /**
-                             * Whether the platform has it as well: `unsupported` where it takes no such thing. If that has failed, nothing is lost here.
+                             * Whether the platform has it as well. If that has failed, nothing is lost here. `yes`: the platform has it as well. `failed`: the platform could not be told. `unsupported`: the platform takes no such thing.
                              * @enum {string}
                              */
                             passed_on: "yes" | "failed" | "unsupported";
@@ -3726,7 +3720,7 @@ export interface operations {
                             /** What the user says about it, at most 2,000 characters. */
                             text: string | null;
                             /**
-                             * Whether the platform has it as well: `unsupported` where it takes no such thing. If that has failed, nothing is lost here.
+                             * Whether the platform has it as well. If that has failed, nothing is lost here. `yes`: the platform has it as well. `failed`: the platform could not be told. `unsupported`: the platform takes no such thing.
                              * @enum {string}
                              */
                             passed_on: "yes" | "failed" | "unsupported";
@@ -4018,7 +4012,7 @@ export type ChangePassword = components["schemas"]["ChangePassword"];
 export type UsageGroupValues = components["schemas"]["UsageGroupValues"];
 /** The calls that have ended, each counted in the hour, day or month in which it was admitted. */
 export type UsageReport = components["schemas"]["UsageReport"];
-/** One admitted call, as the ledger records it. */
+/** An admitted call: a row of the ledger. It is kept for `usage.retentionDays`, by default 400 days, longer than the objects that it names may exist. */
 export type Call = components["schemas"]["Call"];
 /** A request of a known API key or access token that was refused before it was a call. It is kept for a day, and only the first ones of each reason, credential and hour are. */
 export type Refusal = components["schemas"]["Refusal"];

@@ -31,7 +31,7 @@ export function KeyFacts({ apiKey }: { readonly apiKey: KeyDetails }) {
           [t('permissions'), apiKey.permissions.map((name) => t(`permission.${lower(name)}`)).join(', ')],
           [t('form.agents'), agents],
           [t('owner'), nameOf(apiKey.ownerId, apiKey.owner?.username)],
-          [t('key.creator'), nameOf(apiKey.creatorId, apiKey.creator?.username)],
+          [t('key.creator'), nameOf(apiKey.createdById, apiKey.createdBy?.username)],
           [t('key.createdAt'), formats.moment(apiKey.createdAt)],
           [
             t('expires'),

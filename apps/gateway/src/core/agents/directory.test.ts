@@ -71,7 +71,7 @@ test('a record contains what a client may know, and no addresses or credentials'
     name: 'Help desk',
     platform: 'fastgpt',
     description: 'Helps.',
-    status: 'available',
+    ...{ status: 'available', statusSince: null, statusReason: null },
     requires: ['app_id'],
     features: {
       stream: true,
@@ -273,7 +273,7 @@ test('an agent that is not available says since when and why, until it is again'
   setNow(tenOClock)
   const read = async () => {
     const [record] = await directory.list(undefined)
-    return [record?.status, record?.since, record?.reason]
+    return [record?.status, record?.statusSince?.getTime() ?? null, record?.statusReason]
   }
   expect(await read()).toEqual(['degraded', tenOClock, 'agent_unreachable'])
   probe = () => ({ status: 401, body: { error: { code: 'invalid_api_key' } } })
@@ -286,7 +286,7 @@ test('an agent that is not available says since when and why, until it is again'
   expect(await read()).toEqual(['unavailable', eleven, 'agent_unreachable'])
   probe = good
   pass(5_000)
-  expect(await read()).toEqual(['available', undefined, undefined])
+  expect(await read()).toEqual(['available', null, null])
 })
 
 test('what calls have met earlier than a probe is since when and why', async () => {
@@ -295,7 +295,7 @@ test('what calls have met earlier than a probe is since when and why', async () 
   expect(await directory.list(undefined)).toMatchObject([{ status: 'unavailable' }])
   const { directory: other } = directoryOf([twice()], down(EU), processesWith({ eu: opened, us: closed }))
   expect(await other.list(undefined)).toMatchObject([
-    { status: 'degraded', since: opened.openSince, reason: 'agent_timeout' },
+    { status: 'degraded', statusSince: new Date(opened.openSince), statusReason: 'agent_timeout' },
   ])
 })
 
@@ -311,24 +311,33 @@ test('deployments are shown with the sum and each process, and without addresses
   expect(deployments).toEqual([
     {
       ...{ id: 'eu', weight: 1, priority: 0, state: 'shared', disabled: false },
-      probe: { status: 'available', ms: 0 },
+      ...{ status: 'available', probeMs: 0, statusSince: null, statusReason: null },
       breaker: 'open',
-      inFlight: 41,
+      callsInFlight: 41,
       processes: [
         {
-          ...{ instance: 'process-0', pid: 0, ...where },
-          ...{ breaker: 'open', inFlight: 1, openSince: since, reason: 'agent_timeout' },
+          ...{ instanceId: 'process-0', pid: 0, ...where },
+          ...{ breaker: 'open', callsInFlight: 1, openSince: new Date(since), reason: 'agent_timeout' },
         },
-        { instance: 'process-1', pid: 1, ...where, breaker: 'closed', inFlight: 40 },
+        {
+          ...{ instanceId: 'process-1', pid: 1, ...where },
+          ...{ breaker: 'closed', callsInFlight: 40, openSince: null, reason: null },
+        },
       ],
     },
     {
       ...{ id: 'us', weight: 0, priority: 0, state: 'shared', disabled: true },
-      probe: { status: 'unavailable', ms: 0, since: expect.any(Number), reason: 'agent_unreachable' },
+      ...{ status: 'unavailable', probeMs: 0 },
+      ...{ statusSince: expect.any(Date), statusReason: 'agent_unreachable' },
       breaker: 'closed',
-      inFlight: 2,
+      callsInFlight: 2,
       // The other process says nothing of it.
-      processes: [{ instance: 'process-0', pid: 0, ...where, breaker: 'closed', inFlight: 2 }],
+      processes: [
+        {
+          ...{ instanceId: 'process-0', pid: 0, ...where },
+          ...{ breaker: 'closed', callsInFlight: 2, openSince: null, reason: null },
+        },
+      ],
     },
   ])
   expect(JSON.stringify(deployments)).not.toMatch(/platform\.example|key-of-agent/)

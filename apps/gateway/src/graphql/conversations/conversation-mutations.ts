@@ -3,29 +3,17 @@ import type { DeletedConversation } from '#core/conversations/delete-conversatio
 import type { RatedCall } from '#core/conversations/rate-call.ts'
 import { CONVERSATION_DESCRIPTIONS } from '#http/descriptions/conversation-descriptions.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
+import { RATING } from '#resources/call-words.ts'
 import { CONVERSATION } from '#resources/conversation.ts'
+import { AT_PLATFORM, PASSED_ON } from '#resources/conversation-words.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
-import { enumOf } from '../enum-of.ts'
-import { Rating } from '../types/rating.ts'
+import { vocabularyEnum } from '../enum-of.ts'
 import { Conversation, TAKES } from './conversation.ts'
 
-const PassedOn = enumOf('PassedOn', ['yes', 'failed', 'unsupported'] as const, {
-  description: CONVERSATION_DESCRIPTIONS.passedOn,
-  values: {
-    yes: 'The platform has it as well.',
-    failed: 'The platform could not be told.',
-    unsupported: 'The platform takes no such thing.',
-  },
-})
-
-const AtPlatform = enumOf('ConversationAtPlatform', ['deleted', 'unsupported'] as const, {
-  description: CONVERSATION_DESCRIPTIONS.atPlatform,
-  values: {
-    deleted: 'The platform has deleted it.',
-    unsupported: 'The platform cannot delete it, or had nothing of it.',
-  },
-})
+const PassedOn = vocabularyEnum(PASSED_ON)
+const AtPlatform = vocabularyEnum(AT_PLATFORM)
+const Rating = vocabularyEnum(RATING)
 
 const RenameConversationInput = builder.inputType('RenameConversationInput', {
   description: 'The conversation to rename, and its name.',
@@ -44,7 +32,7 @@ const RenameConversationPayload = builder
         type: Conversation,
         description: 'The conversation with its name.',
       }),
-      passedOn: t.expose('passedOn', { type: PassedOn, description: CONVERSATION_DESCRIPTIONS.passedOn }),
+      passedOn: t.expose('passedOn', { type: PassedOn, description: PASSED_ON.description }),
     }),
   })
 
@@ -61,7 +49,7 @@ const DeleteConversationPayload = builder
       id: t.exposeID('id', { description: 'The id that the conversation had.' }),
       atPlatform: t.expose('atPlatform', {
         type: AtPlatform,
-        description: CONVERSATION_DESCRIPTIONS.atPlatform,
+        description: AT_PLATFORM.description,
       }),
     }),
   })
@@ -85,7 +73,7 @@ const RateCallPayload = builder.objectRef<RatedCall>('RateCallPayload').implemen
       description: CONVERSATION_DESCRIPTIONS.rating,
     }),
     text: t.exposeString('text', { nullable: true, description: CONVERSATION_DESCRIPTIONS.ratingText }),
-    passedOn: t.expose('passedOn', { type: PassedOn, description: CONVERSATION_DESCRIPTIONS.passedOn }),
+    passedOn: t.expose('passedOn', { type: PassedOn, description: PASSED_ON.description }),
   }),
 })
 

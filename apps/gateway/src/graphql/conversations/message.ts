@@ -1,13 +1,9 @@
 import type { ConversationMessage, History } from '#core/conversations/conversation-history.ts'
 import { CONVERSATION_DESCRIPTIONS } from '#http/descriptions/conversation-descriptions.ts'
+import { RATING } from '#resources/call-words.ts'
+import { MESSAGE_ROLE } from '#resources/conversation-words.ts'
 import { builder } from '../builder.ts'
-import { enumOf } from '../enum-of.ts'
-import { Rating } from '../types/rating.ts'
-
-const MessageRole = enumOf('MessageRole', ['user', 'assistant'] as const, {
-  description: 'Who said a message.',
-  values: { user: 'The user.', assistant: 'The agent.' },
-})
+import { vocabularyEnum } from '../enum-of.ts'
 
 const MessageFile = builder.objectRef<ConversationMessage['files'][number]>('MessageFile').implement({
   description: 'A file of a message.',
@@ -21,7 +17,10 @@ export const Message = builder.objectRef<ConversationMessage>('Message').impleme
   description: CONVERSATION_DESCRIPTIONS.message,
   fields: (t) => ({
     messageId: t.exposeString('id', { description: CONVERSATION_DESCRIPTIONS.messageId }),
-    role: t.expose('role', { type: MessageRole, description: CONVERSATION_DESCRIPTIONS.role }),
+    role: t.expose('role', {
+      type: vocabularyEnum(MESSAGE_ROLE),
+      description: CONVERSATION_DESCRIPTIONS.role,
+    }),
     text: t.exposeString('text', { description: CONVERSATION_DESCRIPTIONS.text }),
     files: t.field({
       type: [MessageFile],
@@ -35,7 +34,7 @@ export const Message = builder.objectRef<ConversationMessage>('Message').impleme
     }),
     callId: t.exposeID('callId', { nullable: true, description: CONVERSATION_DESCRIPTIONS.messageCall }),
     rating: t.expose('rating', {
-      type: Rating,
+      type: vocabularyEnum(RATING),
       nullable: true,
       description: CONVERSATION_DESCRIPTIONS.rating,
     }),

@@ -10,24 +10,14 @@ import { cursorConnection } from '../reads/ordered-connection.ts'
 import { BOUNDED_COUNT } from '../reads/total-count.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
 import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
+import type { Types } from './field-source.ts'
 import { resourceType } from './resource-type.ts'
 
 /** The input with the conditions of a list and its range. */
 export function filterInput(name: string, description: string, conditions: Conditions, range?: RangeTexts) {
   return builder.inputType(name, {
     description: `${description} All conditions must hold.`,
-    fields: (t) => ({
-      ...(range !== undefined && {
-        from: t.field({ type: 'DateTime', description: range.fromTime }),
-        to: t.field({ type: 'DateTime', description: range.toTime }),
-      }),
-      ...Object.fromEntries(
-        Object.entries(conditions).map(([condition, given]) => [
-          inputName(condition, given),
-          t.field({ type: typeOf(given), description: given.description }),
-        ]),
-      ),
-    }),
+    fields: (t) => conditionInputs(t, conditions, range),
   })
 }
 
@@ -42,14 +32,35 @@ export function conditionsIn(conditions: Conditions, filter: object | null | und
   return { from, to, ...Object.fromEntries(each) }
 }
 
+/** The conditions of a list and its range as fields of an input, or as arguments. */
+export function conditionInputs(t: InputBuilder, conditions: Conditions, range?: RangeTexts) {
+  const each = Object.entries(conditions).map(([name, condition]) => [
+    inputName(name, condition),
+    t.field({ type: typeOf(condition), description: condition.description }),
+  ])
+  const ofRange = range !== undefined && {
+    from: t.field({ type: 'DateTime', description: range.fromTime }),
+    to: t.field({ type: 'DateTime', description: range.toTime }),
+  }
+  return { ...ofRange, ...Object.fromEntries(each) } as Record<string, ReturnType<typeof t.field>>
+}
+
 function inputName(name: string, { kind }: Condition): string {
   return kind === 'name' ? `${name}Id` : name
 }
 
 function typeOf({ kind, vocabulary }: Condition) {
-  if (vocabulary !== undefined) return vocabularyEnum(vocabulary)
-  return kind === 'id' ? 'ID' : 'String'
+  if (vocabulary !== undefined) {
+    const word = vocabularyEnum(vocabulary)
+    const several: [typeof word] = [word]
+    return kind === 'any of' ? several : word
+  }
+  return SCALARS[kind as keyof typeof SCALARS] ?? 'String'
 }
+
+const SCALARS = { id: 'ID', user: 'ID', time: 'DateTime', integer: 'Int', flag: 'Boolean' } as const
+
+type InputBuilder = PothosSchemaTypes.InputFieldBuilder<Types, 'Arg' | 'InputObject'>
 
 interface ListField<Row, Input> {
   readonly name: string

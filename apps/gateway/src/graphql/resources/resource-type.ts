@@ -1,27 +1,23 @@
-import type { FieldRef, InterfaceRef, ObjectRef } from '@pothos/core'
+import type { InterfaceRef, ObjectRef } from '@pothos/core'
 import type { JsonObject } from '#core/base/values/json.ts'
-import { stateOf } from '#resources/define-resource.ts'
-import type { Field, Fields, Resource } from '#resources/resource.ts'
+import { fieldValue, stateOf } from '#resources/define-resource.ts'
+import { columnsOf, type Field, type Fields, type Resource, type View } from '#resources/resource.ts'
 import { builder } from '../builder.ts'
-import { knownOrOther, vocabularyEnum } from '../enum-of.ts'
-import { relatedQuery } from '../reads/related-query.ts'
-import { Agent } from '../types/agent.ts'
-import { ApiKey } from '../types/api-key.ts'
+import type { GraphqlContext } from '../context.ts'
+import { storedWord, vocabularyEnum } from '../enum-of.ts'
 import { Node } from '../types/node.ts'
-import { User } from '../types/user.ts'
-
-type Types = typeof builder.$inferSchemaTypes
-type FieldBuilder<Row> = PothosSchemaTypes.ObjectFieldBuilder<Types, Row>
-type FieldRefs = Record<string, FieldRef<Types>>
+import type { FieldBuilder, FieldRefs, FieldSource, Types } from './field-source.ts'
+import { linkedObject } from './linked-object.ts'
+import { viewOf } from './view-of.ts'
 
 /**
- * The type of a resource: its fields, and beside each id the object to which it leads.
+ * The type of a resource whose rows core gives as a whole.
  *
  * @param more - fields that only GraphQL has
  * @param options - whether `node` finds it by its id
  */
 export function resourceType<Row extends object>(
-  { name, description, fields }: Resource<Row, Fields>,
+  { name, description, fields }: Resource<Row, Fields, View>,
   more?: (t: FieldBuilder<Row>) => FieldRefs,
   { isNode = false } = {},
 ): ObjectRef<Types, Row> {
@@ -34,10 +30,7 @@ export function resourceType<Row extends object>(
     description,
     // A row with an id is a node, which the compiler cannot see of any row.
     interfaces: isNode ? [Node as unknown as InterfaceRef<Types, Row>] : [],
-    fields: (t) => ({
-      ...more?.(t),
-      ...Object.assign({}, ...Object.entries(fields).map(([field, spec]) => fieldsOf(t, field, spec))),
-    }),
+    fields: (t) => ({ ...more?.(t), ...resourceFields(t, { name, fields }) }),
   })
   types.set(name, type)
   return type
@@ -46,100 +39,112 @@ export function resourceType<Row extends object>(
 /** A resource may be part of several others. */
 const types = new Map<string, unknown>()
 
-function fieldsOf<Row extends object>(t: FieldBuilder<Row>, name: string, field: Field): FieldRefs {
+/** The fields of a type, and beside each id the object to which it leads. */
+export function resourceFields<Row extends object>(
+  t: FieldBuilder<Row>,
+  { name: typeName, fields }: { readonly name: string; readonly fields: Fields },
+  model?: string,
+): FieldRefs {
+  const each = Object.entries(fields).map(([name, field]) => {
+    const columns = columnsOf([name, field])
+    const select = Object.fromEntries(columns.map((column) => [column, true] as const))
+    return fieldsOf(t, field.kind === 'localId' ? localIdName(typeName) : name, field, {
+      model,
+      columns,
+      reading: model === undefined ? {} : { select },
+      read: <Value>(row: Row, context: GraphqlContext) =>
+        fieldValue(name, field, row, field.compute && viewOf(context)) as Value | null,
+    })
+  })
+  return Object.assign({}, ...each)
+}
+
+function fieldsOf<Row extends object>(
+  t: FieldBuilder<Row>,
+  name: string,
+  field: Field,
+  source: FieldSource<Row>,
+): FieldRefs {
   // The compiler then lets a resolver return null; the schema says whether it may.
   const { description, isNullable } = field
-  const options = { description, nullable: isNullable as true }
-  const read = <Value>(row: Row) => row[name as keyof Row] as Value | null
+  const options = { description, nullable: isNullable as true, ...source.reading }
+  const read =
+    <Value>() =>
+    (row: Row, _args: object, context: GraphqlContext) =>
+      source.read<Value>(row, context)
   switch (field.kind) {
     case 'text':
-      return { [name]: t.string({ ...options, resolve: read<string> }) }
+    case 'localId':
+      return { [name]: t.string({ ...options, resolve: read<string>() }) }
+    case 'number':
+      return { [name]: t.float({ ...options, resolve: read<number>() }) }
     case 'integer':
-      return { [name]: t.int({ ...options, resolve: read<number> }) }
+      return { [name]: t.int({ ...options, resolve: read<number>() }) }
     case 'large':
-      return { [name]: t.field({ ...options, type: 'SafeInt', resolve: read<number> }) }
+      return { [name]: t.field({ ...options, type: 'SafeInt', resolve: read<number>() }) }
     case 'time':
-      return { [name]: t.field({ ...options, type: 'DateTime', resolve: (row) => dateOf(read(row)) }) }
-    case 'flag':
-      return { [name]: t.boolean({ ...options, resolve: read<boolean> }) }
-    case 'json':
-      return { [name]: t.field({ ...options, type: 'JSONObject', resolve: (row) => jsonOf(read(row)) }) }
-    case 'texts':
-      return { [name]: t.stringList({ ...options, resolve: read<string[]> }) }
-    case 'words':
-      return { [name]: wordField(t, field, read) }
-    case 'object':
-      return { [name]: t.field({ ...options, type: nestedType(field), resolve: read<object> }) }
-    case 'objects':
-      return { [name]: t.field({ ...options, type: [nestedType(field)], resolve: read<object[]> }) }
-    case 'name':
-      return { [`${name}Id`]: t.string({ ...options, resolve: read<string> }) }
-    case 'agent':
       return {
-        [`${name}Id`]: t.string({ ...options, resolve: read<string> }),
         [name]: t.field({
-          type: Agent,
-          nullable: true,
-          description: field.object ?? '',
-          resolve: (row, _args, { loaders }) => loaders.agent(read<string>(row) ?? ''),
+          ...options,
+          type: 'DateTime',
+          resolve: (row, _args, context) => dateOf(source.read(row, context)),
         }),
       }
-    default:
-      return { [name]: t.id({ ...options, resolve: read<string> }), ...objectOf(t, name, field, read) }
-  }
-}
-
-type Read<Row> = <Value>(row: Row) => Value | null
-
-/** The object to which the id of a key or a user leads, if the caller may see it. */
-function objectOf<Row>(
-  t: FieldBuilder<Row>,
-  idName: string,
-  { kind, object }: Field,
-  read: Read<Row>,
-): FieldRefs {
-  const options = { nullable: true, description: object ?? '' } as const
-  const name = idName.replace(/Id$/, '')
-  if (kind === 'key') {
-    return {
-      [name]: t.field({
-        ...options,
-        type: ApiKey,
-        resolve(row, _args, context, info) {
-          const id = read<string>(row)
-          return id === null ? null : context.loaders.key(id, relatedQuery(context, info))
-        },
-      }),
+    case 'flag':
+      return { [name]: t.boolean({ ...options, resolve: read<boolean>() }) }
+    case 'json':
+      return {
+        [name]: t.field({
+          ...options,
+          type: 'JSONObject',
+          resolve: (row, _args, context) => jsonOf(source.read(row, context)),
+        }),
+      }
+    case 'texts':
+      return { [name]: t.stringList({ ...options, resolve: read<string[]>() }) }
+    case 'words':
+      return {
+        [name]: t.field({
+          ...options,
+          type: wordsOf(field),
+          resolve: (row, _args, context) => knownWord(field, source.read(row, context)),
+        }),
+      }
+    case 'word list':
+      return { [name]: t.field({ ...options, type: [wordsOf(field)], resolve: read<string[]>() }) }
+    case 'object':
+      return { [name]: t.field({ ...options, type: nestedType(field), resolve: read<object>() }) }
+    case 'objects':
+      return { [name]: t.field({ ...options, type: [nestedType(field)], resolve: read<object[]>() }) }
+    case 'name':
+    case 'agent':
+      return {
+        [`${name}Id`]: t.string({ ...options, resolve: read<string>() }),
+        ...linkedObject(t, name, field, source),
+      }
+    default: {
+      const object = name.replace(/Id$/, '')
+      const isWordAlone = field.kind !== 'id' && object === name
+      return {
+        [isWordAlone ? `${name}Id` : name]: t.id({ ...options, resolve: read<string>() }),
+        ...linkedObject(t, object, field, source),
+      }
     }
   }
-  if (kind !== 'user') return {}
-  return {
-    [name]: t.field({
-      ...options,
-      type: User,
-      resolve(row, _args, context, info) {
-        const id = read<string>(row)
-        return id === null ? null : context.loaders.user(id, relatedQuery(context, info))
-      },
-    }),
-  }
 }
 
-function wordField<Row>(
-  t: FieldBuilder<Row>,
-  { vocabulary, description, isNullable }: Field,
-  read: Read<Row>,
-) {
+/** `deploymentId` of an `AgentDeployment`. */
+function localIdName(typeName: string): string {
+  return `${typeName.replace(/^.*(?=[A-Z])/, '').toLowerCase()}Id`
+}
+
+function wordsOf({ vocabulary }: Field) {
   if (vocabulary === undefined) throw new Error('a field of words has no vocabulary')
-  return t.field({
-    type: vocabularyEnum(vocabulary),
-    description,
-    nullable: isNullable as true,
-    resolve(row) {
-      const word = read<string>(row)
-      return word === null || !vocabulary.isOpen ? word : knownOrOther(vocabulary.words, word)
-    },
-  })
+  return vocabularyEnum(vocabulary)
+}
+
+function knownWord({ vocabulary }: Field, word: string | null): string | null {
+  return vocabulary?.isOpen ? storedWord(vocabulary, word) : word
 }
 
 function nestedType({ of }: Field): ObjectRef<Types, object> {

@@ -1,26 +1,15 @@
 import type { AgentFeatures, ConversationFeatures } from '#core/agents/adapter.ts'
 import type { AgentStanding } from '#core/agents/deployments/describe-deployments.ts'
-import { AGENT_STATUSES } from '#core/agents/deployments/probes.ts'
-import type { AgentInfo } from '#core/agents/directory.ts'
-import { omitUndefined } from '#core/base/values/omit-undefined.ts'
+import type { AgentInfo, AgentRecord } from '#core/agents/directory.ts'
 import { AGENT_DESCRIPTIONS } from '#http/descriptions/agent-descriptions.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
+import { AGENT_STATUS } from '#resources/deployment-words.ts'
 import { builder } from '../builder.ts'
 import { callerOf, type GraphqlContext, optionalCallerOf } from '../context.ts'
-import { enumOf } from '../enum-of.ts'
+import { vocabularyEnum } from '../enum-of.ts'
 import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
 import type { ChatFields } from '../streams/chat-request.ts'
 import { Node } from './node.ts'
-
-export const AgentStatusType = enumOf('AgentStatus', AGENT_STATUSES, {
-  description: 'Whether calls can be served, as probes and calls of the last seconds showed.',
-  values: {
-    available: 'They can.',
-    degraded:
-      'A part of what serves the agent cannot, or a platform is busy or refuses the credentials of the gateway.',
-    unavailable: 'They cannot: no process of the gateway has a way to the agent.',
-  },
-})
 
 const Conversations = builder.objectRef<ConversationFeatures>('ConversationFeatures').implement({
   description: AGENT_DESCRIPTIONS.conversations,
@@ -80,7 +69,7 @@ export const Agent = builder.objectRef<AgentInfo & Partial<AgentStanding>>('Agen
       description: AGENT_DESCRIPTIONS.description,
     }),
     status: t.field({
-      type: AgentStatusType,
+      type: vocabularyEnum(AGENT_STATUS),
       description: 'Whether the agent can serve calls.',
       resolve: async (agent, _args, context) => (await standingOf(agent, context)).status,
     }),
@@ -88,15 +77,12 @@ export const Agent = builder.objectRef<AgentInfo & Partial<AgentStanding>>('Agen
       type: 'DateTime',
       nullable: true,
       description: AGENT_DESCRIPTIONS.statusSince,
-      async resolve(agent, _args, context) {
-        const { since } = await standingOf(agent, context)
-        return since === undefined ? null : new Date(since)
-      },
+      resolve: async (agent, _args, context) => (await standingOf(agent, context)).statusSince,
     }),
     statusReason: t.string({
       nullable: true,
       description: AGENT_DESCRIPTIONS.statusReason,
-      resolve: async (agent, _args, context) => (await standingOf(agent, context)).reason ?? null,
+      resolve: async (agent, _args, context) => (await standingOf(agent, context)).statusReason,
     }),
     requires: t.stringList({
       description: 'The fields of `ChatInput` that must not be empty for this agent, such as `appId`.',
@@ -112,11 +98,15 @@ export const Agent = builder.objectRef<AgentInfo & Partial<AgentStanding>>('Agen
 
 /** Of the agents of the list it is known already. */
 async function standingOf(
-  { id, status, since, reason }: AgentInfo & Partial<AgentStanding>,
+  agent: AgentInfo & Partial<AgentStanding>,
   context: GraphqlContext,
 ): Promise<AgentStanding> {
-  if (status !== undefined) return omitUndefined({ status, since, reason })
-  return context.services.agents.statusOf(callerOf(context), id)
+  if (isListed(agent)) return agent
+  return context.services.agents.statusOf(callerOf(context), agent.id)
+}
+
+function isListed(agent: AgentInfo & Partial<AgentStanding>): agent is AgentRecord {
+  return agent.status !== undefined
 }
 
 builder.queryField('agents', (t) =>

@@ -2,11 +2,14 @@ import { RESET_PERIODS } from '#core/accounts/keys/keys.ts'
 import type { ApiKey as ApiKeyRow } from '#generated/prisma/client.ts'
 import { API_KEY_DESCRIPTIONS } from '#http/descriptions/api-key-descriptions.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
+import { PERMISSION } from '#resources/api-key.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
-import { enumOf } from '../enum-of.ts'
+import { enumOf, vocabularyEnum } from '../enum-of.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
-import { ApiKey, Permission } from './api-key.ts'
+import { ApiKey } from './api-key.ts'
+
+const Permission = vocabularyEnum(PERMISSION)
 
 const ApiKeyCounter = enumOf('ApiKeyCounter', RESET_PERIODS, {
   description: 'One of the call counters of an API key.',

@@ -1,281 +1,68 @@
-import { RATINGS } from '#core/conversations/rate-call.ts'
-import { CALL_KINDS, OUTCOMES } from '#core/ledger/call-kinds.ts'
-import { attemptsOf, type ListedAttempt } from '#core/reports/call-attempts.ts'
-import type { CallInstance } from '#core/reports/call-instances.ts'
+import { attemptsOf } from '#core/reports/call-attempts.ts'
 import type { Principal } from '#core/requests/principal.ts'
-import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
-import { CALL_FACE } from '#resources/call-words.ts'
+import { CALL, CALL_ATTEMPT, CALL_CONDITIONS, CALLS, INSTANCE } from '#resources/call.ts'
 import { builder } from '../builder.ts'
 import { callerOf, type GraphqlContext, readCredential } from '../context.ts'
-import { knownOrOther, openEnumOf, vocabularyEnum } from '../enum-of.ts'
 import { placeInFilter } from '../mistakes/input-places.ts'
-import { conditionsOf } from '../reads/conditions-of.ts'
 import { foundOr } from '../reads/found-or.ts'
 import { relatedQuery } from '../reads/related-query.ts'
-import { withoutNulls } from '../reads/without-nulls.ts'
+import { conditionsIn, filterInput } from '../resources/list-field.ts'
+import { prismaResource } from '../resources/prisma-resource.ts'
+import { resourceType } from '../resources/resource-type.ts'
 import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
-import { Agent } from './agent.ts'
 import { ApiKey } from './api-key.ts'
-import { CallOutcome, CallState } from './call-outcome.ts'
 import { ChatReply, ChatStarted } from './chat/chat.ts'
 import { OPEN_QUESTION, Pause } from './chat/chat-pause.ts'
 import { ErrorReason, isGraphqlReason } from './error-reason.ts'
-import { Node } from './node.ts'
-import { Rating } from './rating.ts'
 import { Upload } from './upload.ts'
 import { User } from './user.ts'
 
-const CallKind = openEnumOf('CallKind', CALL_KINDS, {
-  description: 'What a call did.',
-  values: { chat: 'A chat with an agent.', upload: 'An upload of a file.' },
-})
+const { reason, ...fields } = CALL.fields
 
-const CallFace = vocabularyEnum(CALL_FACE)
+export const Call = prismaResource('Call', { ...CALL, fields })
 
-const Instance = builder.objectRef<CallInstance>('Instance').implement({
-  description: 'A process of the gateway. It is identified by `Call.instanceId`.',
-  fields: (t) => ({
-    host: t.exposeString('host', { nullable: true, description: CALL_DESCRIPTIONS.instanceHost }),
-    pid: t.exposeInt('pid', { nullable: true, description: CALL_DESCRIPTIONS.instancePid }),
-    version: t.exposeString('version', { nullable: true, description: CALL_DESCRIPTIONS.instanceVersion }),
-  }),
-})
-
-const CallAttempt = builder.objectRef<ListedAttempt>('CallAttempt').implement({
-  description: 'One request of a call to a deployment of its agent.',
-  fields: (t) => ({
-    deployment: t.exposeString('deployment', { description: CALL_DESCRIPTIONS.attemptDeployment }),
-    startMs: t.exposeInt('startMs', { description: CALL_DESCRIPTIONS.attemptStartMs }),
-    durationMs: t.exposeInt('durationMs', { description: CALL_DESCRIPTIONS.attemptDurationMs }),
-    outcome: t.field({
-      type: CallOutcome,
-      description: CALL_DESCRIPTIONS.attemptOutcome,
-      resolve: ({ outcome }) => knownOrOther(OUTCOMES, outcome),
-    }),
-    reason: t.field({
-      type: ErrorReason,
-      nullable: true,
-      description: CALL_DESCRIPTIONS.attemptReason,
-      resolve: ({ reason }) => (isGraphqlReason(reason) ? reason : null),
-    }),
-    platformStatus: t.int({
-      nullable: true,
-      description: CALL_DESCRIPTIONS.platformStatus,
-      resolve: ({ platformStatus }, _args, context) => ifShown(platformStatus, context),
-    }),
-  }),
-})
-
-export const Call = builder.prismaObject('Call', {
-  description:
-    'An admitted call: a row of the ledger. It is kept for `usage.retentionDays`, by default 400 days, longer than the objects that it names may exist.',
-  interfaces: [Node],
-  select: { id: true },
-  findUnique: ({ id }) => ({ id }),
-  fields: (t) => ({
-    requestId: t.exposeString('requestId', { description: CALL_DESCRIPTIONS.requestId }),
-    keyId: t.exposeID('keyId', { description: CALL_DESCRIPTIONS.keyId }),
-    key: t.field({
-      type: ApiKey,
-      nullable: true,
-      description:
-        'The API key that made the call; null if it is not yours to see, or if its record was removed (`apiKeys.revokedRetentionDays`).',
-      select: { keyId: true },
-      resolve: ({ keyId }, _args, context, info) => context.loaders.key(keyId, relatedQuery(context, info)),
-    }),
-    ownerId: t.exposeID('ownerId', { description: CALL_DESCRIPTIONS.ownerId }),
-    owner: t.field({
-      type: User,
-      nullable: true,
-      description: 'The user whom the API key belongs to; null if it is not yours to see.',
-      select: { ownerId: true },
-      resolve: ({ ownerId }, _args, context, info) =>
-        context.loaders.user(ownerId, relatedQuery(context, info)),
-    }),
-    endUser: t.exposeString('endUser', {
-      description: CALL_DESCRIPTIONS.endUser,
-    }),
-    kind: t.field({
-      type: CallKind,
-      description: CALL_DESCRIPTIONS.kind,
-      select: { kind: true },
-      resolve: ({ kind }) => knownOrOther(CALL_KINDS, kind),
-    }),
-    face: t.field({
-      type: CallFace,
-      description: CALL_DESCRIPTIONS.face,
-      select: { face: true },
-      resolve: ({ face }) => knownOrOther(CALL_FACE.words, face),
-    }),
-    agentId: t.exposeString('agent', {
-      description: CALL_DESCRIPTIONS.agent,
-    }),
-    agent: t.field({
-      type: Agent,
-      nullable: true,
-      description: 'The agent; null if it is not configured any more or your key may not use it.',
-      select: { agent: true },
-      resolve: ({ agent }, _args, { loaders }) => loaders.agent(agent),
-    }),
-    appId: t.exposeString('app', { description: CALL_DESCRIPTIONS.app }),
-    deployment: t.exposeString('deployment', {
-      nullable: true,
-      description: CALL_DESCRIPTIONS.deployment,
-    }),
-    model: t.exposeString('model', {
-      nullable: true,
-      description: CALL_DESCRIPTIONS.model,
-    }),
-    conversationId: t.exposeString('conversation', {
-      description: CALL_DESCRIPTIONS.conversation,
-    }),
-    outcome: t.field({
-      type: CallOutcome,
-      nullable: true,
-      description: CALL_DESCRIPTIONS.outcome,
-      select: { outcome: true },
-      resolve: ({ outcome }) => (outcome === null ? null : knownOrOther(OUTCOMES, outcome)),
-    }),
-    reason: t.field({
-      type: ErrorReason,
-      nullable: true,
-      description: CALL_DESCRIPTIONS.reason,
-      select: { reason: true },
-      // A row may have been written by another version of the gateway.
-      resolve: ({ reason }) => (isGraphqlReason(reason) ? reason : null),
-    }),
-    attempts: t.exposeInt('attempts', {
-      nullable: true,
-      description: CALL_DESCRIPTIONS.attempts,
-    }),
-    attemptList: t.field({
-      type: [CallAttempt],
-      nullable: true,
-      description: CALL_DESCRIPTIONS.attemptList,
-      select: { attemptList: true },
-      resolve: ({ attemptList }) => attemptsOf(attemptList),
-    }),
-    platformStatus: t.int({
-      nullable: true,
-      description: CALL_DESCRIPTIONS.platformStatus,
-      select: { platformStatus: true },
-      resolve: ({ platformStatus }, _args, context) => ifShown(platformStatus, context),
-    }),
-    platformCode: t.string({
-      nullable: true,
-      description: CALL_DESCRIPTIONS.platformCode,
-      select: { platformCode: true },
-      resolve: ({ platformCode }, _args, context) => ifShown(platformCode, context),
-    }),
-    platformLogId: t.string({
-      nullable: true,
-      description: CALL_DESCRIPTIONS.platformLogId,
-      select: { platformLogId: true },
-      resolve: ({ platformLogId }, _args, context) => ifShown(platformLogId, context),
-    }),
-    instanceId: t.id({
-      nullable: true,
-      description: CALL_DESCRIPTIONS.instanceId,
-      select: { instance: true },
-      resolve: ({ instance }, _args, context) => ifShown(instance, context),
-    }),
-    instance: t.field({
-      type: Instance,
-      nullable: true,
-      description: 'The process that served the call. Shown only to administrators.',
-      select: { instance: true },
-      resolve: ({ instance }, _args, { loaders }) => loaders.instance(instance),
-    }),
-    traceId: t.string({
-      nullable: true,
-      description: CALL_DESCRIPTIONS.traceId,
-      select: { traceId: true },
-      resolve: ({ traceId }, _args, context) => ifShown(traceId, context),
-    }),
-    promptTokens: t.expose('promptTokens', {
-      type: 'SafeInt',
-      nullable: true,
-      description: CALL_DESCRIPTIONS.promptTokens,
-    }),
-    completionTokens: t.expose('completionTokens', {
-      type: 'SafeInt',
-      nullable: true,
-      description: CALL_DESCRIPTIONS.completionTokens,
-    }),
-    totalTokens: t.expose('totalTokens', {
-      type: 'SafeInt',
-      nullable: true,
-      description: CALL_DESCRIPTIONS.totalTokens,
-    }),
-    admittedAt: t.expose('admittedAt', { type: 'DateTime', description: CALL_DESCRIPTIONS.admittedAt }),
-    queuedMs: t.exposeInt('queuedMs', {
-      nullable: true,
-      description: CALL_DESCRIPTIONS.queuedMs,
-    }),
-    firstChunkMs: t.exposeInt('firstChunkMs', {
-      nullable: true,
-      description: CALL_DESCRIPTIONS.firstChunkMs,
-    }),
-    durationMs: t.exposeInt('durationMs', {
-      nullable: true,
-      description: CALL_DESCRIPTIONS.durationMs,
-    }),
-    endedAt: t.expose('endedAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: CALL_DESCRIPTIONS.endedAt,
-    }),
-    replays: t.exposeInt('replays', { description: CALL_DESCRIPTIONS.replays }),
-    paused: t.exposeBoolean('paused', { description: CALL_DESCRIPTIONS.paused }),
-    pause: t.field({
-      type: Pause,
-      nullable: true,
-      description: `${OPEN_QUESTION} Null if the call has not paused, or its question was answered, given up or has expired, or if it is not yours to answer.`,
-      select: { id: true, paused: true },
-      resolve: ({ id, paused }, _args, { loaders }) => (paused ? loaders.pause(id) : null),
-    }),
-    rating: t.field({
-      type: Rating,
-      nullable: true,
-      description: CALL_DESCRIPTIONS.rating,
-      select: { rating: true },
-      resolve: ({ rating }) => RATINGS.find((known) => known === rating) ?? null,
-    }),
-    ratingText: t.exposeString('ratingText', { nullable: true, description: CALL_DESCRIPTIONS.ratingText }),
-    answersId: t.exposeID('answers', { nullable: true, description: CALL_DESCRIPTIONS.answers }),
-    answeredById: t.exposeID('answeredBy', { nullable: true, description: CALL_DESCRIPTIONS.answeredBy }),
-  }),
-})
-
-const NOT_SHOWN = 'null as well if it is not yours to see, or is past its retention.'
-
-builder.prismaObjectField(Call, 'answers', (t) =>
-  t.field({
-    type: Call,
+const CallAttempt = resourceType(CALL_ATTEMPT, (t) => ({
+  reason: t.field({
+    type: ErrorReason,
     nullable: true,
-    description: `The call whose pause this one answered or gave up; ${NOT_SHOWN}`,
-    select: { answers: true },
-    resolve: ({ answers }, _args, context, info) =>
-      answers === null ? null : context.loaders.call(answers, relatedQuery(context, info)),
+    description: 'The stable word of its error; null if it did not fail.',
+    resolve: ({ reason }) => (isGraphqlReason(reason) ? reason : null),
   }),
-)
+}))
 
-builder.prismaObjectField(Call, 'answeredBy', (t) =>
-  t.field({
-    type: Call,
+builder.prismaObjectFields(Call, (t) => ({
+  reason: t.field({
+    type: ErrorReason,
     nullable: true,
-    description: `The call that answered the pause of this one or gave it up; ${NOT_SHOWN}`,
-    select: { answeredBy: true },
-    resolve: ({ answeredBy }, _args, context, info) =>
-      answeredBy === null ? null : context.loaders.call(answeredBy, relatedQuery(context, info)),
+    description: reason.description,
+    select: { reason: true },
+    // A row may have been written by another version of the gateway.
+    resolve: ({ reason }) => (isGraphqlReason(reason) ? reason : null),
   }),
-)
-
-/** Rows that Pothos reads itself have what the platform said, and which process served them, for every caller. */
-function ifShown<Value>(value: Value, context: GraphqlContext): Value | null {
-  return context.services.calls.seesPlatform(callerOf(context)) ? value : null
-}
+  attemptList: t.field({
+    type: [CallAttempt],
+    nullable: true,
+    description:
+      'The attempts, in their order, if there were several or the only one failed: a first attempt that succeeds is in the fields of the call itself. At most eight. Null otherwise, while the call runs, if it was interrupted, and for uploads.',
+    select: { attemptList: true },
+    resolve: ({ attemptList }) => attemptsOf(attemptList),
+  }),
+  instance: t.field({
+    type: resourceType(INSTANCE),
+    nullable: true,
+    description: 'The process that served the call. Shown only to administrators.',
+    select: { instance: true },
+    resolve: ({ instance }, _args, { loaders }) => loaders.instance(instance),
+  }),
+  pause: t.field({
+    type: Pause,
+    nullable: true,
+    description: `${OPEN_QUESTION} Null if the call has not paused, or its question was answered, given up or has expired, or if it is not yours to answer.`,
+    select: { id: true, paused: true },
+    resolve: ({ id, paused }, _args, { loaders }) => (paused ? loaders.pause(id) : null),
+  }),
+}))
 
 builder.prismaObjectField(Upload, 'call', (t) =>
   t.field({
@@ -315,44 +102,7 @@ builder.objectField(ChatReply, 'call', (t) =>
   }),
 )
 
-const CallFilter = builder.inputType('CallFilter', {
-  description: 'Which calls to list. All conditions must hold.',
-  fields: (t) => ({
-    from: t.field({
-      type: 'DateTime',
-      description: CALL_DESCRIPTIONS.fromTime,
-    }),
-    to: t.field({
-      type: 'DateTime',
-      description: CALL_DESCRIPTIONS.toTime,
-    }),
-    agentId: t.string({
-      description: CALL_DESCRIPTIONS.toAgent,
-    }),
-    appId: t.string({ description: CALL_DESCRIPTIONS.ofApp }),
-    deployment: t.string({ description: CALL_DESCRIPTIONS.ofDeployment }),
-    model: t.string({ description: CALL_DESCRIPTIONS.ofModel }),
-    kind: t.field({ type: CallKind, description: CALL_DESCRIPTIONS.ofKind }),
-    face: t.field({ type: CallFace, description: CALL_DESCRIPTIONS.throughFace }),
-    keyId: t.id({ description: CALL_DESCRIPTIONS.ofKey }),
-    ownerId: t.id({ description: CALL_DESCRIPTIONS.ofUser }),
-    endUser: t.string({ description: CALL_DESCRIPTIONS.ofEndUser }),
-    conversationId: t.string({
-      description: CALL_DESCRIPTIONS.ofConversation,
-    }),
-    requestId: t.string({ description: CALL_DESCRIPTIONS.ofRequest }),
-    // No ErrorReason, which lacks what this API never gives: the ledger has the calls of every interface.
-    reason: t.string({ description: CALL_DESCRIPTIONS.ofReason }),
-    paused: t.boolean({ description: CALL_DESCRIPTIONS.ofPaused }),
-    firstChunkMsMin: t.int({ description: CALL_DESCRIPTIONS.firstChunkMsMin }),
-    durationMsMin: t.int({ description: CALL_DESCRIPTIONS.durationMsMin }),
-    totalTokensMin: t.int({ description: CALL_DESCRIPTIONS.totalTokensMin }),
-    outcome: t.field({
-      type: [CallState],
-      description: 'Only calls of which one of these is true.',
-    }),
-  }),
-})
+const CallFilter = filterInput('CallFilter', 'Which calls to list.', CALL_CONDITIONS, CALLS.range)
 
 const CallConnection = builder.connectionObject(
   {
@@ -414,13 +164,13 @@ builder.queryField('calls', (t) =>
         timezone: t.arg.string({
           required: true,
           defaultValue: 'UTC',
-          description: CALL_DESCRIPTIONS.timezoneName,
+          description: CALLS.range.timezoneName,
         }),
       },
       resolve: (query, _root, { filter, timezone }, context) =>
         context.services.calls.list(
           callerOf(context),
-          { ...conditionsOf(withoutNulls(filter)), timezone },
+          { ...conditionsIn(CALL_CONDITIONS, filter), timezone },
           query,
           showLimit(context.reply),
           context.signal,
@@ -430,7 +180,7 @@ builder.queryField('calls', (t) =>
         context.services.calls
           .count(
             callerOf(context),
-            { ...conditionsOf(withoutNulls(filter)), timezone },
+            { ...conditionsIn(CALL_CONDITIONS, filter), timezone },
             showLimit(context.reply),
             context.signal,
           )

@@ -1,15 +1,14 @@
 import type { StoppedCall } from '#core/calls/stop-calls.ts'
 import { refuseField } from '#core/errors/errors.ts'
-import { OUTCOMES } from '#core/ledger/call-kinds.ts'
 import { keptCallRefOf } from '#http/chat/kept-request.ts'
-import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
+import { STOP_CALL, STOP_OUTCOME } from '#resources/call.ts'
+import { CALL_OUTCOME } from '#resources/call-words.ts'
 import { builder } from '../builder.ts'
 import { callerOf, type GraphqlContext } from '../context.ts'
-import { knownOrOther } from '../enum-of.ts'
+import { storedWord, vocabularyEnum } from '../enum-of.ts'
 import { errorAsLastItem, type ItemOrError, itemOrThrow } from '../streams/item-or-error.ts'
 import { followItems, type NumberedItem } from '../streams/kept-chats.ts'
-import { CallOutcome } from './call-outcome.ts'
 import { Item } from './chat/chat.ts'
 
 const CALL_ID =
@@ -44,10 +43,10 @@ const StopCallPayload = builder.objectRef<StoppedCall>('StopCallPayload').implem
   fields: (t) => ({
     callId: t.exposeID('callId', { description: 'The id of the call.' }),
     outcome: t.field({
-      type: CallOutcome,
+      type: vocabularyEnum(CALL_OUTCOME),
       nullable: true,
-      description: CALL_DESCRIPTIONS.stopOutcome,
-      resolve: ({ outcome }) => (outcome === null ? null : knownOrOther(OUTCOMES, outcome)),
+      description: STOP_OUTCOME,
+      resolve: ({ outcome }) => storedWord(CALL_OUTCOME, outcome),
     }),
   }),
 })
@@ -56,7 +55,7 @@ builder.mutationField('stopCall', (t) =>
   t.field({
     type: StopCallPayload,
     nullable: true,
-    description: `${CALL_DESCRIPTIONS.stop} Takes an access token or any API key.`,
+    description: `${STOP_CALL} Takes an access token or any API key.`,
     args: { input: t.arg({ type: StopCallInput, required: true, description: 'The call to stop.' }) },
     resolve: (_root, { input: { callId } }, context) =>
       context.services.callStops.stop(callerOf(context), keptCallRefOf(callId)),

@@ -1,7 +1,9 @@
+import { API_KEYS, OWNED_CONDITIONS } from '#resources/api-key.ts'
 import { builder } from '../builder.ts'
 import { orderedConnection } from '../reads/ordered-connection.ts'
-import { withoutNulls } from '../reads/without-nulls.ts'
-import { ApiKey, ApiKeyConnection, KEY_LIST_ARGUMENTS } from './api-key.ts'
+import { conditionsIn } from '../resources/list-field.ts'
+import { orderedArguments } from '../resources/ordered-list.ts'
+import { ApiKey, ApiKeyConnection } from './api-key.ts'
 import { Upload, UploadConnection } from './upload.ts'
 import { User } from './user.ts'
 
@@ -13,10 +15,10 @@ builder.prismaObjectField(User, 'apiKeys', (t) =>
       type: ApiKey,
       nullable: true,
       description: 'The API keys that belong to the user, newest first or in the order that you ask for.',
-      args: KEY_LIST_ARGUMENTS,
-      resolve: ({ id }, { search, state, expiresBefore, ...args }, context, info) => {
+      args: orderedArguments({ conditions: OWNED_CONDITIONS, orders: API_KEYS.orders }),
+      resolve: ({ id }, args, context, info) => {
         const { loaders } = context
-        const filter = withoutNulls({ search, state, expiresBefore })
+        const filter = conditionsIn(OWNED_CONDITIONS, args)
         return orderedConnection(args, context, info, {
           read: (query) => loaders.keysOf(id, { query, filter }),
           count: async () => (await loaders.keyCountOf(id, filter)) ?? 0,

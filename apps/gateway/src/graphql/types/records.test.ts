@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => face?.close())
 
 /** Fields of REST that have another name in GraphQL, beside the case. */
-const KEY_NAMES = { created_by: 'creatorId' }
+const KEY_NAMES = { created_by: 'createdById' }
 const UPLOAD_NAMES = { user: 'endUser' }
 /** Enums, which GraphQL writes in capitals. */
 const ENUMS = new Set(['role', 'status', 'quota_period', 'permissions'])

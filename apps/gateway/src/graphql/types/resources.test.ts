@@ -23,7 +23,7 @@ describe('API keys', () => {
   const CREATE = `mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) {
     fullKey
     apiKey { id name description keyPrefix permissions isActive expiresAt allowedAgents ownerId owner { username }
-      creator { username } limits { chatPerMinute uploadPerMinute } usage { totalCalls callsToday } uploads { totalCount } } } }`
+      createdBy { username } limits { chatPerMinute uploadPerMinute } usage { totalCalls callsToday } uploads { totalCount } } } }`
 
   test('a key is created, read, changed, reset and revoked, and REST shows the same record', async () => {
     const input = {
@@ -42,7 +42,7 @@ describe('API keys', () => {
       isActive: true,
       ownerId: face.callers.premium.ownerId,
       owner: { username: 'premium' },
-      creator: { username: 'premium' },
+      createdBy: { username: 'premium' },
       limits: { chatPerMinute: 5, uploadPerMinute: null },
       usage: { totalCalls: 0, callsToday: 0 },
       uploads: { totalCount: 0 },
@@ -366,7 +366,7 @@ describe('node and nodes', () => {
 
 describe('statements', () => {
   const KEYS = (first: number) =>
-    `{ me { username apiKeys(first: ${first}) { totalCount nodes { name isActive owner { username } creator { username } } } } }`
+    `{ me { username apiKeys(first: ${first}) { totalCount nodes { name isActive owner { username } createdBy { username } } } } }`
 
   test('me with its keys and their owners takes as many for 50 keys as for one', async () => {
     for (let count = 0; count < 50; count += 1)

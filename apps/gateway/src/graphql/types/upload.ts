@@ -4,7 +4,7 @@ import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { foundOr } from '../reads/found-or.ts'
 import { TOTAL_COUNT } from '../reads/total-count.ts'
-import { ApiKey, ifVisible } from './api-key.ts'
+import { ApiKey } from './api-key.ts'
 import { Node } from './node.ts'
 import { User } from './user.ts'
 
@@ -45,7 +45,8 @@ export const Upload = builder.prismaObject('Upload', {
       nullable: true,
       description: 'The user whom the file belongs to; null if it is not yours to see.',
       select: (_args, _context, nested) => ({ owner: nested() }),
-      resolve: ({ owner }, _args, context) => ifVisible(owner, context),
+      resolve: ({ owner }, _args, context) =>
+        context.services.users.isVisibleTo(callerOf(context), owner) ? owner : null,
     }),
     keyId: t.exposeID('keyId', { description: 'The id of the API key that uploaded the file.' }),
     key: t.field({

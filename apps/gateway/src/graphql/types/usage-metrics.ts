@@ -1,58 +1,12 @@
-import type { Quantiles as QuantilesRecord } from '#core/ledger/histogram.ts'
 import type { UsageMetrics as Metrics } from '#core/reports/usage-accumulator.ts'
-import { USAGE_DESCRIPTIONS } from '#http/descriptions/usage-descriptions.ts'
+import { METRICS, REPORT_TEXTS } from '#resources/usage-report.ts'
 import { builder } from '../builder.ts'
-
-const Quantiles = builder.objectRef<QuantilesRecord>('Quantiles').implement({
-  description: 'How times are distributed, in milliseconds, with an error of at most 4.9 %.',
-  fields: (t) => ({
-    p50: t.exposeFloat('p50', { description: USAGE_DESCRIPTIONS.p50 }),
-    p95: t.exposeFloat('p95', { description: USAGE_DESCRIPTIONS.p95 }),
-    p99: t.exposeFloat('p99', { description: USAGE_DESCRIPTIONS.p99 }),
-  }),
-})
+import type { FieldBuilder } from '../resources/field-source.ts'
+import { resourceFields } from '../resources/resource-type.ts'
 
 export const UsageMetrics = builder.interfaceRef<Metrics>('UsageMetrics').implement({
-  description: 'The numbers of a set of calls that have ended.',
-  fields: (t) => ({
-    calls: t.expose('calls', { type: 'SafeInt', description: USAGE_DESCRIPTIONS.calls }),
-    failedCalls: t.expose('failedCalls', {
-      type: 'SafeInt',
-      description:
-        'How many of them failed: those with the outcome `UPSTREAM_ERROR`, `TIMEOUT`, `DRAINED` or `INTERRUPTED`.',
-    }),
-    promptTokens: t.expose('promptTokens', {
-      type: 'SafeInt',
-      nullable: true,
-      description: USAGE_DESCRIPTIONS.promptTokens,
-    }),
-    completionTokens: t.expose('completionTokens', {
-      type: 'SafeInt',
-      nullable: true,
-      description: USAGE_DESCRIPTIONS.completionTokens,
-    }),
-    totalTokens: t.expose('totalTokens', {
-      type: 'SafeInt',
-      nullable: true,
-      description: USAGE_DESCRIPTIONS.totalTokens,
-    }),
-    tokenCoverage: t.exposeFloat('tokenCoverage', {
-      nullable: true,
-      description: USAGE_DESCRIPTIONS.tokenCoverage,
-    }),
-    ratedUp: t.expose('ratedUp', { type: 'SafeInt', description: USAGE_DESCRIPTIONS.ratedUp }),
-    ratedDown: t.expose('ratedDown', { type: 'SafeInt', description: USAGE_DESCRIPTIONS.ratedDown }),
-    firstChunkMs: t.expose('firstChunkMs', {
-      type: Quantiles,
-      nullable: true,
-      description: USAGE_DESCRIPTIONS.firstChunkMs,
-    }),
-    durationMs: t.expose('durationMs', {
-      type: Quantiles,
-      nullable: true,
-      description: USAGE_DESCRIPTIONS.durationMs,
-    }),
-  }),
+  description: METRICS.description,
+  fields: (t) => resourceFields(t as unknown as FieldBuilder<Metrics>, METRICS),
 })
 
 export const UsageTotals = builder.objectRef<Metrics>('UsageTotals').implement({
@@ -61,9 +15,9 @@ export const UsageTotals = builder.objectRef<Metrics>('UsageTotals').implement({
 })
 
 export const UsagePoint = builder.objectRef<Metrics & { readonly start: Date }>('UsagePoint').implement({
-  description: USAGE_DESCRIPTIONS.point,
+  description: 'The numbers of one hour, day or month, as far as it lies within the report.',
   interfaces: [UsageMetrics],
   fields: (t) => ({
-    start: t.expose('start', { type: 'DateTime', description: USAGE_DESCRIPTIONS.start }),
+    start: t.expose('start', { type: 'DateTime', description: REPORT_TEXTS.start }),
   }),
 })

@@ -3,8 +3,8 @@ import { showLimit } from '#http/response/limit-headers.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { errorAsLastItem, itemOrThrow } from '../streams/item-or-error.ts'
-import { Quota } from './quota.ts'
 import { UsageTotals } from './usage-metrics.ts'
+import { Quota } from './user.ts'
 
 const UsageUpdate = builder.objectRef<Update>('UsageUpdate').implement({
   description: 'What has been used today, and what is left of your quota.',

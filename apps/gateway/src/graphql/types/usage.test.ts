@@ -312,7 +312,7 @@ describe('the number of statements does not depend on the number of rows', () =>
         `{ apiKeys(first: ${first}, state: ACTIVE) { nodes {
           id name usage { totalCalls callsToday lastUsedAt }
           usageReport(groupBy: [AGENT]) { totals { calls } points { start calls } groups { agent { name } totals { calls } } }
-          owner { username } creator { username }
+          owner { username } createdBy { username }
         } } }`,
       )
       expect(errors).toBeUndefined()
@@ -347,7 +347,7 @@ describe('the number of statements does not depend on the number of rows', () =>
     await face.gateway.prisma.call.createMany({ data: rows })
     const page = (first: number) => async () => {
       const document = `{ calls(first: ${first}, filter: { requestId: "many" }) {
-        nodes { id key { name creator { username } usageReport(groupBy: [AGENT]) { totals { calls } points { calls } } } owner { username } agent { name } } } }`
+        nodes { id key { name createdBy { username } usageReport(groupBy: [AGENT]) { totals { calls } points { calls } } } owner { username } agent { name } } } }`
       const { data, errors } = await face.query('admin', document)
       expect(errors).toBeUndefined()
       expect(data.calls.nodes).toHaveLength(first)

@@ -1,84 +1,29 @@
-import { OUTCOMES } from '#core/ledger/call-kinds.ts'
 import { missingGroups, withoutCalls } from '#core/reports/missing-groups.ts'
-import { GRANULARITIES } from '#core/reports/range/calendar.ts'
-import { GROUPS } from '#core/reports/report-rows.ts'
 import type { Report, ReportGroup } from '#core/reports/reports.ts'
-import { GROUP_ORDERS, topGroups } from '#core/reports/top-groups.ts'
-import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
-import { END_USER_DESCRIPTIONS } from '#http/descriptions/end-user-descriptions.ts'
-import { USAGE_DESCRIPTIONS } from '#http/descriptions/usage-descriptions.ts'
+import { topGroups } from '#core/reports/top-groups.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
+import { visibleCalls } from '#resources/call.ts'
+import { CALL_OUTCOME } from '#resources/call-words.ts'
+import { GRANULARITY, GROUP_ORDER, USAGE_CONDITIONS, USAGE_GROUP, USAGE_RANGE } from '#resources/usage.ts'
+import { REPORT_TEXTS } from '#resources/usage-report.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
-import { enumOf, knownOrOther } from '../enum-of.ts'
-import { conditionsOf } from '../reads/conditions-of.ts'
+import { storedWord, vocabularyEnum } from '../enum-of.ts'
 import { relatedQuery } from '../reads/related-query.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
+import { conditionInputs, conditionsIn, filterInput } from '../resources/list-field.ts'
 import { COUNTS_AS_LIST } from '../serving/cost.ts'
 import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
 import { Agent } from './agent.ts'
 import { ApiKey } from './api-key.ts'
-import { CallOutcome, CallState } from './call-outcome.ts'
-import { Quota } from './quota.ts'
 import { UsagePoint, UsageTotals } from './usage-metrics.ts'
-import { User } from './user.ts'
+import { Quota, User } from './user.ts'
 
-const Granularity = enumOf('UsageGranularity', GRANULARITIES, {
-  description: 'The length of the buckets of a report.',
-  values: {
-    hour: 'Hours. Without `from`, a report covers the last day.',
-    day: 'Days of the time zone. Without `from`, a report covers the last 30 days.',
-    month: 'Months of the time zone. Without `from`, a report covers the last 365 days.',
-  },
-})
+const Granularity = vocabularyEnum(GRANULARITY)
+const GroupBy = vocabularyEnum(USAGE_GROUP)
+const GroupOrder = vocabularyEnum(GROUP_ORDER)
 
-const GroupBy = enumOf('UsageGroupBy', GROUPS, {
-  description: 'A property by which calls are grouped.',
-  values: {
-    key: 'The API key that made the call.',
-    agent: 'The agent that was called.',
-    app: 'The app of the agent. Ids of apps belong to an agent, so group by `AGENT` as well.',
-    model: 'The model that the platform named.',
-    user: 'The user whom the API key belongs to.',
-    end_user: 'The end user that the client named.',
-    outcome: 'How the call ended.',
-    conversation: USAGE_DESCRIPTIONS.byConversation,
-  },
-})
-
-const GroupOrder = enumOf('UsageGroupOrder', GROUP_ORDERS, {
-  description: 'Which groups come first: those with the most of something.',
-  values: {
-    calls: 'Calls.',
-    failed_calls: 'Calls that failed.',
-    total_tokens: 'Tokens of inputs and replies.',
-  },
-})
-
-const ENDED_SO = 'Only calls that ended in one of these ways.'
-
-const UsageFilter = builder.inputType('UsageFilter', {
-  description: 'Which calls a report counts. All conditions must hold.',
-  fields: (t) => ({
-    from: t.field({
-      type: 'DateTime',
-      description: USAGE_DESCRIPTIONS.fromTime,
-    }),
-    to: t.field({
-      type: 'DateTime',
-      description: USAGE_DESCRIPTIONS.toTime,
-    }),
-    agentId: t.string({
-      description: CALL_DESCRIPTIONS.toAgent,
-    }),
-    appId: t.string({ description: USAGE_DESCRIPTIONS.ofApp }),
-    model: t.string({ description: CALL_DESCRIPTIONS.ofModel }),
-    keyId: t.id({ description: CALL_DESCRIPTIONS.ofKey }),
-    ownerId: t.id({ description: CALL_DESCRIPTIONS.ofUser }),
-    endUser: t.string({ description: USAGE_DESCRIPTIONS.ofEndUser }),
-    outcome: t.field({ type: [CallState], description: ENDED_SO }),
-  }),
-})
+const UsageFilter = filterInput('UsageFilter', 'Which calls a report counts.', USAGE_CONDITIONS, USAGE_RANGE)
 
 export const UsageGroup = builder.objectRef<{ report: Report; entry: ReportGroup }>('UsageGroup').implement({
   description:
@@ -139,20 +84,19 @@ export const UsageGroup = builder.objectRef<{ report: Report; entry: ReportGroup
       resolve: ({ entry }) => entry.group.end_user,
     }),
     outcome: t.field({
-      type: CallOutcome,
+      type: vocabularyEnum(CALL_OUTCOME),
       nullable: true,
       description: 'How the calls ended, if the report is grouped by `OUTCOME`.',
-      resolve: ({ entry: { group } }) =>
-        group.outcome === undefined ? null : knownOrOther(OUTCOMES, group.outcome),
+      resolve: ({ entry: { group } }) => storedWord(CALL_OUTCOME, group.outcome),
     }),
     totals: t.field({
       type: UsageTotals,
-      description: USAGE_DESCRIPTIONS.groupTotals,
+      description: REPORT_TEXTS.groupTotals,
       resolve: ({ entry }) => entry.totals,
     }),
     points: t.field({
       type: [UsagePoint],
-      description: `The numbers of the group. ${USAGE_DESCRIPTIONS.points}`,
+      description: `The numbers of the group. ${REPORT_TEXTS.points}`,
       resolve: ({ entry }, _args, { reportPoints }) => reportPoints.inTurn(entry),
     }),
     previousTotals: t.field({
@@ -181,21 +125,21 @@ const firstGroups = builder.args((t) => ({
 
 export const UsageReport = builder.objectRef<Report>('UsageReport')
 UsageReport.implement({
-  description: `${USAGE_DESCRIPTIONS.report} Users see the calls of their own keys, administrators all calls, and an API key without the permission \`ADMIN\` only its own calls. ${END_USER_DESCRIPTIONS.bound}`,
+  description: `${REPORT_TEXTS.report} ${visibleCalls('ADMIN')}`,
   fields: (t) => ({
-    from: t.expose('from', { type: 'DateTime', description: USAGE_DESCRIPTIONS.from }),
-    to: t.expose('to', { type: 'DateTime', description: USAGE_DESCRIPTIONS.to }),
-    timezone: t.exposeString('timezone', { description: USAGE_DESCRIPTIONS.timezone }),
-    granularity: t.expose('granularity', { type: Granularity, description: USAGE_DESCRIPTIONS.granularity }),
+    from: t.expose('from', { type: 'DateTime', description: REPORT_TEXTS.from }),
+    to: t.expose('to', { type: 'DateTime', description: REPORT_TEXTS.to }),
+    timezone: t.exposeString('timezone', { description: REPORT_TEXTS.timezone }),
+    granularity: t.expose('granularity', { type: Granularity, description: REPORT_TEXTS.granularity }),
     groupBy: t.field({
       type: [GroupBy],
-      description: USAGE_DESCRIPTIONS.groupBy,
+      description: REPORT_TEXTS.groupBy,
       resolve: ({ groupBy }) => [...groupBy],
     }),
-    totals: t.expose('totals', { type: UsageTotals, description: USAGE_DESCRIPTIONS.totals }),
+    totals: t.expose('totals', { type: UsageTotals, description: REPORT_TEXTS.totals }),
     points: t.field({
       type: [UsagePoint],
-      description: `The numbers of all calls together. ${USAGE_DESCRIPTIONS.points}`,
+      description: `The numbers of all calls together. ${REPORT_TEXTS.points}`,
       resolve: (report, _args, { reportPoints }) => reportPoints.inTurn(report),
     }),
     groups: t.field({
@@ -250,7 +194,7 @@ builder.queryField('usage', (t) =>
         type: Granularity,
         required: true,
         defaultValue: 'day',
-        description: USAGE_DESCRIPTIONS.granularity,
+        description: REPORT_TEXTS.granularity,
       }),
       groupBy: t.arg({
         type: [GroupBy],
@@ -261,23 +205,25 @@ builder.queryField('usage', (t) =>
       timezone: t.arg.string({
         required: true,
         defaultValue: 'UTC',
-        description: USAGE_DESCRIPTIONS.timezoneName,
+        description: USAGE_RANGE.timezoneName,
       }),
       compareFrom: t.arg({
         type: 'DateTime',
-        description: `${USAGE_DESCRIPTIONS.compareFrom} Without it, that is the period before the report, which is as long and ends where the report begins.`,
+        description: `${REPORT_TEXTS.compareFrom} Without it, that is the period before the report, which is as long and ends where the report begins.`,
       }),
-      compareTo: t.arg({ type: 'DateTime', description: USAGE_DESCRIPTIONS.compareTo }),
+      compareTo: t.arg({ type: 'DateTime', description: REPORT_TEXTS.compareTo }),
     },
     resolve: (_root, { filter, ...query }, context) =>
       context.services.usage.report(
         callerOf(context),
-        { ...conditionsOf(withoutNulls(filter)), ...withoutNulls(query) },
+        { ...conditionsIn(USAGE_CONDITIONS, filter), ...withoutNulls(query) },
         showLimit(context.reply),
         context.signal,
       ),
   }),
 )
+
+const { keyId: _keyId, ownerId: _ownerId, ...KEY_CONDITIONS } = USAGE_CONDITIONS
 
 builder.objectField(ApiKey, 'usageReport', (t) =>
   t.field({
@@ -286,32 +232,24 @@ builder.objectField(ApiKey, 'usageReport', (t) =>
     extensions: COUNTS_AS_LIST,
     description:
       'The usage of this key. The reports of all keys of a list are read together and count as one report towards the rate limit. Null for a key that you created for another user.',
-    args: {
-      from: t.arg({ type: 'DateTime', description: 'As in `UsageFilter`.' }),
-      to: t.arg({ type: 'DateTime', description: 'As in `UsageFilter`.' }),
-      agentId: t.arg.string({ description: 'As in `UsageFilter`.' }),
-      appId: t.arg.string({ description: 'As in `UsageFilter`.' }),
-      model: t.arg.string({ description: 'As in `UsageFilter`.' }),
-      endUser: t.arg.string({ description: 'As in `UsageFilter`.' }),
-      outcome: t.arg({ type: [CallState], description: ENDED_SO }),
-      granularity: t.arg({
+    args: builder.args((t) => ({
+      ...conditionInputs(t, KEY_CONDITIONS, USAGE_RANGE),
+      granularity: t.field({
         type: Granularity,
         required: true,
         defaultValue: 'day',
-        description: USAGE_DESCRIPTIONS.granularity,
+        description: REPORT_TEXTS.granularity,
       }),
-      groupBy: t.arg({
+      groupBy: t.field({
         type: [GroupBy],
         required: true,
         defaultValue: [],
         description: 'The properties by which to group.',
       }),
-      timezone: t.arg.string({
-        required: true,
-        defaultValue: 'UTC',
-        description: USAGE_DESCRIPTIONS.timezoneName,
-      }),
+      timezone: t.string({ required: true, defaultValue: 'UTC', description: USAGE_RANGE.timezoneName }),
+    })),
+    resolve({ id }, { granularity, groupBy, timezone, ...filter }, { loaders }) {
+      return loaders.report(id, { ...conditionsIn(KEY_CONDITIONS, filter), granularity, groupBy, timezone })
     },
-    resolve: ({ id }, args, { loaders }) => loaders.report(id, conditionsOf(withoutNulls(args))),
   }),
 )

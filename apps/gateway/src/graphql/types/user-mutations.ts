@@ -1,11 +1,18 @@
 import type { User as UserRow } from '#generated/prisma/client.ts'
 import { USER_DESCRIPTIONS } from '#http/descriptions/user-descriptions.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
+import { QUOTA_PERIOD, ROLE, USER_STATUS } from '#resources/user.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
+import { vocabularyEnum } from '../enum-of.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
-import { QuotaPeriod } from './quota.ts'
-import { Role, User, UserStatus } from './user.ts'
+import { User } from './user.ts'
+
+const [QuotaPeriod, Role, UserStatus] = [
+  vocabularyEnum(QUOTA_PERIOD),
+  vocabularyEnum(ROLE),
+  vocabularyEnum(USER_STATUS),
+]
 
 const CreateUserInput = builder.inputType('CreateUserInput', {
   description: USER_DESCRIPTIONS.newUser,

@@ -18,10 +18,6 @@ export const CONVERSATION_DESCRIPTIONS = {
   rating: 'What the user thinks of the answer; null if it was not rated.',
   ratingGiven: 'What the user thinks of the answer. Null takes a rating back.',
   ratingText: 'What the user says about it, at most 2,000 characters.',
-  passedOn:
-    'Whether the platform has it as well: `unsupported` where it takes no such thing. If that has failed, nothing is lost here.',
-  atPlatform:
-    'Whether the platform has deleted it, too: `unsupported` where it cannot, or had nothing of it.',
   newName: 'The new name, of 1 to 200 characters. Null takes the name back, here alone.',
   limit: 'The largest number of messages.',
   beforeGiven:

@@ -11,12 +11,13 @@ export function judgePage(_request: unknown, { query }: SoundQuery): void {
 }
 
 /** The same for a list in an order that the caller chooses, to which its cursor belongs. */
-export function judgeList<Field extends string>(fields: OrderFields<Field | 'created_at'>) {
+export function judgeList<Field extends string>(fields: OrderFields<Field>) {
+  const [first] = Object.keys(fields) as Field[]
   return (_request: unknown, { query }: SoundQuery): void => {
-    const { cursor, order_by: field = 'created_at' } = (query ?? {}) as {
+    const { cursor, order_by: field = first } = (query ?? {}) as {
       readonly cursor?: string | undefined
       readonly order_by?: Field | undefined
     }
-    if (cursor !== undefined) positionOf(field, fields[field], cursor)
+    if (cursor !== undefined && field !== undefined) positionOf(field, fields[field], cursor)
   }
 }

@@ -16,6 +16,6 @@ test.each([
   ['its owner', { role: 'premium', userId: 'u-2' }, false, true],
   ['another user', { role: 'premium', userId: 'u-4' }, false, false],
 ])('%s may or may not change and revoke a key', (_who, session, changes, revokes) => {
-  const key = { creatorId: 'u-1', ownerId: 'u-2' }
+  const key = { createdById: 'u-1', ownerId: 'u-2' }
   expect([mayChange(key, session), mayRevoke(key, session)]).toEqual([changes, revokes])
 })

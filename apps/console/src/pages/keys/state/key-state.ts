@@ -15,15 +15,15 @@ export function keyState({ isActive, revokedAt, owner }: Stated): KeyState {
 
 /** Only the creator of a key and administrators may change it; its owner may only revoke it. */
 export function mayChange(
-  key: Pick<KeyFieldsFragment, 'creatorId'>,
+  key: Pick<KeyFieldsFragment, 'createdById'>,
   { role, userId }: { readonly role: string; readonly userId: string },
 ): boolean {
-  return role === 'admin' || key.creatorId === userId
+  return role === 'admin' || key.createdById === userId
 }
 
 /** The owner of a key may revoke it as well, also where another user made it. */
 export function mayRevoke(
-  key: Pick<KeyFieldsFragment, 'creatorId' | 'ownerId'>,
+  key: Pick<KeyFieldsFragment, 'createdById' | 'ownerId'>,
   session: { readonly role: string; readonly userId: string },
 ): boolean {
   return mayChange(key, session) || key.ownerId === session.userId

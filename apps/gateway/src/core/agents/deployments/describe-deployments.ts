@@ -1,4 +1,3 @@
-import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 import type { Deployment, ServedAgent } from '../served-agent.ts'
 import { BREAKER_STATES, type BreakerState, type DeploymentLoad, type ProcessLoad } from './load.ts'
 import type { AgentStatus, Probed } from './probes.ts'
@@ -12,25 +11,35 @@ export interface DeploymentRecord {
   /** Whether it takes no new conversations and only serves those that it has. */
   readonly disabled: boolean
   /** What its probe said, by this process. */
-  readonly probe: Probed
+  readonly status: AgentStatus
+  readonly statusSince: Date | null
+  readonly statusReason: string | null
+  readonly probeMs: number
   /** The worst state among the processes. */
   readonly breaker: BreakerState
   /** The calls in progress of all processes. */
-  readonly inFlight: number
+  readonly callsInFlight: number
   /** The live processes that serve the deployment. */
   readonly processes: readonly DeploymentProcess[]
 }
 
 /** What a process knows of a deployment. */
-export interface DeploymentProcess extends Omit<ProcessLoad, 'agents'>, Omit<DeploymentLoad, 'id'> {}
+export interface DeploymentProcess
+  extends Pick<ProcessLoad, 'host' | 'pid' | 'version'>,
+    Pick<DeploymentLoad, 'breaker' | 'servesOthers' | 'isUnasked'> {
+  readonly instanceId: string
+  readonly callsInFlight: number
+  readonly openSince: Date | null
+  readonly reason: string | null
+}
 
 /** Whether an agent can serve calls, and what keeps it from doing so. */
 export interface AgentStanding {
   readonly status: AgentStatus
-  /** Since when the agent is not `available`, in milliseconds since the epoch, as far as calls and probes have shown it. */
-  readonly since?: number
-  /** Why it is not: a word of the table of errors; absent if it is unknown. */
-  readonly reason?: string
+  /** Since when the agent is not `available`, as far as calls and probes have shown it. */
+  readonly statusSince: Date | null
+  /** Why it is not: a word of the table of errors; null if it is unknown. */
+  readonly statusReason: string | null
 }
 
 export type Probing = (agent: Deployment['agent']) => Promise<Probed>
@@ -44,15 +53,19 @@ export function describeDeployments(
   return Promise.all(
     deployments.map(async ({ id, agent, weight, priority, state }) => {
       const known = processes.flatMap((process) => knownBy(process, agentId, id))
+      const { status, since, reason, ms } = await probe(agent)
       return {
         id,
         weight,
         priority,
         state,
         disabled: weight === 0,
-        probe: await probe(agent),
+        status,
+        statusSince: timeOf(since),
+        statusReason: reason ?? null,
+        probeMs: ms,
         breaker: worstOf(known.map(({ breaker }) => breaker)),
-        inFlight: known.reduce((sum, { inFlight }) => sum + inFlight, 0),
+        callsInFlight: known.reduce((sum, { callsInFlight }) => sum + callsInFlight, 0),
         processes: known,
       }
     }),
@@ -66,10 +79,10 @@ export function describeDeployments(
  */
 export function standingOf(
   agentId: string,
-  deployments: readonly Pick<DeploymentRecord, 'id' | 'probe' | 'disabled' | 'breaker' | 'processes'>[],
+  deployments: readonly Omit<DeploymentRecord, 'weight' | 'priority' | 'state' | 'callsInFlight'>[],
   processes: readonly ProcessLoad[],
 ): AgentStanding {
-  const answering = deployments.filter(({ probe }) => probe.status !== 'unavailable')
+  const answering = deployments.filter(({ status }) => status !== 'unavailable')
   const hasWay = (process: ProcessLoad) =>
     answering.some(({ id }) => {
       const [known] = knownBy(process, agentId, id)
@@ -80,9 +93,9 @@ export function standingOf(
   if (!isReached) return { status: 'unavailable', ...latest(deployments.map(whyOf)) }
   const enabled = deployments.filter(({ disabled }) => !disabled)
   const isWhole = enabled.every(
-    ({ probe, processes }) => probe.status === 'available' && processes.every(sendsCalls),
+    ({ status, processes }) => status === 'available' && processes.every(sendsCalls),
   )
-  if (isWhole && enabled.length > 0) return { status: 'available' }
+  if (isWhole && enabled.length > 0) return { status: 'available', ...NEVER }
   return { status: 'degraded', ...earliest(enabled.map(whyOf)) }
 }
 
@@ -94,38 +107,44 @@ function sendsCalls({ breaker, isUnasked }: DeploymentProcess): boolean {
   return breaker === 'closed' || (breaker === 'half_open' && isUnasked === true)
 }
 
-type Why = Pick<AgentStanding, 'since' | 'reason'>
+type Why = Omit<AgentStanding, 'status'>
+
+const NEVER: Why = { statusSince: null, statusReason: null }
 
 /** Since when a deployment does not serve all calls, and why: what was noticed first, by its probe or by calls of a process. */
-function whyOf({ probe, processes }: Pick<DeploymentRecord, 'probe' | 'processes'>): Why {
-  const open = processes.map(({ openSince: since, reason }) => omitUndefined({ since, reason }))
-  return earliest([omitUndefined({ since: probe.since, reason: probe.reason }), ...open])
+function whyOf({ statusSince, statusReason, processes }: Why & Pick<DeploymentRecord, 'processes'>): Why {
+  const open = processes.map(({ openSince, reason }) => ({ statusSince: openSince, statusReason: reason }))
+  return earliest([{ statusSince, statusReason }, ...open])
 }
 
 function earliest(whys: readonly Why[]): Why {
-  return inOrder(whys)[0] ?? {}
+  return inOrder(whys)[0] ?? NEVER
 }
 
 function latest(whys: readonly Why[]): Why {
-  return inOrder(whys).at(-1) ?? {}
+  return inOrder(whys).at(-1) ?? NEVER
 }
 
 function inOrder(whys: readonly Why[]) {
   return whys
-    .filter((why): why is Why & { since: number } => why.since !== undefined)
-    .sort((one, other) => one.since - other.since)
+    .filter((why): why is Why & { statusSince: Date } => why.statusSince !== null)
+    .sort((one, other) => one.statusSince.getTime() - other.statusSince.getTime())
 }
 
 function knownBy(
-  { agents, ...process }: ProcessLoad,
+  { agents, instance: instanceId, ...process }: ProcessLoad,
   agentId: string,
   deploymentId: string,
 ): DeploymentProcess[] {
   const agent = agents.find((each) => each.agent === agentId)
   const found = agent?.deployments.find(({ id }) => id === deploymentId)
   if (found === undefined) return []
-  const { id: _id, ...load } = found
-  return [{ ...process, ...load }]
+  const { id: _id, inFlight: callsInFlight, openSince, reason = null, ...load } = found
+  return [{ instanceId, ...process, ...load, callsInFlight, openSince: timeOf(openSince), reason }]
+}
+
+function timeOf(ms: number | undefined): Date | null {
+  return ms === undefined ? null : new Date(ms)
 }
 
 function worstOf(states: readonly BreakerState[]): BreakerState {

@@ -1,16 +1,16 @@
 import { MADE_FILE_TYPES, type OfferedFile } from '#core/agents/made-file.ts'
+import { closed } from '#resources/vocabulary.ts'
 import { builder } from '../../builder.ts'
-import { enumOf } from '../../enum-of.ts'
+import { vocabularyEnum } from '../../enum-of.ts'
 
-export const ChatFileType = enumOf('ChatFileType', MADE_FILE_TYPES, {
-  description: 'The kind of a file that an agent has made.',
-  values: {
+export const ChatFileType = vocabularyEnum(
+  closed('ChatFileType', MADE_FILE_TYPES, 'The kind of a file that an agent has made.', {
     image: 'A picture.',
     document: 'A document, or a file of another kind.',
     audio: 'A recording.',
     video: 'A film.',
-  },
-})
+  }),
+)
 
 export const ChatFile = builder.objectRef<OfferedFile>('ChatFile').implement({
   description: 'A file that the agent has made. The text of the reply shows it as well.',

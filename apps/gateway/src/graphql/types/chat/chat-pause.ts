@@ -4,8 +4,9 @@ import type {
   PauseOption as Option,
   PAUSE_FIELD_TYPES,
 } from '#core/agents/pause.ts'
+import { closed } from '#resources/vocabulary.ts'
 import { builder } from '../../builder.ts'
-import { enumOf } from '../../enum-of.ts'
+import { vocabularyEnum } from '../../enum-of.ts'
 
 /** Enums of GraphQL have no hyphens. */
 const FIELD_TYPES = {
@@ -18,9 +19,8 @@ const FIELD_TYPES = {
   'file-list': 'file_list',
 } as const satisfies Record<(typeof PAUSE_FIELD_TYPES)[number], string>
 
-const PauseFieldType = enumOf('PauseFieldType', Object.values(FIELD_TYPES), {
-  description: 'What the value of a field is.',
-  values: {
+const PauseFieldType = vocabularyEnum(
+  closed('PauseFieldType', Object.values(FIELD_TYPES), 'What the value of a field is.', {
     text: 'A line of text.',
     paragraph: 'A text of several lines.',
     number: 'A number.',
@@ -28,8 +28,8 @@ const PauseFieldType = enumOf('PauseFieldType', Object.values(FIELD_TYPES), {
     checkbox: 'True or false.',
     file: 'The URL of a file.',
     file_list: 'A list of the URLs of files.',
-  },
-})
+  }),
+)
 
 const PauseOption = builder.objectRef<Option>('PauseOption').implement({
   description: 'An answer to choose.',

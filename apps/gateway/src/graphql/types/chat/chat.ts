@@ -1,7 +1,8 @@
 import type { TokenCounts } from '#core/agents/events.ts'
 import { FINISH_REASONS } from '#http/descriptions/chat-descriptions.ts'
+import { closed } from '#resources/vocabulary.ts'
 import { builder } from '../../builder.ts'
-import { enumOf } from '../../enum-of.ts'
+import { vocabularyEnum } from '../../enum-of.ts'
 import { JUDGES_CREDENTIALS, STARTS_CALL } from '../../serving/authentication-plugin.ts'
 import type { ChatEnd, ChatItem, ChatStart, Numbered } from '../../streams/chat-items.ts'
 import type { ChatReply as Reply } from '../../streams/chat-reply.ts'
@@ -11,10 +12,14 @@ import { DetailUnion, detailTypeName, detailTypes, SEQUENCE } from './chat-detai
 import { ChatFile } from './chat-file.ts'
 import { Pause, PauseAnswerInput } from './chat-pause.ts'
 
-const FinishReason = enumOf('FinishReason', Object.keys(FINISH_REASONS) as (keyof typeof FINISH_REASONS)[], {
-  description: 'Why a reply ended.',
-  values: FINISH_REASONS,
-})
+const FinishReason = vocabularyEnum(
+  closed(
+    'FinishReason',
+    Object.keys(FINISH_REASONS) as (keyof typeof FINISH_REASONS)[],
+    'Why a reply ended.',
+    FINISH_REASONS,
+  ),
+)
 
 const TokenUsage = builder.objectRef<TokenCounts>('TokenUsage').implement({
   description: 'The tokens of one call, as its platform reported them.',

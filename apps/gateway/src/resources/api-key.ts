@@ -1,0 +1,223 @@
+import {
+  allowedAgentsOf,
+  callsThisMonth,
+  callsToday,
+  isActive,
+  permissionsOf,
+  totalCalls,
+} from '#core/accounts/keys/key.ts'
+import { KEY_ORDERS, KEY_STATES } from '#core/accounts/keys/key-filter.ts'
+import { type KeyRateLimits, RESET_PERIODS } from '#core/accounts/keys/keys.ts'
+import { SEARCH_LENGTH_MAX } from '#core/lists/search.ts'
+import { PERMISSIONS } from '#core/requests/principal.ts'
+import type { ApiKey } from '#generated/prisma/client.ts'
+import { byText, byTime, byUser, byWord, ordersOf } from './define-list.ts'
+import { defineResource } from './define-resource.ts'
+import {
+  derivedFrom,
+  flag,
+  id,
+  integer,
+  large,
+  nullable,
+  text,
+  texts,
+  time,
+  user,
+  wordList,
+} from './fields.ts'
+import type { View } from './resource.ts'
+import { closed } from './vocabulary.ts'
+
+export const PERMISSION = closed('Permission', PERMISSIONS, 'What an API key may be used for.', {
+  chat: 'Chats.',
+  upload: 'Uploads.',
+  admin: 'Everything that its owner may do, except creating API keys.',
+})
+
+export const API_KEY_STATE = closed(
+  'ApiKeyState',
+  KEY_STATES,
+  'Whether an API key can be used, and why not.',
+  {
+    active: 'The key can be used.',
+    revoked: 'The key was revoked.',
+    expired: 'The key has expired, and was not revoked before.',
+  },
+)
+
+export const API_KEY_COUNTER = closed(
+  'ApiKeyCounter',
+  RESET_PERIODS,
+  'One of the call counters of an API key.',
+  { day: '`callsToday`.', month: '`callsThisMonth`.', total: '`totalCalls`.' },
+)
+
+type Seen = Pick<View, 'now'>
+const { computed, part } = derivedFrom<ApiKey, Seen>()
+
+const CHAT_PER_MINUTE = integer('The chats that the key may start in a minute.')
+const UPLOAD_PER_MINUTE = integer('The uploads that the key may make in a minute.')
+const LAST_USED_AT = nullable(time('When the key was last used; null if never.'))
+
+const LIMITS = defineResource<ApiKey>()(
+  'ApiKeyLimits',
+  "The own rate limits of an API key. Where one is null, the gateway's limit applies.",
+  { chatPerMinute: nullable(CHAT_PER_MINUTE), uploadPerMinute: nullable(UPLOAD_PER_MINUTE) },
+)
+
+export const RATE_LIMITS = defineResource<KeyRateLimits>()(
+  'RateLimits',
+  "The rate limits that apply to an API key, per minute: its own, or else the gateway's.",
+  { chatPerMinute: CHAT_PER_MINUTE, uploadPerMinute: UPLOAD_PER_MINUTE },
+)
+
+const USAGE = defineResource<ApiKey, Seen>()(
+  'ApiKeyUsage',
+  'The call counters of an API key. Days and months are those of UTC.',
+  {
+    totalCalls: computed(
+      large('The calls since the key was created or this counter was reset.', 0),
+      ['totalCalls', 'totalBaseline'],
+      totalCalls,
+    ),
+    callsToday: computed(
+      large('The calls since midnight UTC.', 0),
+      ['dayCalls', 'dayStart', 'dayBaseline', 'dayResetStart'],
+      (key, { now }) => callsToday(key, now),
+    ),
+    callsThisMonth: computed(
+      large('The calls since the first of the month, UTC.', 0),
+      ['monthCalls', 'monthStart', 'monthBaseline', 'monthResetStart'],
+      (key, { now }) => callsThisMonth(key, now),
+    ),
+    lastUsedAt: LAST_USED_AT,
+  },
+)
+
+export const API_KEY = defineResource<ApiKey, Seen>()(
+  'ApiKey',
+  'The record of an API key, without the key itself, which only its creation shows.',
+  {
+    id: id('The id of the key record, which is not the key itself.'),
+    name: text('A label for the key, such as `support bot`.'),
+    description: text('What the key is for.'),
+    keyPrefix: computed(
+      text('The first 12 characters of the key, by which people can recognise it.'),
+      ['prefix'],
+      ({ prefix }) => prefix,
+    ),
+    createdAt: time('When the key was created.'),
+    expiresAt: time('When the key expires.'),
+    revokedAt: nullable(time('When the key was revoked; null if it was not.')),
+    lastUsedAt: LAST_USED_AT,
+    permissions: computed(
+      wordList(PERMISSION, 'What the key may be used for.'),
+      ['permissions'],
+      permissionsOf,
+    ),
+    isActive: computed(
+      flag('False once the key is revoked or has expired.'),
+      ['revokedAt', 'expiresAt'],
+      (key, { now }) => isActive(key, now),
+    ),
+    createdBy: computed(
+      user(
+        'The id of the user who created the key.',
+        'The user who created the key; null if it is not yours to see.',
+      ),
+      ['createdById'],
+      ({ createdById }) => createdById,
+    ),
+    ownerId: user(
+      'The id of the user whom the key belongs to and whose quota its calls count towards.',
+      'The user whom the key belongs to; null if it is not yours to see.',
+    ),
+    allowedAgents: computed(
+      nullable(
+        texts(
+          'The agents that the key may call, each as `agent` or, for one app alone, `agent/app`. Null allows all agents.',
+        ),
+      ),
+      ['allowedAgents'],
+      allowedAgentsOf,
+    ),
+    limits: part(
+      LIMITS,
+      "The key's own rate limits. Where one is null, the gateway's limit applies. Only administrators may set one above the gateway's, up to `limits.maxPerKey` of the configuration.",
+    ),
+    usage: part(USAGE, "The key's call counters."),
+  },
+  {
+    id: '019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10',
+    name: 'support bot',
+    description: 'Answers on the help page.',
+    key_prefix: 'tl_0fQ7sXbV2',
+    created_at: '2026-11-20T08:30:00.000Z',
+    expires_at: '2027-11-20T08:30:00.000Z',
+    revoked_at: null,
+    last_used_at: '2026-11-21T09:02:00.000Z',
+    permissions: ['chat'],
+    is_active: true,
+    created_by: '019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a12',
+    owner_id: '019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a12',
+    allowed_agents: ['fastgpt', 'dify/helpdesk'],
+    limits: { chat_per_minute: 20, upload_per_minute: null },
+    usage: {
+      total_calls: 812,
+      calls_today: 31,
+      calls_this_month: 406,
+      last_used_at: '2026-11-21T09:02:00.000Z',
+    },
+  },
+)
+
+export const RATE_LIMITS_OF_KEY =
+  'The rate limits that apply to this key, converted to a minute where the gateway counts in windows of another length.'
+export const QUOTA_OF_OWNER = 'The quota of the owner, which all its keys share.'
+
+/** The keys of one owner. */
+export const OWNED_CONDITIONS = {
+  search: byText(
+    'Only keys with this in their name, prefix or id, or in the username of their owner, if you may see it; without regard to case. Every character stands for itself. A blank text selects all.',
+    SEARCH_LENGTH_MAX,
+  ),
+  state: byWord(
+    API_KEY_STATE,
+    'Only keys in this state. A key that was revoked is no longer counted as expired when its time comes.',
+  ),
+  expiresBefore: byTime('Only keys that are active and expire before this time: ISO 8601 with a time zone.'),
+}
+
+export const API_KEYS = {
+  of: API_KEY,
+  path: 'api-keys',
+  operationId: 'listApiKeys',
+  summary: 'List the API keys',
+  description:
+    'Returns the keys that the caller created or owns, newest first or in the order that it asks for. Administrators get the keys of all users.',
+  conditions: {
+    ...OWNED_CONDITIONS,
+    ownerId: byUser('Only the keys that belong to the user with this id.'),
+  },
+  orders: ordersOf(
+    'ApiKeyOrder',
+    KEY_ORDERS,
+    'What a list of API keys can be ordered by.',
+    {
+      created_at: 'The time of creation.',
+      name: 'The name, without regard to case.',
+      last_used_at: 'The time of the last use.',
+      expires_at: 'The time of expiry.',
+      calls_today: 'The calls of this day, UTC.',
+      calls_this_month: 'The calls of this month, UTC.',
+      total_calls: 'The calls since the last reset.',
+    },
+    {
+      orderBy:
+        'What the keys are ordered by, and among equal ones by their ids. Keys that were never used come last.',
+      order:
+        'The direction. By default, names and expiries ascend, and times of creation and use and numbers of calls descend.',
+    },
+  ),
+}
