@@ -139,14 +139,14 @@ function commandsOf(
     <Row, Of extends Fields, Input extends object, Seen>(
       list: ListDefinition<Row, Of, Seen>,
       rows: Pick<RecordList<Input, Row & { readonly cursor: string }>, 'list'>,
-      seen: Seen,
+      ...[seen]: unknown extends Seen ? [] : [Seen]
     ) =>
     async ({ limit, cursor, ...given }: PageRequest & Given<Input>) => {
       const input = await selected<Input>(list, given as Given<Input>)
       const { items, nextCursor } = await readOrderedPage({ limit, cursor }, (query) =>
         rows.list(operator(), input, query),
       )
-      return { items: items.map((row) => list.of.record(row, seen)), nextCursor }
+      return { items: items.map((row) => list.of.record(row, seen as Seen)), nextCursor }
     }
 
   return {
@@ -202,12 +202,12 @@ function commandsOf(
     async 'end-users erase'({ endUser, owner }: { endUser: string; owner: string }) {
       return ERASED_END_USER.record(await endUsers.erase(operator(), { endUser, ownerId: await idOf(owner) }))
     },
-    'refusals list': pagesOf(REFUSALS, refusals, undefined),
+    'refusals list': pagesOf(REFUSALS, refusals),
     async 'refusals counts'(given: Given<RefusalCountsInput>) {
       const input = await selected<RefusalCountsInput>(REFUSAL_COUNTS, given)
       return (await refusals.counts(operator(), input)).map(REFUSAL_COUNT.record)
     },
-    'audit list': pagesOf(AUDIT_EVENTS, audit, undefined),
+    'audit list': pagesOf(AUDIT_EVENTS, audit),
     /**
      * A batch of the events, newest first, with the texts that were hashed; none after the last one. `before` is the number of
      * the last one of the previous batch.
