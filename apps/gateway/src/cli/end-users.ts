@@ -21,20 +21,6 @@ export function addEndUserCommands(program: Command): void {
 }
 
 function print({ agents, ...erased }: CommandResult<'end-users erase'>): void {
-  printProperties({
-    pseudonym: erased.pseudonym,
-    complete: erased.complete ? 'yes' : 'no',
-    'stopped calls': erased.stopped_calls,
-    'running calls': erased.running_calls,
-    'deleted uploads': erased.deleted_uploads,
-    'remaining uploads': erased.remaining_uploads,
-  })
-  printRecords(
-    agents,
-    {},
-    {
-      columns: ['agent', 'deleted', 'unsupported', 'remaining', 'reason'],
-      none: 'There was no conversation.',
-    },
-  )
+  printProperties(erased)
+  printRecords(agents, { columns: ['all'] }, { columns: [], none: 'There was no conversation.' })
 }

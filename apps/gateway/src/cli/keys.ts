@@ -3,7 +3,7 @@ import type { CommandArguments, CommandResult } from '#process/commands.ts'
 import { API_KEYS } from '#resources/api-key.ts'
 import { type JsonOption, list, type RecordOptions, run, wholeNumber, withJson } from './context.ts'
 import { withConditions, withOrder, withRecords } from './list-command.ts'
-import { type Cell, printJson, printProperties, printRecords, type Shown } from './output.ts'
+import { printJson, printProperties, printRecords, type Shown } from './output.ts'
 
 interface CreateOptions extends JsonOption {
   readonly owner: string
@@ -70,23 +70,12 @@ type CreatedKey = CommandResult<'keys create'>
 
 function show(key: Key | CreatedKey, json: true | undefined): void {
   if (json) printJson(key)
-  else printProperties(flat(key))
-}
-
-function flat(key: Key | CreatedKey): Readonly<Record<string, Cell>> {
-  const { permissions, is_active, allowed_agents, limits, usage, ...record } = key
-  return {
-    ...record,
-    permissions: permissions.join(', '),
-    is_active: String(is_active),
-    allowed_agents: allowed_agents?.join(', ') ?? 'all',
-    chat_per_minute: limits.chat_per_minute,
-    upload_per_minute: limits.upload_per_minute,
-    total_calls: usage.total_calls,
-    calls_today: usage.calls_today,
-    calls_this_month: usage.calls_this_month,
-    ...('full_key' in key && { full_key: `${key.full_key} (shown only now)` }),
-  }
+  else
+    printProperties({
+      ...key,
+      allowed_agents: key.allowed_agents ?? 'all',
+      ...('full_key' in key && { full_key: `${key.full_key} (shown only now)` }),
+    })
 }
 
 function columnsWith(owners: Readonly<Record<string, string>>): Shown<Key>['columns'] {

@@ -1,5 +1,6 @@
 import stringWidth from 'string-width'
 import { ConfigError } from '#config/load.ts'
+import { isObject } from '#core/base/values/json.ts'
 import { OperatorError } from '#core/errors/operator-error.ts'
 import { refusalLine } from '#process/refusal-line.ts'
 import type { RecordOptions } from './context.ts'
@@ -51,15 +52,21 @@ function knownIn<Name extends string>(fields: readonly Name[], name: string): Na
   throw new OperatorError(`--columns: expected all, or some of ${fields.join(', ')}.`)
 }
 
-function cellOf(value: unknown): Cell {
+function cellOf(value: unknown, separator = ','): Cell {
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
-  if (Array.isArray(value)) return value.map(cellOf).join(',')
-  return typeof value === 'object' && value !== null ? JSON.stringify(value) : (value as Cell)
+  if (Array.isArray(value)) return value.map((each) => cellOf(each)).join(separator)
+  return isObject(value) ? JSON.stringify(value) : (value as Cell)
 }
 
-/** Prints one line for each property. */
-export function printProperties(properties: Readonly<Record<string, Cell>>): void {
-  printAligned(Object.entries(properties).map(([name, value]) => [name, text(value)]))
+/** Prints one line for each property, also for those of an object within. */
+export function printProperties(properties: object): void {
+  printAligned(linesOf(properties))
+}
+
+function linesOf(properties: object): string[][] {
+  return Object.entries(properties).flatMap(([name, value]) =>
+    isObject(value) ? linesOf(value) : [[name, text(cellOf(value, ', '))]],
+  )
 }
 
 function printAligned(lines: readonly (readonly string[])[]): void {

@@ -94,10 +94,10 @@ async function update(username: string, change: UserChange, options: JsonOption)
 type UserRecord = CommandResult<'users update'>
 
 function show(user: UserRecord & { password?: string }, { json }: JsonOption): void {
-  const { password, ...record } = user
+  const { password } = user
   if (json) printJson(user)
-  else if (password === undefined) printProperties(record)
-  else printProperties({ ...record, password: `${password} (shown only now)` })
+  else
+    printProperties({ ...user, ...(password !== undefined && { password: `${password} (shown only now)` }) })
 }
 
 const SHOWN: Shown<UserRecord> = {
