@@ -40,9 +40,9 @@ function nameOf(command: Command): string {
   return parent === null ? command.name() : `${nameOf(parent)} ${command.name()}`
 }
 
-/** Every command that prints records has `--json`, so the page says once what it does. */
+/** Every command that prints records has these, so the page says once what they do. */
 function optionsOf({ options }: Command): Command['options'] {
-  return options.filter(({ long }) => long !== '--json')
+  return options.filter(({ long }) => long !== '--json' && long !== '--columns')
 }
 
 function placeholder(argument: Argument): string {

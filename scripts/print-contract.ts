@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { printedSchema } from '../apps/gateway/src/graphql/schema.ts'
 import { printOpenApi, printVisitorErrors } from '../apps/gateway/src/server/contract.ts'
-import { wireTypes } from '../tools/contract/wire-types.ts'
+import { recordNames, wireTypes } from '../tools/contract/wire-types.ts'
 import { breakingChanges } from './breaking-changes.ts'
 import { commandReference } from './command-reference.ts'
 import { agentsReference, settingsReference, variablesReference } from './configuration-reference.ts'
@@ -12,12 +12,17 @@ import { withGeneratedParts } from './generated-parts.ts'
 import { metricsReference } from './metrics-reference.ts'
 import { withSymbolLinks } from './symbol-links.ts'
 import { vendorReference } from './vendor-reference.ts'
+import { wordTypes } from './word-types.ts'
 
 /** Paths of the committed contract. */
 export const CONTRACT = new URL('../openapi.json', import.meta.url)
 export const GRAPHQL_CONTRACT = new URL('../schema.graphql', import.meta.url)
 /** The types of the SDK, which are generated from the first of them. */
 const WIRE_TYPES = new URL('../packages/sdk/src/generated/wire.ts', import.meta.url)
+/** The names that the SDK exports of them. */
+export const RECORD_NAMES = new URL('../packages/sdk/src/generated/records.ts', import.meta.url)
+/** The words of both, as types of the SDK. */
+export const WORD_TYPES = new URL('../packages/sdk/src/generated/words.ts', import.meta.url)
 /** What the SDK may show to the visitors of a page, which comes from the table of errors. */
 export const VISITOR_ERRORS = new URL('../packages/sdk/src/generated/visitor-errors.ts', import.meta.url)
 /** The version that the SDK sends to the gateway. */
@@ -87,6 +92,8 @@ if (import.meta.main) {
       [CONTRACT, 'openapi.json does not match the routes', printed],
       [GRAPHQL_CONTRACT, 'schema.graphql does not match the GraphQL schema', schema],
       [WIRE_TYPES, 'The types of the SDK do not match openapi.json', await wireTypes(printed)],
+      [RECORD_NAMES, 'The names of the SDK do not match openapi.json', recordNames(printed)],
+      [WORD_TYPES, 'The words of the SDK do not match schema.graphql', wordTypes(schema, printed)],
       [
         VISITOR_ERRORS,
         'What the SDK shows to visitors does not match the table of errors',

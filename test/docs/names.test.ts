@@ -5,6 +5,14 @@ import { configFileOf } from '@trunkline/gateway/src/config/schema.ts'
 import { PLATFORMS } from '@trunkline/gateway/src/core/agents/registry.ts'
 import { AUDIT_OPERATIONS } from '@trunkline/gateway/src/core/audit/operations.ts'
 import { LIMIT_NAMES } from '@trunkline/gateway/src/core/errors/limit-names.ts'
+import { API_KEYS } from '@trunkline/gateway/src/resources/api-key.ts'
+import { AUDIT_EVENTS } from '@trunkline/gateway/src/resources/audit-event.ts'
+import { CALLS } from '@trunkline/gateway/src/resources/call.ts'
+import { CONVERSATIONS } from '@trunkline/gateway/src/resources/conversation.ts'
+import { GATEWAY_PROCESS } from '@trunkline/gateway/src/resources/gateway-process.ts'
+import { REFUSALS } from '@trunkline/gateway/src/resources/refusal.ts'
+import { snake } from '@trunkline/gateway/src/resources/resource.ts'
+import { USERS } from '@trunkline/gateway/src/resources/user.ts'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import manifest from '../../package.json' with { type: 'json' }
@@ -281,6 +289,21 @@ test('every route of the REST API that a page names exists, with its method and 
     }),
   )
   expect(wrong).toEqual([])
+})
+
+test.each([
+  [['refusals', 'usage'], REFUSALS],
+  [['audit', 'production'], AUDIT_EVENTS],
+  [['conversations'], CONVERSATIONS],
+  [['usage'], CALLS],
+  [['keys'], API_KEYS],
+  [['keys'], USERS],
+  [['production'], { of: GATEWAY_PROCESS, conditions: { state: undefined } }],
+])('the pages %j name every condition and every field of their list', (pages, { of, conditions }) => {
+  const code = CODE.filter(({ page }) => pages.some((each) => page === `docs/${each}.md`))
+  const named = new Set(code.flatMap(({ text }) => text.match(/[a-z_]+/g) ?? []))
+  const names = [...Object.keys(conditions).map(snake), ...of.columns]
+  expect(names.filter((name) => !named.has(name))).toEqual([])
 })
 
 test('every example names the address of the gateway as all others do', () => {

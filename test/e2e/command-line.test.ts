@@ -131,19 +131,32 @@ test('the command line reads the refusals, the audit log and the processes of RE
   expect(events.length).toBeGreaterThan(1)
   expect(await output('audit', 'list', ...users)).toMatch(/^N +AT +OPERATION +RESULT +REASON +ACTOR +WHO /)
 
+  const chosen = ['audit', 'list', ...users, '--limit', '1', '--user', 'nobody'] as const
+  expect((await gateway.trunkline(...chosen)).output).toBe('There is no user "nobody".\n')
+  const [event] = listed.items
+  const columns = (await output('audit', 'list', ...users, '--limit', '1', '--columns', 'all')).split('\n', 1)
+  expect(columns.join().trim().toLowerCase().split(/ +/)).toEqual(Object.keys(event))
+  expect(await output('audit', 'list', ...users, '--limit', '1', '--columns', 'n, hash')).toMatch(
+    new RegExp(`^N +HASH\n${event.n} +${event.hash}\n`),
+  )
+  const unknown = await gateway.trunkline('audit', 'list', '--columns', 'n,who')
+  expect([unknown.code, unknown.output]).toEqual([1, expect.stringContaining('--columns: expected all, or')])
+
   // A process tells its calls with its heartbeats, and the last one may have seen the call that was stopped.
   await expect
     .poll(() => json('processes', '--state', 'live'))
     .toEqual([expect.objectContaining({ state: 'live', calls_in_flight: 0 })])
   expect(await output('processes')).toMatch(
-    /^ID +STATE +HOST +PORT +PID +VERSION +STARTED +LAST SEEN +CALLS +BREAKERS +CONFIGURATION +CONCERNS\n/,
+    /^ID +STATE +HOST +PORT +PID +VERSION +STARTED_AT +LAST_SEEN_AT +CALLS_IN_FLIGHT +BREAKERS +CONFIGURATION +CONCERNS\n/,
   )
 })
 
 test('the default output of a command is a table with headings and one line per record', async () => {
   await output('users', 'create', '数据库管理员', '--quota-period', 'day')
   const [headings = '', ...rows] = (await output('users', 'list')).trimEnd().split('\n')
-  expect(headings).toMatch(/^USERNAME +ROLE +STATUS +CALLS +MAX CALLS +QUOTA PERIOD +LAST LOGIN +ID$/)
+  expect(headings).toMatch(
+    /^USERNAME +ROLE +STATUS +API_CALLS_COUNT +MAX_API_CALLS +QUOTA_PERIOD +LAST_LOGIN +ID$/,
+  )
   expect(
     rows.some((row) => /^数据库管理员 {2,}user +active +0 +1000000 +day +- +[\da-f-]{36}$/.test(row)),
   ).toBe(true)
@@ -212,7 +225,9 @@ test('the signing key of the running gateway is rotated, and its secrets are rew
   const [signing, accepted] = await json('signing-keys', 'rotate')
   expect([signing.state, accepted.state, accepted.encrypted]).toEqual(['signing', 'accepted', null])
   expect(await json('signing-keys', 'list')).toEqual([signing, accepted])
-  expect(await output('signing-keys', 'list')).toMatch(/^ID +STATE +CREATED +ACCEPTED UNTIL +PRIVATE KEY\n/)
+  expect(await output('signing-keys', 'list')).toMatch(
+    /^ID +STATE +CREATED_AT +ACCEPTED_UNTIL +PRIVATE KEY\n/,
+  )
   const next = await apiOf(gateway).login()
   for (const each of [token, next]) {
     expect(await apiOf(gateway).call('GET', '/api/v1/users', { token: each })).toMatchObject({ status: 200 })

@@ -68,7 +68,7 @@ describe.each(PLATFORMS)('%s', (agent) => {
       if (chunk.choices[0]?.delta.content) break
     }
     const call = await until('the call to be settled', async () => {
-      const { items } = await client.usage.calls()
+      const { items } = await client.calls.list()
       return items.find(({ request_id, outcome }) => request_id === requestId && outcome !== null)
     })
     expect(call.outcome).toBe('client_gone')
@@ -81,7 +81,7 @@ test('a stream that was read to its end is done in the ledger', async () => {
   const { requestId } = await stream.withResponse()
   await stream.text()
   const call = await until('the call to be settled', async () => {
-    const { items } = await client.usage.calls()
+    const { items } = await client.calls.list()
     return items.find(({ request_id, outcome }) => request_id === requestId && outcome !== null)
   })
   expect(call.outcome).toBe('done')
@@ -193,7 +193,7 @@ test.each<[string, (stream: ServerChatStream, leaving: AbortController) => unkno
   const { requestId } = await stream.withResponse()
   await leave(stream, leaving)
   await until('the call is settled', async () => {
-    const [call] = (await client.usage.calls({ request_id: requestId ?? '' })).items
+    const [call] = (await client.calls.list({ request_id: requestId ?? '' })).items
     return call?.outcome === 'client_gone'
   })
   await expect(stream.text()).rejects.toBeInstanceOf(AbortError)

@@ -138,8 +138,8 @@ const USES: Readonly<Record<string, (client: Trunkline) => Promise<unknown>>> = 
     await client.usage.csv({ ...REPORT, ...compared, rows: 'totals', labels: true })
   },
   listCalls: async (client) => {
-    await drain(client.usage.calls({ ...LEDGER, limit: 1 }))
-    await client.usage.callsCsv(LEDGER)
+    await drain(client.calls.list({ ...LEDGER, limit: 1 }))
+    await client.calls.csv(LEDGER)
   },
   getCall: (client) => client.calls.get(ID),
   listRefusals: async (client) => {

@@ -257,7 +257,7 @@ describe('usage', () => {
     const client = clientOf({ apiKey: scene.key, agent: 'openai' })
     for (const query of ['one', 'two', 'three']) await client.chat.create({ query })
     const calls: string[] = []
-    for await (const { agent } of admin.usage.calls({ limit: 2, agent: 'openai' })) calls.push(agent)
+    for await (const { agent } of admin.calls.list({ limit: 2, agent: 'openai' })) calls.push(agent)
     expect(calls.length).toBeGreaterThanOrEqual(3)
   })
 
@@ -266,17 +266,17 @@ describe('usage', () => {
     expect(report.headers.get('content-type')).toMatch(/^text\/csv/)
     expect(await report.text()).toMatch(/^[^\r]*\bagent\b[^\r]*\r\n[^\r]*\bopenai\b/)
     const ids: string[] = []
-    for await (const { id } of admin.usage.calls({ limit: 3 })) ids.push(id)
-    const ledger = await (await admin.usage.callsCsv()).text()
+    for await (const { id } of admin.calls.list({ limit: 3 })) ids.push(id)
+    const ledger = await (await admin.calls.csv()).text()
     expect(ids.length).toBeGreaterThan(3)
     expect(ledger.match(/^[0-9a-f-]{36}(?=,)/gm)).toEqual(ids)
   })
 
   test('in an unknown time zone is a BadRequestError', async () => {
     await expect(admin.usage.query({ timezone: 'Nowhere' })).rejects.toBeInstanceOf(BadRequestError)
-    await expect(admin.usage.calls({ limit: 1000 })).rejects.toBeInstanceOf(BadRequestError)
+    await expect(admin.calls.list({ limit: 1000 })).rejects.toBeInstanceOf(BadRequestError)
     await expect(admin.usage.csv({ timezone: 'Nowhere' })).rejects.toBeInstanceOf(BadRequestError)
-    await expect(admin.usage.callsCsv({ from: 'yesterday' })).rejects.toBeInstanceOf(BadRequestError)
+    await expect(admin.calls.csv({ from: 'yesterday' })).rejects.toBeInstanceOf(BadRequestError)
   })
 })
 

@@ -14,25 +14,8 @@ interface Operation {
   readonly responses: Readonly<Record<string, { readonly description: string }>>
 }
 
-/** Those whose parameters or bodies the SDK names; of the others it uses only component schemas. */
-const OPERATIONS = [
-  'countRefusals',
-  'deleteConversation',
-  'deleteUpload',
-  'eraseEndUser',
-  'listApiKeys',
-  'listAuditEvents',
-  'listCalls',
-  'listConversations',
-  'listMessages',
-  'listProcesses',
-  'listRefusals',
-  'listUploads',
-  'listUsers',
-  'rateCall',
-  'readUsage',
-  'renameConversation',
-]
+/** Those whose parameters or bodies the SDK names, beside lists; of the others it uses only component schemas. */
+const OPERATIONS = ['deleteConversation', 'deleteUpload', 'rateCall', 'readUsage', 'renameConversation']
 
 const HEADER = '// Generated from openapi.json by `pnpm contract`. Do not edit.'
 
@@ -59,6 +42,15 @@ export async function wireTypes(openapi: string): Promise<string> {
   return `${[HEADER, types.trimEnd(), ...names, union].join('\n')}\n`
 }
 
+/** The names that the SDK exports of these types, which are all component schemas that it uses. */
+export function recordNames(openapi: string): string {
+  const { components } = withoutUnused(JSON.parse(openapi) as Contract)
+  // The SDK has a class of this name.
+  const exported = (name: string) => (name === 'Conversation' ? `${name} as ListedConversation` : name)
+  const names = ['ErrorReason', ...Object.keys(components.schemas).map(exported)]
+  return `${HEADER}\nexport type {\n${names.map((name) => `  ${name},`).join('\n')}\n} from './wire.ts'\n`
+}
+
 /** The reasons of errors and what the contract calls an extensible enum are known words, or any that a newer gateway has. */
 function openUnion(
   schema: SchemaObject & { 'x-extensible-enum'?: string[] },
@@ -76,6 +68,9 @@ function openUnion(
   return factory.createUnionTypeNode([...known, factory.createParenthesizedType(other)])
 }
 
+const isUsed = ({ operationId, tags }: Operation) =>
+  OPERATIONS.includes(operationId) || (/^(?:list|count)[A-Z]/.test(operationId) && !tags.includes('openai'))
+
 /** The same contract without the operations that the SDK does not name, and without the schemas of OpenAI's interface. */
 function withoutUnused(contract: Contract): Contract {
   const { schemas } = contract.components
@@ -92,7 +87,7 @@ function withoutUnused(contract: Contract): Contract {
   const paths = mapValues(contract.paths, (path) =>
     Object.fromEntries(
       Object.entries(path)
-        .filter(([, { operationId }]) => OPERATIONS.includes(operationId))
+        .filter(([, operation]) => isUsed(operation))
         .map(([method, operation]) => [method, withoutErrors(operation)]),
     ),
   )

@@ -29,6 +29,7 @@ export type {
   ReplyFile,
   TokenUsage,
 } from './generated/wire.ts'
+export type { ChatFileType, FinishReason } from './generated/words.ts'
 export type {
   CallOptions,
   ChatClientOptions,
@@ -39,4 +40,4 @@ export type {
   RequestMethod,
 } from './options.ts'
 export type { Chat } from './resources/chat.ts'
-export type { ChatFileType, FinishReason, PauseFieldType } from './unions.ts'
+export type { PauseFieldType } from './unions.ts'

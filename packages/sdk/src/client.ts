@@ -37,7 +37,7 @@ export class Trunkline {
   readonly apiKeys: ApiKeys
   /** Who changed what. */
   readonly audit: Audit
-  /** Calls: their records, stopping them, and of kept ones resuming them and reading their replies. */
+  /** Calls: their list and records, stopping them, and of kept ones resuming them and reading their replies. */
   readonly calls: Calls
   /** Chats with an agent. */
   readonly chat: ServerChat
@@ -51,7 +51,7 @@ export class Trunkline {
   readonly refusals: Refusals
   /** Files for chats. */
   readonly uploads: Uploads
-  /** What was called. */
+  /** Sums of what was called. */
   readonly usage: Usage
   /** Users, and the user itself. */
   readonly users: Users
@@ -140,7 +140,7 @@ export class Trunkline {
    */
   async logout(options?: CallOptions): Promise<void> {
     try {
-      const spec = { method: 'POST', path: '/logout', credential: 'token', repeatable: 'unreached' } as const
+      const spec = { method: 'POST', path: '/logout', repeatable: 'unreached' } as const
       // A token that is refused is over, and need not be renewed to end another one.
       const canRepeat = (error: unknown) => !(error instanceof AuthenticationError)
       await this.transport.data({ ...spec, canRepeat }, options)

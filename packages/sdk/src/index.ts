@@ -20,41 +20,8 @@ export {
   TruncatedStreamError,
   TrunklineError,
 } from './errors.ts'
-export type {
-  Agent,
-  AgentDeployment,
-  ApiKey,
-  AuditEvent,
-  Call,
-  ChatChunk,
-  ChatReply,
-  ChatRequest,
-  Conversation as ListedConversation,
-  ConversationMessages,
-  CreateApiKey,
-  CreatedApiKey,
-  CreateUser,
-  CurrentApiKey,
-  DetailEvent,
-  ErrorReason,
-  FullUser,
-  GatewayProcess,
-  LoginResponse,
-  Pause,
-  PauseAnswer,
-  PauseField,
-  Refusal,
-  RefusalCount,
-  ReplyFile,
-  ResetUsageRequest,
-  TokenUsage,
-  UpdateApiKey,
-  UpdateUser,
-  Upload,
-  UsageGroupValues,
-  UsageReport,
-  User,
-} from './generated/wire.ts'
+export type * from './generated/records.ts'
+export type * from './generated/words.ts'
 export type {
   CallReference,
   EndedCall,
@@ -79,7 +46,7 @@ export type {
 export type { Agents } from './resources/agents.ts'
 export type { ApiKeyChange, ApiKeyFilter, ApiKeys, NewApiKey } from './resources/api-keys.ts'
 export type { Audit, AuditFilter } from './resources/audit.ts'
-export type { Calls } from './resources/calls.ts'
+export type { CallFilter, Calls } from './resources/calls.ts'
 export type { Chat } from './resources/chat.ts'
 export type { Conversation, ConversationAnswer, ConversationParams } from './resources/conversation.ts'
 export type {
@@ -91,12 +58,12 @@ export type {
   RatedCall,
   RenamedConversation,
 } from './resources/conversations.ts'
-export type { EndUsers, EraseEndUser } from './resources/end-users.ts'
+export type { EndUsers } from './resources/end-users.ts'
 export type { Processes, ProcessFilter } from './resources/processes.ts'
 export type { RefusalCountQuery, RefusalFilter, Refusals } from './resources/refusals.ts'
 export type { ServerChat } from './resources/server-chat.ts'
 export type { DeletedUpload, UploadFilter, Uploads } from './resources/uploads.ts'
-export type { CallFilter, Usage, UsageCsvQuery, UsageQuery } from './resources/usage.ts'
+export type { Usage, UsageCsvQuery, UsageQuery } from './resources/usage.ts'
 export type { UserFilter, Users } from './resources/users.ts'
 export * from './status-errors.ts'
 export type * from './unions.ts'

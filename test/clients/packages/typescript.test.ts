@@ -44,7 +44,7 @@ export async function words(client: Trunkline): Promise<void> {
   const outcomes: Record<CallOutcome, number> = {
     done: 1, client_gone: 0, upstream_error: 0, timeout: 0, drained: 0, interrupted: 0, rejected: 0,
   }
-  const [call] = (await client.usage.calls({ outcome: ['failed', 'running'] })).items
+  const [call] = (await client.calls.list({ outcome: ['failed', 'running'] })).items
   if (call?.outcome) outcomes[call.outcome] += 1
   const nameOf = ({ agent = '', model = '' }: UsageGroupValues) => agent + model
   const { groups, previous } = await client.usage.query({ group_by: ['agent', 'model'], previous: true })
@@ -54,7 +54,7 @@ export async function words(client: Trunkline): Promise<void> {
   // @ts-expect-error
   await client.usage.query({ group_by: 'colour' })
   // @ts-expect-error
-  await client.usage.calls({ outcome: 'lost' })
+  await client.calls.list({ outcome: 'lost' })
 }
 
 /** The forms of \`fetch\` of other runtimes, as their own types declare them. */

@@ -105,7 +105,7 @@ test('a subscription that is refused, or fails after its first text, throws with
 
 test('leaving the loop over a subscription stops the agent, and aborting it throws', async () => {
   const outcomes = async () => {
-    const page = await clientOf().usage.calls({ limit: 2 })
+    const page = await clientOf().calls.list({ limit: 2 })
     return page.items.map(({ outcome }) => outcome)
   }
   const input = { ...INPUT, query: 'sandbox:slow=20 sandbox:long=10000 Hello' }

@@ -1,35 +1,30 @@
 import { once } from 'node:events'
 import type { Command } from 'commander'
-import type { AuditInput } from '#core/reports/audit-log/audit-query.ts'
-import type { CommandResult } from '#process/commands.ts'
+import type { CommandArguments } from '#process/commands.ts'
 import { AUDIT_EVENTS } from '#resources/audit-event.ts'
-import { type JsonOption, type PageOptions, run, withConditions, withJson, withPage } from './context.ts'
-import { type Column, columnsOf, printJson, printPage, printProperties } from './output.ts'
-
-type ExportOptions = AuditInput & { readonly user?: string }
-type ListOptions = PageOptions & ExportOptions
+import { type JsonOption, run, withJson } from './context.ts'
+import { addPagedList, withConditions } from './list-command.ts'
+import { printJson, printProperties } from './output.ts'
 
 export function addAuditCommands(program: Command): void {
   const audit = program.command('audit').description('read and verify the audit log')
 
-  withPage(withConditions(withJson(audit.command('list')), AUDIT_EVENTS.conditions))
-    .description('list the events of the audit log, newest first')
-    .action(async ({ json, user: username, ...input }: ListOptions) => {
-      const { events: items, nextCursor } = await run('audit list', { username, ...input })
-      printPage({ items, nextCursor }, { json, columns: COLUMNS, none: 'There is no such event.' })
-    })
+  addPagedList(audit.command('list'), 'audit list', AUDIT_EVENTS, {
+    columns: [
+      ...(['n', 'at', 'operation', 'result', 'reason', 'actor'] as const),
+      ['who', (event) => event.name ?? event.key_id ?? event.user_id],
+      ...(['address', 'target', 'target_id', 'count'] as const),
+    ],
+    none: 'There is no such event.',
+  }).description('list the events of the audit log, newest first')
 
-  withConditions(audit.command('export'), AUDIT_EVENTS.conditions)
+  withConditions(audit.command('export'), AUDIT_EVENTS)
     .description(
       'write all events, newest first, as lines of JSON, with the states as the texts that were hashed',
     )
-    .action(async ({ user: username, ...input }: ExportOptions) => {
+    .action(async (input: CommandArguments<'audit export'>) => {
       for (let before: number | undefined; ; ) {
-        const events = await run('audit export', {
-          username,
-          ...input,
-          ...(before !== undefined && { before }),
-        })
+        const events = await run('audit export', { ...input, ...(before !== undefined && { before }) })
         const last = events.at(-1)
         if (last === undefined) return
         await write(events.map((event) => `${JSON.stringify(event)}\n`).join(''))
@@ -70,11 +65,3 @@ export function addAuditCommands(program: Command): void {
 async function write(text: string): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, 'drain')
 }
-
-const COLUMNS: readonly Column<CommandResult<'audit list'>['events'][number]>[] = [
-  ...columnsOf('n', 'at', 'operation', 'result', 'reason', 'actor'),
-  ['who', (event) => event.name ?? event.key_id ?? event.user_id],
-  ...columnsOf('address', 'target'),
-  ['id', (event) => event.target_id],
-  ...columnsOf('count'),
-]

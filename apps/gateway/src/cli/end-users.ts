@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { CommandResult } from '#process/commands.ts'
 import { type JsonOption, run, withJson } from './context.ts'
-import { columnsOf, printJson, printProperties, printTable } from './output.ts'
+import { printJson, printProperties, printRecords } from './output.ts'
 
 export function addEndUserCommands(program: Command): void {
   const endUsers = program.command('end-users').description('manage the end users that calls name')
@@ -21,17 +21,6 @@ export function addEndUserCommands(program: Command): void {
 }
 
 function print({ agents, ...erased }: CommandResult<'end-users erase'>): void {
-  printProperties({
-    pseudonym: erased.pseudonym,
-    complete: erased.complete ? 'yes' : 'no',
-    'stopped calls': erased.stopped_calls,
-    'running calls': erased.running_calls,
-    'deleted uploads': erased.deleted_uploads,
-    'remaining uploads': erased.remaining_uploads,
-  })
-  printTable(
-    agents,
-    columnsOf('agent', 'deleted', 'unsupported', 'remaining', 'reason'),
-    'There was no conversation.',
-  )
+  printProperties(erased)
+  printRecords(agents, { columns: ['all'] }, { columns: [], none: 'There was no conversation.' })
 }

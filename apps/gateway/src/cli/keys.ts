@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
-import { KEY_ORDERS, KEY_STATES } from '#core/accounts/keys/key-filter.ts'
 import type { CommandArguments, CommandResult } from '#process/commands.ts'
-import { type JsonOption, list, run, wholeNumber, withJson, withList } from './context.ts'
-import { type Cell, type Column, columnsOf, printJson, printProperties, printTable } from './output.ts'
+import { API_KEYS } from '#resources/api-key.ts'
+import { type JsonOption, list, type RecordOptions, run, wholeNumber, withJson } from './context.ts'
+import { withConditions, withOrder, withRecords } from './list-command.ts'
+import { printJson, printProperties, printRecords, type Shown } from './output.ts'
 
 interface CreateOptions extends JsonOption {
   readonly owner: string
@@ -40,17 +41,15 @@ export function addKeyCommands(program: Command): void {
       show(await run('keys create', { ...key, allowedAgents: agents, limits }), json)
     })
 
-  withList(keys.command('list'), KEY_STATES, KEY_ORDERS)
+  withConditions(withOrder(withRecords(keys.command('list')), API_KEYS), API_KEYS)
     .description('list the API keys, with their owner, state and counts')
-    .option(
-      '--search <text>',
-      'only keys with this in their name, prefix or id, or the username of their owner',
-    )
-    .option('--expires-before <time>', 'only active keys that expire before this time: ISO 8601 with a zone')
-    .action(async ({ json, ...chosen }: JsonOption & CommandArguments<'keys list'>) => {
+    .action(async ({ json, columns, ...chosen }: RecordOptions & CommandArguments<'keys list'>) => {
       const { keys: records, owners } = await run('keys list', chosen)
-      if (json) printJson(records)
-      else printTable(records, columns(owners), 'There is no such API key.')
+      printRecords(
+        records,
+        { json, columns },
+        { columns: columnsWith(owners), none: 'There is no such API key.' },
+      )
     })
 
   withJson(keys.command('show'))
@@ -71,36 +70,24 @@ type CreatedKey = CommandResult<'keys create'>
 
 function show(key: Key | CreatedKey, json: true | undefined): void {
   if (json) printJson(key)
-  else printProperties(flat(key))
+  else
+    printProperties({
+      ...key,
+      allowed_agents: key.allowed_agents ?? 'all',
+      ...('full_key' in key && { full_key: `${key.full_key} (shown only now)` }),
+    })
 }
 
-function flat(key: Key | CreatedKey): Readonly<Record<string, Cell>> {
-  const { permissions, is_active, allowed_agents, limits, usage, ...record } = key
-  return {
-    ...record,
-    permissions: permissions.join(', '),
-    is_active: String(is_active),
-    allowed_agents: allowed_agents?.join(', ') ?? 'all',
-    chat_per_minute: limits.chat_per_minute,
-    upload_per_minute: limits.upload_per_minute,
-    total_calls: usage.total_calls,
-    calls_today: usage.calls_today,
-    calls_this_month: usage.calls_this_month,
-    ...('full_key' in key && { full_key: `${key.full_key} (shown only now)` }),
-  }
-}
-
-function columns(owners: Readonly<Record<string, string>>): readonly Column<Key>[] {
+function columnsWith(owners: Readonly<Record<string, string>>): Shown<Key>['columns'] {
   return [
-    ...columnsOf('id', 'name'),
+    ...(['id', 'name'] as const),
     ['owner', (key) => owners[key.owner_id] ?? key.owner_id],
-    ['prefix', (key) => key.key_prefix],
+    'key_prefix',
     ['state', stateOf],
-    ['expires', (key) => key.expires_at],
-    ['permissions', (key) => key.permissions.join(',')],
+    ...(['expires_at', 'permissions'] as const),
     ['agents', (key) => key.allowed_agents?.join(',') ?? 'all'],
     ['calls', (key) => key.usage.total_calls],
-    ['last used', (key) => key.last_used_at],
+    'last_used_at',
   ]
 }
 

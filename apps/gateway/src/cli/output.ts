@@ -1,17 +1,13 @@
 import stringWidth from 'string-width'
 import { ConfigError } from '#config/load.ts'
+import { isObject } from '#core/base/values/json.ts'
+import { OperatorError } from '#core/errors/operator-error.ts'
 import { refusalLine } from '#process/refusal-line.ts'
+import type { RecordOptions } from './context.ts'
 
 /** A column of a table: its heading, and the cell that it shows for a record. */
 export type Column<Row> = readonly [heading: string, cell: (row: Row) => Cell]
 export type Cell = string | number | null | undefined
-
-/** Columns that are headed by the names of the fields that they show. */
-export function columnsOf<Name extends string>(
-  ...names: readonly Name[]
-): Column<Readonly<Record<Name, Cell>>>[] {
-  return names.map((name) => [name, (row) => row[name]])
-}
 
 export function printJson(value: unknown): void {
   console.log(JSON.stringify(value, null, 2))
@@ -24,25 +20,53 @@ export function printTable<Row>(rows: readonly Row[], columns: readonly Column<R
   else printAligned([headings, ...rows.map((row) => columns.map(([, cell]) => text(cell(row))))])
 }
 
-interface PageForm<Row> {
-  readonly json: true | undefined
-  readonly columns: readonly Column<Row>[]
+/** What the table of a list has. */
+export interface Shown<Row> {
+  /** Fields of the records, and cells that are made of several. */
+  readonly columns: readonly ((keyof Row & string) | Column<Row>)[]
+  /** The sentence for a list without records. */
   readonly none: string
 }
 
-/** Prints a page of a list, and how to see the next one. */
-export function printPage<Row>(
-  { items, nextCursor }: { readonly items: readonly Row[]; readonly nextCursor: string | null },
-  { json, columns, none }: PageForm<Row>,
+/** Prints the records of a list: as JSON, or as a table with the columns that are usual or those that were chosen. */
+export function printRecords<Row extends object>(
+  records: readonly Row[],
+  { json, columns: chosen }: RecordOptions,
+  { columns, none }: Shown<Row>,
 ): void {
-  if (json) printJson({ items, next_cursor: nextCursor })
-  else printTable(items, columns, none)
-  if (!json && nextCursor !== null) console.log(`More: --cursor ${nextCursor}`)
+  if (json) {
+    printJson(records)
+    return
+  }
+  const fields = Object.keys(records[0] ?? {}) as (keyof Row & string)[]
+  const names = chosen?.join() === 'all' ? fields : chosen?.map((name) => knownIn(fields, name))
+  const shown = (names ?? columns).map((column) =>
+    typeof column === 'string' ? ([column, (row: Row) => cellOf(row[column])] as const) : column,
+  )
+  printTable(records, shown, none)
 }
 
-/** Prints one line for each property. */
-export function printProperties(properties: Readonly<Record<string, Cell>>): void {
-  printAligned(Object.entries(properties).map(([name, value]) => [name, text(value)]))
+function knownIn<Name extends string>(fields: readonly Name[], name: string): Name {
+  const known = fields.find((field) => field === name)
+  if (known !== undefined || fields.length === 0) return known ?? (name as Name)
+  throw new OperatorError(`--columns: expected all, or some of ${fields.join(', ')}.`)
+}
+
+function cellOf(value: unknown, separator = ','): Cell {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (Array.isArray(value)) return value.map((each) => cellOf(each)).join(separator)
+  return isObject(value) ? JSON.stringify(value) : (value as Cell)
+}
+
+/** Prints one line for each property, also for those of an object within. */
+export function printProperties(properties: object): void {
+  printAligned(linesOf(properties))
+}
+
+function linesOf(properties: object): string[][] {
+  return Object.entries(properties).flatMap(([name, value]) =>
+    isObject(value) ? linesOf(value) : [[name, text(cellOf(value, ', '))]],
+  )
 }
 
 function printAligned(lines: readonly (readonly string[])[]): void {

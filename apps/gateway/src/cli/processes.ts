@@ -1,18 +1,19 @@
-import { type Command, Option } from 'commander'
-import { PROCESS_FILTERS } from '#core/ledger/process-list.ts'
-import type { CommandResult } from '#process/commands.ts'
-import { type JsonOption, run, withJson } from './context.ts'
-import { type Column, columnsOf, printJson, printTable } from './output.ts'
+import type { Command } from 'commander'
+import type { CommandArguments, CommandResult } from '#process/commands.ts'
+import { byWord } from '#resources/define-list.ts'
+import { IN_STATE, PROCESS_FILTER } from '#resources/gateway-process.ts'
+import { type JsonOption, type RecordOptions, run, withJson } from './context.ts'
+import { withConditions, withRecords } from './list-command.ts'
+import { printJson, printRecords, type Shown } from './output.ts'
 
 export function addProcessesCommands(program: Command): void {
-  withJson(program.command('processes'))
+  withConditions(withRecords(program.command('processes')), {
+    conditions: { state: byWord(PROCESS_FILTER, IN_STATE) },
+  })
     .description('list the processes of the gateway that share the database, first those that live')
-    .addOption(new Option('--state <state>', 'only those in this state').choices(PROCESS_FILTERS))
-    .action(async ({ json, state }: JsonOption & { readonly state?: string }) => {
-      const processes = await run('processes', { state })
-      if (json) printJson(processes)
-      else printTable(processes, COLUMNS, 'There is no such process.')
-    })
+    .action(async ({ state, ...options }: RecordOptions & CommandArguments<'processes'>) =>
+      printRecords(await run('processes', { state }), options, PROCESSES),
+    )
   withJson(program.command('reload'))
     .description(
       'read the configuration file anew, in all processes that share the database, while calls run',
@@ -29,20 +30,21 @@ export function addProcessesCommands(program: Command): void {
 function printReload({ changed, needs_restart, processes }: CommandResult<'reload'>): void {
   console.log(changed.length > 0 ? `Changed: ${changed.join(', ')}` : 'The file is as before.')
   if (needs_restart.length > 0) console.log(`Takes effect with the next start: ${needs_restart.join(', ')}`)
-  printTable(processes, COLUMNS, 'No process runs.')
+  printRecords(processes, {}, { ...PROCESSES, none: 'No process runs.' })
 }
 
 type Process = CommandResult<'processes'>[number]
 
-const COLUMNS: readonly Column<Process>[] = [
-  ...columnsOf('id', 'state', 'host', 'port', 'pid', 'version'),
-  ['started', (process) => process.started_at],
-  ['last seen', (process) => process.last_seen_at],
-  ['calls', (process) => process.calls_in_flight],
-  ['breakers', breakersOf],
-  ['configuration', configurationOf],
-  ['concerns', concernsOf],
-]
+const PROCESSES: Shown<Process> = {
+  columns: [
+    ...(['id', 'state', 'host', 'port', 'pid', 'version'] as const),
+    ...(['started_at', 'last_seen_at', 'calls_in_flight'] as const),
+    ['breakers', breakersOf],
+    ['configuration', configurationOf],
+    ['concerns', concernsOf],
+  ],
+  none: 'There is no such process.',
+}
 
 function configurationOf({ configuration }: Process): string | undefined {
   if (configuration === null) return undefined

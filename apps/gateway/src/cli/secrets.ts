@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { CommandResult } from '#process/commands.ts'
 import { type JsonOption, run, wholeNumber, withJson } from './context.ts'
-import { type Column, columnsOf, printJson, printProperties, printTable } from './output.ts'
+import { printJson, printProperties, printRecords } from './output.ts'
 
 export function addSecretCommands(program: Command): void {
   const secrets = program.command('secrets').description('maintain what SECRET_KEY encrypts')
@@ -50,16 +50,8 @@ export function addSecretCommands(program: Command): void {
 type SigningKeys = CommandResult<'signing-keys list'>
 
 function show(keys: SigningKeys, json: true | undefined): void {
-  if (json) printJson(keys)
-  else printTable(keys, COLUMNS, 'There is no signing key: the first start makes one.')
+  const privateKey = ({ encrypted }: SigningKeys[number]) =>
+    encrypted === null ? 'deleted' : encrypted ? 'encrypted' : 'plain text'
+  const columns = ['id', 'state', 'created_at', 'accepted_until', ['private key', privateKey]] as const
+  printRecords(keys, { json }, { columns, none: 'There is no signing key: the first start makes one.' })
 }
-
-const COLUMNS: readonly Column<SigningKeys[number]>[] = [
-  ...columnsOf('id', 'state'),
-  ['created', ({ created_at }) => created_at],
-  ['accepted until', ({ accepted_until }) => accepted_until],
-  [
-    'private key',
-    ({ encrypted }) => (encrypted === null ? 'deleted' : encrypted ? 'encrypted' : 'plain text'),
-  ],
-]

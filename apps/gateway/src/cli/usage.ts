@@ -1,27 +1,18 @@
 import type { Command } from 'commander'
-import type { CallsInput } from '#core/reports/calls-query.ts'
 import type { ReportInput } from '#core/reports/report-query.ts'
 import type { CommandResult } from '#process/commands.ts'
-import { CALL_CONDITIONS } from '#resources/call.ts'
-import { USAGE_CONDITIONS, USAGE_GROUP } from '#resources/usage.ts'
-import {
-  type JsonOption,
-  list,
-  type PageOptions,
-  run,
-  withConditions,
-  withJson,
-  withPage,
-} from './context.ts'
-import { type Column, columnsOf, printJson, printPage, printTable } from './output.ts'
+import { CALLS } from '#resources/call.ts'
+import { USAGE, USAGE_GROUP } from '#resources/usage.ts'
+import { type JsonOption, list, run, withJson } from './context.ts'
+import { addPagedList, withConditions } from './list-command.ts'
+import { type Column, printJson, printRecords, printTable } from './output.ts'
 
 type ReportOptions = JsonOption & ReportInput & { readonly owner?: string }
-type CallsOptions = PageOptions & CallsInput & { readonly owner?: string }
 
 export function addUsageCommands(program: Command): void {
   const usage = program.command('usage').description('report and inspect the counted usage')
 
-  withConditions(withJson(usage.command('report')), USAGE_CONDITIONS)
+  withConditions(withJson(usage.command('report')), USAGE)
     .description('report usage: a line for each hour, day or month, or with --group-by for each group')
     .option('--granularity <length>', 'hour, day or month; day by default')
     .option(
@@ -43,7 +34,7 @@ export function addUsageCommands(program: Command): void {
       const drifts = await run('usage verify', {})
       if (json) printJson(drifts)
       else if (drifts.length === 0) console.log('Counters, rollups and ledger agree.')
-      else printTable(drifts, columnsOf('equation', 'subject', 'expected', 'found'), '')
+      else printRecords(drifts, {}, { columns: ['equation', 'subject', 'expected', 'found'], none: '' })
       if (drifts.length > 0) process.exitCode = 1
     })
 }
@@ -51,12 +42,14 @@ export function addUsageCommands(program: Command): void {
 export function addCallCommands(program: Command): void {
   const calls = program.command('calls').description('inspect the ledger, and stop calls')
 
-  withPage(withConditions(withJson(calls.command('list')), CALL_CONDITIONS))
-    .description('list calls, newest first')
-    .action(async ({ json, ...input }: CallsOptions) => {
-      const { calls, nextCursor } = await run('calls list', input)
-      printPage({ items: calls, nextCursor }, { json, columns: CALL_COLUMNS, none: 'There is no such call.' })
-    })
+  addPagedList(calls.command('list'), 'calls list', CALLS, {
+    columns: [
+      ...(['id', 'admitted_at', 'kind', 'face', 'agent', 'app', 'deployment', 'model'] as const),
+      ['outcome', (call) => call.outcome ?? 'running'],
+      ...(['reason', 'paused', 'attempts', 'total_tokens', 'queued_ms', 'duration_ms'] as const),
+    ],
+    none: 'There is no such call.',
+  }).description('list calls, newest first')
 
   withJson(calls.command('stop'))
     .description('stop a running call at its platform, in whichever process it runs, within a second or so')
@@ -95,16 +88,3 @@ function reportColumns(headings: readonly string[]): readonly Column<ReportLine>
     ['p95 ms', (line) => line.duration_ms?.p95],
   ]
 }
-
-const CALL_COLUMNS: readonly Column<CommandResult<'calls list'>['calls'][number]>[] = [
-  ['id', (call) => call.id],
-  ['admitted', (call) => call.admitted_at],
-  ...columnsOf('kind', 'face', 'agent', 'app', 'deployment', 'model'),
-  ['outcome', (call) => call.outcome ?? 'running'],
-  ...columnsOf('reason'),
-  ['paused', (call) => (call.paused ? 'yes' : null)],
-  ...columnsOf('attempts'),
-  ['tokens', (call) => call.total_tokens],
-  ['queued ms', (call) => call.queued_ms],
-  ['ms', (call) => call.duration_ms],
-]

@@ -1,13 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import { Argument, type Command, Option } from 'commander'
-import { USER_ORDERS } from '#core/accounts/users/user-filter.ts'
 import type { NewUser, UserChange } from '#core/accounts/users/user-input.ts'
-import { USER_STATUSES } from '#core/accounts/users/user-rules.ts'
 import { QUOTA_PERIODS } from '#core/ledger/quota-period.ts'
 import { ROLES, type Role } from '#core/requests/principal.ts'
 import type { CommandArguments, CommandResult } from '#process/commands.ts'
-import { type JsonOption, passwordFromStdin, run, wholeNumber, withJson, withList } from './context.ts'
-import { type Column, columnsOf, printJson, printProperties, printTable } from './output.ts'
+import { USERS } from '#resources/user.ts'
+import {
+  type JsonOption,
+  passwordFromStdin,
+  type RecordOptions,
+  run,
+  wholeNumber,
+  withJson,
+} from './context.ts'
+import { withConditions, withOrder, withRecords } from './list-command.ts'
+import { printJson, printProperties, printRecords, type Shown } from './output.ts'
 
 type QuotaOptions = Pick<NewUser, 'maxApiCalls' | 'quotaPeriod'>
 type CreateOptions = JsonOption & QuotaOptions & { readonly role: Role; readonly passwordStdin?: true }
@@ -27,16 +34,11 @@ export function addUserCommands(program: Command): void {
       show(given === undefined ? { ...user, password } : user, options)
     })
 
-  withList(users.command('list'), USER_STATUSES, USER_ORDERS)
+  withConditions(withOrder(withRecords(users.command('list')), USERS), USERS)
     .description('list the users, with their roles, quotas and calls')
-    .option('--search <text>', 'only users with this in their username or id')
-    .addOption(new Option('--role <role>', 'only users with this role').choices(ROLES))
-    .option('--quota-percent-min <percent>', 'only users who have used at least this much of it', wholeNumber)
-    .action(async ({ json, ...chosen }: JsonOption & CommandArguments<'users list'>) => {
-      const records = await run('users list', chosen)
-      if (json) printJson(records)
-      else printTable(records, COLUMNS, 'There is no such user.')
-    })
+    .action(async ({ json, columns, ...chosen }: RecordOptions & CommandArguments<'users list'>) =>
+      printRecords(await run('users list', chosen), { json, columns }, SHOWN),
+    )
 
   withJson(users.command('set-password'))
     .description('set a password, read from standard input, and revoke the access tokens of the user')
@@ -92,17 +94,16 @@ async function update(username: string, change: UserChange, options: JsonOption)
 type UserRecord = CommandResult<'users update'>
 
 function show(user: UserRecord & { password?: string }, { json }: JsonOption): void {
-  const { password, ...record } = user
+  const { password } = user
   if (json) printJson(user)
-  else if (password === undefined) printProperties(record)
-  else printProperties({ ...record, password: `${password} (shown only now)` })
+  else
+    printProperties({ ...user, ...(password !== undefined && { password: `${password} (shown only now)` }) })
 }
 
-const COLUMNS: readonly Column<UserRecord>[] = [
-  ...columnsOf('username', 'role', 'status'),
-  ['calls', (user) => user.api_calls_count],
-  ['max calls', (user) => user.max_api_calls],
-  ['quota period', (user) => user.quota_period],
-  ['last login', (user) => user.last_login],
-  ['id', (user) => user.id],
-]
+const SHOWN: Shown<UserRecord> = {
+  columns: [
+    ...(['username', 'role', 'status', 'api_calls_count', 'max_api_calls'] as const),
+    ...(['quota_period', 'last_login', 'id'] as const),
+  ],
+  none: 'There is no such user.',
+}

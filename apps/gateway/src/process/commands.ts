@@ -12,9 +12,8 @@ import { refuseField } from '#core/errors/errors.ts'
 import { OperatorError } from '#core/errors/operator-error.ts'
 import type { OrderChoice } from '#core/lists/list-order.ts'
 import type { AuditInput } from '#core/reports/audit-log/audit-query.ts'
-import type { CallsInput } from '#core/reports/calls-query.ts'
+import type { RecordList } from '#core/reports/record-list.ts'
 import type { RefusalCountsInput } from '#core/reports/refusals/refusal-counts-query.ts'
-import type { RefusalsInput } from '#core/reports/refusals/refusals-query.ts'
 import type { ReportInput } from '#core/reports/report-query.ts'
 import { servedCalls } from '#core/reports/served-calls.ts'
 import { PAGE_ITEMS_MAX, type PageRequest, readOrderedPage } from '#core/requests/input/pagination.ts'
@@ -23,12 +22,15 @@ import type { ProcessTasks, Services } from '#core/services/services.ts'
 import type { ApiKey, User } from '#generated/prisma/client.ts'
 import type { RunCommand } from '#ops/command-socket.ts'
 import { AGENT_DEPLOYMENT } from '#resources/agent-deployment.ts'
-import { API_KEY, CREATED_API_KEY } from '#resources/api-key.ts'
-import { AUDIT_EVENT, storedAuditRecord } from '#resources/audit-event.ts'
-import { SERVED_CALL } from '#resources/call.ts'
+import { API_KEY, API_KEYS, CREATED_API_KEY } from '#resources/api-key.ts'
+import { AUDIT_EVENTS, storedAuditRecord } from '#resources/audit-event.ts'
+import { CALLS } from '#resources/call.ts'
+import { type ListDefinition, type Selection, usernameOptions } from '#resources/define-list.ts'
 import { ERASED_END_USER } from '#resources/erased-end-user.ts'
 import { GATEWAY_PROCESS, RELOAD } from '#resources/gateway-process.ts'
-import { REFUSAL, REFUSAL_COUNT } from '#resources/refusal.ts'
+import { REFUSAL_COUNT, REFUSAL_COUNTS, REFUSALS } from '#resources/refusal.ts'
+import type { Fields } from '#resources/resource.ts'
+import { USAGE } from '#resources/usage.ts'
 import { reportRecord } from '#resources/usage-report.ts'
 import { USER } from '#resources/user.ts'
 
@@ -46,11 +48,8 @@ export type CommandArguments<Name extends Command> =
 /** What a command returns, in the records of REST. */
 export type CommandResult<Name extends Command> = Awaited<ReturnType<Commands[Name]>>
 
-/** Selects what belongs to the user of this name. */
-type OfOwner = { readonly owner?: string | undefined }
-
-/** Selects what the user of this name did. */
-type ByUser = { readonly username?: string | undefined }
+/** The conditions of a list as the command line has them: users by their names. */
+type Given<Input> = Input & { readonly owner?: string | undefined; readonly user?: string | undefined }
 
 interface CommandDeps {
   readonly services: Pick<
@@ -127,10 +126,28 @@ function commandsOf(
 
   const idOf = async (username: string | undefined) =>
     username === undefined ? undefined : (await users.findByName(operator(), username)).id
-  const withOwner = async <Input>({ owner, ...input }: OfOwner & Input) => ({
-    ...input,
-    ownerId: await idOf(owner),
-  })
+  /** The conditions of a list, with the ids of the users that the command line names. */
+  const selected = async <Input extends object>(list: Selection, given: Given<Input>): Promise<Input> => {
+    const ids = [...usernameOptions(list)].map(async ([condition, option]) => [
+      condition,
+      await idOf(given[option as 'owner' | 'user']),
+    ])
+    return { ...given, ...Object.fromEntries(await Promise.all(ids)) }
+  }
+  /** Reads pages of a list, in the records of its definition. */
+  const pagesOf =
+    <Row, Of extends Fields, Input extends object, Seen>(
+      list: ListDefinition<Row, Of, Seen>,
+      rows: Pick<RecordList<Input, Row & { readonly cursor: string }>, 'list'>,
+      ...[seen]: unknown extends Seen ? [] : [Seen]
+    ) =>
+    async ({ limit, cursor, ...given }: PageRequest & Given<Input>) => {
+      const input = await selected<Input>(list, given as Given<Input>)
+      const { items, nextCursor } = await readOrderedPage({ limit, cursor }, (query) =>
+        rows.list(operator(), input, query),
+      )
+      return { items: items.map((row) => list.of.record(row, seen as Seen)), nextCursor }
+    }
 
   return {
     agents: () =>
@@ -161,11 +178,8 @@ function commandsOf(
       return CREATED_API_KEY.record({ ...created.key, fullKey: created.fullKey }, view())
     },
     /** `owners` has the username of each owner by id, for a table that people can read. */
-    'keys list': async ({
-      orderBy,
-      order,
-      ...filter
-    }: Omit<KeyFilter, 'ownerId'> & OrderChoice<KeyOrder>) => {
+    async 'keys list'({ orderBy, order, ...given }: Given<KeyFilter> & OrderChoice<KeyOrder>) {
+      const filter = await selected<KeyFilter>(API_KEYS, given)
       const records = await all((page) =>
         readOrderedPage(page, (query) => keys.list(operator(), { ...query, orderBy, order }, filter)),
       )
@@ -174,52 +188,34 @@ function commandsOf(
     },
     'keys show': async ({ id }: { id: string }) => shownKey(await keys.find(operator(), id)),
     'keys revoke': async ({ id }: { id: string }) => shownKey(await keys.revoke(operator(), id)),
-    async 'usage report'(input: OfOwner & ReportInput) {
-      const report = await reports.report(operator(), await withOwner(input))
+    async 'usage report'(given: Given<ReportInput>) {
+      const report = await reports.report(operator(), await selected<ReportInput>(USAGE, given))
       if (report.groups.length * report.points.length > REPORT_POINTS_MAX)
         refuseField(['groupBy'], 'gives too many points; expected a shorter range or fewer groups.')
       return reportRecord(report)
     },
     'usage verify': () => usage.verify('all'),
-    async 'calls list'({ limit, cursor, ...input }: OfOwner & PageRequest & CallsInput) {
-      const filter = await withOwner(input)
-      const { list } = servedCalls(calls)
-      const page = await readOrderedPage({ limit, cursor }, (query) => list(operator(), filter, query))
-      return {
-        calls: page.items.map((call) => SERVED_CALL.record(call, { seesPlatform: true })),
-        nextCursor: page.nextCursor,
-      }
-    },
+    'calls list': pagesOf(CALLS, servedCalls(calls), { seesPlatform: true }),
     async 'calls stop'({ id }: { id: string }) {
       const { callId, outcome } = await callStops.stop(operator(), { kind: 'call', callId: id.toLowerCase() })
       return { call_id: callId, outcome }
     },
-    async 'end-users erase'(input: { endUser: string; owner: string }) {
-      return ERASED_END_USER.record(await endUsers.erase(operator(), await withOwner(input)))
+    async 'end-users erase'({ endUser, owner }: { endUser: string; owner: string }) {
+      return ERASED_END_USER.record(await endUsers.erase(operator(), { endUser, ownerId: await idOf(owner) }))
     },
-    async 'refusals list'({ limit, cursor, ...input }: OfOwner & PageRequest & RefusalsInput) {
-      const filter = await withOwner(input)
-      const page = await readOrderedPage({ limit, cursor }, (query) =>
-        refusals.list(operator(), filter, query),
-      )
-      return { refusals: page.items.map(REFUSAL.record), nextCursor: page.nextCursor }
+    'refusals list': pagesOf(REFUSALS, refusals),
+    async 'refusals counts'(given: Given<RefusalCountsInput>) {
+      const input = await selected<RefusalCountsInput>(REFUSAL_COUNTS, given)
+      return (await refusals.counts(operator(), input)).map(REFUSAL_COUNT.record)
     },
-    async 'refusals counts'(input: OfOwner & RefusalCountsInput) {
-      const counts = await refusals.counts(operator(), await withOwner(input))
-      return counts.map(REFUSAL_COUNT.record)
-    },
-    async 'audit list'({ username, limit, cursor, ...input }: ByUser & PageRequest & AuditInput) {
-      const filter = { ...input, userId: await idOf(username) }
-      const page = await readOrderedPage({ limit, cursor }, (query) => audit.list(operator(), filter, query))
-      return { events: page.items.map(AUDIT_EVENT.record), nextCursor: page.nextCursor }
-    },
+    'audit list': pagesOf(AUDIT_EVENTS, audit),
     /**
      * A batch of the events, newest first, with the texts that were hashed; none after the last one. `before` is the number of
      * the last one of the previous batch.
      */
-    async 'audit export'({ username, before, ...input }: ByUser & { before?: number } & AuditInput) {
-      const events = await auditTasks.events({ ...input, userId: await idOf(username) }, before)
-      if (before === undefined) await audit.exported(operator(), 'audit', { ...input, username })
+    async 'audit export'({ before, ...given }: Given<AuditInput> & { before?: number }) {
+      const events = await auditTasks.events(await selected<AuditInput>(AUDIT_EVENTS, given), before)
+      if (before === undefined) await audit.exported(operator(), 'audit', given)
       return events.map(storedAuditRecord)
     },
     processes: async ({ state }: { state?: string | undefined }) =>

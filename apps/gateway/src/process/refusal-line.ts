@@ -41,6 +41,7 @@ function nameOfOption(field: FieldPath): string {
   return POSITIONAL.has(field[0]) ? name : `--${name}`
 }
 
-function inKebabCase(name: string): string {
+/** A name of core as options are written. */
+export function inKebabCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }

@@ -12,7 +12,7 @@ import type { Quota } from '#core/accounts/users/user.ts'
 import { SEARCH_LENGTH_MAX } from '#core/lists/search.ts'
 import { PERMISSIONS } from '#core/requests/principal.ts'
 import type { ApiKey } from '#generated/prisma/client.ts'
-import { byId, byText, byTime, byWord, ordersOf } from './define-list.ts'
+import { byText, byTime, byUser, byWord, ordersOf } from './define-list.ts'
 import { defineResource } from './define-resource.ts'
 import {
   derivedFrom,
@@ -243,7 +243,7 @@ export const API_KEYS = {
     'Returns the keys that the caller created or owns, newest first or in the order that it asks for. Administrators get the keys of all users.',
   conditions: {
     ...OWNED_CONDITIONS,
-    ownerId: byId('Only the keys that belong to the user with this id.'),
+    ownerId: byUser('Only the keys that belong to the user with this id.'),
   },
   orders: ordersOf(
     'ApiKeyOrder',

@@ -1,6 +1,5 @@
 import Type, { type TProperties, type TSchema } from 'typebox'
 import { CURSOR_LENGTH_MAX, DIRECTIONS, type OrderFields } from '#core/lists/list-order.ts'
-import type { ExportedList } from '#core/reports/audit-log/audit-log.ts'
 import { listQuery, oneOf, PageQuery } from '#http/response/schemas.ts'
 import { type Fields, type Resource, snake } from './resource.ts'
 import { closed, meaningsOf, type Vocabulary } from './vocabulary.ts'
@@ -91,13 +90,22 @@ export function rangeOf(what: string): RangeTexts {
 export interface ListDefinition<Row = never, Of extends Fields = Fields, Seen = unknown> {
   readonly of: Resource<Row, Of, Seen>
   /** The last part of the path; also the tag, the name of the CSV, and the list in the audit log. */
-  readonly path: ExportedList
+  readonly path: string
   readonly operationId: string
   readonly summary: string
   readonly description: string
   readonly conditions: Conditions
   /** What is said of its range of times; a list in another order has none. */
   readonly range?: RangeTexts
+}
+
+/** What selects the items of a list. */
+export type Selection = Pick<ListDefinition, 'conditions' | 'range'>
+
+/** The conditions by the id of a user, with the words for them on the command line, which takes the name of the user. */
+export function usernameOptions({ conditions }: Selection): ReadonlyMap<string, string> {
+  const users = Object.entries(conditions).filter(([, { kind }]) => kind === 'user')
+  return new Map(users.map(([name]) => [name, name.replace(/Id$/, '')]))
 }
 
 /** The conditions as parameters of a query. */

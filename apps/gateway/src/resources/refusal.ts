@@ -2,7 +2,17 @@ import type { RefusalCount } from '#core/reports/refusals/refusal-counts.ts'
 import { COUNT_SPANS } from '#core/reports/refusals/refusal-counts-query.ts'
 import type { Refusal } from '#core/reports/refusals/refusals.ts'
 import { CALL_FACE } from './call-words.ts'
-import { byId, byName, byText, byUser, type ListDefinition, type RangeTexts, rangeOf } from './define-list.ts'
+import {
+  byId,
+  byName,
+  byText,
+  byUser,
+  byWord,
+  type ListDefinition,
+  type RangeTexts,
+  rangeOf,
+  type Selection,
+} from './define-list.ts'
 import { defineResource } from './define-resource.ts'
 import { agent, id, integer, key, large, nullable, text, time, user, words } from './fields.ts'
 import { closed } from './vocabulary.ts'
@@ -137,6 +147,12 @@ export const COUNT_SPAN = closed(
 )
 export const PER =
   'The length of the buckets. Without `from`, the last hour is counted by the minute, the last day by the hour, or the last 30 days by the day; a range by the minute may be a day long.'
+
+/** What the command line counts by. */
+export const REFUSAL_COUNTS = {
+  conditions: { ...COUNT_CONDITIONS, per: byWord(COUNT_SPAN, PER) },
+  range: COUNT_RANGE,
+} satisfies Selection
 
 export const REFUSALS = {
   of: REFUSAL,

@@ -3,7 +3,7 @@ import { GROUPS } from '#core/reports/report-rows.ts'
 import { GROUP_ORDERS } from '#core/reports/top-groups.ts'
 import { CALL_CONDITIONS } from './call.ts'
 import { CALL_STATE } from './call-words.ts'
-import { byAnyOf, byName, byText, type RangeTexts, rangeOf } from './define-list.ts'
+import { byAnyOf, byName, byText, type RangeTexts, rangeOf, type Selection } from './define-list.ts'
 import { closed } from './vocabulary.ts'
 
 export const GRANULARITY = closed(
@@ -65,3 +65,6 @@ export const USAGE_RANGE: RangeTexts = {
   timezoneName:
     'The IANA name of the time zone in which days and months begin, also those of `from` and `to`, such as `Asia/Shanghai`; UTC by default. Its offset from UTC must be whole hours.',
 }
+
+/** What the command line reports by. */
+export const USAGE = { conditions: USAGE_CONDITIONS, range: USAGE_RANGE } satisfies Selection

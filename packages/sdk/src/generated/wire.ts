@@ -2905,6 +2905,83 @@ export interface components {
     pathItems: never;
 }
 export interface operations {
+    listAgents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        data: {
+                            /** The items of this page. */
+                            items: components["schemas"]["Agent"][];
+                            /** Send this value as `cursor` to get the next page. Null on the last page. */
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    listAgentDeployments: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** The id of the agent. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        data: {
+                            /** The items of this page. */
+                            items: components["schemas"]["AgentDeployment"][];
+                            /** Send this value as `cursor` to get the next page. Null on the last page. */
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+    };
     listApiKeys: {
         parameters: {
             query?: {
@@ -3591,49 +3668,6 @@ export interface operations {
                              */
                             passed_on: "yes" | "failed" | "unsupported";
                         };
-                    };
-                };
-            };
-        };
-    };
-    eraseEndUser: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "end_user": "ann",
-                 *       "owner_id": "0192f0c1-7b6a-7c3e-9a4d-2f1e8b7c6d5a"
-                 *     }
-                 */
-                "application/json": components["schemas"]["EraseEndUser"];
-            };
-        };
-        responses: {
-            /** Success. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /**
-                         * Always 0 on success.
-                         * @enum {number}
-                         */
-                        code: 0;
-                        /**
-                         * Always `Success`.
-                         * @enum {string}
-                         */
-                        msg: "Success";
-                        /** What the erasure of an end user has done, and what it has left. */
-                        data: components["schemas"]["ErasedEndUser"];
                     };
                 };
             };

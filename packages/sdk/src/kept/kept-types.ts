@@ -1,6 +1,6 @@
 import type { Reply } from '../chat/reply.ts'
+import type { CallOutcome } from '../generated/words.ts'
 import type { CallOptions, ChatStreamOptions } from '../options.ts'
-import type { CallOutcome } from '../unions.ts'
 
 /** What names a kept call: its id, or the `Idempotency-Key` with which it was made. */
 export type CallReference =

@@ -1,16 +1,10 @@
 import type { ListPromise } from '../api-promise.ts'
 import type { Agent, AgentDeployment } from '../generated/wire.ts'
 import type { CallOptions } from '../options.ts'
-import type { GatewayTransport } from '../transport/gateway-transport.ts'
+import { Resource } from './resource.ts'
 
 /** The agents that can be called; reached as `client.agents`. */
-export class Agents {
-  readonly #transport: GatewayTransport
-
-  constructor(transport: GatewayTransport) {
-    this.#transport = transport
-  }
-
+export class Agents extends Resource {
   /**
    * Lists the agents; with an API key, those that it may use.
    *
@@ -21,7 +15,7 @@ export class Agents {
    * ```
    */
   list(options?: CallOptions): ListPromise<Agent> {
-    return this.#transport.list('/agents', undefined, options)
+    return this.transport.list('/agents', undefined, options)
   }
 
   /**
@@ -34,6 +28,6 @@ export class Agents {
    * ```
    */
   deployments(id: string, options?: CallOptions): ListPromise<AgentDeployment> {
-    return this.#transport.list('/agents/{id}/deployments', undefined, options, { id })
+    return this.transport.list('/agents/{id}/deployments', undefined, options, { id })
   }
 }

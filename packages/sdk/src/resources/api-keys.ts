@@ -4,12 +4,11 @@ import type {
   CreateApiKey,
   CreatedApiKey,
   CurrentApiKey,
-  operations,
   ResetUsageRequest,
   UpdateApiKey,
 } from '../generated/wire.ts'
 import type { CallOptions } from '../options.ts'
-import type { GatewayTransport } from '../transport/gateway-transport.ts'
+import { type ListQuery, Resource } from './resource.ts'
 
 /** What is said of a new key; `expires_at` may be a Date. */
 export type NewApiKey = Omit<CreateApiKey, 'expires_at'> & {
@@ -24,16 +23,10 @@ export type ApiKeyChange = Omit<UpdateApiKey, 'expires_at'> & {
 }
 
 /** Which API keys a list holds, in which order, and how many are requested at once. */
-export type ApiKeyFilter = NonNullable<operations['listApiKeys']['parameters']['query']>
+export type ApiKeyFilter = ListQuery<'listApiKeys'>
 
 /** The API keys of the user, or for an administrator everybody's; reached as `client.apiKeys`. */
-export class ApiKeys {
-  readonly #transport: GatewayTransport
-
-  constructor(transport: GatewayTransport) {
-    this.#transport = transport
-  }
-
+export class ApiKeys extends Resource {
   /**
    * Creates a key. The reply is the only one that ever holds `full_key`. It needs an access token.
    *
@@ -49,14 +42,10 @@ export class ApiKeys {
    * ```
    */
   create(body: NewApiKey, options?: CallOptions): ApiPromise<CreatedApiKey> {
-    const spec = {
-      method: 'POST',
-      path: '/api-keys',
+    return this.send('POST', '/api-keys', options, {
       json: body,
-      credential: 'token',
       repeatable: 'advised',
-    } as const
-    return this.#transport.data(spec, options)
+    })
   }
 
   /**
@@ -70,7 +59,7 @@ export class ApiKeys {
    * ```
    */
   list(filter?: ApiKeyFilter, options?: CallOptions): ListPromise<ApiKey> {
-    return this.#transport.list('/api-keys', filter, options)
+    return this.transport.list('/api-keys', filter, options)
   }
 
   /**
@@ -83,10 +72,7 @@ export class ApiKeys {
    * ```
    */
   get(id: string, options?: CallOptions): ApiPromise<ApiKey> {
-    return this.#transport.data(
-      { method: 'GET', path: '/api-keys/{id}', params: { id }, credential: 'token' },
-      options,
-    )
+    return this.send('GET', '/api-keys/{id}', options, { params: { id } })
   }
 
   /**
@@ -99,10 +85,7 @@ export class ApiKeys {
    * ```
    */
   update(id: string, body: ApiKeyChange, options?: CallOptions): ApiPromise<ApiKey> {
-    return this.#transport.data(
-      { method: 'PATCH', path: '/api-keys/{id}', params: { id }, json: body, credential: 'token' },
-      options,
-    )
+    return this.send('PATCH', '/api-keys/{id}', options, { params: { id }, json: body })
   }
 
   /**
@@ -115,10 +98,7 @@ export class ApiKeys {
    * ```
    */
   revoke(id: string, options?: CallOptions): ApiPromise<ApiKey> {
-    return this.#transport.data(
-      { method: 'POST', path: '/api-keys/{id}/revoke', params: { id }, credential: 'token' },
-      options,
-    )
+    return this.send('POST', '/api-keys/{id}/revoke', options, { params: { id } })
   }
 
   /**
@@ -130,16 +110,12 @@ export class ApiKeys {
    * ```
    */
   resetUsage(id: string, body: ResetUsageRequest, options?: CallOptions): ApiPromise<ApiKey> {
-    const spec = {
-      method: 'POST',
-      path: '/api-keys/{id}/usage/reset',
+    return this.send('POST', '/api-keys/{id}/usage/reset', options, {
       params: { id },
       json: body,
-      credential: 'token',
       // The second one would also reset what was counted after the first.
       repeatable: 'unreached',
-    } as const
-    return this.#transport.data(spec, options)
+    })
   }
 
   /**
@@ -152,6 +128,6 @@ export class ApiKeys {
    * ```
    */
   current(options?: CallOptions): ApiPromise<CurrentApiKey> {
-    return this.#transport.data({ method: 'GET', path: '/key', credential: 'key' }, options)
+    return this.send('GET', '/key', options, { credential: 'key' })
   }
 }

@@ -1,27 +1,13 @@
 import type { ListPromise } from '../api-promise.ts'
-import type { AuditEvent, operations } from '../generated/wire.ts'
+import type { AuditEvent } from '../generated/wire.ts'
 import type { CallOptions, ChatStreamOptions } from '../options.ts'
-import type { GatewayTransport } from '../transport/gateway-transport.ts'
+import { type CsvQuery, type ListQuery, Resource } from './resource.ts'
 
 /** Which events of the audit log to read, and how many are requested at once. */
-export type AuditFilter = Omit<
-  NonNullable<operations['listAuditEvents']['parameters']['query']>,
-  'format' | 'from' | 'to'
-> & {
-  /** Only events of this time or later: a Date, ISO 8601, or a date that stands for the start of that day in `timezone`. */
-  from?: string | Date
-  /** Only events before this time. */
-  to?: string | Date
-}
+export type AuditFilter = ListQuery<'listAuditEvents'>
 
 /** Who changed what (administrators only); reached as `client.audit`. */
-export class Audit {
-  readonly #transport: GatewayTransport
-
-  constructor(transport: GatewayTransport) {
-    this.#transport = transport
-  }
-
+export class Audit extends Resource {
   /**
    * Lists the events of the audit log, newest first. `for await` reads all pages; `await` alone the first one.
    *
@@ -33,7 +19,7 @@ export class Audit {
    * ```
    */
   list(filter?: AuditFilter, options?: CallOptions): ListPromise<AuditEvent> {
-    return this.#transport.list('/audit', filter, options)
+    return this.transport.list('/audit', filter, options)
   }
 
   /**
@@ -46,7 +32,7 @@ export class Audit {
    * console.log(await response.text())
    * ```
    */
-  csv(filter?: Omit<AuditFilter, 'limit' | 'cursor'>, options?: ChatStreamOptions): Promise<Response> {
-    return this.#transport.csv('/audit', filter, options)
+  csv(filter?: CsvQuery<AuditFilter>, options?: ChatStreamOptions): Promise<Response> {
+    return this.transport.csv('/audit', filter, options)
   }
 }

@@ -1,7 +1,8 @@
-import { type ApiPromise, apiPromise } from '../api-promise.ts'
+import { type ApiPromise, apiPromise, type ListPromise } from '../api-promise.ts'
 import { type Reply, replyOf } from '../chat/reply.ts'
 import type { ServerChatStream, ServerChatStreamSpec } from '../chat/server-chat-stream.ts'
 import type { Call } from '../generated/wire.ts'
+import type { CallState } from '../generated/words.ts'
 import type {
   CallReference,
   EndedCall,
@@ -10,21 +11,39 @@ import type {
   RunningCall,
   StoppedCall,
 } from '../kept/kept-types.ts'
-import type { CallOptions } from '../options.ts'
+import type { CallOptions, ChatStreamOptions } from '../options.ts'
 import type { GatewayTransport } from '../transport/gateway-transport.ts'
+import { type CsvQuery, type ListQuery, Resource } from './resource.ts'
 import type { ServerChat } from './server-chat.ts'
+
+/** Which calls to list, and how many are requested at once. */
+export type CallFilter = Omit<ListQuery<'listCalls'>, 'outcome'> & {
+  /** Only calls that ended in this way, or in one of these; `running` stands for those that have not ended. */
+  outcome?: CallState | readonly CallState[]
+}
 
 /**
  * Calls; reached as `client.calls`. Calls of every kind have a record and can be stopped. Kept ones outlive their connection: the API
  * key that made one can read its reply.
  */
-export class Calls {
+export class Calls extends Resource {
   readonly #chats: ServerChat
-  readonly #transport: GatewayTransport
 
   constructor(chats: ServerChat, transport: GatewayTransport) {
+    super(transport)
     this.#chats = chats
-    this.#transport = transport
+  }
+
+  /**
+   * Lists the calls of the ledger, newest first. `for await` reads all pages; `await` alone the first one.
+   *
+   * @example
+   * ```ts
+   * for await (const call of client.calls.list({ outcome: 'failed' })) console.log(call.request_id, call.reason)
+   * ```
+   */
+  list(filter?: CallFilter, options?: CallOptions): ListPromise<Call> {
+    return this.transport.list('/calls', filter, options)
   }
 
   /**
@@ -38,10 +57,23 @@ export class Calls {
    * ```
    */
   get(id: string, options?: CallOptions): ApiPromise<Call> {
-    return this.#transport.data(
-      { method: 'GET', path: '/calls/{id}', params: { id }, credential: 'token' },
-      options,
-    )
+    return this.send('GET', '/calls/{id}', options, { params: { id } })
+  }
+
+  /**
+   * Downloads calls of the ledger as CSV, all of them at once: a response whose body is read as it arrives. It can be piped into
+   * a file, or be returned by a route handler.
+   *
+   * @example
+   * ```ts
+   * import { writeFile } from 'node:fs/promises'
+   *
+   * const { body } = await client.calls.csv({ from: '2026-10-01', to: '2026-11-01', timezone: 'Asia/Shanghai' })
+   * if (body !== null) await writeFile('calls.csv', body)
+   * ```
+   */
+  csv(filter?: CsvQuery<CallFilter>, options?: ChatStreamOptions): Promise<Response> {
+    return this.transport.csv('/calls', filter, options)
   }
 
   /**

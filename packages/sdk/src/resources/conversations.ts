@@ -5,16 +5,13 @@ import type {
   operations,
 } from '../generated/wire.ts'
 import type { CallOptions, ChatStreamOptions } from '../options.ts'
-import type { GatewayTransport } from '../transport/gateway-transport.ts'
+import { type CsvQuery, type ListQuery, Resource } from './resource.ts'
 
 /** Which conversations to list, and how many are requested at once. */
-export type ConversationFilter = Omit<
-  NonNullable<operations['listConversations']['parameters']['query']>,
-  'format'
->
+export type ConversationFilter = ListQuery<'listConversations'>
 
 /** Which page of messages to read. */
-export type MessagePage = NonNullable<operations['listMessages']['parameters']['query']>
+export type MessagePage = ListQuery<'listMessages'>
 
 /** A conversation with its name. */
 export type RenamedConversation =
@@ -31,13 +28,7 @@ export type Feedback = operations['rateCall']['requestBody']['content']['applica
 export type RatedCall = operations['rateCall']['responses'][200]['content']['application/json']['data']
 
 /** Conversations with agents, on all platforms alike; reached as `client.conversations`. */
-export class Conversations {
-  readonly #transport: GatewayTransport
-
-  constructor(transport: GatewayTransport) {
-    this.#transport = transport
-  }
-
+export class Conversations extends Resource {
   /**
    * Lists conversations, the most recently used first. `for await` reads all pages; `await` alone the first one.
    *
@@ -49,7 +40,7 @@ export class Conversations {
    * ```
    */
   list(filter?: ConversationFilter, options?: CallOptions): ListPromise<ListedConversation> {
-    return this.#transport.list('/conversations', filter, options)
+    return this.transport.list('/conversations', filter, options)
   }
 
   /**
@@ -65,10 +56,7 @@ export class Conversations {
    * ```
    */
   get(id: string, options?: CallOptions): ApiPromise<ListedConversation> {
-    return this.#transport.data(
-      { method: 'GET', path: '/conversations/{id}', params: { id }, credential: 'token' },
-      options,
-    )
+    return this.send('GET', '/conversations/{id}', options, { params: { id } })
   }
 
   /**
@@ -89,16 +77,10 @@ export class Conversations {
    * ```
    */
   messages(id: string, page?: MessagePage, options?: CallOptions): ApiPromise<ConversationMessages> {
-    return this.#transport.data(
-      {
-        method: 'GET',
-        path: '/conversations/{id}/messages',
-        params: { id },
-        query: { ...page },
-        credential: 'token',
-      },
-      options,
-    )
+    return this.send('GET', '/conversations/{id}/messages', options, {
+      params: { id },
+      query: page,
+    })
   }
 
   /**
@@ -114,10 +96,7 @@ export class Conversations {
    * ```
    */
   rename(id: string, name: string | null, options?: CallOptions): ApiPromise<RenamedConversation> {
-    return this.#transport.data(
-      { method: 'PATCH', path: '/conversations/{id}', params: { id }, json: { name }, credential: 'token' },
-      options,
-    )
+    return this.send('PATCH', '/conversations/{id}', options, { params: { id }, json: { name } })
   }
 
   /**
@@ -133,10 +112,7 @@ export class Conversations {
    * ```
    */
   delete(id: string, options?: CallOptions): ApiPromise<DeletedConversation> {
-    return this.#transport.data(
-      { method: 'DELETE', path: '/conversations/{id}', params: { id }, credential: 'token' },
-      options,
-    )
+    return this.send('DELETE', '/conversations/{id}', options, { params: { id } })
   }
 
   /**
@@ -150,16 +126,7 @@ export class Conversations {
    * ```
    */
   rate(callId: string, feedback: Feedback, options?: CallOptions): ApiPromise<RatedCall> {
-    return this.#transport.data(
-      {
-        method: 'PUT',
-        path: '/calls/{call_id}/feedback',
-        params: { call_id: callId },
-        json: feedback,
-        credential: 'token',
-      },
-      options,
-    )
+    return this.send('PUT', '/calls/{id}/feedback', options, { params: { id: callId }, json: feedback })
   }
 
   /**
@@ -171,7 +138,7 @@ export class Conversations {
    * console.log(await response.text())
    * ```
    */
-  csv(filter?: Omit<ConversationFilter, 'limit' | 'cursor'>, options?: ChatStreamOptions): Promise<Response> {
-    return this.#transport.csv('/conversations', filter, options)
+  csv(filter?: CsvQuery<ConversationFilter>, options?: ChatStreamOptions): Promise<Response> {
+    return this.transport.csv('/conversations', filter, options)
   }
 }

@@ -1,20 +1,11 @@
 import type { ApiPromise } from '../api-promise.ts'
-import type { ErasedEndUser, operations } from '../generated/wire.ts'
+import type { ErasedEndUser, EraseEndUser } from '../generated/wire.ts'
 import type { CallOptions } from '../options.ts'
-import type { GatewayTransport } from '../transport/gateway-transport.ts'
 import { LONG_TIMEOUT_MS } from '../transport/transport.ts'
-
-/** Which end user to erase. */
-export type EraseEndUser = operations['eraseEndUser']['requestBody']['content']['application/json']
+import { Resource } from './resource.ts'
 
 /** The end users that calls name; reached as `client.endUsers`. */
-export class EndUsers {
-  readonly #transport: GatewayTransport
-
-  constructor(transport: GatewayTransport) {
-    this.#transport = transport
-  }
-
+export class EndUsers extends Resource {
   /**
    * Erases an end user: its conversations at the platforms and at the gateway, its uploads and its name. What a platform does not
    * delete now is left for a repetition. Administrators name the user whose end user it is as `owner`.
@@ -28,15 +19,9 @@ export class EndUsers {
    * ```
    */
   erase(body: EraseEndUser, options?: CallOptions): ApiPromise<ErasedEndUser> {
-    return this.#transport.data(
-      {
-        method: 'POST',
-        path: '/end-users/erase',
-        json: body,
-        credential: 'token',
-        timeoutMs: LONG_TIMEOUT_MS,
-      },
-      options,
-    )
+    return this.send('POST', '/end-users/erase', options, {
+      json: body,
+      timeoutMs: LONG_TIMEOUT_MS,
+    })
   }
 }

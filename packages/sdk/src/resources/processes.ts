@@ -1,19 +1,13 @@
 import type { ListPromise } from '../api-promise.ts'
-import type { GatewayProcess, operations } from '../generated/wire.ts'
+import type { GatewayProcess } from '../generated/wire.ts'
 import type { CallOptions } from '../options.ts'
-import type { GatewayTransport } from '../transport/gateway-transport.ts'
+import { type ListQuery, Resource } from './resource.ts'
 
 /** Which processes of the gateway to list. */
-export type ProcessFilter = NonNullable<operations['listProcesses']['parameters']['query']>
+export type ProcessFilter = ListQuery<'listProcesses'>
 
 /** The processes of the gateway (administrators only); reached as `client.processes`. */
-export class Processes {
-  readonly #transport: GatewayTransport
-
-  constructor(transport: GatewayTransport) {
-    this.#transport = transport
-  }
-
+export class Processes extends Resource {
   /**
    * Lists the processes that share the database, first those that live.
    *
@@ -24,6 +18,6 @@ export class Processes {
    * ```
    */
   list(filter?: ProcessFilter, options?: CallOptions): ListPromise<GatewayProcess> {
-    return this.#transport.list('/processes', filter, options)
+    return this.transport.list('/processes', filter, options)
   }
 }

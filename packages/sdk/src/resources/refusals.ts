@@ -1,38 +1,16 @@
 import type { ListPromise } from '../api-promise.ts'
-import type { operations, Refusal, RefusalCount } from '../generated/wire.ts'
+import type { Refusal, RefusalCount } from '../generated/wire.ts'
 import type { CallOptions, ChatStreamOptions } from '../options.ts'
-import type { GatewayTransport } from '../transport/gateway-transport.ts'
+import { type CsvQuery, type ListQuery, Resource } from './resource.ts'
 
 /** Which refused requests to list, and how many are requested at once. */
-export type RefusalFilter = Omit<
-  NonNullable<operations['listRefusals']['parameters']['query']>,
-  'format' | 'from' | 'to'
-> & {
-  /** Only requests refused at this time or later: a Date, ISO 8601, or a date that stands for the start of that day in `timezone`. */
-  from?: string | Date
-  /** Only requests refused before this time. */
-  to?: string | Date
-}
+export type RefusalFilter = ListQuery<'listRefusals'>
 
 /** Which refused requests to count, and in buckets of what length. */
-export type RefusalCountQuery = Omit<
-  NonNullable<operations['countRefusals']['parameters']['query']>,
-  'format' | 'from' | 'to'
-> & {
-  /** Only requests refused at this time or later: a Date, ISO 8601, or a date that stands for the start of that day in `timezone`. */
-  from?: string | Date
-  /** Only requests refused before this time. */
-  to?: string | Date
-}
+export type RefusalCountQuery = ListQuery<'countRefusals'>
 
 /** What was refused; reached as `client.refusals`. */
-export class Refusals {
-  readonly #transport: GatewayTransport
-
-  constructor(transport: GatewayTransport) {
-    this.#transport = transport
-  }
-
+export class Refusals extends Resource {
   /**
    * Lists refused requests of the last day, newest first: the first ones of each reason, credential and hour. `for await` reads all
    * pages; `await` alone the first one.
@@ -45,7 +23,7 @@ export class Refusals {
    * ```
    */
   list(filter?: RefusalFilter, options?: CallOptions): ListPromise<Refusal> {
-    return this.#transport.list('/refusals', filter, options)
+    return this.transport.list('/refusals', filter, options)
   }
 
   /**
@@ -58,7 +36,7 @@ export class Refusals {
    * ```
    */
   counts(query?: RefusalCountQuery, options?: CallOptions): ListPromise<RefusalCount> {
-    return this.#transport.list('/refusals/counts', query, options)
+    return this.transport.list('/refusals/counts', query, options)
   }
 
   /**
@@ -70,8 +48,8 @@ export class Refusals {
    * console.log(await response.text())
    * ```
    */
-  csv(filter?: Omit<RefusalFilter, 'limit' | 'cursor'>, options?: ChatStreamOptions): Promise<Response> {
-    return this.#transport.csv('/refusals', filter, options)
+  csv(filter?: CsvQuery<RefusalFilter>, options?: ChatStreamOptions): Promise<Response> {
+    return this.transport.csv('/refusals', filter, options)
   }
 
   /**
@@ -84,6 +62,6 @@ export class Refusals {
    * ```
    */
   countsCsv(query?: RefusalCountQuery, options?: ChatStreamOptions): Promise<Response> {
-    return this.#transport.csv('/refusals/counts', query, options)
+    return this.transport.csv('/refusals/counts', query, options)
   }
 }

@@ -3,25 +3,19 @@ import { ConnectionError, StatusError } from '../errors.ts'
 import type { operations, Upload } from '../generated/wire.ts'
 import type { CallOptions } from '../options.ts'
 import { NotFoundError } from '../status-errors.ts'
-import type { GatewayTransport } from '../transport/gateway-transport.ts'
 import { type UploadParams, uploadRequest } from '../uploads/upload-request.ts'
 import type { UploadSource } from '../uploads/upload-source.ts'
+import { type ListQuery, Resource } from './resource.ts'
 
 /** How many uploads are requested at once. */
-export type UploadFilter = NonNullable<operations['listUploads']['parameters']['query']>
+export type UploadFilter = ListQuery<'listUploads'>
 
 /** What is left of an upload that was deleted. */
 export type DeletedUpload =
   operations['deleteUpload']['responses'][200]['content']['application/json']['data']
 
 /** Files for chats; reached as `client.uploads`. */
-export class Uploads {
-  readonly #transport: GatewayTransport
-
-  constructor(transport: GatewayTransport) {
-    this.#transport = transport
-  }
-
+export class Uploads extends Resource {
   /**
    * Uploads a file; its `url` can be one of the `files` of a chat. A stream is sent as it is read, so that an attempt that has read
    * from it is the last one. It is closed in any case. What cannot be read throws a `FileError`, as does a path whose file is
@@ -49,7 +43,7 @@ export class Uploads {
    * ```
    */
   list(filter?: UploadFilter, options?: CallOptions): ListPromise<Upload> {
-    return this.#transport.list('/uploads', filter, options)
+    return this.transport.list('/uploads', filter, options)
   }
 
   /**
@@ -62,10 +56,7 @@ export class Uploads {
    * ```
    */
   get(id: string, options?: CallOptions): ApiPromise<Upload> {
-    return this.#transport.data(
-      { method: 'GET', path: '/uploads/{id}', params: { id }, credential: 'token' },
-      options,
-    )
+    return this.send('GET', '/uploads/{id}', options, { params: { id } })
   }
 
   /**
@@ -86,15 +77,9 @@ export class Uploads {
       mayBeDone ||= mayHaveArrived(error)
       return true
     }
-    const spec = {
-      method: 'DELETE',
-      path: '/uploads/{id}',
-      params: { id },
-      credential: 'token',
-      canRepeat,
-    } as const
+    const spec = { params: { id }, canRepeat }
     try {
-      return await this.#transport.data<DeletedUpload>(spec, options).withResponse()
+      return await this.send<DeletedUpload>('DELETE', '/uploads/{id}', options, spec).withResponse()
     } catch (error) {
       const isGone = error instanceof NotFoundError && error.reason !== 'route_not_found'
       if (!mayBeDone || !isGone) throw error
@@ -111,7 +96,7 @@ export class Uploads {
   ): Promise<WithResponse<Upload>> {
     const request = await uploadRequest(file, params)
     try {
-      return await this.#transport.data<Upload>(request, options).withResponse()
+      return await this.transport.data<Upload>(request, options).withResponse()
     } catch (error) {
       throw (await request.sourceError(error)) ?? error
     } finally {

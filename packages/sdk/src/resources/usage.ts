@@ -1,54 +1,25 @@
-import type { ApiPromise, ListPromise } from '../api-promise.ts'
-import type { Call, operations, UsageReport } from '../generated/wire.ts'
+import type { ApiPromise } from '../api-promise.ts'
+import type { UsageReport } from '../generated/wire.ts'
+import type { UsageGroupBy } from '../generated/words.ts'
 import type { CallOptions, ChatStreamOptions } from '../options.ts'
-import type { GatewayTransport } from '../transport/gateway-transport.ts'
-import type { CallState, OutcomeFilter, UsageGroupBy } from '../unions.ts'
+import type { OutcomeFilter } from '../unions.ts'
+import { type ListQuery, Resource } from './resource.ts'
 
-type ReportQuery = NonNullable<operations['readUsage']['parameters']['query']>
+type ReportQuery = ListQuery<'readUsage'>
 
 /** What a usage report covers. */
-export type UsageQuery = Omit<
-  ReportQuery,
-  'format' | 'group_by' | 'outcome' | 'from' | 'to' | 'rows' | 'labels' | 'compare_from' | 'compare_to'
-> & {
-  /** Only calls admitted at this time or later: a Date, ISO 8601, or a date that stands for the start of that day in `timezone`. */
-  from?: string | Date
-  /** Only calls admitted before this time. */
-  to?: string | Date
+export type UsageQuery = Omit<ReportQuery, 'group_by' | 'outcome' | 'rows' | 'labels'> & {
   /** By what to group, with one group for each combination. */
   group_by?: UsageGroupBy | readonly UsageGroupBy[]
   /** Only calls that ended in this way, or in one of these. */
   outcome?: OutcomeFilter | readonly OutcomeFilter[]
-  /** The start of the period with which the report is compared, instead of the period before. */
-  compare_from?: string | Date
-  /** The end of that period; without it, it is as long as the report. */
-  compare_to?: string | Date
 }
 
 /** What the CSV of a usage report has. */
 export type UsageCsvQuery = UsageQuery & Pick<ReportQuery, 'rows' | 'labels'>
 
-/** Which calls of the ledger to read, and how many are requested at once. */
-export type CallFilter = Omit<
-  NonNullable<operations['listCalls']['parameters']['query']>,
-  'format' | 'outcome' | 'from' | 'to'
-> & {
-  /** Only calls admitted at this time or later: a Date, ISO 8601, or a date that stands for the start of that day in `timezone`. */
-  from?: string | Date
-  /** Only calls admitted before this time. */
-  to?: string | Date
-  /** Only calls that ended in this way, or in one of these; `running` stands for those that have not ended. */
-  outcome?: CallState | readonly CallState[]
-}
-
-/** What was called; reached as `client.usage`. */
-export class Usage {
-  readonly #transport: GatewayTransport
-
-  constructor(transport: GatewayTransport) {
-    this.#transport = transport
-  }
-
+/** Sums of what was called; reached as `client.usage`. */
+export class Usage extends Resource {
   /**
    * Reads a report: calls, failures, tokens and times, in buckets of an hour, a day or a month.
    *
@@ -62,19 +33,7 @@ export class Usage {
    * ```
    */
   query(query?: UsageQuery, options?: CallOptions): ApiPromise<UsageReport> {
-    return this.#transport.data({ method: 'GET', path: '/usage', query, credential: 'token' }, options)
-  }
-
-  /**
-   * Lists the calls of the ledger, newest first. `for await` reads all pages; `await` alone the first one.
-   *
-   * @example
-   * ```ts
-   * for await (const call of client.usage.calls({ outcome: 'failed' })) console.log(call.request_id, call.reason)
-   * ```
-   */
-  calls(filter?: CallFilter, options?: CallOptions): ListPromise<Call> {
-    return this.#transport.list('/calls', filter, options)
+    return this.send('GET', '/usage', options, { query })
   }
 
   /**
@@ -87,22 +46,6 @@ export class Usage {
    * ```
    */
   csv(query?: UsageCsvQuery, options?: ChatStreamOptions): Promise<Response> {
-    return this.#transport.csv('/usage', query, options)
-  }
-
-  /**
-   * Downloads calls of the ledger as CSV, all of them at once: a response whose body is read as it arrives. It can be piped into
-   * a file, or be returned by a route handler.
-   *
-   * @example
-   * ```ts
-   * import { writeFile } from 'node:fs/promises'
-   *
-   * const { body } = await client.usage.callsCsv({ from: '2026-10-01', to: '2026-11-01', timezone: 'Asia/Shanghai' })
-   * if (body !== null) await writeFile('calls.csv', body)
-   * ```
-   */
-  callsCsv(filter?: Omit<CallFilter, 'limit' | 'cursor'>, options?: ChatStreamOptions): Promise<Response> {
-    return this.#transport.csv('/calls', filter, options)
+    return this.transport.csv('/usage', query, options)
   }
 }

@@ -1,26 +1,13 @@
 import type { ApiPromise, ListPromise } from '../api-promise.ts'
-import type {
-  ChangePassword,
-  CreateUser,
-  FullUser,
-  operations,
-  SetPassword,
-  UpdateUser,
-} from '../generated/wire.ts'
+import type { ChangePassword, CreateUser, FullUser, SetPassword, UpdateUser } from '../generated/wire.ts'
 import type { CallOptions } from '../options.ts'
-import type { GatewayTransport } from '../transport/gateway-transport.ts'
+import { type ListQuery, Resource } from './resource.ts'
 
 /** Which users a list holds, in which order, and how many are requested at once. */
-export type UserFilter = NonNullable<operations['listUsers']['parameters']['query']>
+export type UserFilter = ListQuery<'listUsers'>
 
 /** The users of the gateway, for administrators, and the user itself; reached as `client.users`. */
-export class Users {
-  readonly #transport: GatewayTransport
-
-  constructor(transport: GatewayTransport) {
-    this.#transport = transport
-  }
-
+export class Users extends Resource {
   /**
    * Creates a user (administrators only).
    *
@@ -31,15 +18,11 @@ export class Users {
    * ```
    */
   create(body: CreateUser, options?: CallOptions): ApiPromise<FullUser> {
-    const spec = {
-      method: 'POST',
-      path: '/users',
+    return this.send('POST', '/users', options, {
       json: body,
       secrets: [body?.password],
-      credential: 'token',
       repeatable: 'advised',
-    } as const
-    return this.#transport.data(spec, options)
+    })
   }
 
   /**
@@ -51,7 +34,7 @@ export class Users {
    * ```
    */
   list(filter?: UserFilter, options?: CallOptions): ListPromise<FullUser> {
-    return this.#transport.list('/users', filter, options)
+    return this.transport.list('/users', filter, options)
   }
 
   /**
@@ -64,10 +47,7 @@ export class Users {
    * ```
    */
   get(id: string, options?: CallOptions): ApiPromise<FullUser> {
-    return this.#transport.data(
-      { method: 'GET', path: '/users/{id}', params: { id }, credential: 'token' },
-      options,
-    )
+    return this.send('GET', '/users/{id}', options, { params: { id } })
   }
 
   /**
@@ -79,10 +59,7 @@ export class Users {
    * ```
    */
   update(id: string, body: UpdateUser, options?: CallOptions): ApiPromise<FullUser> {
-    return this.#transport.data(
-      { method: 'PATCH', path: '/users/{id}', params: { id }, json: body, credential: 'token' },
-      options,
-    )
+    return this.send('PATCH', '/users/{id}', options, { params: { id }, json: body })
   }
 
   /**
@@ -94,17 +71,13 @@ export class Users {
    * ```
    */
   setPassword(id: string, body: SetPassword, options?: CallOptions): ApiPromise<FullUser> {
-    const spec = {
-      method: 'PUT',
-      path: '/users/{id}/password',
+    return this.send('PUT', '/users/{id}/password', options, {
       params: { id },
       json: body,
       secrets: [body?.password],
-      credential: 'token',
       // The user may have chosen another one meanwhile, and an administrator's own token ends with it.
       repeatable: 'unreached',
-    } as const
-    return this.#transport.data(spec, options)
+    })
   }
 
   /**
@@ -117,7 +90,7 @@ export class Users {
    * ```
    */
   me(options?: CallOptions): ApiPromise<FullUser> {
-    return this.#transport.data({ method: 'GET', path: '/users/me', credential: 'token' }, options)
+    return this.send('GET', '/users/me', options)
   }
 
   /**
@@ -130,15 +103,11 @@ export class Users {
    * ```
    */
   changePassword(body: ChangePassword, options?: CallOptions): ApiPromise<FullUser> {
-    const spec = {
-      method: 'PUT',
-      path: '/users/me/password',
+    return this.send('PUT', '/users/me/password', options, {
       json: body,
       secrets: [body?.current_password, body?.new_password],
-      credential: 'token',
       // The second one would have neither the right password nor a token.
       repeatable: 'unreached',
-    } as const
-    return this.#transport.data(spec, options)
+    })
   }
 }

@@ -28,7 +28,7 @@ export class Credentials {
   }
 
   /** Returns the credential for a call; undefined where the client has none that could serve. */
-  async bearerFor(kind: CredentialKind): Promise<string | undefined> {
+  async bearerFor(kind: CredentialKind | undefined): Promise<string | undefined> {
     if (kind === 'none') return undefined
     if (kind === 'key' && this.#apiKey !== undefined) return this.#apiKey
     return (await this.#accessToken()) ?? this.#apiKey

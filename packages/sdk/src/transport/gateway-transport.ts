@@ -108,13 +108,13 @@ export class GatewayTransport extends Transport {
 
   /** Downloads a list as CSV. */
   csv(path: string, query?: object, options?: ChatStreamOptions): Promise<Response> {
-    const spec = { method: 'GET', path, query: { ...query, format: 'csv' }, credential: 'token' } as const
+    const spec = { method: 'GET', path, query: { ...query, format: 'csv' } } as const
     return this.download(spec, options)
   }
 
   /** Waits for `getAccessToken` as long as for a response, and no longer than the caller wants the call. */
   override async bearerFor(
-    kind: CredentialKind,
+    kind: CredentialKind | undefined,
     { signal, timeoutMs }: CallOptions,
   ): Promise<string | undefined> {
     const limitMs = timeoutMs ?? this.#timeoutMs
@@ -142,7 +142,7 @@ export class GatewayTransport extends Transport {
   ): ListPromise<T> {
     return listPromise((cursor) =>
       this.data<Page<T>>(
-        { method: 'GET', path, params, query: { ...query, ...(cursor && { cursor }) }, credential: 'token' },
+        { method: 'GET', path, params, query: cursor ? { ...query, cursor } : query },
         options,
       ),
     )

@@ -30,7 +30,8 @@ export interface RequestSpec {
   readonly json?: object | undefined
   /** Returns a body that is sent as it is, once for each attempt, until the signal ends it. */
   readonly body?: (signal: AbortSignal) => NonNullable<RequestInit['body']>
-  readonly credential: CredentialKind
+  /** Where nothing is said, the access token. */
+  readonly credential?: CredentialKind | undefined
   /** What in the body no error may show: passwords; undefined where a program in JavaScript passed no body. */
   readonly secrets?: readonly (string | undefined)[]
   /** When the request is sent again; where nothing is said, it does no harm to do it twice. */
@@ -105,7 +106,7 @@ export class Transport {
   }
 
   /** Returns the credential for a call; undefined where there is none that could serve. */
-  async bearerFor(_kind: CredentialKind, _options: CallOptions): Promise<string | undefined> {
+  async bearerFor(_kind: CredentialKind | undefined, _options: CallOptions): Promise<string | undefined> {
     return this.#options.apiKey
   }
 
