@@ -34,7 +34,7 @@ export function FilterPanel({ label, search, children, more, set }: FilterPanelP
   return (
     <>
       <Toolbar label={label}>
-        {search !== undefined && <div className={styles.first}>{search}</div>}
+        {search && <div className={styles.first}>{search}</div>}
         <div className={classNames(styles.usual, !isOpen && styles.closed)}>{children}</div>
         <Button
           className={classNames(more === undefined && styles.onPhone)}

@@ -7,7 +7,7 @@ import styles from './filters.module.css'
 interface SearchFilterProps {
   readonly label: string
   readonly value: string | undefined
-  readonly maxLength?: number
+  readonly maxLength?: number | undefined
   onChange(value: string | undefined): void
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { auditSearch, rangeOf } from './audit-search.ts'
+import { AUDIT_RANGE, auditSearch } from './audit-search.ts'
 
 const NOW = new Date('2026-11-22T10:00:00Z')
 
@@ -10,8 +10,8 @@ test('an address keeps what filters events, and nothing else', () => {
 })
 
 test('all events are listed until a range is chosen', () => {
-  expect(rangeOf({}, NOW)).toEqual({})
-  expect(rangeOf({ range: '24h' }, NOW)).toEqual({ from: '2026-11-21T10:00:00.000Z' })
+  expect(AUDIT_RANGE.times({}, NOW)).toEqual({})
+  expect(AUDIT_RANGE.times({ range: '24h' }, NOW)).toEqual({ from: '2026-11-21T10:00:00.000Z' })
   const from = '2026-11-01T00:00:00.000Z'
-  expect(rangeOf({ range: '24h', from }, NOW)).toEqual({ from })
+  expect(AUDIT_RANGE.times({ range: '24h', from }, NOW)).toEqual({ from })
 })

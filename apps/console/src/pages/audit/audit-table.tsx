@@ -1,9 +1,10 @@
 import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { Moment } from '../../format/moment.tsx'
+import { AUDIT_FIELDS } from '../../generated/fields.ts'
 import type { AuditFieldsFragment } from '../../generated/graphql.ts'
-import type { Columns } from '../../lists/column.ts'
 import { ListTable, second } from '../../lists/list-table.tsx'
+import { type Drawn, useColumns } from '../../lists/use-columns.tsx'
 import { Actor } from './actor.tsx'
 import { ChangeLine } from './change-line.tsx'
 import { changesOf } from './compare-states.ts'
@@ -22,7 +23,7 @@ export function AuditTable({ label, events }: AuditTableProps) {
     <ListTable
       label={label ?? t('list')}
       name="audit"
-      columns={useColumns()}
+      columns={useAuditColumns()}
       rows={events}
       keyOf={({ n }) => n}
       timeOf={({ at }) => at}
@@ -30,10 +31,10 @@ export function AuditTable({ label, events }: AuditTableProps) {
   )
 }
 
-function useColumns(): Columns<AuditFieldsFragment> {
+function useAuditColumns() {
   const t = useTranslations('audit')
   const words = useWords()
-  return {
+  const drawn: Drawn<AuditFieldsFragment> = {
     time: {
       head: t('time'),
       kind: 'time',
@@ -73,4 +74,15 @@ function useColumns(): Columns<AuditFieldsFragment> {
     },
     address: { head: t('address'), cell: ({ address }) => address },
   }
+  return useColumns('audit', AUDIT_FIELDS, drawn, [
+    'n',
+    'at',
+    'actor',
+    'user',
+    'key',
+    'name',
+    'targetId',
+    'reason',
+    'count',
+  ])
 }

@@ -7,9 +7,8 @@ import {
   CallsDocument,
   type CallsQuery,
 } from '../../generated/graphql.ts'
-import { ListCount } from '../../lists/list-count.tsx'
 import { usePageSize } from '../../lists/page-size.ts'
-import { PagedList } from '../../lists/paged-list.tsx'
+import { ListCount, listIn, PagedList } from '../../lists/paged-list.tsx'
 import { graphqlPages } from '../../session/queries.ts'
 import { Empty } from '../../ui/notice.tsx'
 import { useIsRefused } from './also-refused.tsx'
@@ -27,21 +26,14 @@ interface CallsListProps {
 export function CallsList({ filter, isFiltered, requestId }: CallsListProps) {
   const [first] = usePageSize()
   const query = useInfiniteQuery({
-    ...graphqlPages(CallsDocument, { filter, first }, ({ calls }) => calls),
+    ...graphqlPages(CallsDocument, { filter, first }, listIn),
     refetchInterval: ({ state: { data } }) => followMs(data?.pages ?? []),
   })
   return (
     <PagedList
+      of="calls"
       query={query}
-      rowsOf={(page) => page.calls?.nodes}
-      title={
-        <ListCount
-          of="calls"
-          document={CallCountDocument}
-          variables={{ filter }}
-          countOf={({ calls }) => calls?.totalCount}
-        />
-      }
+      title={<ListCount of="calls" document={CallCountDocument} variables={{ filter }} />}
       empty={<NoCalls isFiltered={isFiltered} requestId={requestId} />}
     >
       {(calls) => <CallsTable calls={calls} />}

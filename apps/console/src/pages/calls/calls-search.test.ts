@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
-import { callsSearch, conditionsOf } from './calls-search.ts'
+import { filterOf } from '../../filters/conditions.ts'
+import { CALL_CONDITIONS, type CallsSearch, callFilterOf, callsSearch } from './calls-search.ts'
+
+const conditionsOf = (search: CallsSearch) => callFilterOf(filterOf(CALL_CONDITIONS, search))
 
 test('an address keeps what filters calls, and nothing else', () => {
   const search = { range: '24h', agent: 'dify', outcome: 'FAILED', requestId: 'r-1', key: 'k', user: 'u' }

@@ -3,9 +3,11 @@ import { useState } from 'react'
 import { useTranslations } from 'use-intl'
 import { Moment } from '../../format/moment.tsx'
 import { useFormats } from '../../format/use-formats.ts'
+import { CALLS_FIELDS } from '../../generated/fields.ts'
 import type { CallFieldsFragment } from '../../generated/graphql.ts'
-import type { Column, Columns } from '../../lists/column.ts'
+import type { Column } from '../../lists/column.ts'
 import { ListTable, second } from '../../lists/list-table.tsx'
+import { type Drawn, useColumns } from '../../lists/use-columns.tsx'
 import { useSession } from '../../session/use-session.ts'
 import { OutcomeBadge } from './outcome-badge.tsx'
 import { Elapsed } from './stopping/elapsed.tsx'
@@ -27,7 +29,7 @@ export function CallsTable({ label, calls }: CallsTableProps) {
     kind: 'actions',
     cell: (call) => isRunning(call) && <StopButton look="quiet" onStop={() => setAsked(call)} />,
   }
-  const columns = useColumns(label !== undefined)
+  const columns = useCallColumns(label !== undefined)
   return (
     <>
       <ListTable
@@ -43,13 +45,13 @@ export function CallsTable({ label, calls }: CallsTableProps) {
   )
 }
 
-function useColumns(isOfUser: boolean): Columns<CallFieldsFragment> {
+function useCallColumns(isOfUser: boolean) {
   const t = useTranslations('calls')
   const { count, duration } = useFormats()
   const showsUser = useSession().role === 'admin' && !isOfUser
   const ms = (value: number | null) => (value === null ? null : duration(value))
   const user = { head: t('user'), cell: ({ owner }: CallFieldsFragment) => owner?.username ?? null }
-  return {
+  const drawn: Drawn<CallFieldsFragment> = {
     time: {
       head: t('time'),
       kind: 'time',
@@ -88,6 +90,16 @@ function useColumns(isOfUser: boolean): Columns<CallFieldsFragment> {
     model: { head: t('call.model'), cell: ({ model }) => model },
     face: { isExtra: true, head: t('call.face'), cell: ({ face }) => t(`call.faces.${face}`) },
   }
+  return useColumns('calls', CALLS_FIELDS, drawn, [
+    'admittedAt',
+    'reason',
+    'paused',
+    'kind',
+    'owner',
+    'totalTokens',
+    'firstChunkMs',
+    'durationMs',
+  ])
 }
 
 /** The agent's id stands in where the agent is not configured any more. */

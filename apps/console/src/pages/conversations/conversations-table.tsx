@@ -2,15 +2,16 @@ import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { Moment } from '../../format/moment.tsx'
 import { useFormats } from '../../format/use-formats.ts'
+import { CONVERSATIONS_FIELDS } from '../../generated/fields.ts'
 import type { ConversationFieldsFragment } from '../../generated/graphql.ts'
-import type { Columns } from '../../lists/column.ts'
 import { ListTable } from '../../lists/list-table.tsx'
+import { type Drawn, useColumns } from '../../lists/use-columns.tsx'
 import { useSession } from '../../session/use-session.ts'
 import { ConversationState } from './conversation-state.tsx'
 
 export function ConversationsTable(props: { readonly conversations: readonly ConversationFieldsFragment[] }) {
   const t = useTranslations('conversations')
-  const columns = useColumns()
+  const columns = useConversationColumns()
   return (
     <ListTable
       label={t('title')}
@@ -22,12 +23,12 @@ export function ConversationsTable(props: { readonly conversations: readonly Con
   )
 }
 
-function useColumns(): Columns<ConversationFieldsFragment> {
+function useConversationColumns() {
   const t = useTranslations('conversations')
   const calls = useTranslations('calls')
   const { count } = useFormats()
   const { role } = useSession()
-  return {
+  const drawn: Drawn<ConversationFieldsFragment> = {
     name: {
       head: t('name'),
       cell: ({ id, name, conversationId }) => (
@@ -63,4 +64,10 @@ function useColumns(): Columns<ConversationFieldsFragment> {
       cell: ({ createdAt }) => <Moment at={createdAt} />,
     },
   }
+  return useColumns('conversations', CONVERSATIONS_FIELDS, drawn, [
+    'owner',
+    'lastOutcome',
+    'paused',
+    'lastActivityAt',
+  ])
 }

@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { ProcessesDocument } from '../../generated/graphql.ts'
+import { ForAdmins } from '../../lists/list-page.tsx'
 import { graphqlQuery } from '../../session/queries.ts'
-import { useSession } from '../../session/use-session.ts'
 import { buttonClass } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Choices } from '../../ui/fields/choices.tsx'
@@ -23,36 +23,31 @@ const route = getRouteApi('/shell/processes')
 /** The processes that share the database, with their versions, calls and breakers. Only administrators see them. */
 export function ProcessesPage() {
   const t = useTranslations('processes')
-  const { role } = useSession()
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  if (role !== 'admin')
-    return (
-      <Page title={t('title')}>
-        <Notice tone="info">{t('adminsOnly')}</Notice>
-      </Page>
-    )
   const shown = shownOf(search)
   return (
-    <Page
-      title={t('title')}
-      lead={t('lead')}
-      actions={
-        <Link className={buttonClass('plain')} to="/agents">
-          {t('toDeployments')}
-        </Link>
-      }
-    >
-      <Toolbar label={t('filters')}>
-        <Choices
-          label={t('filters')}
-          value={shown}
-          options={SHOWN.map((value) => ({ value, label: t(`shown.${value}`) }))}
-          onChange={(show) => void navigate({ search: { show }, replace: true })}
-        />
-      </Toolbar>
-      <ProcessList shown={shown} chosen={search.id} />
-    </Page>
+    <ForAdmins of="processes">
+      <Page
+        title={t('title')}
+        lead={t('lead')}
+        actions={
+          <Link className={buttonClass('plain')} to="/agents">
+            {t('toDeployments')}
+          </Link>
+        }
+      >
+        <Toolbar label={t('filters')}>
+          <Choices
+            label={t('filters')}
+            value={shown}
+            options={SHOWN.map((value) => ({ value, label: t(`shown.${value}`) }))}
+            onChange={(show) => void navigate({ search: { show }, replace: true })}
+          />
+        </Toolbar>
+        <ProcessList shown={shown} chosen={search.id} />
+      </Page>
+    </ForAdmins>
   )
 }
 

@@ -1,9 +1,10 @@
 import { useTranslations } from 'use-intl'
 import { Moment } from '../../format/moment.tsx'
 import { useFormats } from '../../format/use-formats.ts'
+import { PROCESSES_FIELDS } from '../../generated/fields.ts'
 import type { GatewayProcessState, ProcessConfigurationState } from '../../generated/graphql.ts'
-import type { Columns } from '../../lists/column.ts'
 import { ListTable, second } from '../../lists/list-table.tsx'
+import { type Drawn, useColumns } from '../../lists/use-columns.tsx'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { nameOf } from './lost.ts'
 import { OpenBreakers } from './open-breakers.tsx'
@@ -19,7 +20,7 @@ interface ProcessesTableProps {
 
 export function ProcessesTable({ processes, chosen }: ProcessesTableProps) {
   const t = useTranslations('processes')
-  const columns = useColumns(versionsOf(processes)[0]?.version)
+  const columns = useProcessColumns(versionsOf(processes)[0]?.version)
   return (
     <ListTable
       label={t('title')}
@@ -57,10 +58,10 @@ function Configuration({ state, since, needsRestart, error }: NonNullable<Proces
 }
 
 /** @param usual - the version that most processes run */
-function useColumns(usual: string | null | undefined): Columns<Process> {
+function useProcessColumns(usual: string | null | undefined) {
   const t = useTranslations('processes')
   const { count } = useFormats()
-  return {
+  const drawn: Drawn<Process> = {
     host: {
       head: t('host'),
       cell: (process) => (
@@ -114,4 +115,5 @@ function useColumns(usual: string | null | undefined): Columns<Process> {
       cell: (process) => <Moment at={process.lastSeenAt} />,
     },
   }
+  return useColumns('processes', PROCESSES_FIELDS, drawn, ['id', 'callsInFlight'])
 }

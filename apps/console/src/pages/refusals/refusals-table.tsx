@@ -1,9 +1,10 @@
 import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { Moment } from '../../format/moment.tsx'
+import { REFUSALS_FIELDS } from '../../generated/fields.ts'
 import type { RefusalFieldsFragment } from '../../generated/graphql.ts'
-import type { Columns } from '../../lists/column.ts'
 import { ListTable, second } from '../../lists/list-table.tsx'
+import { type Drawn, useColumns } from '../../lists/use-columns.tsx'
 import { useSession } from '../../session/use-session.ts'
 import { useAllowed, useLimitName } from './limit-name.ts'
 import { StatusBadge } from './status-badge.tsx'
@@ -20,7 +21,7 @@ export function RefusalsTable({ label, refusals }: RefusalsTableProps) {
     <ListTable
       label={label ?? t('list')}
       name="refusals"
-      columns={useColumns(label !== undefined)}
+      columns={useRefusalColumns(label !== undefined)}
       rows={refusals}
       keyOf={({ id }) => id}
       timeOf={({ at }) => at}
@@ -34,11 +35,11 @@ function whatAndWhose(refusal: RefusalFieldsFragment): string {
   return JSON.stringify({ ...refusal, id: '', requestId: '', at: '' })
 }
 
-function useColumns(isOfUser: boolean): Columns<RefusalFieldsFragment> {
+function useRefusalColumns(isOfUser: boolean) {
   const t = useTranslations('refusals')
   const showsUser = useSession().role === 'admin' && !isOfUser
   const user = { head: t('user'), cell: (row: RefusalFieldsFragment) => row.owner?.username ?? null }
-  return {
+  const drawn: Drawn<RefusalFieldsFragment> = {
     time: {
       head: t('time'),
       kind: 'time',
@@ -58,6 +59,16 @@ function useColumns(isOfUser: boolean): Columns<RefusalFieldsFragment> {
     ...(showsUser && { user }),
     request: { head: t('request'), cell: ({ route }) => <code title={route}>{route}</code> },
   }
+  return useColumns('refusals', REFUSALS_FIELDS, drawn, [
+    'at',
+    'owner',
+    'route',
+    'limit',
+    'field',
+    'limitPoints',
+    'limitWindowSeconds',
+    'limitOf',
+  ])
 }
 
 function Reason({ refusal }: { readonly refusal: RefusalFieldsFragment }) {

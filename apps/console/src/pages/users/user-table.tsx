@@ -1,10 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { Moment } from '../../format/moment.tsx'
+import { USERS_FIELDS } from '../../generated/fields.ts'
 import type { UserOrder } from '../../generated/graphql.ts'
-import type { Columns } from '../../lists/column.ts'
 import { ListTable } from '../../lists/list-table.tsx'
 import type { Order } from '../../lists/order.ts'
+import { type Drawn, useColumns } from '../../lists/use-columns.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { QuotaUse } from './quota-use.tsx'
 import { UserActions } from './user-actions.tsx'
@@ -19,7 +20,7 @@ interface UserTableProps {
 
 export function UserTable({ users, order, onOrder, onAction }: UserTableProps) {
   const t = useTranslations('users')
-  const columns = useColumns(onAction)
+  const columns = useUserColumns(onAction)
   return (
     <ListTable
       label={t('title')}
@@ -33,10 +34,10 @@ export function UserTable({ users, order, onOrder, onAction }: UserTableProps) {
   )
 }
 
-function useColumns(onAction: UserTableProps['onAction']): Columns<UserRecord, UserOrder> {
+function useUserColumns(onAction: UserTableProps['onAction']) {
   const t = useTranslations('users')
   const common = useTranslations('common')
-  return {
+  const drawn: Drawn<UserRecord, UserOrder> = {
     username: {
       head: t('username'),
       order: { field: 'USERNAME', direction: 'ASC' },
@@ -82,4 +83,5 @@ function useColumns(onAction: UserTableProps['onAction']): Columns<UserRecord, U
       cell: (user) => <UserActions user={user} onAction={(action) => onAction(action, user)} />,
     },
   }
+  return useColumns('users', USERS_FIELDS, drawn, ['apiCallsCount', 'maxApiCalls'])
 }

@@ -2,18 +2,19 @@ import { getRouteApi } from '@tanstack/react-router'
 import { UserPlus } from 'lucide-react'
 import { useState } from 'react'
 import { useTranslations } from 'use-intl'
-import { useSession } from '../../session/use-session.ts'
+import { USERS_ORDERS } from '../../generated/conditions.ts'
+import { UserListDocument, UserTotalDocument } from '../../generated/graphql.ts'
+import { ForAdmins, ListPage, useAddress } from '../../lists/list-page.tsx'
+import { NEWEST_FIRST, orderOf, orderText } from '../../lists/order.ts'
+import { QueriedList } from '../../lists/paged-list.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Notice } from '../../ui/notice.tsx'
-import { Page } from '../../ui/page.tsx'
 import { CreateUserDialog } from './create-user-dialog.tsx'
 import { EditUserDialog } from './edit-user-dialog.tsx'
 import { PasswordDialog } from './password-dialog.tsx'
 import { StatusDialog } from './status-dialog.tsx'
-import type { UserAction, UserRecord } from './user-record.ts'
-import { UsersFilters } from './users-filters.tsx'
-import { UsersList } from './users-list.tsx'
-import type { UsersSearch } from './users-search.ts'
+import { lowerCase, type UserAction, type UserRecord } from './user-record.ts'
+import { UserTable } from './user-table.tsx'
+import { USER_CONDITIONS } from './users-search.ts'
 
 interface Open {
   readonly action: UserAction
@@ -25,36 +26,57 @@ const route = getRouteApi('/shell/users')
 /** The users of the gateway, for administrators. */
 export function UsersPage() {
   const t = useTranslations('users')
-  const { role } = useSession()
+  const common = useTranslations('common')
   const [isCreating, setCreating] = useState(false)
-  const search = route.useSearch()
-  const navigate = route.useNavigate()
-  const change = (changed: UsersSearch) => void navigate({ search: { ...search, ...changed }, replace: true })
+  const [search, onChange] = useAddress(route)
+  const order = orderOf(search.order, USERS_ORDERS) ?? NEWEST_FIRST
   const [open, setOpen] = useState<Open>()
   const close = () => setOpen(undefined)
-  if (role !== 'admin')
-    return (
-      <Page title={t('title')}>
-        <Notice tone="info">{t('adminsOnly')}</Notice>
-      </Page>
-    )
   return (
-    <Page
-      title={t('title')}
-      lead={t('lead')}
-      actions={
-        <Button look="primary" onClick={() => setCreating(true)}>
-          <UserPlus aria-hidden />
-          {t('create')}
-        </Button>
-      }
-    >
-      <UsersFilters search={search} onChange={change} />
-      <UsersList search={search} onChange={change} onAction={(action, user) => setOpen({ action, user })} />
+    <ForAdmins of="users">
+      <ListPage
+        of="users"
+        conditions={USER_CONDITIONS}
+        {...{ search, onChange }}
+        usual={{
+          role: { textOf: (role) => common(`roles.${lowerCase(role)}`) },
+          status: { textOf: (status) => t(`statuses.${lowerCase(status)}`) },
+          quota: {
+            label: t('quotaShare'),
+            options: ['50', '80', '100'],
+            textOf: (percent) => (percent === '100' ? t('quotaAll') : t('quotaFrom', { percent })),
+          },
+        }}
+        actions={
+          <Button look="primary" onClick={() => setCreating(true)}>
+            <UserPlus aria-hidden />
+            {t('create')}
+          </Button>
+        }
+      >
+        {(filter) => (
+          <QueriedList
+            of="users"
+            document={UserListDocument}
+            total={UserTotalDocument}
+            filter={filter}
+            order={{ orderBy: order.field, order: order.direction }}
+          >
+            {(users) => (
+              <UserTable
+                users={users}
+                order={order}
+                onOrder={(chosen) => onChange({ order: orderText(chosen) })}
+                onAction={(action, user) => setOpen({ action, user })}
+              />
+            )}
+          </QueriedList>
+        )}
+      </ListPage>
       {isCreating && <CreateUserDialog onClose={() => setCreating(false)} />}
       {open?.action === 'edit' && <EditUserDialog user={open.user} onClose={close} />}
       {open?.action === 'password' && <PasswordDialog user={open.user} onClose={close} />}
       {open?.action === 'status' && <StatusDialog user={open.user} onClose={close} />}
-    </Page>
+    </ForAdmins>
   )
 }

@@ -13,7 +13,7 @@ import { Card } from '../../../ui/card.tsx'
 import { Empty, ErrorNotice, Loading } from '../../../ui/notice.tsx'
 import { AuditTable } from '../../audit/audit-table.tsx'
 import { CallsTable } from '../../calls/calls-table.tsx'
-import { KeysTable } from '../../keys/list/keys-table.tsx'
+import { KeysTable } from '../../keys/keys-table.tsx'
 import { RefusalsTable } from '../../refusals/refusals-table.tsx'
 import { EVENTS_MAX, newestEvents, type UserDetails } from './user-details.ts'
 

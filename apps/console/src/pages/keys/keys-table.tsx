@@ -1,15 +1,16 @@
 import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
-import { Moment } from '../../../format/moment.tsx'
-import { useFormats } from '../../../format/use-formats.ts'
-import type { ApiKeyOrder, KeyFieldsFragment } from '../../../generated/graphql.ts'
-import type { Columns } from '../../../lists/column.ts'
-import { ListTable, second } from '../../../lists/list-table.tsx'
-import type { Order } from '../../../lists/order.ts'
-import { useSession } from '../../../session/use-session.ts'
-import styles from '../keys.module.css'
-import { ExpiryBadge } from '../state/expiry-badge.tsx'
-import { KeyBadge } from '../state/key-badge.tsx'
+import { Moment } from '../../format/moment.tsx'
+import { useFormats } from '../../format/use-formats.ts'
+import { API_KEYS_FIELDS } from '../../generated/fields.ts'
+import type { ApiKeyOrder, KeyFieldsFragment } from '../../generated/graphql.ts'
+import { ListTable, second } from '../../lists/list-table.tsx'
+import type { Order } from '../../lists/order.ts'
+import { type Drawn, useColumns } from '../../lists/use-columns.tsx'
+import { useSession } from '../../session/use-session.ts'
+import styles from './keys.module.css'
+import { ExpiryBadge } from './state/expiry-badge.tsx'
+import { KeyBadge } from './state/key-badge.tsx'
 
 interface KeysTableProps {
   /** That of the keys of one user. */
@@ -21,7 +22,7 @@ interface KeysTableProps {
 
 export function KeysTable({ label, keys, ...order }: KeysTableProps) {
   const t = useTranslations('keys')
-  const columns = useColumns(label !== undefined)
+  const columns = useKeyColumns(label !== undefined)
   return (
     <ListTable
       label={label ?? t('list')}
@@ -34,12 +35,12 @@ export function KeysTable({ label, keys, ...order }: KeysTableProps) {
   )
 }
 
-function useColumns(isOfUser: boolean): Columns<KeyFieldsFragment, ApiKeyOrder> {
+function useKeyColumns(isOfUser: boolean) {
   const t = useTranslations('keys')
   const { count } = useFormats()
   const { role } = useSession()
   const owner = { head: t('owner'), cell: (key: KeyFieldsFragment) => key.owner?.username ?? null }
-  return {
+  const drawn: Drawn<KeyFieldsFragment, ApiKeyOrder> = {
     name: {
       head: t('name'),
       order: { field: 'NAME', direction: 'ASC' },
@@ -89,6 +90,15 @@ function useColumns(isOfUser: boolean): Columns<KeyFieldsFragment, ApiKeyOrder> 
       cell: (key) => <Moment at={key.createdAt} as="date" />,
     },
   }
+  return useColumns('keys', API_KEYS_FIELDS, drawn, [
+    'keyPrefix',
+    'isActive',
+    'revokedAt',
+    'expiresAt',
+    'owner',
+    'lastUsedAt',
+    'createdAt',
+  ])
 }
 
 function KeyName({ apiKey: { id, name, keyPrefix } }: { readonly apiKey: KeyFieldsFragment }) {

@@ -1,0 +1,177 @@
+import { readFileSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  buildSchema,
+  type GraphQLField,
+  GraphQLInputObjectType,
+  type GraphQLInputType,
+  getNamedType,
+  isEnumType,
+  isLeafType,
+  isObjectType,
+} from 'graphql'
+
+/** The lists of the console: the path of each in REST, and its field of Query in GraphQL. */
+const LISTS = {
+  audit: 'auditEvents',
+  refusals: 'refusals',
+  conversations: 'conversations',
+  calls: 'calls',
+  'api-keys': 'apiKeys',
+  users: 'users',
+  processes: 'gatewayProcesses',
+}
+
+/** What belongs to pages, orders and ranges, and is no condition. */
+const NO_CONDITIONS = ['limit', 'cursor', 'format', 'from', 'to', 'timezone', 'order', 'order_by']
+
+interface Parameter {
+  readonly name: string
+  readonly schema: { readonly maxLength?: number; readonly enum?: readonly string[] }
+}
+
+interface Contract {
+  readonly paths: Readonly<Record<string, { readonly get: { readonly parameters: readonly Parameter[] } }>>
+  readonly components: {
+    readonly schemas: Readonly<Record<string, { readonly properties: Readonly<Record<string, unknown>> }>>
+  }
+}
+
+const textOf = (name: string) => readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8')
+const contract = JSON.parse(textOf('openapi.json')) as Contract
+const schema = buildSchema(textOf('schema.graphql'))
+
+/** Types of objects to which ids lead, and what the console calls such an id. */
+const LED_TO: Readonly<Record<string, string>> = { User: 'user', ApiKey: 'key', Agent: 'agent' }
+const KINDS: Readonly<Record<string, string>> = {
+  Int: 'number',
+  SafeInt: 'number',
+  DateTime: 'time',
+  Boolean: 'flag',
+  ID: 'id',
+}
+
+interface List {
+  /** The prefix of its constants. */
+  readonly name: string
+  readonly parameters: readonly Parameter[]
+  readonly query: GraphQLField<unknown, unknown>
+  /** The type of its rows. */
+  readonly row: string
+}
+
+const lists = Object.entries(LISTS).map(([path, field]): List => {
+  const query = found(schema.getQueryType()?.getFields()[field], field)
+  const result = getNamedType(query.type)
+  const nodes = isObjectType(result) ? result.getFields().nodes : undefined
+  return {
+    name: path.toUpperCase().replaceAll('-', '_'),
+    parameters: found(contract.paths[`/api/v1/${path}`], path).get.parameters,
+    query,
+    row: getNamedType(nodes?.type ?? result).name,
+  }
+})
+
+/**
+ * Writes what the lists of the console are made of, as the contract has it: `conditions.ts` has the conditions of their addresses
+ * and filters, which are loaded at the start, and `fields.ts` the fields of their rows.
+ */
+export async function writeLists(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, 'conditions.ts'), lists.map(conditionsOf).join(''))
+  await writeFile(join(folder, 'fields.ts'), lists.map(fieldsOf).join(''))
+}
+
+/** The fragments that select these fields, by the name of the type with `Columns`. An object of a row would cost a query. */
+export function columnFragments(): string {
+  return lists
+    .map((list) => {
+      const fields = columnsOf(list).map(([, { field }]) => field)
+      return `fragment ${list.row}Columns on ${list.row} { ${fields.join(' ')} }`
+    })
+    .join('\n')
+}
+
+function conditionsOf({ name, parameters, query, row }: List): string {
+  const filter = query.args.find((argument) => argument.name === 'filter')
+  const filterType = filter && getNamedType(filter.type)
+  const inputs: Readonly<Record<string, GraphQLInputType>> =
+    filterType instanceof GraphQLInputObjectType
+      ? Object.fromEntries(Object.values(filterType.getFields()).map((field) => [field.name, field.type]))
+      : Object.fromEntries(query.args.map((argument) => [argument.name, argument.type]))
+  const conditions = parameters
+    .filter((parameter) => !NO_CONDITIONS.includes(parameter.name))
+    .map(({ name: parameter, schema: { maxLength, enum: known } }) => {
+      const base = camel(parameter)
+      const field = [base, `${base}Id`].find((input) => input in inputs) ?? ''
+      const type = getNamedType(found(inputs[field], `${query.name}.${parameter}`))
+      const objects = LED_TO[objectOf(row, field)]
+      const words = isEnumType(type)
+        ? (known?.map((word) => word.toUpperCase()) ?? type.getValues().map((value) => value.name))
+        : undefined
+      const kind = objects ?? (base === 'search' ? 'search' : words ? 'words' : conditionKind(type.name))
+      const condition = { kind, field, parameter, words, ...(kind === 'text' && { maxLength }) }
+      return [objects ?? base, condition] as const
+    })
+  const orders = parameters.find((parameter) => parameter.name === 'order_by')?.schema.enum
+  return [
+    constant(name, conditions),
+    orders &&
+      `export const ${name}_ORDERS = ${JSON.stringify(orders.map((word) => word.toUpperCase()))} as const\n`,
+  ].join('')
+}
+
+function conditionKind(type: string): string {
+  const kind = KINDS[type] ?? 'text'
+  return kind === 'id' ? 'text' : kind
+}
+
+function fieldsOf(list: List): string {
+  return constant(`${list.name}_FIELDS`, columnsOf(list))
+}
+
+/** The fields of a record that are no objects in GraphQL, by their names, without the `Id` of what leads to an object. */
+function columnsOf({ row }: List) {
+  const type = schema.getType(row)
+  const fields = isObjectType(type) ? type.getFields() : {}
+  const record = found(contract.components.schemas[row], row)
+  return Object.keys(record.properties).flatMap((property) => {
+    const base = camel(property)
+    const field = [base, `${base}Id`].find((name) => isLeaf(fields[name]))
+    if (field === undefined) return []
+    const leafType = found(fields[field], field).type
+    const objects = LED_TO[objectOf(row, field)]
+    const leaf = getNamedType(leafType)
+    const isMany = String(leafType).startsWith('[')
+    const kind = objects ?? (isMany ? 'texts' : isEnumType(leaf) ? 'words' : (KINDS[leaf.name] ?? 'text'))
+    return [[objects === undefined ? base : base.replace(/Id$/, ''), { kind, field }] as const]
+  })
+}
+
+function isLeaf(field: GraphQLField<unknown, unknown> | undefined): boolean {
+  if (field === undefined || field.args.length > 0) return false
+  const type = getNamedType(field.type)
+  return isLeafType(type) && !type.name.startsWith('JSON')
+}
+
+/** The type of the object to which an id of a row leads. */
+function objectOf(row: string, field: string): string {
+  const type = schema.getType(row)
+  const object = isObjectType(type) && field.endsWith('Id') ? type.getFields()[field.slice(0, -2)] : undefined
+  return object === undefined ? '' : getNamedType(object.type).name
+}
+
+function constant(name: string, entries: readonly (readonly [string, object])[]): string {
+  const lines = entries.map(([key, value]) => `  ${key}: ${JSON.stringify(value)},`)
+  return [`export const ${name} = {`, ...lines, '} as const', ''].join('\n')
+}
+
+function camel(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+function found<Value>(value: Value | undefined, name: string): Value {
+  if (value === undefined) throw new Error(`the contract has no ${name}`)
+  return value
+}
