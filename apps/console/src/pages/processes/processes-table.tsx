@@ -1,10 +1,9 @@
 import { useTranslations } from 'use-intl'
-import { Moment } from '../../format/moment.tsx'
 import { useFormats } from '../../format/use-formats.ts'
 import { PROCESSES_FIELDS } from '../../generated/fields.ts'
 import type { GatewayProcessState, ProcessConfigurationState } from '../../generated/graphql.ts'
-import { ListTable, second } from '../../lists/list-table.tsx'
-import { type Drawn, useColumns } from '../../lists/use-columns.tsx'
+import { second } from '../../lists/list-table.tsx'
+import { RowTable } from '../../lists/row-table.tsx'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { nameOf } from './lost.ts'
 import { OpenBreakers } from './open-breakers.tsx'
@@ -20,15 +19,50 @@ interface ProcessesTableProps {
 
 export function ProcessesTable({ processes, chosen }: ProcessesTableProps) {
   const t = useTranslations('processes')
-  const columns = useProcessColumns(versionsOf(processes)[0]?.version)
+  /** The version that most processes run. */
+  const usual = versionsOf(processes)[0]?.version
   return (
-    <ListTable
-      label={t('title')}
-      name="processes"
-      columns={columns}
+    <RowTable
+      of="processes"
       rows={processes}
       keyOf={({ id }) => id}
       isChosen={({ id }) => id === chosen}
+      fields={PROCESSES_FIELDS}
+      within={['id']}
+      columns={{
+        host: (process) => (
+          <>
+            {nameOf(process)}
+            <code className={second}>{process.id}</code>
+          </>
+        ),
+        state: {
+          kind: 'state',
+          cell: ({ state, concerns }) => (
+            <>
+              <span title={t(`states.${state}_HINT`)}>
+                <Badge tone={TONES[state]}>{t(`states.${state}`)}</Badge>
+              </span>
+              <ProcessConcerns concerns={concerns} />
+            </>
+          ),
+        },
+        version: ({ version, build, state }) => (
+          <span title={t('build', { build })}>
+            {state === 'LIVE' && version !== usual ? (
+              <Badge tone="warn">{version ?? t('unknownVersion')}</Badge>
+            ) : (
+              (version ?? '–')
+            )}
+          </span>
+        ),
+        callsInFlight: { head: t('calls') },
+        breakers: ({ breakers }) => (breakers.length === 0 ? null : <OpenBreakers breakers={breakers} />),
+        configuration: ({ configuration }) =>
+          configuration === null ? null : <Configuration {...configuration} />,
+        startedAt: {},
+        lastSeenAt: {},
+      }}
     />
   )
 }
@@ -55,65 +89,4 @@ function Configuration({ state, since, needsRestart, error }: NonNullable<Proces
       )}
     </>
   )
-}
-
-/** @param usual - the version that most processes run */
-function useProcessColumns(usual: string | null | undefined) {
-  const t = useTranslations('processes')
-  const { count } = useFormats()
-  const drawn: Drawn<Process> = {
-    host: {
-      head: t('host'),
-      cell: (process) => (
-        <>
-          {nameOf(process)}
-          <code className={second}>{process.id}</code>
-        </>
-      ),
-    },
-    state: {
-      head: t('state'),
-      kind: 'state',
-      cell: ({ state, concerns }) => (
-        <>
-          <span title={t(`states.${state}_HINT`)}>
-            <Badge tone={TONES[state]}>{t(`states.${state}`)}</Badge>
-          </span>
-          <ProcessConcerns concerns={concerns} />
-        </>
-      ),
-    },
-    version: {
-      head: t('version'),
-      cell: ({ version, build, state }) => (
-        <span title={t('build', { build })}>
-          {state === 'LIVE' && version !== usual ? (
-            <Badge tone="warn">{version ?? t('unknownVersion')}</Badge>
-          ) : (
-            (version ?? '–')
-          )}
-        </span>
-      ),
-    },
-    calls: {
-      head: t('calls'),
-      kind: 'numeric',
-      cell: ({ callsInFlight }) => (callsInFlight === null ? null : count(callsInFlight)),
-    },
-    breakers: {
-      head: t('breakers'),
-      cell: ({ breakers }) => (breakers.length === 0 ? null : <OpenBreakers breakers={breakers} />),
-    },
-    configuration: {
-      head: t('configuration'),
-      cell: ({ configuration }) => (configuration === null ? null : <Configuration {...configuration} />),
-    },
-    startedAt: { head: t('startedAt'), kind: 'time', cell: (process) => <Moment at={process.startedAt} /> },
-    lastSeenAt: {
-      head: t('lastSeenAt'),
-      kind: 'time',
-      cell: (process) => <Moment at={process.lastSeenAt} />,
-    },
-  }
-  return useColumns('processes', PROCESSES_FIELDS, drawn, ['id', 'callsInFlight'])
 }

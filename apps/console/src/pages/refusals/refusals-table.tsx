@@ -3,8 +3,8 @@ import { useTranslations } from 'use-intl'
 import { Moment } from '../../format/moment.tsx'
 import { REFUSALS_FIELDS } from '../../generated/fields.ts'
 import type { RefusalFieldsFragment } from '../../generated/graphql.ts'
-import { ListTable, second } from '../../lists/list-table.tsx'
-import { type Drawn, useColumns } from '../../lists/use-columns.tsx'
+import { second } from '../../lists/list-table.tsx'
+import { RowTable } from '../../lists/row-table.tsx'
 import { useSession } from '../../session/use-session.ts'
 import { useAllowed, useLimitName } from './limit-name.ts'
 import { StatusBadge } from './status-badge.tsx'
@@ -17,15 +17,33 @@ interface RefusalsTableProps {
 
 export function RefusalsTable({ label, refusals }: RefusalsTableProps) {
   const t = useTranslations('refusals')
+  const showsUser = useSession().role === 'admin' && label === undefined
   return (
-    <ListTable
-      label={label ?? t('list')}
-      name="refusals"
-      columns={useRefusalColumns(label !== undefined)}
+    <RowTable
+      of="refusals"
+      label={label}
       rows={refusals}
       keyOf={({ id }) => id}
       timeOf={({ at }) => at}
       sameIn={whatAndWhose}
+      fields={REFUSALS_FIELDS}
+      within={['at', 'owner', 'route', 'limit', 'field', 'limitPoints', 'limitWindowSeconds', 'limitOf']}
+      columns={{
+        time: {
+          kind: 'time',
+          cell: ({ id, requestId, at }) => (
+            <Link to="/refusals/$requestId" params={{ requestId }} search={{ id }}>
+              <Moment at={at} as="time" />
+            </Link>
+          ),
+        },
+        status: { kind: 'state', cell: ({ status }) => <StatusBadge status={status} /> },
+        reason: (refusal) => <Reason refusal={refusal} />,
+        agent: ({ agent, agentId }) => agent?.name ?? (agentId || null),
+        key: ({ key, keyId }) => (keyId === null ? t('token') : (key?.name ?? null)),
+        ...(showsUser && { user: ({ owner }: RefusalFieldsFragment) => owner?.username ?? null }),
+        request: ({ route }) => <code title={route}>{route}</code>,
+      }}
     />
   )
 }
@@ -33,42 +51,6 @@ export function RefusalsTable({ label, refusals }: RefusalsTableProps) {
 /** All that a row shows beside its time. */
 function whatAndWhose(refusal: RefusalFieldsFragment): string {
   return JSON.stringify({ ...refusal, id: '', requestId: '', at: '' })
-}
-
-function useRefusalColumns(isOfUser: boolean) {
-  const t = useTranslations('refusals')
-  const showsUser = useSession().role === 'admin' && !isOfUser
-  const user = { head: t('user'), cell: (row: RefusalFieldsFragment) => row.owner?.username ?? null }
-  const drawn: Drawn<RefusalFieldsFragment> = {
-    time: {
-      head: t('time'),
-      kind: 'time',
-      cell: ({ id, requestId, at }) => (
-        <Link to="/refusals/$requestId" params={{ requestId }} search={{ id }}>
-          <Moment at={at} as="time" />
-        </Link>
-      ),
-    },
-    status: { head: t('status'), kind: 'state', cell: ({ status }) => <StatusBadge status={status} /> },
-    reason: { head: t('reason'), cell: (refusal) => <Reason refusal={refusal} /> },
-    agent: {
-      head: t('agent'),
-      cell: ({ agent, agentId }) => agent?.name ?? (agentId === '' ? null : agentId),
-    },
-    key: { head: t('key'), cell: ({ key, keyId }) => (keyId === null ? t('token') : (key?.name ?? null)) },
-    ...(showsUser && { user }),
-    request: { head: t('request'), cell: ({ route }) => <code title={route}>{route}</code> },
-  }
-  return useColumns('refusals', REFUSALS_FIELDS, drawn, [
-    'at',
-    'owner',
-    'route',
-    'limit',
-    'field',
-    'limitPoints',
-    'limitWindowSeconds',
-    'limitOf',
-  ])
 }
 
 function Reason({ refusal }: { readonly refusal: RefusalFieldsFragment }) {

@@ -64,7 +64,7 @@ export function UsersPage() {
           >
             {(users) => (
               <UserTable
-                users={users}
+                rows={users}
                 order={order}
                 onOrder={(chosen) => onChange({ order: orderText(chosen) })}
                 onAction={(action, user) => setOpen({ action, user })}
