@@ -127,6 +127,11 @@ function conditionKind(type: string): string {
   return kind === 'id' ? 'text' : kind
 }
 
+/** A text may be an id as well, such as that of a request. */
+function kindOf(type: string, name: string): string {
+  return KINDS[type] ?? (name.endsWith('Id') ? 'id' : 'text')
+}
+
 function fieldsOf(list: List): string {
   return constant(`${list.name}_FIELDS`, columnsOf(list))
 }
@@ -144,7 +149,7 @@ function columnsOf({ row }: List) {
     const objects = LED_TO[objectOf(row, field)]
     const leaf = getNamedType(leafType)
     const isMany = String(leafType).startsWith('[')
-    const kind = objects ?? (isMany ? 'texts' : isEnumType(leaf) ? 'words' : (KINDS[leaf.name] ?? 'text'))
+    const kind = objects ?? (isMany ? 'texts' : isEnumType(leaf) ? 'words' : kindOf(leaf.name, base))
     return [[objects === undefined ? base : base.replace(/Id$/, ''), { kind, field }] as const]
   })
 }

@@ -34,6 +34,28 @@ export function useKeyChoices(enabled = true) {
   return (keys.data ?? []).filter((key) => !isPlaygroundKey(key))
 }
 
+/** What filters choose from. */
+export type ChoiceKind = 'agent' | 'key' | 'user'
+
+interface Choice {
+  readonly id: string
+  readonly name: string
+  /** Beside others with the same name. */
+  readonly label: string
+}
+
+/** The choices of these kinds alone are read. */
+export function useChoices(kinds: readonly string[]): Readonly<Record<ChoiceKind, readonly Choice[]>> {
+  const agents = useAgentChoices(kinds.includes('agent'))
+  const keys = useKeyChoices(kinds.includes('key'))
+  const users = useUserChoices(kinds.includes('user'))
+  return {
+    agent: agents.map(({ id, name }) => ({ id, name, label: name })),
+    key: keys.map(({ id, name, keyPrefix }) => ({ id, name, label: `${name} (${keyPrefix}…)` })),
+    user: users.map(({ id, username }) => ({ id, name: username, label: username })),
+  }
+}
+
 interface List<Node> {
   readonly nodes: readonly Node[]
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor?: string | null | undefined }

@@ -2,14 +2,13 @@ import type { ReactNode } from 'react'
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../format/use-formats.ts'
 import { type ListName, useListTexts } from '../lists/use-list-texts.ts'
-import { AgentFilter, KeyFilter, OptionFilter, UserFilter } from './choice-filters.tsx'
+import { ChoiceFilter, OptionFilter } from './choice-filters.tsx'
 import type { Condition, Conditions, Value, Values } from './conditions.ts'
 import { FilterPanel } from './filter-panel.tsx'
-import { LeastFilter } from './least-filter.tsx'
 import { ListSearch } from './list-search.tsx'
 import type { ListRange, RangeSearch } from './range.ts'
 import { RangeFilter, TimeFilter } from './range-filter.tsx'
-import { SearchFilter } from './search-filter.tsx'
+import { LeastFilter, SearchFilter } from './typed-filters.tsx'
 import { useNames } from './use-names.ts'
 
 /** In what the control of a condition differs from the usual one of its kind. */
@@ -119,7 +118,7 @@ function useNamedConditions<Of extends Conditions>({
   const { count } = useFormats()
   const names = useNames(Object.values(conditions).map(({ kind }) => kind))
   const textIn = (name: string, { kind, words }: Condition, value: string): string => {
-    if (kind === 'agent' || kind === 'key' || kind === 'user') return names[kind](value)
+    if (kind === 'agent' || kind === 'key' || kind === 'user') return names(kind, value)
     if (kind === 'number') return `≥ ${count(Number(value))}`
     if (kind === 'flag') return t(value as 'true' | 'false')
     return words === undefined ? value : wordOf(name, value)
@@ -159,11 +158,9 @@ function ConditionControl({ condition, onChange }: ConditionControlProps) {
     )
   switch (kind) {
     case 'agent':
-      return <AgentFilter value={text} onChange={onChange} />
     case 'key':
-      return <KeyFilter value={text} onChange={onChange} />
     case 'user':
-      return <UserFilter value={text} onChange={onChange} />
+      return <ChoiceFilter kind={kind} value={text} onChange={onChange} />
     case 'number':
       return <LeastFilter label={label} value={value as number | undefined} onChange={onChange} />
     case 'time':

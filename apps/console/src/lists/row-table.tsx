@@ -1,18 +1,7 @@
-import type { ReactNode } from 'react'
-import { useTranslations } from 'use-intl'
-import { useNames } from '../filters/use-names.ts'
-import { Moment } from '../format/moment.tsx'
-import { useFormats } from '../format/use-formats.ts'
 import type { Column } from './column.ts'
+import { cellOf, type Field } from './field.tsx'
 import { ListTable, type ListTableProps } from './list-table.tsx'
 import { type ListName, useListTexts } from './use-list-texts.ts'
-
-/** A field of the rows of a list, as `generated/fields.ts` has it. */
-interface Field {
-  readonly kind: 'id' | 'text' | 'texts' | 'words' | 'number' | 'time' | 'flag' | 'user' | 'key' | 'agent'
-  /** Its name in GraphQL. */
-  readonly field: string
-}
 
 /** What a page says of a column: its cell, or in what the column differs from the usual one of the field with its name. */
 type OwnColumn<Row, Order extends string> = Column<Row, Order>['cell'] | Partial<Column<Row, Order>>
@@ -63,42 +52,4 @@ export function RowTable<
       {...table}
     />
   )
-}
-
-/** The usual cell of a field. */
-function cellOf(kind: Field['kind'], value: unknown, wordOf: (word: string) => string): ReactNode {
-  if (value === null || value === undefined || value === '') return null
-  switch (kind) {
-    case 'time':
-      return <Moment at={String(value)} />
-    case 'number':
-      return <Count value={Number(value)} />
-    case 'flag':
-      return <Flag value={value === true} />
-    case 'id':
-      return <code>{String(value)}</code>
-    case 'words':
-      return wordOf(String(value))
-    case 'texts':
-      return (value as readonly string[]).join(', ')
-    case 'user':
-    case 'key':
-    case 'agent':
-      return <Named kind={kind} id={String(value)} />
-    default:
-      return String(value)
-  }
-}
-
-function Count({ value }: { readonly value: number }) {
-  return useFormats().count(value)
-}
-
-function Flag({ value }: { readonly value: boolean }) {
-  return useTranslations('lists')(`${value}`)
-}
-
-/** What is chosen from for filters has the name, so that no row is joined with it. */
-function Named({ kind, id }: { readonly kind: 'user' | 'key' | 'agent'; readonly id: string }) {
-  return useNames([kind])[kind](id)
 }

@@ -1,6 +1,6 @@
-import { Link } from '@tanstack/react-router'
 import type { AuditFieldsFragment } from '../../generated/graphql.ts'
 import { second } from '../../lists/list-table.tsx'
+import { RecordLink } from '../../lists/record-link.tsx'
 import { useWords } from './words.ts'
 
 /** Who did it, with the ways to the user and the key. */
@@ -12,15 +12,11 @@ export function Actor({ event }: { readonly event: AuditFieldsFragment }) {
       {userId === null ? (
         (name ?? words.actor(actor))
       ) : (
-        <Link to="/users/$id" params={{ id: userId }}>
-          {user?.username ?? userId}
-        </Link>
+        <RecordLink kind="user" id={userId} name={user?.username} />
       )}
       {keyId !== null && (
         <span className={second}>
-          <Link to="/keys/$id" params={{ id: keyId }}>
-            {key?.name ?? keyId}
-          </Link>
+          <RecordLink kind="key" id={keyId} name={key?.name} />
         </span>
       )}
       {keyId === null && (userId !== null || name !== null) && (

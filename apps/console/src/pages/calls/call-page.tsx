@@ -6,8 +6,8 @@ import { CallDocument } from '../../generated/graphql.ts'
 import { graphqlQuery } from '../../session/queries.ts'
 import { useSession } from '../../session/use-session.ts'
 import { CodeWithCopy } from '../../ui/copy/code-with-copy.tsx'
-import { ErrorNotice, Loading } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
+import { UnreadPage } from '../../ui/unread-page.tsx'
 import { CallAttempts } from './call-attempts.tsx'
 import { CallOrigin } from './call-origin.tsx'
 import { CallProcess } from './call-process.tsx'
@@ -27,21 +27,16 @@ export function CallPage() {
   const { role } = useSession()
   const { id } = route.useParams()
   const [isAsking, setIsAsking] = useState(false)
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     ...graphqlQuery(CallDocument, { id }),
     refetchInterval: ({ state }) => (state.data?.call?.outcome === null ? FOLLOW_MS : false),
   })
-  const call = data?.call
-  if (call === undefined || call === null)
-    return (
-      <Page title={t('title')} lead={<CodeWithCopy text={id} />}>
-        {error === null ? <Loading /> : <ErrorNotice error={error} retry={refetch} />}
-      </Page>
-    )
+  const call = query.data?.call
+  const shared = { title: t('title'), lead: <CodeWithCopy text={id} /> }
+  if (call == null) return <UnreadPage {...shared} query={query} />
   return (
     <Page
-      title={t('title')}
-      lead={<CodeWithCopy text={id} />}
+      {...shared}
       actions={isRunning(call) && <StopButton look="danger" onStop={() => setIsAsking(true)} />}
     >
       <div className={styles.page}>

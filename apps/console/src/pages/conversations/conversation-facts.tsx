@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { Moment } from '../../format/moment.tsx'
-import { useFormats } from '../../format/use-formats.ts'
+import { CONVERSATIONS_FIELDS } from '../../generated/fields.ts'
 import type { ConversationFieldsFragment } from '../../generated/graphql.ts'
+import { RowFacts } from '../../lists/row-facts.tsx'
 import { useSession } from '../../session/use-session.ts'
 import { Card } from '../../ui/card.tsx'
 import { CodeWithCopy } from '../../ui/copy/code-with-copy.tsx'
-import { Facts } from '../../ui/facts.tsx'
 import { rangeAround } from '../calls/calls-range.ts'
 import { ConversationState } from './conversation-state.tsx'
 
@@ -14,20 +14,9 @@ import { ConversationState } from './conversation-state.tsx'
 export function ConversationFacts(props: { readonly conversation: ConversationFieldsFragment }) {
   const t = useTranslations('conversations')
   const calls = useTranslations('calls')
-  const { count } = useFormats()
   const isAdmin = useSession().role === 'admin'
   const { conversation } = props
-  const { conversationId, agent, agentId, appId, owner, ownerId, endUser, lastActivityAt } = conversation
-  const agentLink = (
-    <Link to="/agents" search={{ id: agentId }}>
-      {agent?.name ?? agentId}
-    </Link>
-  )
-  const ownerLink = isAdmin && (
-    <Link to="/users/$id" params={{ id: ownerId }}>
-      {owner?.username ?? ownerId}
-    </Link>
-  )
+  const { conversationId, agentId, appId, ownerId, endUser, lastActivityAt } = conversation
   // The same id of another user, end user, agent or app is another conversation.
   const search = {
     ...rangeAround(lastActivityAt),
@@ -43,14 +32,17 @@ export function ConversationFacts(props: { readonly conversation: ConversationFi
         </Link>
       }
     >
-      <Facts
+      <RowFacts
+        of="conversations"
+        fields={CONVERSATIONS_FIELDS}
+        row={conversation}
         facts={[
           [t('clientId'), <CodeWithCopy key="id" text={conversationId} />],
-          [calls('agent'), agentLink],
-          [calls('call.app'), appId === '' ? null : <code key="app">{appId}</code>],
-          [calls('call.endUser'), endUser || null],
-          [calls('call.owner'), ownerLink],
-          [t('turns'), count(conversation.turns)],
+          'agent',
+          [calls('call.app'), appId && <code key="app">{appId}</code>],
+          'endUser',
+          ...(isAdmin ? (['owner'] as const) : []),
+          'turns',
           [t('lastOutcome'), <ConversationState key="state" conversation={conversation} />],
           [t('lastActivity'), <Moment key="last" at={lastActivityAt} />],
           [t('createdAt'), <Moment key="created" at={conversation.createdAt} />],

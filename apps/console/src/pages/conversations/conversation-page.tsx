@@ -8,10 +8,10 @@ import { client } from '../../session/gateway.ts'
 import { graphqlQuery, invalidate } from '../../session/queries.ts'
 import { useSession } from '../../session/use-session.ts'
 import { Button } from '../../ui/button.tsx'
-import { ErrorNotice, Loading } from '../../ui/notice.tsx'
 import { RenameDialog } from '../../ui/overlays/rename-dialog.tsx'
 import { useToast } from '../../ui/overlays/toasts.tsx'
 import { Page } from '../../ui/page.tsx'
+import { UnreadPage } from '../../ui/unread-page.tsx'
 import callStyles from '../calls/calls.module.css'
 import { chatSearchOf } from '../playground/chats/chat-row.tsx'
 import { forgetChat } from '../playground/chats/use-chat.ts'
@@ -26,15 +26,10 @@ const NAME_CHARACTERS_MAX = 200
 export function ConversationPage() {
   const t = useTranslations('conversations')
   const { id } = route.useParams()
-  const { data, error, refetch } = useQuery(graphqlQuery(ConversationDocument, { id }))
-  const conversation = data?.conversation
-  if (conversation !== undefined && conversation !== null)
-    return <LoadedConversation key={id} conversation={conversation} />
-  return (
-    <Page title={t('conversation')}>
-      {error === null ? <Loading /> : <ErrorNotice error={error} retry={refetch} />}
-    </Page>
-  )
+  const query = useQuery(graphqlQuery(ConversationDocument, { id }))
+  const conversation = query.data?.conversation
+  if (conversation == null) return <UnreadPage title={t('conversation')} query={query} />
+  return <LoadedConversation key={id} conversation={conversation} />
 }
 
 function LoadedConversation({ conversation }: { readonly conversation: ConversationFieldsFragment }) {

@@ -1,8 +1,8 @@
-import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useTranslations } from 'use-intl'
 import { useAgentChoices } from '../../choose/use-choices.ts'
 import { useFormats } from '../../format/use-formats.ts'
+import { RecordLink } from '../../lists/record-link.tsx'
 import { useSession } from '../../session/use-session.ts'
 import { Card } from '../../ui/card.tsx'
 import { Facts } from '../../ui/facts.tsx'
@@ -71,10 +71,6 @@ function useUserName(): (id: string, username: string | undefined) => ReactNode 
   return (id, username) => {
     const name = id === userId ? t('you') : (username ?? t('anotherUser'))
     if (role !== 'admin') return name
-    return (
-      <Link key={id} to="/users/$id" params={{ id }}>
-        {name}
-      </Link>
-    )
+    return <RecordLink key={id} kind="user" id={id} name={name} />
   }
 }

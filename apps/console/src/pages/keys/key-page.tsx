@@ -9,8 +9,9 @@ import { graphqlQuery } from '../../session/queries.ts'
 import { useSession } from '../../session/use-session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card, Cards } from '../../ui/card.tsx'
-import { ErrorNotice, Loading, Notice } from '../../ui/notice.tsx'
+import { Notice } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
+import { UnreadPage } from '../../ui/unread-page.tsx'
 import { EditKey } from './edit-key.tsx'
 import { KeyCode } from './key-code.tsx'
 import { KeyFacts } from './key-facts.tsx'
@@ -28,14 +29,9 @@ const route = getRouteApi('/shell/keys/$id')
 export function KeyPage() {
   const t = useTranslations('keys')
   const { id } = route.useParams()
-  const { data, error, refetch } = useQuery(graphqlQuery(KeyDocument, { id }))
-  const apiKey = data?.apiKey
-  if (apiKey !== undefined && apiKey !== null) return <LoadedKey apiKey={apiKey} />
-  return (
-    <Page title={t('key.about')}>
-      {error === null ? <Loading /> : <ErrorNotice error={error} retry={refetch} />}
-    </Page>
-  )
+  const query = useQuery(graphqlQuery(KeyDocument, { id }))
+  const apiKey = query.data?.apiKey
+  return apiKey == null ? <UnreadPage title={t('key.about')} query={query} /> : <LoadedKey apiKey={apiKey} />
 }
 
 function LoadedKey({ apiKey }: { readonly apiKey: KeyDetails }) {

@@ -1,20 +1,20 @@
 import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../../format/use-formats.ts'
+import { REFUSALS_FIELDS } from '../../generated/fields.ts'
 import type { RefusalFieldsFragment } from '../../generated/graphql.ts'
+import { RowFacts } from '../../lists/row-facts.tsx'
 import { useSession } from '../../session/use-session.ts'
 import { Card } from '../../ui/card.tsx'
-import { Facts } from '../../ui/facts.tsx'
 import { useAgentName } from './group-names.ts'
 
 /** Which request was refused, and whose it was. */
 export function RefusalAbout({ refusal }: { readonly refusal: RefusalFieldsFragment }) {
   const t = useTranslations('refusals')
-  const faces = useTranslations('calls.call.faces')
-  const { role } = useSession()
+  const isAdmin = useSession().role === 'admin'
   const { moment } = useFormats()
   const agentName = useAgentName()
-  const { at, face, route, agent, agentId, key, keyId, owner, ownerId } = refusal
+  const { at, route, agent, agentId, keyId } = refusal
   return (
     <Card
       title={t('refusal.about')}
@@ -26,30 +26,17 @@ export function RefusalAbout({ refusal }: { readonly refusal: RefusalFieldsFragm
         )
       }
     >
-      <Facts
+      <RowFacts
+        of="refusals"
+        fields={REFUSALS_FIELDS}
+        row={refusal}
         facts={[
           [t('time'), moment(at)],
-          [t('refusal.face'), faces(face)],
+          'face',
           [t('refusal.route'), <code key="route">{route}</code>],
-          [t('agent'), agentId === '' ? null : agentName(agentId, agent?.name)],
-          [
-            t('key'),
-            keyId === null ? (
-              t('token')
-            ) : (
-              <Link key="key" to="/keys/$id" params={{ id: keyId }}>
-                {key?.name ?? keyId}
-              </Link>
-            ),
-          ],
-          [
-            t('refusal.owner'),
-            role === 'admin' ? (
-              <Link key="owner" to="/users/$id" params={{ id: ownerId }}>
-                {owner?.username ?? ownerId}
-              </Link>
-            ) : null,
-          ],
+          [t('agent'), agentId && agentName(agentId, agent?.name)],
+          keyId === null ? [t('key'), t('token')] : 'key',
+          ...(isAdmin ? (['owner'] as const) : []),
         ]}
       />
     </Card>

@@ -1,8 +1,8 @@
-import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../../format/use-formats.ts'
 import type { RefusalFieldsFragment } from '../../generated/graphql.ts'
+import { RecordLink } from '../../lists/record-link.tsx'
 import { useSession } from '../../session/use-session.ts'
 import { Card } from '../../ui/card.tsx'
 import { Facts } from '../../ui/facts.tsx'
@@ -61,18 +61,8 @@ function changedAt(
   { limit, limitOf, keyId, key, ownerId, owner }: RefusalFieldsFragment,
   seesUsers: boolean,
 ): ReactNode {
-  if (limitOf === 'key' && keyId !== null)
-    return (
-      <Link to="/keys/$id" params={{ id: keyId }}>
-        {key?.name ?? keyId}
-      </Link>
-    )
-  if (limit === 'quota' && seesUsers)
-    return (
-      <Link to="/users/$id" params={{ id: ownerId }}>
-        {owner?.username ?? ownerId}
-      </Link>
-    )
+  if (limitOf === 'key' && keyId !== null) return <RecordLink kind="key" id={keyId} name={key?.name} />
+  if (limit === 'quota' && seesUsers) return <RecordLink kind="user" id={ownerId} name={owner?.username} />
   const setting = settingOf(limit)
   return setting === undefined ? null : <code>{setting}</code>
 }

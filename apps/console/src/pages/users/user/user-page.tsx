@@ -5,8 +5,8 @@ import { UserPageDocument } from '../../../generated/graphql.ts'
 import { ForAdmins } from '../../../lists/list-page.tsx'
 import { graphqlQuery } from '../../../session/queries.ts'
 import { useSession } from '../../../session/use-session.ts'
-import { ErrorNotice, Loading } from '../../../ui/notice.tsx'
-import { Page } from '../../../ui/page.tsx'
+import { ErrorNotice } from '../../../ui/notice.tsx'
+import { UnreadPage } from '../../../ui/unread-page.tsx'
 import { LoadedUser } from './loaded-user.tsx'
 
 const route = getRouteApi('/shell/users/$id')
@@ -16,14 +16,17 @@ export function UserPage() {
   const t = useTranslations('users')
   const { id } = route.useParams()
   const isAdmin = useSession().role === 'admin'
-  const { data, error, refetch } = useQuery({ ...graphqlQuery(UserPageDocument, { id }), enabled: isAdmin })
+  const query = useQuery({ ...graphqlQuery(UserPageDocument, { id }), enabled: isAdmin })
+  const { data, error, refetch } = query
   const user = data?.user
   return (
     <ForAdmins of="users" title={t('page.title')}>
       {user == null ? (
-        <Page title={t('page.title')} lead={<Link to="/users">{t('page.toUsers')}</Link>}>
-          {error === null ? <Loading /> : <ErrorNotice error={error} retry={refetch} />}
-        </Page>
+        <UnreadPage
+          title={t('page.title')}
+          lead={<Link to="/users">{t('page.toUsers')}</Link>}
+          query={query}
+        />
       ) : (
         <LoadedUser user={user} notice={error !== null && <ErrorNotice error={error} retry={refetch} />} />
       )}
