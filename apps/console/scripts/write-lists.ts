@@ -12,16 +12,16 @@ import {
   isObjectType,
 } from 'graphql'
 
-/** The lists of the console: the path of each in REST, and its field of Query in GraphQL. */
+/** The lists of the console by their names in its messages: the path of each in REST, and its field of Query in GraphQL. */
 const LISTS = {
-  audit: 'auditEvents',
-  refusals: 'refusals',
-  conversations: 'conversations',
-  calls: 'calls',
-  'api-keys': 'apiKeys',
-  users: 'users',
-  processes: 'gatewayProcesses',
-}
+  audit: ['audit', 'auditEvents'],
+  refusals: ['refusals', 'refusals'],
+  conversations: ['conversations', 'conversations'],
+  calls: ['calls', 'calls'],
+  keys: ['api-keys', 'apiKeys'],
+  users: ['users', 'users'],
+  processes: ['processes', 'gatewayProcesses'],
+} as const
 
 /** What belongs to pages, orders and ranges, and is no condition. */
 const NO_CONDITIONS = ['limit', 'cursor', 'format', 'from', 'to', 'timezone', 'order', 'order_by']
@@ -43,7 +43,7 @@ const contract = JSON.parse(textOf('openapi.json')) as Contract
 const schema = buildSchema(textOf('schema.graphql'))
 
 /** Types of objects to which ids lead, and what the console calls such an id. */
-const LED_TO: Readonly<Record<string, string>> = { User: 'user', ApiKey: 'key', Agent: 'agent' }
+const LED_TO: Readonly<Record<string, string>> = { User: 'user', ApiKey: 'key', Agent: 'agent', Call: 'call' }
 const KINDS: Readonly<Record<string, string>> = {
   Int: 'number',
   SafeInt: 'number',
@@ -53,7 +53,6 @@ const KINDS: Readonly<Record<string, string>> = {
 }
 
 interface List {
-  /** The prefix of its constants. */
   readonly name: string
   readonly parameters: readonly Parameter[]
   readonly query: GraphQLField<unknown, unknown>
@@ -61,12 +60,12 @@ interface List {
   readonly row: string
 }
 
-const lists = Object.entries(LISTS).map(([path, field]): List => {
+const lists = Object.entries(LISTS).map(([name, [path, field]]): List => {
   const query = found(schema.getQueryType()?.getFields()[field], field)
   const result = getNamedType(query.type)
   const nodes = isObjectType(result) ? result.getFields().nodes : undefined
   return {
-    name: path.toUpperCase().replaceAll('-', '_'),
+    name,
     parameters: found(contract.paths[`/api/v1/${path}`], path).get.parameters,
     query,
     row: getNamedType(nodes?.type ?? result).name,
@@ -80,7 +79,8 @@ const lists = Object.entries(LISTS).map(([path, field]): List => {
 export async function writeLists(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true })
   await writeFile(join(folder, 'conditions.ts'), lists.map(conditionsOf).join(''))
-  await writeFile(join(folder, 'fields.ts'), lists.map(fieldsOf).join(''))
+  const fields = lists.map((list) => `  ${list.name}: {\n${linesOf(columnsOf(list), '    ')}\n  },\n`)
+  await writeFile(join(folder, 'fields.ts'), `export const FIELDS = {\n${fields.join('')}} as const\n`)
 }
 
 /** The fragments that select these fields, by the name of the type with `Columns`. An object of a row would cost a query. */
@@ -115,10 +115,10 @@ function conditionsOf({ name, parameters, query, row }: List): string {
       return [objects ?? base, condition] as const
     })
   const orders = parameters.find((parameter) => parameter.name === 'order_by')?.schema.enum
+  const words = JSON.stringify(orders?.map((word) => word.toUpperCase()))
   return [
-    constant(name, conditions),
-    orders &&
-      `export const ${name}_ORDERS = ${JSON.stringify(orders.map((word) => word.toUpperCase()))} as const\n`,
+    `export const ${name.toUpperCase()} = {\n${linesOf(conditions, '  ')}\n} as const\n`,
+    orders && `export const ${name.toUpperCase()}_ORDERS = ${words} as const\n`,
   ].join('')
 }
 
@@ -130,10 +130,6 @@ function conditionKind(type: string): string {
 /** A text may be an id as well, such as that of a request. */
 function kindOf(type: string, name: string): string {
   return KINDS[type] ?? (name.endsWith('Id') ? 'id' : 'text')
-}
-
-function fieldsOf(list: List): string {
-  return constant(`${list.name}_FIELDS`, columnsOf(list))
 }
 
 /** The fields of a record that are no objects in GraphQL, by their names, without the `Id` of what leads to an object. */
@@ -167,9 +163,8 @@ function objectOf(row: string, field: string): string {
   return object === undefined ? '' : getNamedType(object.type).name
 }
 
-function constant(name: string, entries: readonly (readonly [string, object])[]): string {
-  const lines = entries.map(([key, value]) => `  ${key}: ${JSON.stringify(value)},`)
-  return [`export const ${name} = {`, ...lines, '} as const', ''].join('\n')
+function linesOf(entries: readonly (readonly [string, object])[], indent: string): string {
+  return entries.map(([key, value]) => `${indent}${key}: ${JSON.stringify(value)},`).join('\n')
 }
 
 function camel(name: string): string {

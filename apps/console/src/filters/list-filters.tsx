@@ -54,8 +54,7 @@ export function ListFilters<Of extends Conditions>(props: ListFiltersProps<Of>) 
       .filter((condition) => condition.isUsual === isUsual)
       .map((condition) => (
         <ConditionControl
-          // What is typed begins anew with each value that comes from elsewhere.
-          key={`${condition.name} ${condition.value}`}
+          key={condition.name}
           condition={condition}
           onChange={(value) => change(condition.name, value)}
         />
@@ -156,17 +155,18 @@ function ConditionControl({ condition, onChange }: ConditionControlProps) {
         onChange={(chosen) => onChange(chosen === undefined ? undefined : chosenOf(kind, chosen))}
       />
     )
+  // What is typed begins anew with each value that comes from elsewhere.
   switch (kind) {
     case 'agent':
     case 'key':
     case 'user':
       return <ChoiceFilter kind={kind} value={text} onChange={onChange} />
     case 'number':
-      return <LeastFilter label={label} value={value as number | undefined} onChange={onChange} />
+      return <LeastFilter key={text} label={label} value={value as number | undefined} onChange={onChange} />
     case 'time':
       return <TimeFilter label={label} value={text} onChange={onChange} />
     default:
-      return <SearchFilter {...{ label, onChange }} value={text} maxLength={condition.maxLength} />
+      return <SearchFilter key={text} {...{ label, onChange }} value={text} maxLength={condition.maxLength} />
   }
 }
 

@@ -42,13 +42,13 @@ export const CALLS = {
   requestId: {"kind":"text","field":"requestId","parameter":"request_id","maxLength":128},
   conversation: {"kind":"text","field":"conversationId","parameter":"conversation","maxLength":256},
 } as const
-export const API_KEYS = {
+export const KEYS = {
   search: {"kind":"search","field":"search","parameter":"search"},
   state: {"kind":"words","field":"state","parameter":"state","words":["ACTIVE","REVOKED","EXPIRED"]},
   expiresBefore: {"kind":"time","field":"expiresBefore","parameter":"expires_before"},
   user: {"kind":"user","field":"ownerId","parameter":"owner_id"},
 } as const
-export const API_KEYS_ORDERS = ["CREATED_AT","NAME","LAST_USED_AT","EXPIRES_AT","CALLS_TODAY","CALLS_THIS_MONTH","TOTAL_CALLS"] as const
+export const KEYS_ORDERS = ["CREATED_AT","NAME","LAST_USED_AT","EXPIRES_AT","CALLS_TODAY","CALLS_THIS_MONTH","TOTAL_CALLS"] as const
 export const USERS = {
   search: {"kind":"search","field":"search","parameter":"search"},
   state: {"kind":"words","field":"state","parameter":"state","words":["ACTIVE","SUSPENDED"]},

@@ -3,16 +3,28 @@ import { useTranslations } from 'use-intl'
 import { useNames } from '../filters/use-names.ts'
 import { Moment } from '../format/moment.tsx'
 import { useFormats } from '../format/use-formats.ts'
+import { FIELDS } from '../generated/fields.ts'
+import type { ListName } from './use-list-texts.ts'
 
-/** A field of the rows of a list, as `generated/fields.ts` has it. */
-export interface Field {
-  readonly kind: 'id' | 'text' | 'texts' | 'words' | 'number' | 'time' | 'flag' | 'user' | 'key' | 'agent'
+/** The lists whose rows have fields by the contract. */
+export type FieldsOf<Of extends ListName> = (typeof FIELDS)[Of]
+
+type Kind = 'id' | 'text' | 'texts' | 'words' | 'number' | 'time' | 'flag' | 'user' | 'key' | 'agent' | 'call'
+
+interface Field {
+  readonly kind: Kind
   /** Its name in GraphQL. */
   readonly field: string
 }
 
+/** The field of a row with this name; a text for what a page has made up. */
+export function fieldOf(of: ListName, name: string): Field {
+  const fields: Readonly<Record<string, Field>> = FIELDS[of]
+  return fields[name] ?? { kind: 'text', field: name }
+}
+
 /** The usual cell of a field. */
-export function cellOf(kind: Field['kind'], value: unknown, wordOf: (word: string) => string): ReactNode {
+export function cellOf(kind: Kind, value: unknown, wordOf: (word: string) => string): ReactNode {
   if (value === null || value === undefined || value === '') return null
   switch (kind) {
     case 'time':
@@ -22,6 +34,7 @@ export function cellOf(kind: Field['kind'], value: unknown, wordOf: (word: strin
     case 'flag':
       return <Flag value={value === true} />
     case 'id':
+    case 'call':
       return <code>{String(value)}</code>
     case 'words':
       return wordOf(String(value))

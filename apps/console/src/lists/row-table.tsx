@@ -1,33 +1,35 @@
+import { FIELDS } from '../generated/fields.ts'
 import type { Column } from './column.ts'
-import { cellOf, type Field } from './field.tsx'
+import { cellOf, type FieldsOf, fieldOf } from './field.tsx'
 import { ListTable, type ListTableProps } from './list-table.tsx'
 import { type ListName, useListTexts } from './use-list-texts.ts'
 
 /** What a page says of a column: its cell, or in what the column differs from the usual one of the field with its name. */
 type OwnColumn<Row, Order extends string> = Column<Row, Order>['cell'] | Partial<Column<Row, Order>>
 
-interface RowTableProps<Row, Fields, Order extends string>
+interface RowTableProps<Of extends ListName, Row, Order extends string>
   extends Omit<ListTableProps<Row, Order>, 'label' | 'name' | 'columns'> {
-  readonly of: ListName
+  readonly of: Of
   /** That of the rows of one user. */
   readonly label?: string | undefined
-  readonly fields: Fields
   /** The columns that are shown, or can be, in their order. */
   readonly columns: Readonly<Record<string, OwnColumn<Row, Order>>>
   /** Fields that these columns show as well. Every other one has a column that is shown if it is chosen. */
-  readonly within: readonly (keyof Fields)[]
+  readonly within: readonly (keyof FieldsOf<Of>)[]
 }
 
 /** The table of a list, with a column for each field of its rows. */
-export function RowTable<
-  Row extends object,
-  const Fields extends Readonly<Record<string, Field>>,
-  Order extends string = never,
->({ of, label, fields, columns, within, ...table }: RowTableProps<Row, Fields, Order>) {
+export function RowTable<Of extends ListName, Row extends object, Order extends string = never>({
+  of,
+  label,
+  columns,
+  within,
+  ...table
+}: RowTableProps<Of, Row, Order>) {
   const { text, nameOf, wordOf } = useListTexts(of)
-  const isOther = (name: string) => !(name in columns) && !within.includes(name)
+  const isOther = (name: string) => !(name in columns) && !within.some((shown) => shown === name)
   const columnOf = (name: string, own: OwnColumn<Row, Order>): [string, Column<Row, Order>] => {
-    const { kind = 'text', field = name } = fields[name] ?? {}
+    const { kind, field } = fieldOf(of, name)
     const usual = {
       head: nameOf(name),
       ...(kind === 'number' && { kind: 'numeric' as const }),
@@ -37,7 +39,7 @@ export function RowTable<
     return [name, { ...usual, ...(typeof own === 'function' ? { cell: own } : own) }]
   }
   const own = Object.entries(columns).map(([name, column]) => columnOf(name, column))
-  const others = Object.keys(fields).filter(isOther)
+  const others = Object.keys(FIELDS[of]).filter(isOther)
   const isLast = ([, { kind }]: [string, Column<Row, Order>]) => kind === 'actions'
   const all = [
     ...own.filter((column) => !isLast(column)),

@@ -1,7 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { Moment } from '../../format/moment.tsx'
-import { AUDIT_FIELDS } from '../../generated/fields.ts'
 import type { AuditFieldsFragment } from '../../generated/graphql.ts'
 import { second } from '../../lists/list-table.tsx'
 import { RowTable } from '../../lists/row-table.tsx'
@@ -27,7 +26,6 @@ export function AuditTable({ label, events }: AuditTableProps) {
       rows={events}
       keyOf={({ n }) => n}
       timeOf={({ at }) => at}
-      fields={AUDIT_FIELDS}
       within={['n', 'at', 'actor', 'user', 'key', 'name', 'targetId', 'reason', 'count']}
       columns={{
         time: {

@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
-import { CALLS_FIELDS } from '../../generated/fields.ts'
 import { RowFacts } from '../../lists/row-facts.tsx'
 import { useSession } from '../../session/use-session.ts'
 import { Card } from '../../ui/card.tsx'
 import { CodeWithCopy } from '../../ui/copy/code-with-copy.tsx'
+import { Facts } from '../../ui/facts.tsx'
 import type { CallDetails } from './call-details.ts'
 import { rangeAround } from './calls-range.ts'
 
@@ -17,7 +17,6 @@ export function CallOrigin({ call }: { readonly call: CallDetails }) {
     <Card title={t('call.origin')}>
       <RowFacts
         of="calls"
-        fields={CALLS_FIELDS}
         row={call}
         facts={[
           'requestId',
@@ -51,5 +50,37 @@ function ConversationLink({ call }: { readonly call: CallDetails }) {
         {t('otherCalls')}
       </Link>
     </>
+  )
+}
+
+/**
+ * The process that served the call and the trace in which it did, by which its log lines and spans are found. Only
+ * administrators see it.
+ */
+export function CallProcess({ call }: { readonly call: CallDetails }) {
+  const t = useTranslations('calls.call')
+  const { instance, instanceId, traceId, outcome } = call
+  const untraced = outcome === null ? null : t('notTraced')
+  return (
+    <Card
+      title={t('process')}
+      aside={
+        instanceId !== null && (
+          <Link to="/processes" search={{ id: instanceId }}>
+            {t('toProcess')}
+          </Link>
+        )
+      }
+    >
+      <Facts
+        facts={[
+          [t('processId'), instanceId === null ? null : <CodeWithCopy key="id" text={instanceId} />],
+          [t('processHost'), instance?.host],
+          [t('processPid'), instance?.pid],
+          [t('processVersion'), instance?.version],
+          [t('traceId'), traceId === null ? untraced : <CodeWithCopy key="trace" text={traceId} />],
+        ]}
+      />
+    </Card>
   )
 }

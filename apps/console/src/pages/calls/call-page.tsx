@@ -9,14 +9,12 @@ import { CodeWithCopy } from '../../ui/copy/code-with-copy.tsx'
 import { Page } from '../../ui/page.tsx'
 import { UnreadPage } from '../../ui/unread-page.tsx'
 import { CallAttempts } from './call-attempts.tsx'
-import { CallOrigin } from './call-origin.tsx'
-import { CallProcess } from './call-process.tsx'
+import { CallOrigin, CallProcess } from './call-origin.tsx'
 import { CallResult } from './call-result.tsx'
 import { CallTimes } from './call-times.tsx'
 import styles from './calls.module.css'
-import { StopButton } from './stopping/stop-button.tsx'
 import { isRunning } from './stopping/stop-call.ts'
-import { StopDialog } from './stopping/stop-dialog.tsx'
+import { StopButton, StopDialog } from './stopping/stop-dialog.tsx'
 
 const route = getRouteApi('/shell/calls/$id')
 const FOLLOW_MS = 2_000

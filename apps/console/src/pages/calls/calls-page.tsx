@@ -1,16 +1,28 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import type { Times } from '../../filters/range.ts'
+import { CountedRefusals } from '../../find/counted-refusals.tsx'
 import { findRequest } from '../../find/find-request.ts'
 import { useFormats } from '../../format/use-formats.ts'
+import {
+  CallCountDocument,
+  type CallFilter,
+  CallsDocument,
+  type CallsQuery,
+} from '../../generated/graphql.ts'
 import { ListPage, useAddress } from '../../lists/list-page.tsx'
+import { usePageSize } from '../../lists/page-size.ts'
+import { ListCount, listIn, PagedList } from '../../lists/paged-list.tsx'
+import { graphqlPages } from '../../session/queries.ts'
 import { useSession } from '../../session/use-session.ts'
-import { Notice } from '../../ui/notice.tsx'
-import { AlsoRefused } from './also-refused.tsx'
+import { Empty, Notice } from '../../ui/notice.tsx'
+import { AlsoRefused, useIsRefused } from './also-refused.tsx'
 import { CALL_REASONS } from './call-reasons.ts'
-import { CallsList } from './calls-list.tsx'
 import { CALL_RANGE, shownRange } from './calls-range.ts'
 import { CALL_CONDITIONS, type CallsSearch, callFilterOf } from './calls-search.ts'
+import { CallsTable } from './calls-table.tsx'
+import { isRunning } from './stopping/stop-call.ts'
 
 const route = getRouteApi('/shell/calls')
 
@@ -83,5 +95,63 @@ function Bounds({ search, times: { from, to }, now }: BoundsProps) {
     <Notice tone="info">
       {t(isByItsTime ? 'byItsTime' : 'bounded', { from: moment(from ?? now), to: moment(to ?? now) })}
     </Notice>
+  )
+}
+
+interface CallsListProps {
+  readonly filter: CallFilter
+  readonly isFiltered: boolean
+  /** The request that is looked for. */
+  readonly requestId: string | undefined
+}
+
+/** The calls that match, page after page. */
+export function CallsList({ filter, isFiltered, requestId }: CallsListProps) {
+  const [first] = usePageSize()
+  const query = useInfiniteQuery({
+    ...graphqlPages(CallsDocument, { filter, first }, listIn),
+    refetchInterval: ({ state: { data } }) => followMs(data?.pages ?? []),
+  })
+  return (
+    <PagedList
+      of="calls"
+      query={query}
+      title={<ListCount of="calls" document={CallCountDocument} variables={{ filter }} />}
+      empty={<NoCalls isFiltered={isFiltered} requestId={requestId} />}
+    >
+      {(calls) => <CallsTable calls={calls} />}
+    </PagedList>
+  )
+}
+
+/** Calls that run are read again until they have ended, the rarer the more pages are read. */
+const FOLLOW_PAGE_MS = 5_000
+
+function followMs(pages: readonly CallsQuery[]): number | false {
+  const isFollowed = pages.some(({ calls }) => calls?.nodes.some(isRunning))
+  return isFollowed && FOLLOW_PAGE_MS * pages.length
+}
+
+/** Why there are none. */
+function NoCalls({ isFiltered, requestId }: Pick<CallsListProps, 'isFiltered' | 'requestId'>) {
+  const t = useTranslations('calls')
+  if (requestId !== undefined) return <NoCallsOfRequest requestId={requestId} />
+  return (
+    <Empty title={t(isFiltered ? 'empty' : 'none')}>
+      <p>{t(isFiltered ? 'emptyHint' : 'noneHint')}</p>
+    </Empty>
+  )
+}
+
+/** A request that was refused has no call; its refusal may be on record by itself, or only as a part of a count. */
+function NoCallsOfRequest({ requestId }: { readonly requestId: string }) {
+  const t = useTranslations('calls')
+  const isRefused = useIsRefused(requestId)
+  if (isRefused === true) return <Empty title={t('empty')} />
+  return (
+    <Empty title={t(isRefused === false ? 'requestUnknown' : 'empty')}>
+      {isRefused === false && <p>{t('requestHint')}</p>}
+      <CountedRefusals requestId={requestId} />
+    </Empty>
   )
 }

@@ -3,16 +3,14 @@ import { useState } from 'react'
 import { useTranslations } from 'use-intl'
 import { Moment } from '../../format/moment.tsx'
 import { useFormats } from '../../format/use-formats.ts'
-import { CALLS_FIELDS } from '../../generated/fields.ts'
 import type { CallFieldsFragment } from '../../generated/graphql.ts'
 import { second } from '../../lists/list-table.tsx'
 import { RowTable } from '../../lists/row-table.tsx'
 import { useSession } from '../../session/use-session.ts'
 import { OutcomeBadge } from './outcome-badge.tsx'
 import { Elapsed } from './stopping/elapsed.tsx'
-import { StopButton } from './stopping/stop-button.tsx'
 import { isRunning } from './stopping/stop-call.ts'
-import { StopDialog } from './stopping/stop-dialog.tsx'
+import { StopButton, StopDialog } from './stopping/stop-dialog.tsx'
 
 interface CallsTableProps {
   /** That of the calls of one user. */
@@ -40,7 +38,6 @@ export function CallsTable({ label, calls }: CallsTableProps) {
         rows={calls}
         keyOf={({ id }) => id}
         timeOf={({ admittedAt }) => admittedAt}
-        fields={CALLS_FIELDS}
         within={['admittedAt', 'reason', 'paused', 'kind', 'owner']}
         columns={{
           time: {

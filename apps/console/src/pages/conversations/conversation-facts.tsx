@@ -1,14 +1,13 @@
 import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { Moment } from '../../format/moment.tsx'
-import { CONVERSATIONS_FIELDS } from '../../generated/fields.ts'
 import type { ConversationFieldsFragment } from '../../generated/graphql.ts'
 import { RowFacts } from '../../lists/row-facts.tsx'
 import { useSession } from '../../session/use-session.ts'
 import { Card } from '../../ui/card.tsx'
 import { CodeWithCopy } from '../../ui/copy/code-with-copy.tsx'
 import { rangeAround } from '../calls/calls-range.ts'
-import { ConversationState } from './conversation-state.tsx'
+import { ConversationState } from './conversations-table.tsx'
 
 /** What is known of a conversation, with the ways to its agent, its owner and its calls. */
 export function ConversationFacts(props: { readonly conversation: ConversationFieldsFragment }) {
@@ -34,7 +33,6 @@ export function ConversationFacts(props: { readonly conversation: ConversationFi
     >
       <RowFacts
         of="conversations"
-        fields={CONVERSATIONS_FIELDS}
         row={conversation}
         facts={[
           [t('clientId'), <CodeWithCopy key="id" text={conversationId} />],

@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
-import { CONVERSATIONS_FIELDS } from '../../generated/fields.ts'
 import type { ConversationFieldsFragment } from '../../generated/graphql.ts'
+import { second } from '../../lists/list-table.tsx'
 import { RowTable } from '../../lists/row-table.tsx'
 import { useSession } from '../../session/use-session.ts'
-import { ConversationState } from './conversation-state.tsx'
+import { OutcomeBadge } from '../calls/outcome-badge.tsx'
 
 export function ConversationsTable(props: { readonly conversations: readonly ConversationFieldsFragment[] }) {
   const t = useTranslations('conversations')
@@ -16,7 +16,6 @@ export function ConversationsTable(props: { readonly conversations: readonly Con
       of="conversations"
       rows={props.conversations}
       keyOf={({ id }) => id}
-      fields={CONVERSATIONS_FIELDS}
       within={['owner', 'paused']}
       columns={{
         name: ({ id, name, conversationId }) => (
@@ -34,5 +33,19 @@ export function ConversationsTable(props: { readonly conversations: readonly Con
         createdAt: { isExtra: true },
       }}
     />
+  )
+}
+
+/** How the last call of a conversation ended, and whether its run waits for the user. */
+export function ConversationState(props: { readonly conversation: ConversationFieldsFragment }) {
+  const t = useTranslations('conversations')
+  const { lastOutcome, turns, paused } = props.conversation
+  // The ledger has no call of it any more.
+  if (lastOutcome === null && turns === 0) return '–'
+  return (
+    <>
+      <OutcomeBadge outcome={lastOutcome} />
+      {paused && <span className={second}>{t('paused')}</span>}
+    </>
   )
 }

@@ -4,7 +4,7 @@ import { Plus } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { useTranslations } from 'use-intl'
 import type { FilterOf } from '../../filters/conditions.ts'
-import { API_KEYS_ORDERS } from '../../generated/conditions.ts'
+import { KEYS_ORDERS } from '../../generated/conditions.ts'
 import { KeysDocument, type KeysQuery } from '../../generated/graphql.ts'
 import { ListPage, useAddress } from '../../lists/list-page.tsx'
 import { NEWEST_FIRST, orderOf, orderText } from '../../lists/order.ts'
@@ -105,7 +105,7 @@ function KeysList({
   const [first] = usePageSize()
   // A time that moves on would make another list of each drawing.
   const [now] = useState(() => new Date())
-  const order = orderOf(search.order, API_KEYS_ORDERS) ?? NEWEST_FIRST
+  const order = orderOf(search.order, KEYS_ORDERS) ?? NEWEST_FIRST
   const variables = {
     ...{ ...filter, first, orderBy: order.field, order: order.direction },
     state: STATE_WORDS[state],

@@ -1,12 +1,12 @@
 import { flagsIn } from '../../filters/address.ts'
 import { conditionsIn } from '../../filters/conditions.ts'
-import { API_KEYS, API_KEYS_ORDERS } from '../../generated/conditions.ts'
+import { KEYS, KEYS_ORDERS } from '../../generated/conditions.ts'
 import { orderIn } from '../../lists/order.ts'
 
 /** The states that are listed, of which the address names none for the active keys. */
 export const STATES = ['active', 'expired', 'revoked', 'all'] as const
 
-const { state, user: owner, expiresBefore, ...others } = API_KEYS
+const { state, user: owner, expiresBefore, ...others } = KEYS
 
 export const KEY_CONDITIONS = {
   ...others,
@@ -22,7 +22,7 @@ export type KeysSearch = ReturnType<typeof keysSearch>
 export function keysSearch(search: Record<string, unknown>) {
   return {
     ...conditionsIn(KEY_CONDITIONS, search),
-    ...orderIn(search, API_KEYS_ORDERS),
+    ...orderIn(search, KEYS_ORDERS),
     // `new` opens the dialog for a new key, and `playground` adds the keys of the playground.
     ...flagsIn(search, ['new', 'playground']),
   }

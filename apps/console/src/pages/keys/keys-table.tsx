@@ -2,7 +2,6 @@ import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { Moment } from '../../format/moment.tsx'
 import { useFormats } from '../../format/use-formats.ts'
-import { API_KEYS_FIELDS } from '../../generated/fields.ts'
 import type { ApiKeyOrder, KeyFieldsFragment } from '../../generated/graphql.ts'
 import { type ListTableProps, second } from '../../lists/list-table.tsx'
 import { RowTable } from '../../lists/row-table.tsx'
@@ -34,7 +33,6 @@ export function KeysTable({ label, keys, ...order }: KeysTableProps) {
       rows={keys}
       keyOf={({ id }) => id}
       {...order}
-      fields={API_KEYS_FIELDS}
       within={['keyPrefix', 'isActive', 'revokedAt', 'expiresAt', 'owner', 'lastUsedAt', 'createdAt']}
       columns={{
         name: {

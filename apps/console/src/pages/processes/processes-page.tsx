@@ -4,16 +4,17 @@ import { useTranslations } from 'use-intl'
 import { ProcessesDocument } from '../../generated/graphql.ts'
 import { ForAdmins } from '../../lists/list-page.tsx'
 import { graphqlQuery } from '../../session/queries.ts'
+import { Badge } from '../../ui/badge.tsx'
 import { buttonClass } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Choices } from '../../ui/fields/choices.tsx'
 import { Empty, ErrorNotice, Loading, Notice } from '../../ui/notice.tsx'
 import { Page, Toolbar } from '../../ui/page.tsx'
 import { LostNotice } from './lost-notice.tsx'
+import styles from './processes.module.css'
 import { SHOWN, type Shown, shownOf } from './processes-search.ts'
 import { ProcessesTable } from './processes-table.tsx'
-import { Versions } from './versions.tsx'
-import { versionsOf } from './versions-of.ts'
+import { type RunningVersion, versionsOf } from './versions-of.ts'
 
 /** Processes tell of themselves every few seconds. */
 const REFRESH_MS = 10_000
@@ -79,5 +80,28 @@ function ProcessList({ shown, chosen }: ProcessListProps) {
         )}
       </Card>
     </>
+  )
+}
+
+interface VersionsProps {
+  readonly versions: readonly RunningVersion[]
+  /** How many processes are listed. */
+  readonly count: number
+}
+
+/** How many processes there are and which versions those that live have: more than one while an installation is updated. */
+export function Versions({ versions, count }: VersionsProps) {
+  const t = useTranslations('processes')
+  const isMixed = versions.length > 1
+  return (
+    <span className={styles.versions}>
+      {t('count', { count })}
+      {versions.map(({ version, processes }) => (
+        <Badge key={version} tone={isMixed ? 'warn' : 'neutral'}>
+          {t('ofVersion', { version: version ?? t('unknownVersion'), count: processes })}
+        </Badge>
+      ))}
+      {isMixed && <span className={styles.mixed}>{t('mixed')}</span>}
+    </span>
   )
 }

@@ -1,13 +1,12 @@
+import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../../format/use-formats.ts'
-import { PROCESSES_FIELDS } from '../../generated/fields.ts'
 import type { GatewayProcessState, ProcessConfigurationState } from '../../generated/graphql.ts'
 import { second } from '../../lists/list-table.tsx'
 import { RowTable } from '../../lists/row-table.tsx'
 import { Badge, type Tone } from '../../ui/badge.tsx'
+import { Breaker } from '../../ui/breaker.tsx'
 import { nameOf } from './lost.ts'
-import { OpenBreakers } from './open-breakers.tsx'
-import { ProcessConcerns } from './process-concerns.tsx'
 import styles from './processes.module.css'
 import { type Process, versionsOf } from './versions-of.ts'
 
@@ -27,7 +26,6 @@ export function ProcessesTable({ processes, chosen }: ProcessesTableProps) {
       rows={processes}
       keyOf={({ id }) => id}
       isChosen={({ id }) => id === chosen}
-      fields={PROCESSES_FIELDS}
       within={['id']}
       columns={{
         host: (process) => (
@@ -88,5 +86,46 @@ function Configuration({ state, since, needsRestart, error }: NonNullable<Proces
         <div className={styles.whole}>{t('needsRestart', { settings: needsRestart.join(', ') })}</div>
       )}
     </>
+  )
+}
+
+/** What is wrong with a process: since when and how much, and for whom its statements wait. */
+export function ProcessConcerns({ concerns }: Pick<Process, 'concerns'>) {
+  const t = useTranslations('processes')
+  const { short } = useFormats()
+  const holder = concerns.find(({ blockedBy }) => blockedBy !== null)?.blockedBy
+  return (
+    <>
+      {concerns.map(({ concern, cause, since, count }) => (
+        <div key={`${concern} ${cause}`} className={styles.concern}>
+          {t(`concerns.${concern}`, { count: count ?? 0, cause: cause ?? '', time: short(since) })}
+        </div>
+      ))}
+      {holder != null && <div className={styles.concern}>{t('blockedBy', { holder })}</div>}
+    </>
+  )
+}
+
+/** The deployments to which a process does not send calls as usual, and why. */
+export function OpenBreakers({ breakers }: Pick<Process, 'breakers'>) {
+  const t = useTranslations('agents.deployments')
+  const { moment } = useFormats()
+  return (
+    <ul className={styles.breakers}>
+      {breakers.map(({ agentId, deploymentId, breaker, openSince, reason }) => (
+        <li key={`${agentId}/${deploymentId}`}>
+          <span className={styles.breaker}>
+            <Link to="/agents" search={{ id: agentId }}>
+              <code>{`${agentId}/${deploymentId}`}</code>
+            </Link>
+            <Breaker state={breaker} />
+          </span>
+          <div className={styles.whole}>
+            {openSince !== null && t('since', { time: moment(openSince) })}{' '}
+            {reason !== null && <code>{reason}</code>}
+          </div>
+        </li>
+      ))}
+    </ul>
   )
 }

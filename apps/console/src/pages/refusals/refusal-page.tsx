@@ -2,13 +2,16 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { CountedRefusals } from '../../find/counted-refusals.tsx'
+import { useFormats } from '../../format/use-formats.ts'
 import { type RefusalFieldsFragment, RefusalsDocument } from '../../generated/graphql.ts'
+import { RowFacts } from '../../lists/row-facts.tsx'
 import { graphqlQuery } from '../../session/queries.ts'
+import { useSession } from '../../session/use-session.ts'
 import { Card, Cards } from '../../ui/card.tsx'
 import { CodeWithCopy } from '../../ui/copy/code-with-copy.tsx'
 import { Empty, ErrorNotice, Loading } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
-import { RefusalAbout } from './refusal-about.tsx'
+import { useAgentName } from './group-names.ts'
 import { RefusalWhy } from './refusal-why.tsx'
 import { RefusalsTable } from './refusals-table.tsx'
 
@@ -72,6 +75,40 @@ function Gone({ requestId }: { readonly requestId: string }) {
           </Link>
         </p>
       </Empty>
+    </Card>
+  )
+}
+
+/** Which request was refused, and whose it was. */
+export function RefusalAbout({ refusal }: { readonly refusal: RefusalFieldsFragment }) {
+  const t = useTranslations('refusals')
+  const isAdmin = useSession().role === 'admin'
+  const { moment } = useFormats()
+  const agentName = useAgentName()
+  const { at, route, agent, agentId, keyId } = refusal
+  return (
+    <Card
+      title={t('refusal.about')}
+      aside={
+        keyId !== null && (
+          <Link to="/refusals" search={{ key: keyId }}>
+            {t('refusal.ofKey')}
+          </Link>
+        )
+      }
+    >
+      <RowFacts
+        of="refusals"
+        row={refusal}
+        facts={[
+          [t('time'), moment(at)],
+          'face',
+          [t('refusal.route'), <code key="route">{route}</code>],
+          [t('agent'), agentId && agentName(agentId, agent?.name)],
+          keyId === null ? [t('key'), t('token')] : 'key',
+          ...(isAdmin ? (['owner'] as const) : []),
+        ]}
+      />
     </Card>
   )
 }

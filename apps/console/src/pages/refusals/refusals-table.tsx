@@ -1,7 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { Moment } from '../../format/moment.tsx'
-import { REFUSALS_FIELDS } from '../../generated/fields.ts'
 import type { RefusalFieldsFragment } from '../../generated/graphql.ts'
 import { second } from '../../lists/list-table.tsx'
 import { RowTable } from '../../lists/row-table.tsx'
@@ -26,7 +25,6 @@ export function RefusalsTable({ label, refusals }: RefusalsTableProps) {
       keyOf={({ id }) => id}
       timeOf={({ at }) => at}
       sameIn={whatAndWhose}
-      fields={REFUSALS_FIELDS}
       within={['at', 'owner', 'route', 'limit', 'field', 'limitPoints', 'limitWindowSeconds', 'limitOf']}
       columns={{
         time: {

@@ -1,14 +1,15 @@
 import { Link } from '@tanstack/react-router'
+import { Ban, KeyRound, Pencil, RotateCcw } from 'lucide-react'
 import { useTranslations } from 'use-intl'
 import { Moment } from '../../format/moment.tsx'
-import { USERS_FIELDS } from '../../generated/fields.ts'
 import type { UserOrder } from '../../generated/graphql.ts'
 import type { ListTableProps } from '../../lists/list-table.tsx'
 import { RowTable } from '../../lists/row-table.tsx'
 import { Badge } from '../../ui/badge.tsx'
+import { IconButton } from '../../ui/button.tsx'
 import { QuotaUse } from './quota-use.tsx'
-import { UserActions } from './user-actions.tsx'
 import { lowerCase, type UserAction, type UserRecord } from './user-record.ts'
+import styles from './users-page.module.css'
 
 interface UserTableProps extends Pick<ListTableProps<UserRecord, UserOrder>, 'rows' | 'order' | 'onOrder'> {
   onAction(action: UserAction, user: UserRecord): void
@@ -22,7 +23,6 @@ export function UserTable({ onAction, ...table }: UserTableProps) {
       of="users"
       {...table}
       keyOf={({ id }) => id}
-      fields={USERS_FIELDS}
       within={['apiCallsCount', 'maxApiCalls']}
       columns={{
         username: {
@@ -60,5 +60,32 @@ export function UserTable({ onAction, ...table }: UserTableProps) {
         },
       }}
     />
+  )
+}
+
+interface UserActionsProps {
+  readonly user: UserRecord
+  onAction(action: UserAction): void
+}
+
+/** What can be done with a user, as buttons in its row. */
+export function UserActions({ user: { username, status }, onAction }: UserActionsProps) {
+  const t = useTranslations('users')
+  const isActive = status === 'ACTIVE'
+  return (
+    <div className={styles.actions}>
+      <IconButton label={t('editUser', { username })} onClick={() => onAction('edit')}>
+        <Pencil aria-hidden />
+      </IconButton>
+      <IconButton label={t('setPasswordOf', { username })} onClick={() => onAction('password')}>
+        <KeyRound aria-hidden />
+      </IconButton>
+      <IconButton
+        label={t(isActive ? 'suspendUser' : 'activateUser', { username })}
+        onClick={() => onAction('status')}
+      >
+        {isActive ? <Ban aria-hidden /> : <RotateCcw aria-hidden />}
+      </IconButton>
+    </div>
   )
 }
