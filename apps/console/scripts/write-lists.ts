@@ -127,8 +127,9 @@ function conditionKind(type: string): string {
   return kind === 'id' ? 'text' : kind
 }
 
-/** A text may be an id as well, such as that of a request. */
+/** A text may be an id as well, such as that of a request, and a number the milliseconds that something took. */
 function kindOf(type: string, name: string): string {
+  if (name.endsWith('Ms')) return 'duration'
   return KINDS[type] ?? (name.endsWith('Id') ? 'id' : 'text')
 }
 

@@ -29,7 +29,7 @@ export function useUserChoices(enabled = true) {
 }
 
 /** The newest keys that the user may see, without those of the playground. */
-export function useKeyChoices(enabled = true) {
+function useKeyChoices(enabled = true) {
   const keys = useQuery({ ...allOf(KeyChoicesDocument, ({ apiKeys }) => apiKeys), enabled })
   return (keys.data ?? []).filter((key) => !isPlaygroundKey(key))
 }

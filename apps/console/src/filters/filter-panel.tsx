@@ -7,7 +7,7 @@ import { Toolbar } from '../ui/page.tsx'
 import styles from './filters.module.css'
 
 /** A filter that is set, in words. */
-export interface SetFilter {
+interface SetFilter {
   readonly label: string
   readonly value: string
   /** Whether its control is among the usual ones, in sight except on a phone. */

@@ -5,10 +5,9 @@ import { type ListName, useListTexts } from '../lists/use-list-texts.ts'
 import { ChoiceFilter, OptionFilter } from './choice-filters.tsx'
 import type { Condition, Conditions, Value, Values } from './conditions.ts'
 import { FilterPanel } from './filter-panel.tsx'
-import { ListSearch } from './list-search.tsx'
 import type { ListRange, RangeSearch } from './range.ts'
 import { RangeFilter, TimeFilter } from './range-filter.tsx'
-import { LeastFilter, SearchFilter } from './typed-filters.tsx'
+import { LeastFilter, ListSearch, SearchFilter } from './typed-filters.tsx'
 import { useNames } from './use-names.ts'
 
 /** In what the control of a condition differs from the usual one of its kind. */

@@ -9,7 +9,19 @@ import type { ListName } from './use-list-texts.ts'
 /** The lists whose rows have fields by the contract. */
 export type FieldsOf<Of extends ListName> = (typeof FIELDS)[Of]
 
-type Kind = 'id' | 'text' | 'texts' | 'words' | 'number' | 'time' | 'flag' | 'user' | 'key' | 'agent' | 'call'
+type Kind =
+  | 'duration'
+  | 'id'
+  | 'text'
+  | 'texts'
+  | 'words'
+  | 'number'
+  | 'time'
+  | 'flag'
+  | 'user'
+  | 'key'
+  | 'agent'
+  | 'call'
 
 interface Field {
   readonly kind: Kind
@@ -30,7 +42,8 @@ export function cellOf(kind: Kind, value: unknown, wordOf: (word: string) => str
     case 'time':
       return <Moment at={String(value)} />
     case 'number':
-      return <Count value={Number(value)} />
+    case 'duration':
+      return <Amount value={Number(value)} as={kind === 'number' ? 'count' : kind} />
     case 'flag':
       return <Flag value={value === true} />
     case 'id':
@@ -49,8 +62,8 @@ export function cellOf(kind: Kind, value: unknown, wordOf: (word: string) => str
   }
 }
 
-function Count({ value }: { readonly value: number }) {
-  return useFormats().count(value)
+function Amount({ value, as }: { readonly value: number; readonly as: 'count' | 'duration' }) {
+  return useFormats()[as](value)
 }
 
 function Flag({ value }: { readonly value: boolean }) {

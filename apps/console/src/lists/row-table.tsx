@@ -32,7 +32,7 @@ export function RowTable<Of extends ListName, Row extends object, Order extends 
     const { kind, field } = fieldOf(of, name)
     const usual = {
       head: nameOf(name),
-      ...(kind === 'number' && { kind: 'numeric' as const }),
+      ...((kind === 'number' || kind === 'duration') && { kind: 'numeric' as const }),
       ...(kind === 'time' && { kind }),
       cell: (row: Row) => cellOf(kind, row[field as keyof Row], (word) => wordOf(name, word)),
     }

@@ -16,18 +16,23 @@ export function useListTexts(of: ListName) {
   const filters = useTranslations('filters') as unknown as Texts
   // Other lists have many fields of calls as well.
   const ofCalls = useTranslations('calls.call') as unknown as Texts
-  const find = (name: string) =>
-    [own, filters, ofCalls].find((texts) => texts.has(name) && typeof texts.raw(name) === 'string')?.(name)
+  const sources = [own, filters, ofCalls]
   return {
     text: own,
-    /** What a field or a condition is called; one without a text as its name says it. */
-    nameOf: (name: string) => find(name) ?? humanized(name),
+    /** What a field or a condition is called. */
+    nameOf: (name: string) => textNamed(name, sources) ?? humanized(name),
     /** What one of the words of a field or a condition is called. */
-    wordOf: (name: string, word: string) => find(`${name}s.${word}`) ?? humanized(word),
+    wordOf: (name: string, word: string) => textNamed(`${name}s.${word}`, sources) ?? humanized(word),
   }
 }
 
-/** `lastOutcome` as "Last outcome", and `CLIENT_GONE` as "Client gone". */
+/** The first text with a name. A group of texts, and a text for values, are none. */
+export function textNamed(name: string, sources: readonly Texts[]): string | undefined {
+  const isText = (text: unknown) => typeof text === 'string' && !text.includes('{')
+  return sources.find((texts) => texts.has(name) && isText(texts.raw(name)))?.(name)
+}
+
+/** What is called by its own name, as it has no text yet: `lastOutcome` as "Last outcome", and `CLIENT_GONE` as "Client gone". */
 export function humanized(name: string): string {
   const words = name.replaceAll('_', ' ').replace(/(?<=[a-z\d])[A-Z]/g, (letter) => ` ${letter}`)
   return `${words.charAt(0).toUpperCase()}${words.slice(1).toLowerCase()}`

@@ -3,10 +3,11 @@ import { useTranslations } from 'use-intl'
 import { Moment } from '../../format/moment.tsx'
 import type { AuditFieldsFragment } from '../../generated/graphql.ts'
 import { second } from '../../lists/list-table.tsx'
+import { RecordLink } from '../../lists/record-link.tsx'
 import { RowTable } from '../../lists/row-table.tsx'
-import { Actor } from './actor.tsx'
-import { ChangeLine } from './change-line.tsx'
-import { changesOf } from './compare-states.ts'
+import styles from './audit.module.css'
+import { useAuditNames } from './audit-names.ts'
+import { type ComparedField, changesOf } from './compare-states.ts'
 import { ResultBadge } from './result-badge.tsx'
 import { Target } from './target.tsx'
 import { useWords } from './words.ts'
@@ -60,5 +61,52 @@ export function AuditTable({ label, events }: AuditTableProps) {
         address: {},
       }}
     />
+  )
+}
+
+/** Who did it, with the ways to the user and the key. */
+function Actor({ event }: { readonly event: AuditFieldsFragment }) {
+  const words = useWords()
+  const { actor, userId, user, keyId, key, name } = event
+  return (
+    <>
+      {userId === null ? (
+        (name ?? words.actor(actor))
+      ) : (
+        <RecordLink kind="user" id={userId} name={user?.username} />
+      )}
+      {keyId !== null && (
+        <span className={second}>
+          <RecordLink kind="key" id={keyId} name={key?.name} />
+        </span>
+      )}
+      {keyId === null && (userId !== null || name !== null) && (
+        <span className={second}>{words.actor(actor)}</span>
+      )}
+    </>
+  )
+}
+
+/** Beyond these, the page of the event has them. */
+const SHOWN = 3
+
+/** What an event has changed, each field in one line. */
+function ChangeLine({ changes }: { readonly changes: readonly ComparedField[] }) {
+  const t = useTranslations('audit')
+  const names = useAuditNames()
+  return (
+    <>
+      {changes.slice(0, SHOWN).map(({ name, before, after }) => {
+        const text = `${names.value(name, before)} → ${names.value(name, after)}`
+        return (
+          <span key={name} className={styles.change} title={`${name}: ${text}`}>
+            <code>{name}</code> {text}
+          </span>
+        )
+      })}
+      {changes.length > SHOWN && (
+        <span className={second}>{t('moreChanges', { count: changes.length - SHOWN })}</span>
+      )}
+    </>
   )
 }

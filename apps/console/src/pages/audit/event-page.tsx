@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../../format/use-formats.ts'
-import { AuditEventDocument } from '../../generated/graphql.ts'
+import { AuditEventDocument, type AuditEventQuery } from '../../generated/graphql.ts'
 import { RowFacts } from '../../lists/row-facts.tsx'
 import { graphqlQuery } from '../../session/queries.ts'
 import { Card, Cards } from '../../ui/card.tsx'
@@ -11,7 +11,6 @@ import { Empty, ErrorNotice, Loading } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
 import styles from './audit.module.css'
-import type { AuditDetails } from './audit-details.ts'
 import { useAuditNames } from './audit-names.ts'
 import { type ComparedField, compareStates } from './compare-states.ts'
 import { ResultBadge } from './result-badge.tsx'
@@ -66,7 +65,7 @@ interface EventProps {
 }
 
 /** What was done, to what and with which result. */
-export function EventDone({ event }: EventProps) {
+function EventDone({ event }: EventProps) {
   const t = useTranslations('audit')
   const { moment, count } = useFormats()
   const { at, operation, result, reason, target, hash } = event
@@ -89,7 +88,7 @@ export function EventDone({ event }: EventProps) {
 }
 
 /** Who did it, from where. */
-export function EventOrigin({ event }: EventProps) {
+function EventOrigin({ event }: EventProps) {
   const t = useTranslations('audit')
   const words = useWords()
   return (
@@ -107,7 +106,7 @@ export function EventOrigin({ event }: EventProps) {
 }
 
 /** What the event is about, before and after, field by field. Nothing where it has no state, as for a login. */
-export function EventChange({ event: { before, after } }: { readonly event: AuditDetails }) {
+function EventChange({ event: { before, after } }: { readonly event: AuditDetails }) {
   const t = useTranslations('audit.event')
   const fields = compareStates(before, after)
   if (fields.length === 0) return null
@@ -153,3 +152,6 @@ function FieldRow({ field: { name, before, after, hasChanged }, isMarked }: Fiel
     </tr>
   )
 }
+
+/** An event with everything that its page shows. */
+type AuditDetails = NonNullable<AuditEventQuery['auditEvent']>

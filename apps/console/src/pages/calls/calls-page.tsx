@@ -106,7 +106,7 @@ interface CallsListProps {
 }
 
 /** The calls that match, page after page. */
-export function CallsList({ filter, isFiltered, requestId }: CallsListProps) {
+function CallsList({ filter, isFiltered, requestId }: CallsListProps) {
   const [first] = usePageSize()
   const query = useInfiniteQuery({
     ...graphqlPages(CallsDocument, { filter, first }, listIn),

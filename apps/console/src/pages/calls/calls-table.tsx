@@ -23,7 +23,6 @@ export function CallsTable({ label, calls }: CallsTableProps) {
   const { duration } = useFormats()
   const showsUser = useSession().role === 'admin' && label === undefined
   const [asked, setAsked] = useState<CallFieldsFragment>()
-  const ms = (value: number | null) => (value === null ? null : duration(value))
   const stopping = {
     head: t('stop.actions'),
     kind: 'actions' as const,
@@ -63,10 +62,13 @@ export function CallsTable({ label, calls }: CallsTableProps) {
           key: ({ key, keyId }) => key?.name ?? keyId.slice(0, 8),
           ...(showsUser && { user: ({ owner }: CallFieldsFragment) => owner?.username ?? null }),
           totalTokens: { head: t('tokens') },
-          firstChunkMs: { head: t('firstChunk'), cell: ({ firstChunkMs }) => ms(firstChunkMs) },
+          firstChunkMs: { head: t('firstChunk') },
           durationMs: {
             head: t('duration'),
-            cell: (call) => (isRunning(call) ? <Elapsed since={call.admittedAt} /> : ms(call.durationMs)),
+            cell: (call) => {
+              if (isRunning(call)) return <Elapsed since={call.admittedAt} />
+              return call.durationMs === null ? null : duration(call.durationMs)
+            },
           },
           model: {},
           face: { isExtra: true },

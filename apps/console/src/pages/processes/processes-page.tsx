@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
+import { useFormats } from '../../format/use-formats.ts'
 import { ProcessesDocument } from '../../generated/graphql.ts'
 import { ForAdmins } from '../../lists/list-page.tsx'
 import { graphqlQuery } from '../../session/queries.ts'
@@ -10,11 +11,11 @@ import { Card } from '../../ui/card.tsx'
 import { Choices } from '../../ui/fields/choices.tsx'
 import { Empty, ErrorNotice, Loading, Notice } from '../../ui/notice.tsx'
 import { Page, Toolbar } from '../../ui/page.tsx'
-import { LostNotice } from './lost-notice.tsx'
+import { lostWithinDay, nameOf } from './lost.ts'
 import styles from './processes.module.css'
 import { SHOWN, type Shown, shownOf } from './processes-search.ts'
 import { ProcessesTable } from './processes-table.tsx'
-import { type RunningVersion, versionsOf } from './versions-of.ts'
+import { type Process, type RunningVersion, versionsOf } from './versions-of.ts'
 
 /** Processes tell of themselves every few seconds. */
 const REFRESH_MS = 10_000
@@ -90,7 +91,7 @@ interface VersionsProps {
 }
 
 /** How many processes there are and which versions those that live have: more than one while an installation is updated. */
-export function Versions({ versions, count }: VersionsProps) {
+function Versions({ versions, count }: VersionsProps) {
   const t = useTranslations('processes')
   const isMixed = versions.length > 1
   return (
@@ -103,5 +104,36 @@ export function Versions({ versions, count }: VersionsProps) {
       ))}
       {isMixed && <span className={styles.mixed}>{t('mixed')}</span>}
     </span>
+  )
+}
+
+/** The list has the others. */
+const NAMED_MAX = 5
+
+/** What was just lost, where the list shows only what lives. */
+function LostNotice({ processes }: { readonly processes: readonly Process[] }) {
+  const t = useTranslations('processes')
+  const { short } = useFormats()
+  const lost = lostWithinDay(processes, new Date())
+  if (lost.length === 0) return null
+  return (
+    <Notice
+      tone="warn"
+      title={t('lost', { count: lost.length })}
+      action={
+        <Link to="/processes" search={{ show: 'ended' }}>
+          {t('toEnded')}
+        </Link>
+      }
+    >
+      {lost.slice(0, NAMED_MAX).map(({ process, replacement }) => (
+        <p key={process.id}>
+          {t('lostOne', { name: nameOf(process), time: short(process.lastSeenAt) })}
+          {replacement === undefined
+            ? t('notReplaced')
+            : t('replacedBy', { pid: String(replacement.pid ?? replacement.id) })}
+        </p>
+      ))}
+    </Notice>
   )
 }

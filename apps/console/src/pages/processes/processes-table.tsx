@@ -46,7 +46,7 @@ export function ProcessesTable({ processes, chosen }: ProcessesTableProps) {
           ),
         },
         version: ({ version, build, state }) => (
-          <span title={t('build', { build })}>
+          <span title={t('buildHint', { build })}>
             {state === 'LIVE' && version !== usual ? (
               <Badge tone="warn">{version ?? t('unknownVersion')}</Badge>
             ) : (
@@ -90,7 +90,7 @@ function Configuration({ state, since, needsRestart, error }: NonNullable<Proces
 }
 
 /** What is wrong with a process: since when and how much, and for whom its statements wait. */
-export function ProcessConcerns({ concerns }: Pick<Process, 'concerns'>) {
+function ProcessConcerns({ concerns }: Pick<Process, 'concerns'>) {
   const t = useTranslations('processes')
   const { short } = useFormats()
   const holder = concerns.find(({ blockedBy }) => blockedBy !== null)?.blockedBy
@@ -107,7 +107,7 @@ export function ProcessConcerns({ concerns }: Pick<Process, 'concerns'>) {
 }
 
 /** The deployments to which a process does not send calls as usual, and why. */
-export function OpenBreakers({ breakers }: Pick<Process, 'breakers'>) {
+function OpenBreakers({ breakers }: Pick<Process, 'breakers'>) {
   const t = useTranslations('agents.deployments')
   const { moment } = useFormats()
   return (

@@ -55,7 +55,7 @@ interface LoadedUserProps {
   readonly notice: ReactNode
 }
 
-export function LoadedUser({ user, notice }: LoadedUserProps) {
+function LoadedUser({ user, notice }: LoadedUserProps) {
   const t = useTranslations('users')
   const [open, setOpen] = useState<UserAction>()
   const close = () => setOpen(undefined)
@@ -88,7 +88,7 @@ export function LoadedUser({ user, notice }: LoadedUserProps) {
 }
 
 /** Who the user is. */
-export function UserFacts({ user }: { readonly user: UserDetails }) {
+function UserFacts({ user }: { readonly user: UserDetails }) {
   const t = useTranslations('users')
   const common = useTranslations('common')
   const { moment } = useFormats()
@@ -111,7 +111,7 @@ export function UserFacts({ user }: { readonly user: UserDetails }) {
 }
 
 /** How much of the quota is used, and the way to what it was used for. */
-export function UserQuota({ user }: { readonly user: UserDetails }) {
+function UserQuota({ user }: { readonly user: UserDetails }) {
   const t = useTranslations('users')
   const { moment } = useFormats()
   const { resetsAt } = user.quota
