@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import {
   buildSchema,
   type GraphQLField,
-  GraphQLInputObjectType,
   type GraphQLInputType,
   getNamedType,
   isEnumType,
+  isInputObjectType,
   isLeafType,
   isObjectType,
 } from 'graphql'
@@ -63,7 +63,7 @@ interface List {
 const lists = Object.entries(LISTS).map(([name, [path, field]]): List => {
   const query = found(schema.getQueryType()?.getFields()[field], field)
   const result = getNamedType(query.type)
-  const nodes = isObjectType(result) ? result.getFields().nodes : undefined
+  const { nodes } = fieldsOf(result.name)
   return {
     name,
     parameters: found(contract.paths[`/api/v1/${path}`], path).get.parameters,
@@ -94,32 +94,36 @@ export function columnFragments(): string {
 }
 
 function conditionsOf({ name, parameters, query, row }: List): string {
-  const filter = query.args.find((argument) => argument.name === 'filter')
-  const filterType = filter && getNamedType(filter.type)
-  const inputs: Readonly<Record<string, GraphQLInputType>> =
-    filterType instanceof GraphQLInputObjectType
-      ? Object.fromEntries(Object.values(filterType.getFields()).map((field) => [field.name, field.type]))
-      : Object.fromEntries(query.args.map((argument) => [argument.name, argument.type]))
-  const conditions = parameters
-    .filter((parameter) => !NO_CONDITIONS.includes(parameter.name))
-    .map(({ name: parameter, schema: { maxLength, enum: known } }) => {
-      const base = camel(parameter)
-      const field = [base, `${base}Id`].find((input) => input in inputs) ?? ''
-      const type = getNamedType(found(inputs[field], `${query.name}.${parameter}`))
-      const objects = LED_TO[objectOf(row, field)]
-      const words = isEnumType(type)
-        ? (known?.map((word) => word.toUpperCase()) ?? type.getValues().map((value) => value.name))
-        : undefined
-      const kind = objects ?? (base === 'search' ? 'search' : words ? 'words' : conditionKind(type.name))
-      const condition = { kind, field, parameter, words, ...(kind === 'text' && { maxLength }) }
-      return [objects ?? base, condition] as const
+  const inputs = inputsOf(query)
+  const conditions = new Map<string, object>()
+  for (const { name: parameter, schema: limits } of parameters) {
+    if (NO_CONDITIONS.includes(parameter)) continue
+    const base = camel(parameter)
+    const field = [base, `${base}Id`].find((input) => input in inputs) ?? ''
+    const type = getNamedType(found(inputs[field], `${query.name}.${parameter}`))
+    const objects = LED_TO[objectOf(row, field)]
+    const words = isEnumType(type) ? (limits.enum ?? type.getValues().map((value) => value.name)) : undefined
+    const kind = objects ?? (base === 'search' ? 'search' : words ? 'words' : conditionKind(type.name))
+    // The first user is the one of the address; another has the name of its condition.
+    conditions.set(objects === undefined || conditions.has(objects) ? base : objects, {
+      ...{ kind, field, parameter, words: words?.map((word) => word.toUpperCase()) },
+      ...(kind === 'text' && { maxLength: limits.maxLength }),
     })
+  }
   const orders = parameters.find((parameter) => parameter.name === 'order_by')?.schema.enum
   const words = JSON.stringify(orders?.map((word) => word.toUpperCase()))
   return [
-    `export const ${name.toUpperCase()} = {\n${linesOf(conditions, '  ')}\n} as const\n`,
+    `export const ${name.toUpperCase()} = {\n${linesOf([...conditions], '  ')}\n} as const\n`,
     orders && `export const ${name.toUpperCase()}_ORDERS = ${words} as const\n`,
   ].join('')
+}
+
+/** What selects the rows: the fields of the filter of a list, or else its arguments. */
+function inputsOf({ args }: List['query']): Readonly<Record<string, GraphQLInputType>> {
+  const filter = args.find((argument) => argument.name === 'filter')
+  const type = filter && getNamedType(filter.type)
+  const inputs = isInputObjectType(type) ? Object.values(type.getFields()) : args
+  return Object.fromEntries(inputs.map((input) => [input.name, input.type]))
 }
 
 function conditionKind(type: string): string {
@@ -135,20 +139,24 @@ function kindOf(type: string, name: string): string {
 
 /** The fields of a record that are no objects in GraphQL, by their names, without the `Id` of what leads to an object. */
 function columnsOf({ row }: List) {
-  const type = schema.getType(row)
-  const fields = isObjectType(type) ? type.getFields() : {}
+  const fields = fieldsOf(row)
   const record = found(contract.components.schemas[row], row)
   return Object.keys(record.properties).flatMap((property) => {
     const base = camel(property)
     const field = [base, `${base}Id`].find((name) => isLeaf(fields[name]))
     if (field === undefined) return []
-    const leafType = found(fields[field], field).type
+    const type = found(fields[field], field).type
     const objects = LED_TO[objectOf(row, field)]
-    const leaf = getNamedType(leafType)
-    const isMany = String(leafType).startsWith('[')
+    const leaf = getNamedType(type)
+    const isMany = String(type).startsWith('[')
     const kind = objects ?? (isMany ? 'texts' : isEnumType(leaf) ? 'words' : kindOf(leaf.name, base))
     return [[objects === undefined ? base : base.replace(/Id$/, ''), { kind, field }] as const]
   })
+}
+
+function fieldsOf(name: string): Readonly<Record<string, GraphQLField<unknown, unknown>>> {
+  const type = schema.getType(name)
+  return isObjectType(type) ? type.getFields() : {}
 }
 
 function isLeaf(field: GraphQLField<unknown, unknown> | undefined): boolean {
@@ -159,8 +167,7 @@ function isLeaf(field: GraphQLField<unknown, unknown> | undefined): boolean {
 
 /** The type of the object to which an id of a row leads. */
 function objectOf(row: string, field: string): string {
-  const type = schema.getType(row)
-  const object = isObjectType(type) && field.endsWith('Id') ? type.getFields()[field.slice(0, -2)] : undefined
+  const object = field.endsWith('Id') ? fieldsOf(row)[field.slice(0, -2)] : undefined
   return object === undefined ? '' : getNamedType(object.type).name
 }
 

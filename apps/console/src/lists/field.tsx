@@ -6,7 +6,7 @@ import { useFormats } from '../format/use-formats.ts'
 import { FIELDS } from '../generated/fields.ts'
 import type { ListName } from './use-list-texts.ts'
 
-/** The lists whose rows have fields by the contract. */
+/** The fields of the rows of a list, by the contract. */
 export type FieldsOf<Of extends ListName> = (typeof FIELDS)[Of]
 
 type Kind =
