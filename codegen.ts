@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { CodegenConfig } from '@graphql-codegen/cli'
 import { parse, print, visit } from 'graphql'
+import { columnFragments } from './apps/console/scripts/write-lists.ts'
 
 /** The types of the scalars. A front end of your own needs the same. */
 const types = {
@@ -66,7 +67,7 @@ const config: CodegenConfig = {
     'apps/console/src/generated/': {
       ...documentStrings,
       schema: bareSchema(),
-      documents: 'apps/console/src/**/*.graphql',
+      documents: ['apps/console/src/**/*.graphql', columnFragments()],
     },
   },
 }

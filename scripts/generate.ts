@@ -6,13 +6,14 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
 import { generate as generateDocuments } from '@graphql-codegen/cli'
 import { stripIgnoredCharacters } from 'graphql'
+import { writeLists } from '../apps/console/scripts/write-lists.ts'
 import { writeValidators } from '../apps/console/scripts/write-validators.ts'
 import codegen from '../codegen.ts'
 
 /*
  * Writes the generated sources, which are committed so that the gateway and its console start without the generators: the
- * Prisma client and the types that Pothos derives from it, the typed documents of the examples and of the console, and the
- * functions with which the console checks its forms.
+ * Prisma client and the types that Pothos derives from it, the typed documents of the examples and of the console, the
+ * conditions and fields of its lists, and the functions with which it checks its forms.
  *
  * With `--check` nothing is written, and the exit code is 1 where a committed file differs from what would be.
  *
@@ -61,6 +62,7 @@ async function replace(file: string, target: string): Promise<void> {
 async function generate(target: string): Promise<void> {
   await Promise.all([generatePrismaClient(target), generateTypedDocuments(target)])
   await writeValidators(join(target, 'apps/console/src/generated'))
+  await writeLists(join(target, 'apps/console/src/generated'))
 }
 
 async function generatePrismaClient(target: string): Promise<void> {

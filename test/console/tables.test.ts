@@ -218,6 +218,27 @@ describe.runIf(HAS_BROWSER)('the tables of the console', () => {
     await page.getByRole('heading', { level: 1, name: 'Call' }).waitFor()
   })
 
+  test('a field that no page draws is a column to choose, and a condition that no page places is among the other filters', async () => {
+    const { page } = await console.open('/calls', undefined, { locale: 'en-GB' })
+    await page.getByRole('button', { name: 'Columns' }).click()
+    await page.getByRole('menuitemcheckbox', { name: 'Call id', checked: false }).click()
+    await page.getByRole('menuitemcheckbox', { name: 'Waited in the queue', checked: false }).press(' ')
+    await page.keyboard.press('Escape')
+    expect((await page.getByRole('columnheader').allTextContents()).slice(-2)).toEqual([
+      ...['Call id', 'Waited in the queue'],
+    ])
+    await page
+      .getByRole('cell', { name: /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/ })
+      .first()
+      .waitFor()
+    await page.goto(page.url().replace(/calls.*/, 'conversations'))
+    await page.getByRole('button', { name: 'More filters' }).click()
+    await page.getByLabel('App', { exact: true }).fill('support')
+    await page.getByLabel('App', { exact: true }).press('Enter')
+    await page.getByText('No conversations found').waitFor()
+    expect(searchOf(page)).toEqual({ app: 'support' })
+  })
+
   test('a long list is read page by page, on a phone without widening the page, and the browser remembers the size of the pages', async () => {
     const { api, token } = console.system
     await Promise.all(

@@ -1,4 +1,5 @@
 import {
+  type AnyValidator,
   createRootRoute,
   createRoute,
   createRouter,
@@ -73,17 +74,6 @@ const shell = createRoute({
   },
 })
 
-/** A page that is loaded when it is opened, with the messages of all such pages. */
-function page<Part extends Record<string, unknown>, Name extends keyof Part & string>(
-  load: () => Promise<Part>,
-  name: Name,
-) {
-  return lazyRouteComponent(async () => {
-    const [part] = await Promise.all([loadPart(load), texts.loadPages()])
-    return part as Record<Name, never>
-  }, name)
-}
-
 /** The app that a new chat asks, or the chat that goes on. */
 const chatSearch = (search: ChatSearch & SearchSchemaInput) =>
   textsIn({ ...search }, ['app', 'chat', 'user']) as ChatSearch
@@ -94,40 +84,39 @@ interface ChatSearch {
   readonly user?: string
 }
 
+/**
+ * A page behind the login, which is loaded when it is opened, with the messages of all such pages.
+ *
+ * @param read - reads its address
+ */
+function page<
+  const Path extends string,
+  Part extends Record<string, unknown>,
+  Read extends AnyValidator = undefined,
+>(path: Path, load: () => Promise<Part>, name: keyof Part & string, read?: Read) {
+  const component = lazyRouteComponent(async () => {
+    const [part] = await Promise.all([loadPart(load), texts.loadPages()])
+    return part as Record<string, never>
+  }, name)
+  return createRoute({ getParentRoute: () => shell, path, component, validateSearch: read as Read })
+}
+
 const pages = [
-  createRoute({
-    getParentRoute: () => shell,
-    path: '/keys',
-    validateSearch: only(keysSearch),
-    component: page(() => import('../pages/keys/keys-page.tsx'), 'KeysPage'),
-  }),
-  createRoute({
-    getParentRoute: () => shell,
-    path: '/keys/$id',
-    component: page(() => import('../pages/keys/key-page.tsx'), 'KeyPage'),
-  }),
-  createRoute({
-    getParentRoute: () => shell,
-    path: '/calls',
-    validateSearch: only(callsSearch),
-    component: page(() => import('../pages/calls/calls-page.tsx'), 'CallsPage'),
-  }),
-  createRoute({
-    getParentRoute: () => shell,
-    path: '/calls/$id',
-    component: page(() => import('../pages/calls/call-page.tsx'), 'CallPage'),
-  }),
-  createRoute({
-    getParentRoute: () => shell,
-    path: '/conversations',
-    validateSearch: only(conversationsSearch),
-    component: page(() => import('../pages/conversations/conversations-page.tsx'), 'ConversationsPage'),
-  }),
-  createRoute({
-    getParentRoute: () => shell,
-    path: '/conversations/$id',
-    component: page(() => import('../pages/conversations/conversation-page.tsx'), 'ConversationPage'),
-  }),
+  page('/keys', () => import('../pages/keys/keys-page.tsx'), 'KeysPage', only(keysSearch)),
+  page('/keys/$id', () => import('../pages/keys/key-page.tsx'), 'KeyPage'),
+  page('/calls', () => import('../pages/calls/calls-page.tsx'), 'CallsPage', only(callsSearch)),
+  page('/calls/$id', () => import('../pages/calls/call-page.tsx'), 'CallPage'),
+  page(
+    '/conversations',
+    () => import('../pages/conversations/conversations-page.tsx'),
+    'ConversationsPage',
+    only(conversationsSearch),
+  ),
+  page(
+    '/conversations/$id',
+    () => import('../pages/conversations/conversation-page.tsx'),
+    'ConversationPage',
+  ),
   createRoute({
     getParentRoute: () => shell,
     path: '/',
@@ -137,24 +126,19 @@ const pages = [
       'OverviewPage',
     ),
   }),
-  createRoute({
-    getParentRoute: () => shell,
-    path: '/usage',
-    validateSearch: only((search: Partial<UsageSearch> & SearchSchemaInput) => usageSearch(search)),
-    component: page(() => import('../pages/usage/usage-page.tsx'), 'UsagePage'),
-  }),
-  createRoute({
-    getParentRoute: () => shell,
-    path: '/account',
-    component: page(() => import('../pages/account/account-page.tsx'), 'AccountPage'),
-  }),
-  createRoute({
-    getParentRoute: () => shell,
-    path: '/agents',
-    // The agent whose row is open.
-    validateSearch: only((search: { readonly id?: string } & SearchSchemaInput) => textsIn(search, ['id'])),
-    component: page(() => import('../pages/agents/agents-page.tsx'), 'AgentsPage'),
-  }),
+  page(
+    '/usage',
+    () => import('../pages/usage/usage-page.tsx'),
+    'UsagePage',
+    only((search: Partial<UsageSearch> & SearchSchemaInput) => usageSearch(search)),
+  ),
+  page('/account', () => import('../pages/account/account-page.tsx'), 'AccountPage'),
+  page(
+    '/agents',
+    () => import('../pages/agents/agents-page.tsx'),
+    'AgentsPage',
+    only((search: { readonly id?: string } & SearchSchemaInput) => textsIn(search, ['id'])),
+  ),
   // Where the playground of an agent was before it had a place in the menu.
   createRoute({
     getParentRoute: () => shell,
@@ -164,59 +148,35 @@ const pages = [
       throw redirect({ to: '/playground/$id', params, search, replace: true })
     },
   }),
-  createRoute({
-    getParentRoute: () => shell,
-    path: '/playground',
-    component: page(() => import('../pages/playground/playground-page.tsx'), 'StartPage'),
-  }),
-  createRoute({
-    getParentRoute: () => shell,
-    path: '/playground/$id',
-    validateSearch: only(chatSearch),
-    component: page(() => import('../pages/playground/playground-page.tsx'), 'PlaygroundPage'),
-  }),
-  createRoute({
-    getParentRoute: () => shell,
-    path: '/users',
-    validateSearch: only(usersSearch),
-    component: page(() => import('../pages/users/users-page.tsx'), 'UsersPage'),
-  }),
-  createRoute({
-    getParentRoute: () => shell,
-    path: '/users/$id',
-    component: page(() => import('../pages/users/user/user-page.tsx'), 'UserPage'),
-  }),
-  createRoute({
-    getParentRoute: () => shell,
-    path: '/refusals',
-    validateSearch: only(refusalsSearch),
-    component: page(() => import('../pages/refusals/refusals-page.tsx'), 'RefusalsPage'),
-  }),
-  createRoute({
-    getParentRoute: () => shell,
-    path: '/refusals/$requestId',
-    validateSearch: only(({ id }: Record<string, unknown>): { id?: string } =>
-      typeof id === 'string' ? { id } : {},
-    ),
-    component: page(() => import('../pages/refusals/refusal-page.tsx'), 'RefusalPage'),
-  }),
-  createRoute({
-    getParentRoute: () => shell,
-    path: '/processes',
-    validateSearch: only(processesSearch),
-    component: page(() => import('../pages/processes/processes-page.tsx'), 'ProcessesPage'),
-  }),
-  createRoute({
-    getParentRoute: () => shell,
-    path: '/audit',
-    validateSearch: only(auditSearch),
-    component: page(() => import('../pages/audit/audit-page.tsx'), 'AuditPage'),
-  }),
-  createRoute({
-    getParentRoute: () => shell,
-    path: '/audit/$n',
-    component: page(() => import('../pages/audit/event-page.tsx'), 'EventPage'),
-  }),
+  page('/playground', () => import('../pages/playground/playground-page.tsx'), 'StartPage'),
+  page(
+    '/playground/$id',
+    () => import('../pages/playground/playground-page.tsx'),
+    'PlaygroundPage',
+    only(chatSearch),
+  ),
+  page('/users', () => import('../pages/users/users-page.tsx'), 'UsersPage', only(usersSearch)),
+  page('/users/$id', () => import('../pages/users/user/user-page.tsx'), 'UserPage'),
+  page(
+    '/refusals',
+    () => import('../pages/refusals/refusals-page.tsx'),
+    'RefusalsPage',
+    only(refusalsSearch),
+  ),
+  page(
+    '/refusals/$requestId',
+    () => import('../pages/refusals/refusal-page.tsx'),
+    'RefusalPage',
+    only(({ id }: Record<string, unknown>): { id?: string } => (typeof id === 'string' ? { id } : {})),
+  ),
+  page(
+    '/processes',
+    () => import('../pages/processes/processes-page.tsx'),
+    'ProcessesPage',
+    only(processesSearch),
+  ),
+  page('/audit', () => import('../pages/audit/audit-page.tsx'), 'AuditPage', only(auditSearch)),
+  page('/audit/$n', () => import('../pages/audit/event-page.tsx'), 'EventPage'),
 ] as const
 
 // A page requests what its path names, and addresses stay in the history, so a secret is removed first.

@@ -13,24 +13,47 @@ const ENTRIES_MAX = 1_000
 const STALE_MS = 60_000
 
 /** The agents that the user may use, with their apps. */
-export function useAgentChoices() {
-  return useQuery({ ...graphqlQuery(AgentChoicesDocument, {}), staleTime: STALE_MS }).data?.agents ?? []
+export function useAgentChoices(enabled = true) {
+  const query = { ...graphqlQuery(AgentChoicesDocument, {}), staleTime: STALE_MS, enabled }
+  return useQuery(query).data?.agents ?? []
 }
 
 /** The newest users; empty for users who may not see others. */
-export function useUserChoices() {
+export function useUserChoices(enabled = true) {
   const { role } = useSession()
   const users = useQuery({
     ...allOf(UserChoicesDocument, ({ users }) => users),
-    enabled: role === 'admin',
+    enabled: enabled && role === 'admin',
   })
   return users.data ?? []
 }
 
 /** The newest keys that the user may see, without those of the playground. */
-export function useKeyChoices() {
-  const keys = useQuery(allOf(KeyChoicesDocument, ({ apiKeys }) => apiKeys))
+function useKeyChoices(enabled = true) {
+  const keys = useQuery({ ...allOf(KeyChoicesDocument, ({ apiKeys }) => apiKeys), enabled })
   return (keys.data ?? []).filter((key) => !isPlaygroundKey(key))
+}
+
+/** What filters choose from. */
+export type ChoiceKind = 'agent' | 'key' | 'user'
+
+interface Choice {
+  readonly id: string
+  readonly name: string
+  /** Beside others with the same name. */
+  readonly label: string
+}
+
+/** The choices of these kinds alone are read. */
+export function useChoices(kinds: readonly string[]): Readonly<Record<ChoiceKind, readonly Choice[]>> {
+  const agents = useAgentChoices(kinds.includes('agent'))
+  const keys = useKeyChoices(kinds.includes('key'))
+  const users = useUserChoices(kinds.includes('user'))
+  return {
+    agent: agents.map(({ id, name }) => ({ id, name, label: name })),
+    key: keys.map(({ id, name, keyPrefix }) => ({ id, name, label: `${name} (${keyPrefix}…)` })),
+    user: users.map(({ id, username }) => ({ id, name: username, label: username })),
+  }
 }
 
 interface List<Node> {

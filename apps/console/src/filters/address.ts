@@ -5,21 +5,18 @@ export interface TimeSearch {
   readonly to?: string | undefined
 }
 
-/** The texts with these names. The router reads a number where an id looks like one. */
+/** A text that is not blank. The router reads a number where an id looks like one. */
+export function asText(given: unknown): string | undefined {
+  return ['string', 'number'].includes(typeof given) ? String(given).trim() || undefined : undefined
+}
+
+/** The texts with these names. */
 export function textsIn<Name extends string>(
   search: Record<string, unknown>,
   names: readonly Name[],
 ): { readonly [Key in Name]?: string | undefined } {
-  const texts = names.flatMap((name) => {
-    const text = ['string', 'number'].includes(typeof search[name]) ? String(search[name]).trim() : ''
-    return text === '' ? [] : [[name, text]]
-  })
+  const texts = names.map((name) => [name, asText(search[name])]).filter(([, text]) => text !== undefined)
   return Object.fromEntries(texts) as { [Key in Name]?: string }
-}
-
-/** What is typed into the search of a list. It may end with a space while it is being typed. */
-export function typedIn({ search }: Record<string, unknown>): { readonly search?: string | undefined } {
-  return typeof search === 'string' || typeof search === 'number' ? { search: String(search) } : {}
 }
 
 /** Those with these names that are set. */
@@ -31,12 +28,15 @@ export function flagsIn<Name extends string>(
   return Object.fromEntries(set.map((name) => [name, true])) as { [Key in Name]?: true }
 }
 
-export function timesIn(search: Record<string, unknown>): TimeSearch {
-  const times = (['from', 'to'] as const).flatMap((name) => {
-    const time = new Date(String(search[name] ?? ''))
-    return Number.isNaN(time.getTime()) ? [] : [[name, time.toISOString()]]
-  })
-  return Object.fromEntries(times) as TimeSearch
+/** A time in ISO 8601. */
+export function asTime(given: unknown): string | undefined {
+  const time = new Date(String(given ?? ''))
+  return Number.isNaN(time.getTime()) ? undefined : time.toISOString()
+}
+
+export function timesIn({ from, to }: Record<string, unknown>): TimeSearch {
+  const times = Object.entries({ from: asTime(from), to: asTime(to) })
+  return Object.fromEntries(times.filter(([, time]) => time !== undefined))
 }
 
 /** The value with this name if it is one of those that are known. */

@@ -1,60 +1,24 @@
 import { useTranslations } from 'use-intl'
-import { useAgentChoices, useKeyChoices, useUserChoices } from '../choose/use-choices.ts'
+import { type ChoiceKind, useChoices } from '../choose/use-choices.ts'
 import { useSession } from '../session/use-session.ts'
 import { FilterSelect } from '../ui/fields/filter-select.tsx'
 import styles from './filters.module.css'
 
-interface ChoiceFilterProps {
+interface ValueProps {
   readonly value: string | undefined
   onChange(value: string | undefined): void
 }
 
-export function AgentFilter({ value, onChange }: ChoiceFilterProps) {
-  const t = useTranslations('filters')
-  const agents = useAgentChoices()
-  return (
-    <FilterSelect
-      className={styles.filter}
-      label={t('agent')}
-      value={value}
-      options={agents.map(({ id, name }) => [id, name])}
-      onChange={onChange}
-    />
-  )
-}
-
-export function KeyFilter({ value, onChange }: ChoiceFilterProps) {
-  const t = useTranslations('filters')
-  const keys = useKeyChoices()
-  return (
-    <FilterSelect
-      className={styles.filter}
-      label={t('key')}
-      value={value}
-      options={keys.map(({ id, name, keyPrefix }) => [id, `${name} (${keyPrefix}…)`])}
-      onChange={onChange}
-    />
-  )
-}
-
-/** Nothing for users, who see no others. */
-export function UserFilter({ value, onChange }: ChoiceFilterProps) {
+/** One of the agents, keys or users. No users for users, who see no others. */
+export function ChoiceFilter({ kind, ...props }: ValueProps & { readonly kind: ChoiceKind }) {
   const t = useTranslations('filters')
   const { role } = useSession()
-  const users = useUserChoices()
-  if (role !== 'admin') return null
-  return (
-    <FilterSelect
-      className={styles.filter}
-      label={t('user')}
-      value={value}
-      options={users.map(({ id, username }) => [id, username])}
-      onChange={onChange}
-    />
-  )
+  const choices = useChoices([kind])[kind]
+  if (kind === 'user' && role !== 'admin') return null
+  return <OptionFilter label={t(kind)} options={choices.map(({ id, label }) => [id, label])} {...props} />
 }
 
-interface OptionFilterProps extends ChoiceFilterProps {
+interface OptionFilterProps extends ValueProps {
   readonly label: string
   readonly options: readonly (readonly [value: string, label: string])[]
 }

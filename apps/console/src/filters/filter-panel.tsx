@@ -7,7 +7,7 @@ import { Toolbar } from '../ui/page.tsx'
 import styles from './filters.module.css'
 
 /** A filter that is set, in words. */
-export interface SetFilter {
+interface SetFilter {
   readonly label: string
   readonly value: string
   /** Whether its control is among the usual ones, in sight except on a phone. */
@@ -34,7 +34,7 @@ export function FilterPanel({ label, search, children, more, set }: FilterPanelP
   return (
     <>
       <Toolbar label={label}>
-        {search !== undefined && <div className={styles.first}>{search}</div>}
+        {search && <div className={styles.first}>{search}</div>}
         <div className={classNames(styles.usual, !isOpen && styles.closed)}>{children}</div>
         <Button
           className={classNames(more === undefined && styles.onPhone)}

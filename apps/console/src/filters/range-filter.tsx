@@ -3,27 +3,20 @@ import { Choices } from '../ui/fields/choices.tsx'
 import { TextField } from '../ui/fields/field.tsx'
 import { Toolbar } from '../ui/page.tsx'
 import { localTime, type TimeSearch, typedTime } from './address.ts'
+import type { Preset, RangeSearch } from './range.ts'
 
-type Preset = '1h' | '24h' | '7d' | '30d' | '31d' | 'all'
-
-interface RangeFilterProps<Range extends Preset> {
-  readonly presets: readonly Range[]
+interface RangeFilterProps {
+  readonly presets: readonly Preset[]
   /** What is pressed; undefined where the list covers another time than any of these. */
-  readonly shown: Range | 'custom' | undefined
+  readonly shown: Preset | 'custom' | undefined
   readonly search: TimeSearch
   /** Where the list begins, by which a range of one's own begins as well. */
   readonly start: string | undefined
-  onChange(changed: TimeSearch & { readonly range?: Range | undefined }): void
+  onChange(changed: RangeSearch): void
 }
 
 /** The time that a list covers: one of a few lengths, or from one moment to another. */
-export function RangeFilter<Range extends Preset>({
-  presets,
-  shown,
-  search,
-  start,
-  onChange,
-}: RangeFilterProps<Range>) {
+export function RangeFilter({ presets, shown, search, start, onChange }: RangeFilterProps) {
   const t = useTranslations('filters')
   return (
     <Toolbar label={t('range')}>
@@ -38,23 +31,43 @@ export function RangeFilter<Range extends Preset>({
       />
       {shown === 'custom' && (
         <>
-          <TextField
+          <TimeFilter
             label={t('from')}
-            type="datetime-local"
-            value={localTime(search.from)}
-            max={localTime(search.to)}
-            onChange={({ target }) => onChange({ from: typedTime(target.value) })}
+            value={search.from}
+            max={search.to}
+            onChange={(from) => onChange({ from })}
           />
-          <TextField
+          <TimeFilter
             label={t('to')}
-            type="datetime-local"
-            value={localTime(search.to)}
-            min={localTime(search.from)}
-            onChange={({ target }) => onChange({ to: typedTime(target.value) })}
+            value={search.to}
+            min={search.from}
+            onChange={(to) => onChange({ to })}
           />
         </>
       )}
     </Toolbar>
+  )
+}
+
+interface TimeFilterProps {
+  readonly label: string
+  readonly value: string | undefined
+  readonly min?: string | undefined
+  readonly max?: string | undefined
+  onChange(value: string | undefined): void
+}
+
+/** A moment in the reader's time zone. */
+export function TimeFilter({ label, value, min, max, onChange }: TimeFilterProps) {
+  return (
+    <TextField
+      label={label}
+      type="datetime-local"
+      value={localTime(value)}
+      min={localTime(min)}
+      max={localTime(max)}
+      onChange={({ target }) => onChange(typedTime(target.value))}
+    />
   )
 }
 

@@ -12,7 +12,7 @@ import type { Order } from './order.ts'
 import { useRemembered } from './remembered.ts'
 import { type Run, runs } from './runs.ts'
 
-interface ListTableProps<Row, Field extends string> {
+export interface ListTableProps<Row, Field extends string> {
   readonly label: string
   /** Under which the browser remembers the columns that were chosen; without it they cannot be. */
   readonly name?: string

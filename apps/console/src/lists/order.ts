@@ -6,6 +6,8 @@ export interface Order<Field extends string> {
   readonly direction: OrderDirection
 }
 
+export const NEWEST_FIRST = { field: 'CREATED_AT', direction: 'DESC' } as const
+
 /** How an address writes an order: `name`, or `-name` from the last to the first. */
 export function orderText<Field extends string>({ field, direction }: Order<Field>): string {
   return `${direction === 'DESC' ? '-' : ''}${field.toLowerCase()}`

@@ -11,20 +11,20 @@ const OF_USERS: readonly string[] = ['owner_id', 'created_by_id']
  * have read them, so that no request is sent for a row. An id without a known name stands for itself.
  */
 export function useAuditNames() {
-  const names = useNames()
+  const names = useNames(['user', 'key'])
   return {
     /** What an event was done to; undefined if that has no name. */
     target({ target, targetId, before, after }: Targeted): string | undefined {
       if (targetId === null) return undefined
       const state = after ?? before
-      if (target === 'user') return textIn(state, 'username') ?? names.user(targetId)
-      if (target === 'api_key') return textIn(state, 'name') ?? names.key(targetId)
+      if (target === 'user') return textIn(state, 'username') ?? names('user', targetId)
+      if (target === 'api_key') return textIn(state, 'name') ?? names('key', targetId)
       return undefined
     },
     /** A value of a state as {@link compareStates} has it. */
     value(field: string, text: string | undefined): string {
       if (text === undefined || text === 'null') return '–'
-      return OF_USERS.includes(field) ? (names.user(text) ?? text) : text
+      return OF_USERS.includes(field) ? names('user', text) : text
     },
   }
 }

@@ -1,68 +1,49 @@
 import { getRouteApi } from '@tanstack/react-router'
-import { RefreshCw } from 'lucide-react'
-import { useMemo, useState } from 'react'
-import { useTranslations } from 'use-intl'
-import type { AuditFilter } from '../../generated/graphql.ts'
-import { useSession } from '../../session/use-session.ts'
-import { Button } from '../../ui/button.tsx'
-import { Notice } from '../../ui/notice.tsx'
-import { Page } from '../../ui/page.tsx'
-import { AuditCsv } from './audit-csv.tsx'
-import { AuditFilters } from './audit-filters.tsx'
-import { AuditList } from './audit-list.tsx'
-import { type AuditSearch, rangeOf } from './audit-search.ts'
+import { AUDIT } from '../../generated/conditions.ts'
+import { AuditEventsDocument, AuditTotalDocument } from '../../generated/graphql.ts'
+import { ForAdmins, ListPage, useAddress } from '../../lists/list-page.tsx'
+import { QueriedList } from '../../lists/paged-list.tsx'
+import { client } from '../../session/gateway.ts'
+import { AUDIT_RANGE } from './audit-search.ts'
+import { AuditTable } from './audit-table.tsx'
+import { useWords } from './words.ts'
 
 const route = getRouteApi('/shell/audit')
 
 /** The audit log: who changed what, and who logged in. Only administrators see it. */
 export function AuditPage() {
-  const t = useTranslations('audit')
-  const { role } = useSession()
-  const search = route.useSearch()
-  const navigate = route.useNavigate()
-  // Fixed until the list is refreshed, so that its pages follow each other.
-  const [now, setNow] = useState(() => new Date())
-  const filter = useMemo(() => filterOf(search, now), [search, now])
-  if (role !== 'admin')
-    return (
-      <Page title={t('title')}>
-        <Notice tone="info">{t('adminsOnly')}</Notice>
-      </Page>
-    )
+  const words = useWords()
+  const [search, onChange] = useAddress(route)
   return (
-    <Page
-      title={t('title')}
-      lead={t('lead')}
-      actions={
-        <>
-          <AuditCsv search={search} now={now} />
-          <Button onClick={() => setNow(new Date())}>
-            <RefreshCw aria-hidden />
-            {t('refresh')}
-          </Button>
-        </>
-      }
-    >
-      <AuditFilters
-        search={search}
-        now={now}
-        onChange={(changed) => void navigate({ search: { ...search, ...changed }, replace: true })}
-      />
-      <AuditList filter={filter} />
-    </Page>
+    <ForAdmins of="audit">
+      <ListPage
+        of="audit"
+        conditions={AUDIT}
+        range={AUDIT_RANGE}
+        {...{ search, onChange }}
+        usual={{
+          operation: { options: words.operations, textOf: words.operation },
+          result: {},
+          user: {},
+          key: {},
+          target: { options: words.targets, textOf: words.target },
+          targetId: {},
+          requestId: {},
+        }}
+        // With its states as they are hashed.
+        csv={(parameters) => client.audit.csv(parameters)}
+      >
+        {(filter) => (
+          <QueriedList
+            of="audit"
+            document={AuditEventsDocument}
+            total={AuditTotalDocument}
+            filter={{ filter }}
+          >
+            {(events) => <AuditTable events={events} />}
+          </QueriedList>
+        )}
+      </ListPage>
+    </ForAdmins>
   )
-}
-
-function filterOf(search: AuditSearch, now: Date): AuditFilter {
-  const { user, key, operation, result, target, targetId, requestId } = search
-  return {
-    ...rangeOf(search, now),
-    ...(user && { userId: user }),
-    ...(key && { keyId: key }),
-    ...(operation && { operation }),
-    ...(result && { result }),
-    ...(target && { target }),
-    ...(targetId && { targetId }),
-    ...(requestId && { requestId }),
-  }
 }

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { AuditFieldsFragment } from '../../generated/graphql.ts'
 import { second } from '../../lists/list-table.tsx'
+import { RecordLink } from '../../lists/record-link.tsx'
 import { useAuditNames } from './audit-names.ts'
 import { useWords } from './words.ts'
 
@@ -32,32 +33,19 @@ interface TargetLinkProps {
 
 function TargetLink({ target, id, name }: TargetLinkProps) {
   const text = name === undefined ? <code>{id}</code> : <span title={id}>{name}</span>
-  switch (target) {
-    case 'user':
-      return (
-        <Link to="/users/$id" params={{ id }}>
-          {text}
-        </Link>
-      )
-    case 'api_key':
-      return (
-        <Link to="/keys/$id" params={{ id }}>
-          {text}
-        </Link>
-      )
-    case 'call':
-      return (
-        <Link to="/calls/$id" params={{ id }}>
-          {text}
-        </Link>
-      )
-    case 'audit_event':
-      return (
-        <Link to="/audit/$n" params={{ n: id }}>
-          {text}
-        </Link>
-      )
-    default:
-      return text
-  }
+  if (target === 'audit_event')
+    return (
+      <Link to="/audit/$n" params={{ n: id }}>
+        {text}
+      </Link>
+    )
+  const kind = KINDS[target]
+  return kind === undefined ? text : <RecordLink kind={kind} id={id} name={text} />
+}
+
+/** What has a page. */
+const KINDS: Readonly<Record<string, 'user' | 'key' | 'call'>> = {
+  user: 'user',
+  api_key: 'key',
+  call: 'call',
 }

@@ -7,8 +7,8 @@ export function useWords() {
   const targets = textsOf(audit.targets)
   const actors = textsOf(audit.actors)
   return {
-    operations: [...operations],
-    targets: [...targets],
+    operations: [...operations.keys()],
+    targets: [...targets.keys()],
     operation: (name: string) => operations.get(name) ?? name,
     target: (name: string) => targets.get(name) ?? name,
     actor: (name: string) => actors.get(name) ?? name,

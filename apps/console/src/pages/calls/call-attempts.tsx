@@ -1,5 +1,6 @@
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../../format/use-formats.ts'
+import { second } from '../../lists/list-table.tsx'
 import { Card } from '../../ui/card.tsx'
 import { numeric, Table } from '../../ui/table.tsx'
 import { attemptsOf, type ShownAttempt } from './attempts-of.ts'
@@ -54,9 +55,9 @@ function AttemptRow({ attempt, place }: AttemptRowProps) {
       </th>
       <td>
         <OutcomeBadge outcome={outcome} />
-        {reason !== null && <code className={styles.second}>{reason}</code>}
+        {reason !== null && <code className={second}>{reason}</code>}
         {platformStatus !== null && (
-          <span className={styles.second}>{t('platformStatusOf', { status: platformStatus })}</span>
+          <span className={second}>{t('platformStatusOf', { status: platformStatus })}</span>
         )}
       </td>
       <td className={numeric}>{startMs === null ? '–' : t('after', { time: duration(startMs) })}</td>

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
+import { RowFacts } from '../../lists/row-facts.tsx'
 import { useSession } from '../../session/use-session.ts'
 import { Card } from '../../ui/card.tsx'
 import { CodeWithCopy } from '../../ui/copy/code-with-copy.tsx'
@@ -10,62 +11,32 @@ import { rangeAround } from './calls-range.ts'
 /** Who called what, with the ways to the key, the agent, the owner and the conversation. */
 export function CallOrigin({ call }: { readonly call: CallDetails }) {
   const t = useTranslations('calls')
-  const { role } = useSession()
-  const { conversationId, deployment, endUser } = call
+  const isAdmin = useSession().role === 'admin'
+  const { agent, agentId, appId, deployment, conversationId } = call
   return (
     <Card title={t('call.origin')}>
-      <Facts
+      <RowFacts
+        of="calls"
+        row={call}
         facts={[
-          [t('requestId'), <CodeWithCopy key="request" text={call.requestId} />],
-          [t('call.kind'), t(`call.kinds.${call.kind}`)],
-          [t('call.face'), t(`call.faces.${call.face}`)],
-          [t('agent'), call.agentId === '' ? null : <AgentLink key="agent" call={call} />],
-          [t('call.app'), call.appId === '' ? null : <code key="app">{call.appId}</code>],
-          [t('call.deployment'), deployment === null ? null : <code key="deployment">{deployment}</code>],
-          [t('call.model'), call.model],
-          [t('key'), <KeyLink key="key" call={call} />],
-          [t('call.owner'), role === 'admin' ? <OwnerLink key="owner" call={call} /> : null],
-          [t('call.endUser'), endUser === '' ? null : endUser],
-          [
-            t('call.conversation'),
-            conversationId === '' ? null : <ConversationLink key="conversation" call={call} />,
-          ],
+          'requestId',
+          'kind',
+          'face',
+          agent === null ? [t('agent'), agentId && <code key="agent">{agentId}</code>] : 'agent',
+          [t('call.app'), appId && <code key="app">{appId}</code>],
+          [t('call.deployment'), deployment && <code key="deployment">{deployment}</code>],
+          'model',
+          'key',
+          ...(isAdmin ? (['owner'] as const) : []),
+          'endUser',
+          [t('call.conversation'), conversationId && <ConversationLink key="conversation" call={call} />],
         ]}
       />
     </Card>
   )
 }
 
-interface LinkProps {
-  readonly call: CallDetails
-}
-
-function AgentLink({ call: { agent, agentId } }: LinkProps) {
-  if (agent === null) return <code>{agentId}</code>
-  return (
-    <Link to="/agents" search={{ id: agent.id }}>
-      {agent.name}
-    </Link>
-  )
-}
-
-function KeyLink({ call: { key, keyId } }: LinkProps) {
-  return (
-    <Link to="/keys/$id" params={{ id: keyId }}>
-      {key?.name ?? keyId}
-    </Link>
-  )
-}
-
-function OwnerLink({ call: { owner, ownerId } }: LinkProps) {
-  return (
-    <Link to="/users/$id" params={{ id: ownerId }}>
-      {owner?.username ?? ownerId}
-    </Link>
-  )
-}
-
-function ConversationLink({ call }: LinkProps) {
+function ConversationLink({ call }: { readonly call: CallDetails }) {
   const t = useTranslations('calls.call')
   const search = {
     ...rangeAround(call.admittedAt),
@@ -79,5 +50,37 @@ function ConversationLink({ call }: LinkProps) {
         {t('otherCalls')}
       </Link>
     </>
+  )
+}
+
+/**
+ * The process that served the call and the trace in which it did, by which its log lines and spans are found. Only
+ * administrators see it.
+ */
+export function CallProcess({ call }: { readonly call: CallDetails }) {
+  const t = useTranslations('calls.call')
+  const { instance, instanceId, traceId, outcome } = call
+  const untraced = outcome === null ? null : t('notTraced')
+  return (
+    <Card
+      title={t('process')}
+      aside={
+        instanceId !== null && (
+          <Link to="/processes" search={{ id: instanceId }}>
+            {t('toProcess')}
+          </Link>
+        )
+      }
+    >
+      <Facts
+        facts={[
+          [t('processId'), instanceId === null ? null : <CodeWithCopy key="id" text={instanceId} />],
+          [t('processHost'), instance?.host],
+          [t('processPid'), instance?.pid],
+          [t('processVersion'), instance?.version],
+          [t('traceId'), traceId === null ? untraced : <CodeWithCopy key="trace" text={traceId} />],
+        ]}
+      />
+    </Card>
   )
 }

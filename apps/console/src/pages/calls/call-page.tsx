@@ -6,17 +6,15 @@ import { CallDocument } from '../../generated/graphql.ts'
 import { graphqlQuery } from '../../session/queries.ts'
 import { useSession } from '../../session/use-session.ts'
 import { CodeWithCopy } from '../../ui/copy/code-with-copy.tsx'
-import { ErrorNotice, Loading } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
+import { UnreadPage } from '../../ui/unread-page.tsx'
 import { CallAttempts } from './call-attempts.tsx'
-import { CallOrigin } from './call-origin.tsx'
-import { CallProcess } from './call-process.tsx'
+import { CallOrigin, CallProcess } from './call-origin.tsx'
 import { CallResult } from './call-result.tsx'
 import { CallTimes } from './call-times.tsx'
 import styles from './calls.module.css'
-import { StopButton } from './stopping/stop-button.tsx'
 import { isRunning } from './stopping/stop-call.ts'
-import { StopDialog } from './stopping/stop-dialog.tsx'
+import { StopButton, StopDialog } from './stopping/stop-dialog.tsx'
 
 const route = getRouteApi('/shell/calls/$id')
 const FOLLOW_MS = 2_000
@@ -27,21 +25,16 @@ export function CallPage() {
   const { role } = useSession()
   const { id } = route.useParams()
   const [isAsking, setIsAsking] = useState(false)
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     ...graphqlQuery(CallDocument, { id }),
     refetchInterval: ({ state }) => (state.data?.call?.outcome === null ? FOLLOW_MS : false),
   })
-  const call = data?.call
-  if (call === undefined || call === null)
-    return (
-      <Page title={t('title')} lead={<CodeWithCopy text={id} />}>
-        {error === null ? <Loading /> : <ErrorNotice error={error} retry={refetch} />}
-      </Page>
-    )
+  const call = query.data?.call
+  const shared = { title: t('title'), lead: <CodeWithCopy text={id} /> }
+  if (call == null) return <UnreadPage {...shared} query={query} />
   return (
     <Page
-      title={t('title')}
-      lead={<CodeWithCopy text={id} />}
+      {...shared}
       actions={isRunning(call) && <StopButton look="danger" onStop={() => setIsAsking(true)} />}
     >
       <div className={styles.page}>

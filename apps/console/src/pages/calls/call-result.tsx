@@ -1,9 +1,7 @@
-import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../../format/use-formats.ts'
+import { RowFacts } from '../../lists/row-facts.tsx'
 import { Card } from '../../ui/card.tsx'
-import { CodeWithCopy } from '../../ui/copy/code-with-copy.tsx'
-import { Facts } from '../../ui/facts.tsx'
 import { type Advice, adviceOf } from '../refusals/advice.ts'
 import type { CallDetails } from './call-details.ts'
 import styles from './calls.module.css'
@@ -17,9 +15,8 @@ export function CallResult({ call }: { readonly call: CallDetails }) {
   const tokens = useTokens(call)
   const advices = useTranslations('refusals.advice')
   const rated = useTranslations('conversations.rated')
-  const { attempts, outcome, reason, replays, rating, ratingText, paused, answersId, answeredById } = call
   // Only administrators see what the platform said.
-  const { platformStatus, platformCode, platformLogId } = call
+  const { outcome, reason, replays, rating, paused, answeredById, platformCode } = call
   const advice = adviceOn(call)
   return (
     <Card title={t('call.result')} aside={<OutcomeBadge outcome={outcome} />}>
@@ -30,22 +27,21 @@ export function CallResult({ call }: { readonly call: CallDetails }) {
         </p>
         {advice !== undefined && <p>{advices(advice, { field: '' })}</p>}
       </div>
-      <Facts
+      <RowFacts
+        of="calls"
+        row={call}
         facts={[
-          [t('call.reason'), reason === null ? null : <code key="reason">{reason}</code>],
-          [t('call.platformStatus'), platformStatus],
-          [t('call.platformCode'), platformCode === null ? null : <code key="code">{platformCode}</code>],
-          [
-            t('call.platformLogId'),
-            platformLogId === null ? null : <CodeWithCopy key="log" text={platformLogId} />,
-          ],
-          [t('call.attempts'), attempts],
+          [t('call.reason'), reason && <code key="reason">{reason}</code>],
+          'platformStatus',
+          [t('call.platformCode'), platformCode && <code key="code">{platformCode}</code>],
+          'platformLogId',
+          'attempts',
           [t('call.tokens'), tokens],
           [t('call.replays'), replays > 0 ? count(replays) : null],
           [t('call.rating'), rating && rated(rating)],
-          [t('call.ratingText'), ratingText],
-          [t('call.answers'), answersId && <CallLink key="answers" id={answersId} />],
-          [t('call.answeredBy'), answeredById && <CallLink key="answeredBy" id={answeredById} />],
+          'ratingText',
+          'answers',
+          'answeredBy',
         ]}
       />
     </Card>
@@ -56,14 +52,6 @@ export function CallResult({ call }: { readonly call: CallDetails }) {
 function adviceOn({ outcome, reason }: CallDetails): Advice | undefined {
   if (outcome === 'CLIENT_GONE') return 'client'
   return reason === null ? undefined : adviceOf({ reason, status: 400, limit: '', field: null })
-}
-
-function CallLink({ id }: { readonly id: string }) {
-  return (
-    <Link to="/calls/$id" params={{ id }}>
-      <code>{id}</code>
-    </Link>
-  )
 }
 
 /** What a reason means in the reader's language, where there is a text for it. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { rangeAround, rangeOf, shownRange } from './calls-range.ts'
+import { rangeAround, shownRange, timesOf } from './calls-range.ts'
 
 const NOW = new Date('2026-11-22T10:00:00Z')
 const DAY_MS = 86_400_000
@@ -16,7 +16,7 @@ test.each([
   ],
   [{ range: '24h', from }, { from }],
 ] as const)('the list of %j covers %j', (search, range) => {
-  expect(rangeOf(search, NOW)).toEqual(range)
+  expect(timesOf(search, NOW)).toEqual(range)
 })
 
 test.each([
@@ -35,8 +35,8 @@ test.each([
     { from: '2026-09-30T00:00:00.000Z', to },
   ],
 ] as const)('a search within %j covers %j, at most 31 days', (search, range) => {
-  expect(rangeOf({ ...search, requestId: 'r-1' }, NOW)).toEqual(range)
-  expect(rangeOf({ ...search, conversation: 'c-1' }, NOW)).toEqual(range)
+  expect(timesOf({ ...search, requestId: 'r-1' }, NOW)).toEqual(range)
+  expect(timesOf({ ...search, conversation: 'c-1' }, NOW)).toEqual(range)
 })
 
 test('the controls show the range of the list', () => {
@@ -47,15 +47,15 @@ test('the controls show the range of the list', () => {
 
 test('a conversation is looked for on both sides of a call, within a search', () => {
   const around = rangeAround('2026-06-15T00:00:00.000Z')
-  expect(rangeOf({ ...around, conversation: 'c-1' }, NOW)).toEqual(around)
+  expect(timesOf({ ...around, conversation: 'c-1' }, NOW)).toEqual(around)
 })
 
 test('a request whose id carries its time is looked for around it, whatever preset is chosen, unless times are typed', () => {
   const requestId = '019d0000-0000-774b-bcce-b302099a8057'
   const at = 0x019d_0000_0000
   const around = { from: new Date(at - 3_600_000).toISOString(), to: new Date(at + DAY_MS).toISOString() }
-  expect(rangeOf({ requestId }, NOW)).toEqual(around)
-  expect(rangeOf({ requestId, range: '24h' }, NOW)).toEqual(around)
+  expect(timesOf({ requestId }, NOW)).toEqual(around)
+  expect(timesOf({ requestId, range: '24h' }, NOW)).toEqual(around)
   expect(shownRange({ requestId, range: '24h' }, NOW)).toBeUndefined()
-  expect(rangeOf({ requestId, to }, NOW)).toEqual({ from: '2026-08-31T00:00:00.000Z', to })
+  expect(timesOf({ requestId, to }, NOW)).toEqual({ from: '2026-08-31T00:00:00.000Z', to })
 })

@@ -1,28 +1,8 @@
 import { expect, test } from 'vitest'
-import { callsSearch, conditionsOf } from './calls-search.ts'
+import { filterOf } from '../../filters/conditions.ts'
+import { CALL_CONDITIONS, type CallsSearch, callFilterOf, callsSearch } from './calls-search.ts'
 
-test('an address keeps what filters calls, and nothing else', () => {
-  const search = { range: '24h', agent: 'dify', outcome: 'FAILED', requestId: 'r-1', key: 'k', user: 'u' }
-  const more = {
-    kind: 'CHAT',
-    face: 'REST',
-    reason: 'agent_timeout',
-    ms: 1_000,
-    tokens: 0,
-    paused: false,
-    conversation: 'c',
-  }
-  expect(callsSearch({ ...search, ...more })).toEqual({ ...search, ...more })
-  expect(callsSearch({ range: '2y', outcome: 'LOST', agent: '', from: 'yesterday', other: 1 })).toEqual({})
-  expect(callsSearch({ kind: 'x', face: 'x', ms: -1, tokens: 2 ** 31, paused: 'x' })).toEqual({})
-})
-
-test('an id of digits alone is a text, and times are written in one way', () => {
-  expect(callsSearch({ requestId: 42, from: '2026-11-01' })).toEqual({
-    requestId: '42',
-    from: '2026-11-01T00:00:00.000Z',
-  })
-})
+const conditionsOf = (search: CallsSearch) => callFilterOf(filterOf(CALL_CONDITIONS, search))
 
 test('calls without an app, a model or an end user can be asked for', () => {
   const without = { app: '', deployment: '', model: '', endUser: '' }
@@ -31,6 +11,11 @@ test('calls without an app, a model or an end user can be asked for', () => {
   expect(conditionsOf({})).toEqual({})
 })
 
-test.each([true, false])('calls can be asked for by whether they paused: %s', (paused) => {
-  expect(conditionsOf(callsSearch({ paused }))).toEqual({ paused })
+test('calls can be asked for by all failures, one way to end, and all that did not fail', () => {
+  const outcomes = ['FAILED', 'DONE', 'NOT_FAILED'].map((outcome) => conditionsOf(callsSearch({ outcome })))
+  expect(outcomes).toEqual([
+    { outcome: ['FAILED'] },
+    { outcome: ['DONE'] },
+    { outcome: ['DONE', 'CLIENT_GONE', 'REJECTED'] },
+  ])
 })

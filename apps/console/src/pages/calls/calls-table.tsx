@@ -4,14 +4,13 @@ import { useTranslations } from 'use-intl'
 import { Moment } from '../../format/moment.tsx'
 import { useFormats } from '../../format/use-formats.ts'
 import type { CallFieldsFragment } from '../../generated/graphql.ts'
-import type { Column, Columns } from '../../lists/column.ts'
-import { ListTable, second } from '../../lists/list-table.tsx'
+import { second } from '../../lists/list-table.tsx'
+import { RowTable } from '../../lists/row-table.tsx'
 import { useSession } from '../../session/use-session.ts'
 import { OutcomeBadge } from './outcome-badge.tsx'
 import { Elapsed } from './stopping/elapsed.tsx'
-import { StopButton } from './stopping/stop-button.tsx'
 import { isRunning } from './stopping/stop-call.ts'
-import { StopDialog } from './stopping/stop-dialog.tsx'
+import { StopButton, StopDialog } from './stopping/stop-dialog.tsx'
 
 interface CallsTableProps {
   /** That of the calls of one user. */
@@ -21,73 +20,64 @@ interface CallsTableProps {
 
 export function CallsTable({ label, calls }: CallsTableProps) {
   const t = useTranslations('calls')
+  const { duration } = useFormats()
+  const showsUser = useSession().role === 'admin' && label === undefined
   const [asked, setAsked] = useState<CallFieldsFragment>()
-  const stopping: Column<CallFieldsFragment> = {
+  const stopping = {
     head: t('stop.actions'),
-    kind: 'actions',
-    cell: (call) => isRunning(call) && <StopButton look="quiet" onStop={() => setAsked(call)} />,
+    kind: 'actions' as const,
+    cell: (call: CallFieldsFragment) =>
+      isRunning(call) && <StopButton look="quiet" onStop={() => setAsked(call)} />,
   }
-  const columns = useColumns(label !== undefined)
   return (
     <>
-      <ListTable
-        label={label ?? t('list')}
-        name="calls"
-        columns={calls.some(isRunning) ? { ...columns, stopping } : columns}
+      <RowTable
+        of="calls"
+        label={label}
         rows={calls}
         keyOf={({ id }) => id}
         timeOf={({ admittedAt }) => admittedAt}
+        within={['admittedAt', 'reason', 'paused', 'kind', 'owner']}
+        columns={{
+          time: {
+            kind: 'time',
+            cell: ({ id, admittedAt }) => (
+              <Link to="/calls/$id" params={{ id }}>
+                <Moment at={admittedAt} as="time" />
+              </Link>
+            ),
+          },
+          agent: (call) => <Agent call={call} />,
+          app: {},
+          outcome: {
+            kind: 'state',
+            cell: ({ outcome, reason, paused }) => (
+              <>
+                <OutcomeBadge outcome={outcome} />
+                {reason !== null && <code className={second}>{reason}</code>}
+                {paused && <span className={second}>{t('pauses.true')}</span>}
+              </>
+            ),
+          },
+          key: ({ key, keyId }) => key?.name ?? keyId.slice(0, 8),
+          ...(showsUser && { user: ({ owner }: CallFieldsFragment) => owner?.username ?? null }),
+          totalTokens: { head: t('tokens') },
+          firstChunkMs: { head: t('firstChunk') },
+          durationMs: {
+            head: t('duration'),
+            cell: (call) => {
+              if (isRunning(call)) return <Elapsed since={call.admittedAt} />
+              return call.durationMs === null ? null : duration(call.durationMs)
+            },
+          },
+          model: {},
+          face: { isExtra: true },
+          ...(calls.some(isRunning) && { stopping }),
+        }}
       />
       {asked !== undefined && <StopDialog call={asked} onClose={() => setAsked(undefined)} />}
     </>
   )
-}
-
-function useColumns(isOfUser: boolean): Columns<CallFieldsFragment> {
-  const t = useTranslations('calls')
-  const { count, duration } = useFormats()
-  const showsUser = useSession().role === 'admin' && !isOfUser
-  const ms = (value: number | null) => (value === null ? null : duration(value))
-  const user = { head: t('user'), cell: ({ owner }: CallFieldsFragment) => owner?.username ?? null }
-  return {
-    time: {
-      head: t('time'),
-      kind: 'time',
-      cell: ({ id, admittedAt }) => (
-        <Link to="/calls/$id" params={{ id }}>
-          <Moment at={admittedAt} as="time" />
-        </Link>
-      ),
-    },
-    agent: { head: t('agent'), cell: (call) => <Agent call={call} /> },
-    app: { head: t('call.app'), cell: ({ appId }) => (appId === '' ? null : appId) },
-    outcome: {
-      head: t('outcome'),
-      kind: 'state',
-      cell: ({ outcome, reason, paused }) => (
-        <>
-          <OutcomeBadge outcome={outcome} />
-          {reason !== null && <code className={second}>{reason}</code>}
-          {paused && <span className={second}>{t('pauses.true')}</span>}
-        </>
-      ),
-    },
-    key: { head: t('key'), cell: ({ key, keyId }) => key?.name ?? keyId.slice(0, 8) },
-    ...(showsUser && { user }),
-    tokens: {
-      head: t('tokens'),
-      kind: 'numeric',
-      cell: ({ totalTokens }) => (totalTokens === null ? null : count(totalTokens)),
-    },
-    firstChunk: { head: t('firstChunk'), kind: 'numeric', cell: ({ firstChunkMs }) => ms(firstChunkMs) },
-    duration: {
-      head: t('duration'),
-      kind: 'numeric',
-      cell: (call) => (isRunning(call) ? <Elapsed since={call.admittedAt} /> : ms(call.durationMs)),
-    },
-    model: { head: t('call.model'), cell: ({ model }) => model },
-    face: { isExtra: true, head: t('call.face'), cell: ({ face }) => t(`call.faces.${face}`) },
-  }
 }
 
 /** The agent's id stands in where the agent is not configured any more. */

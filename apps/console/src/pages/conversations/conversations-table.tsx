@@ -1,66 +1,51 @@
 import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
-import { Moment } from '../../format/moment.tsx'
-import { useFormats } from '../../format/use-formats.ts'
 import type { ConversationFieldsFragment } from '../../generated/graphql.ts'
-import type { Columns } from '../../lists/column.ts'
-import { ListTable } from '../../lists/list-table.tsx'
+import { second } from '../../lists/list-table.tsx'
+import { RowTable } from '../../lists/row-table.tsx'
 import { useSession } from '../../session/use-session.ts'
-import { ConversationState } from './conversation-state.tsx'
+import { OutcomeBadge } from '../calls/outcome-badge.tsx'
 
 export function ConversationsTable(props: { readonly conversations: readonly ConversationFieldsFragment[] }) {
   const t = useTranslations('conversations')
-  const columns = useColumns()
+  const isAdmin = useSession().role === 'admin'
+  const owner = ({ owner: user, ownerId }: ConversationFieldsFragment) =>
+    user?.username ?? ownerId.slice(0, 8)
   return (
-    <ListTable
-      label={t('title')}
-      name="conversations"
-      columns={columns}
+    <RowTable
+      of="conversations"
       rows={props.conversations}
       keyOf={({ id }) => id}
+      within={['owner', 'paused']}
+      columns={{
+        name: ({ id, name, conversationId }) => (
+          <Link to="/conversations/$id" params={{ id }} title={name ?? conversationId}>
+            {name ?? conversationId}
+          </Link>
+        ),
+        lastOutcome: { kind: 'state', cell: (conversation) => <ConversationState {...{ conversation }} /> },
+        agent: ({ agent, agentId }) => agent?.name ?? agentId,
+        app: { isExtra: true },
+        endUser: {},
+        ...(isAdmin && { owner }),
+        turns: {},
+        lastActivityAt: { head: t('lastActivity') },
+        createdAt: { isExtra: true },
+      }}
     />
   )
 }
 
-function useColumns(): Columns<ConversationFieldsFragment> {
+/** How the last call of a conversation ended, and whether its run waits for the user. */
+export function ConversationState(props: { readonly conversation: ConversationFieldsFragment }) {
   const t = useTranslations('conversations')
-  const calls = useTranslations('calls')
-  const { count } = useFormats()
-  const { role } = useSession()
-  return {
-    name: {
-      head: t('name'),
-      cell: ({ id, name, conversationId }) => (
-        <Link to="/conversations/$id" params={{ id }} title={name ?? conversationId}>
-          {name ?? conversationId}
-        </Link>
-      ),
-    },
-    outcome: {
-      head: t('lastOutcome'),
-      kind: 'state',
-      cell: (conversation) => <ConversationState {...{ conversation }} />,
-    },
-    agent: { head: calls('agent'), cell: ({ agent, agentId }) => agent?.name ?? agentId },
-    app: { isExtra: true, head: calls('call.app'), cell: ({ appId }) => appId || null },
-    endUser: { head: calls('call.endUser'), cell: ({ endUser }) => endUser || null },
-    ...(role === 'admin' && {
-      owner: {
-        head: calls('call.owner'),
-        cell: ({ owner, ownerId }: ConversationFieldsFragment) => owner?.username ?? ownerId.slice(0, 8),
-      },
-    }),
-    turns: { head: t('turns'), kind: 'numeric', cell: ({ turns }) => count(turns) },
-    lastActivity: {
-      head: t('lastActivity'),
-      kind: 'time',
-      cell: ({ lastActivityAt }) => <Moment at={lastActivityAt} />,
-    },
-    createdAt: {
-      isExtra: true,
-      head: t('createdAt'),
-      kind: 'time',
-      cell: ({ createdAt }) => <Moment at={createdAt} />,
-    },
-  }
+  const { lastOutcome, turns, paused } = props.conversation
+  // The ledger has no call of it any more.
+  if (lastOutcome === null && turns === 0) return '–'
+  return (
+    <>
+      <OutcomeBadge outcome={lastOutcome} />
+      {paused && <span className={second}>{t('paused')}</span>}
+    </>
+  )
 }

@@ -1,14 +1,18 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useTranslations } from 'use-intl'
 import { useAgentChoices } from '../../choose/use-choices.ts'
 import { useFormats } from '../../format/use-formats.ts'
+import { AuditEventsDocument } from '../../generated/graphql.ts'
+import { RecordLink } from '../../lists/record-link.tsx'
+import { graphqlQuery } from '../../session/queries.ts'
 import { useSession } from '../../session/use-session.ts'
 import { Card } from '../../ui/card.tsx'
 import { Facts } from '../../ui/facts.tsx'
+import { useWords } from '../audit/words.ts'
 import { type KeyDetails, useLimits } from './key-limits.tsx'
 import styles from './keys.module.css'
-import { LastChange } from './last-change.tsx'
 import { selectableAgents } from './selectable-agents.ts'
 import { ExpiryBadge } from './state/expiry-badge.tsx'
 import { KeyBadge } from './state/key-badge.tsx'
@@ -71,10 +75,33 @@ function useUserName(): (id: string, username: string | undefined) => ReactNode 
   return (id, username) => {
     const name = id === userId ? t('you') : (username ?? t('anotherUser'))
     if (role !== 'admin') return name
-    return (
-      <Link key={id} to="/users/$id" params={{ id }}>
-        {name}
-      </Link>
-    )
+    return <RecordLink key={id} kind="user" id={id} name={name} />
   }
+}
+
+/** What was last done to a key, as the audit log has it, with the way to all of it. Only administrators may read that. */
+function LastChange({ id }: { readonly id: string }) {
+  const t = useTranslations('keys.key')
+  const words = useWords()
+  const { moment } = useFormats()
+  const target = { target: 'api_key', targetId: id } as const
+  const { data } = useQuery(
+    graphqlQuery(AuditEventsDocument, { filter: { ...target, result: 'DONE' }, first: 1 }),
+  )
+  const [event] = data?.auditEvents?.nodes ?? []
+  return (
+    <>
+      {event !== undefined && (
+        <>
+          <Link to="/audit/$n" params={{ n: String(event.n) }}>
+            {words.operation(event.operation)}
+          </Link>
+          {`, ${moment(event.at)} · `}
+        </>
+      )}
+      <Link to="/audit" search={target}>
+        {t('events')}
+      </Link>
+    </>
+  )
 }

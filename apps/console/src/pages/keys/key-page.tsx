@@ -4,20 +4,29 @@ import { useState } from 'react'
 import { useTranslations } from 'use-intl'
 import { preloadCharts } from '../../charts/use-plot.ts'
 import { KEY_PLACEHOLDER } from '../../code/snippets.ts'
-import { KeyDocument } from '../../generated/graphql.ts'
-import { graphqlQuery } from '../../session/queries.ts'
+import { useFormats } from '../../format/use-formats.ts'
+import {
+  AuditEventsDocument,
+  KeyDocument,
+  type KeyFieldsFragment,
+  KeysDocument,
+} from '../../generated/graphql.ts'
+import { client } from '../../session/gateway.ts'
+import { graphqlQuery, invalidate } from '../../session/queries.ts'
 import { useSession } from '../../session/use-session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card, Cards } from '../../ui/card.tsx'
-import { ErrorNotice, Loading, Notice } from '../../ui/notice.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Confirm } from '../../ui/overlays/confirm.tsx'
+import { useToast } from '../../ui/overlays/toasts.tsx'
 import { Page } from '../../ui/page.tsx'
+import { UnreadPage } from '../../ui/unread-page.tsx'
 import { EditKey } from './edit-key.tsx'
 import { KeyCode } from './key-code.tsx'
 import { KeyFacts } from './key-facts.tsx'
 import type { KeyDetails } from './key-limits.tsx'
 import { KeyUse } from './key-use.tsx'
 import styles from './keys.module.css'
-import { RevokeKey } from './revoke-key.tsx'
 import { mayChange, mayRevoke } from './state/key-state.ts'
 
 preloadCharts()
@@ -28,14 +37,9 @@ const route = getRouteApi('/shell/keys/$id')
 export function KeyPage() {
   const t = useTranslations('keys')
   const { id } = route.useParams()
-  const { data, error, refetch } = useQuery(graphqlQuery(KeyDocument, { id }))
-  const apiKey = data?.apiKey
-  if (apiKey !== undefined && apiKey !== null) return <LoadedKey apiKey={apiKey} />
-  return (
-    <Page title={t('key.about')}>
-      {error === null ? <Loading /> : <ErrorNotice error={error} retry={refetch} />}
-    </Page>
-  )
+  const query = useQuery(graphqlQuery(KeyDocument, { id }))
+  const apiKey = query.data?.apiKey
+  return apiKey == null ? <UnreadPage title={t('key.about')} query={query} /> : <LoadedKey apiKey={apiKey} />
 }
 
 function LoadedKey({ apiKey }: { readonly apiKey: KeyDetails }) {
@@ -79,5 +83,41 @@ function LoadedKey({ apiKey }: { readonly apiKey: KeyDetails }) {
       {dialog === 'edit' && <EditKey apiKey={apiKey} onClose={close} />}
       <RevokeKey apiKey={apiKey} isOpen={dialog === 'revoke'} onClose={close} />
     </Page>
+  )
+}
+
+interface RevokeKeyProps {
+  readonly apiKey: KeyFieldsFragment
+  readonly isOpen: boolean
+  onClose(): void
+}
+
+/** Asks before a key is revoked, and says what that stops. */
+function RevokeKey({ apiKey, isOpen, onClose }: RevokeKeyProps) {
+  const t = useTranslations('keys.key')
+  const list = useTranslations('keys')
+  const formats = useFormats()
+  const toast = useToast()
+  const { callsToday, lastUsedAt } = apiKey.usage
+  return (
+    <Confirm
+      title={t('revokeTitle', { name: apiKey.name })}
+      action={t('revoke')}
+      isOpen={isOpen}
+      onClose={onClose}
+      run={async () => {
+        await client.apiKeys.revoke(apiKey.id)
+        await invalidate(KeyDocument, AuditEventsDocument, KeysDocument)
+        toast(t('revoked'))
+      }}
+    >
+      <p>{t('revokeHint')}</p>
+      <p>
+        {t('revokeUse', {
+          count: callsToday,
+          at: lastUsedAt === null ? list('never') : formats.moment(lastUsedAt),
+        })}
+      </p>
+    </Confirm>
   )
 }

@@ -1,23 +1,33 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { useTranslations } from 'use-intl'
+import { callsLink } from '../../charts/calls-link.ts'
+import { callsSeries } from '../../charts/calls-series.ts'
+import type { ChartData } from '../../charts/chart-data.ts'
 import { Count } from '../../charts/count.tsx'
+import { SeriesTable } from '../../charts/series-table.tsx'
+import { TimeChart } from '../../charts/time-chart.tsx'
 import { useFormats } from '../../format/use-formats.ts'
 import {
   AuditEventsDocument,
   KeyDocument,
   type KeyFieldsFragment,
   KeysDocument,
+  UsageReportDocument,
 } from '../../generated/graphql.ts'
 import { startOfDay, startOfMonth } from '../../report/zone.ts'
 import { client } from '../../session/gateway.ts'
-import { invalidate } from '../../session/queries.ts'
+import { graphqlQuery, invalidate } from '../../session/queries.ts'
 import { useSession } from '../../session/use-session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
+import { Disclosure } from '../../ui/disclosure.tsx'
+import { ErrorNotice, Loading } from '../../ui/notice.tsx'
 import { Confirm } from '../../ui/overlays/confirm.tsx'
 import { useToast } from '../../ui/overlays/toasts.tsx'
-import { KeyChart } from './key-chart.tsx'
+import { usageSearch } from '../usage/usage-search.ts'
+import { usageVariables } from '../usage/usage-variables.ts'
 import styles from './keys.module.css'
 
 interface KeyUseProps {
@@ -109,5 +119,38 @@ export function KeyUse({ apiKey, mayReset }: KeyUseProps) {
         {t('key.resetHint')}
       </Confirm>
     </Card>
+  )
+}
+
+/** The calls of a key in the last 30 days, day by day: what the page of the usage first shows of it. */
+function KeyChart({ id }: { readonly id: string }) {
+  const t = useTranslations('keys.key')
+  const charts = useTranslations('charts')
+  const names = useTranslations('overview')
+  const variables = usageVariables(usageSearch({ key: id, range: '30d' }), new Date())
+  const { data, error, refetch } = useQuery(graphqlQuery(UsageReportDocument, variables))
+  const report = data?.usage ?? undefined
+  const drawn = useMemo<ChartData | undefined>(
+    () =>
+      report && {
+        starts: report.points.map(({ start }) => start),
+        end: report.to,
+        granularity: report.granularity,
+        zone: report.timezone,
+        linkTo: callsLink({ key: id }),
+        kind: 'bars',
+        series: callsSeries(report.points, { completed: names('completed'), failed: names('failed') }),
+      },
+    [report, id, names],
+  )
+  if (error !== null) return <ErrorNotice error={error} retry={refetch} />
+  if (drawn === undefined) return <Loading shape="chart" />
+  return (
+    <>
+      <TimeChart label={t('over')} data={drawn} />
+      <Disclosure label={charts('asTable')}>
+        <SeriesTable label={t('over')} data={drawn} />
+      </Disclosure>
+    </>
   )
 }

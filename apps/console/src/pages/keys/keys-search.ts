@@ -1,32 +1,29 @@
-import { flagsIn, oneOf, textsIn, typedIn } from '../../filters/address.ts'
-import type { ApiKeyOrder } from '../../generated/graphql.ts'
+import { flagsIn } from '../../filters/address.ts'
+import { conditionsIn } from '../../filters/conditions.ts'
+import { KEYS, KEYS_ORDERS } from '../../generated/conditions.ts'
 import { orderIn } from '../../lists/order.ts'
 
+/** The states that are listed, of which the address names none for the active keys. */
 export const STATES = ['active', 'expired', 'revoked', 'all'] as const
 
-/** What the columns of the list are ordered by. */
-export const ORDERS = [
-  'NAME',
-  'CALLS_TODAY',
-  'CALLS_THIS_MONTH',
-  'TOTAL_CALLS',
-  'LAST_USED_AT',
-  'EXPIRES_AT',
-  'CREATED_AT',
-] as const satisfies readonly ApiKeyOrder[]
+const { state, user: owner, expiresBefore, ...others } = KEYS
+
+export const KEY_CONDITIONS = {
+  ...others,
+  state: { ...state, words: STATES },
+  owner,
+  /** Only keys that expire within the days that `key-expiry.ts` names. */
+  expiring: { ...expiresBefore, kind: 'flag' },
+} as const
 
 /** What of the list of keys is in its address. */
 export type KeysSearch = ReturnType<typeof keysSearch>
 
 export function keysSearch(search: Record<string, unknown>) {
   return {
-    // Part of a name, a prefix, an id or the username of an owner.
-    ...typedIn(search),
-    ...oneOf(search, 'state', STATES),
-    ...textsIn(search, ['owner']),
-    ...orderIn(search, ORDERS),
-    // `new` opens the dialog for a new key, `expiring` leaves only keys that expire within the days that `key-expiry.ts` names, and
-    // `playground` adds the keys of the playground.
-    ...flagsIn(search, ['new', 'expiring', 'playground']),
+    ...conditionsIn(KEY_CONDITIONS, search),
+    ...orderIn(search, KEYS_ORDERS),
+    // `new` opens the dialog for a new key, and `playground` adds the keys of the playground.
+    ...flagsIn(search, ['new', 'playground']),
   }
 }

@@ -1,13 +1,12 @@
+import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
-import { Moment } from '../../format/moment.tsx'
 import { useFormats } from '../../format/use-formats.ts'
 import type { GatewayProcessState, ProcessConfigurationState } from '../../generated/graphql.ts'
-import type { Columns } from '../../lists/column.ts'
-import { ListTable, second } from '../../lists/list-table.tsx'
+import { second } from '../../lists/list-table.tsx'
+import { RowTable } from '../../lists/row-table.tsx'
 import { Badge, type Tone } from '../../ui/badge.tsx'
+import { Breaker } from '../../ui/breaker.tsx'
 import { nameOf } from './lost.ts'
-import { OpenBreakers } from './open-breakers.tsx'
-import { ProcessConcerns } from './process-concerns.tsx'
 import styles from './processes.module.css'
 import { type Process, versionsOf } from './versions-of.ts'
 
@@ -19,15 +18,49 @@ interface ProcessesTableProps {
 
 export function ProcessesTable({ processes, chosen }: ProcessesTableProps) {
   const t = useTranslations('processes')
-  const columns = useColumns(versionsOf(processes)[0]?.version)
+  /** The version that most processes run. */
+  const usual = versionsOf(processes)[0]?.version
   return (
-    <ListTable
-      label={t('title')}
-      name="processes"
-      columns={columns}
+    <RowTable
+      of="processes"
       rows={processes}
       keyOf={({ id }) => id}
       isChosen={({ id }) => id === chosen}
+      within={['id']}
+      columns={{
+        host: (process) => (
+          <>
+            {nameOf(process)}
+            <code className={second}>{process.id}</code>
+          </>
+        ),
+        state: {
+          kind: 'state',
+          cell: ({ state, concerns }) => (
+            <>
+              <span title={t(`states.${state}_HINT`)}>
+                <Badge tone={TONES[state]}>{t(`states.${state}`)}</Badge>
+              </span>
+              <ProcessConcerns concerns={concerns} />
+            </>
+          ),
+        },
+        version: ({ version, build, state }) => (
+          <span title={t('buildHint', { build })}>
+            {state === 'LIVE' && version !== usual ? (
+              <Badge tone="warn">{version ?? t('unknownVersion')}</Badge>
+            ) : (
+              (version ?? '–')
+            )}
+          </span>
+        ),
+        callsInFlight: { head: t('calls') },
+        breakers: ({ breakers }) => (breakers.length === 0 ? null : <OpenBreakers breakers={breakers} />),
+        configuration: ({ configuration }) =>
+          configuration === null ? null : <Configuration {...configuration} />,
+        startedAt: {},
+        lastSeenAt: {},
+      }}
     />
   )
 }
@@ -56,62 +89,43 @@ function Configuration({ state, since, needsRestart, error }: NonNullable<Proces
   )
 }
 
-/** @param usual - the version that most processes run */
-function useColumns(usual: string | null | undefined): Columns<Process> {
+/** What is wrong with a process: since when and how much, and for whom its statements wait. */
+function ProcessConcerns({ concerns }: Pick<Process, 'concerns'>) {
   const t = useTranslations('processes')
-  const { count } = useFormats()
-  return {
-    host: {
-      head: t('host'),
-      cell: (process) => (
-        <>
-          {nameOf(process)}
-          <code className={second}>{process.id}</code>
-        </>
-      ),
-    },
-    state: {
-      head: t('state'),
-      kind: 'state',
-      cell: ({ state, concerns }) => (
-        <>
-          <span title={t(`states.${state}_HINT`)}>
-            <Badge tone={TONES[state]}>{t(`states.${state}`)}</Badge>
+  const { short } = useFormats()
+  const holder = concerns.find(({ blockedBy }) => blockedBy !== null)?.blockedBy
+  return (
+    <>
+      {concerns.map(({ concern, cause, since, count }) => (
+        <div key={`${concern} ${cause}`} className={styles.concern}>
+          {t(`concerns.${concern}`, { count: count ?? 0, cause: cause ?? '', time: short(since) })}
+        </div>
+      ))}
+      {holder != null && <div className={styles.concern}>{t('blockedBy', { holder })}</div>}
+    </>
+  )
+}
+
+/** The deployments to which a process does not send calls as usual, and why. */
+function OpenBreakers({ breakers }: Pick<Process, 'breakers'>) {
+  const t = useTranslations('agents.deployments')
+  const { moment } = useFormats()
+  return (
+    <ul className={styles.breakers}>
+      {breakers.map(({ agentId, deploymentId, breaker, openSince, reason }) => (
+        <li key={`${agentId}/${deploymentId}`}>
+          <span className={styles.breaker}>
+            <Link to="/agents" search={{ id: agentId }}>
+              <code>{`${agentId}/${deploymentId}`}</code>
+            </Link>
+            <Breaker state={breaker} />
           </span>
-          <ProcessConcerns concerns={concerns} />
-        </>
-      ),
-    },
-    version: {
-      head: t('version'),
-      cell: ({ version, build, state }) => (
-        <span title={t('build', { build })}>
-          {state === 'LIVE' && version !== usual ? (
-            <Badge tone="warn">{version ?? t('unknownVersion')}</Badge>
-          ) : (
-            (version ?? '–')
-          )}
-        </span>
-      ),
-    },
-    calls: {
-      head: t('calls'),
-      kind: 'numeric',
-      cell: ({ callsInFlight }) => (callsInFlight === null ? null : count(callsInFlight)),
-    },
-    breakers: {
-      head: t('breakers'),
-      cell: ({ breakers }) => (breakers.length === 0 ? null : <OpenBreakers breakers={breakers} />),
-    },
-    configuration: {
-      head: t('configuration'),
-      cell: ({ configuration }) => (configuration === null ? null : <Configuration {...configuration} />),
-    },
-    startedAt: { head: t('startedAt'), kind: 'time', cell: (process) => <Moment at={process.startedAt} /> },
-    lastSeenAt: {
-      head: t('lastSeenAt'),
-      kind: 'time',
-      cell: (process) => <Moment at={process.lastSeenAt} />,
-    },
-  }
+          <div className={styles.whole}>
+            {openSince !== null && t('since', { time: moment(openSince) })}{' '}
+            {reason !== null && <code>{reason}</code>}
+          </div>
+        </li>
+      ))}
+    </ul>
+  )
 }

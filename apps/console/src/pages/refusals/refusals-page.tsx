@@ -1,20 +1,19 @@
-import { getRouteApi } from '@tanstack/react-router'
-import { RefreshCw } from 'lucide-react'
-import { useMemo, useState } from 'react'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { preloadCharts } from '../../charts/use-plot.ts'
 import { findRequest } from '../../find/find-request.ts'
-import type { RefusalCountFilter } from '../../generated/graphql.ts'
+import { RefusalsDocument, RefusalTotalDocument } from '../../generated/graphql.ts'
+import { ListPage, useAddress } from '../../lists/list-page.tsx'
+import { QueriedList } from '../../lists/paged-list.tsx'
+import { client } from '../../session/gateway.ts'
 import { useSession } from '../../session/use-session.ts'
-import { Button } from '../../ui/button.tsx'
 import { Choices } from '../../ui/fields/choices.tsx'
-import { Notice } from '../../ui/notice.tsx'
-import { Page } from '../../ui/page.tsx'
+import { Empty, Notice } from '../../ui/notice.tsx'
+import { LIMITS, useLimitName } from './limit-name.ts'
 import { RefusalCounts } from './refusal-counts.tsx'
-import { RefusalsCsv } from './refusals-csv.tsx'
-import { RefusalsFilters } from './refusals-filters.tsx'
-import { RefusalsList } from './refusals-list.tsx'
-import { type RefusalsSearch, rangeOf, VIEWS } from './refusals-search.ts'
+import { REASONS } from './refusal-reasons.ts'
+import { COUNT_CONDITIONS, COUNT_RANGE, REFUSAL_CONDITIONS, REFUSAL_RANGE, VIEWS } from './refusals-search.ts'
+import { RefusalsTable } from './refusals-table.tsx'
 
 preloadCharts()
 
@@ -24,66 +23,87 @@ const route = getRouteApi('/shell/refusals')
 export function RefusalsPage() {
   const t = useTranslations('refusals')
   const { role } = useSession()
-  const search = route.useSearch()
+  const limitName = useLimitName()
   const navigate = route.useNavigate()
-  // Fixed until the list is refreshed, so that its pages follow each other.
-  const [now, setNow] = useState(() => new Date())
-  const filter = useMemo(() => filterOf(search, now), [search, now])
-  const view = search.show ?? 'single'
-  const change = (changed: RefusalsSearch) =>
-    void navigate({ search: { ...search, ...changed }, replace: true })
-  return (
-    <Page
-      title={t('title')}
-      lead={t(role === 'admin' ? 'lead' : 'leadOwn')}
-      actions={
-        <>
-          <Choices
-            label={t('view')}
-            value={view}
-            options={VIEWS.map((value) => ({ value, label: t(`views.${value}`) }))}
-            onChange={(show) =>
-              change({ show, range: undefined, from: undefined, to: undefined, requestId: undefined })
-            }
-          />
-          {view === 'single' && <RefusalsCsv search={search} now={now} />}
-          <Button onClick={() => setNow(new Date())}>
-            <RefreshCw aria-hidden />
-            {t('refresh')}
-          </Button>
-        </>
-      }
-    >
-      <RefusalsFilters
-        search={search}
-        now={now}
-        onChange={change}
-        onFind={async (requestId) => {
-          const found = await findRequest(requestId)
-          // An id that is found nowhere is shown on this page as not found.
-          if (found.to === '/calls' && 'requestId' in found.search) change({ requestId })
-          else void navigate(found)
-        }}
+  const [search, change] = useAddress(route)
+  const { show: view = 'single' } = search
+  async function find(requestId: string) {
+    const found = await findRequest(requestId)
+    // An id that is found nowhere is shown on this page as not found.
+    if (found.to === '/calls' && 'requestId' in found.search) change({ requestId })
+    else void navigate(found)
+  }
+  const shared = {
+    of: 'refusals',
+    search,
+    lead: t(role === 'admin' ? 'lead' : 'leadOwn'),
+    actions: (
+      <Choices
+        label={t('view')}
+        value={view}
+        options={VIEWS.map((value) => ({ value, label: t(`views.${value}`) }))}
+        onChange={(show) =>
+          change({ show, range: undefined, from: undefined, to: undefined, requestId: undefined })
+        }
       />
-      <Notice tone="info">{t(view === 'single' ? 'keptSingle' : 'keptCounts')}</Notice>
-      {view === 'single' ? (
-        <RefusalsList filter={{ ...filter, ...(search.requestId && { requestId: search.requestId }) }} />
-      ) : (
-        <RefusalCounts {...{ filter, search, now }} onGroup={(by) => change({ by })} />
+    ),
+  } as const
+  const usual = {
+    agent: {},
+    key: {},
+    user: {},
+    reason: { options: REASONS },
+    limit: { options: LIMITS, textOf: limitName },
+  }
+  if (view === 'counts')
+    return (
+      <ListPage {...shared} conditions={COUNT_CONDITIONS} range={COUNT_RANGE} usual={usual} onChange={change}>
+        {(filter, now) => (
+          <>
+            <Notice tone="info">{t('keptCounts')}</Notice>
+            <RefusalCounts {...{ filter, search, now }} onGroup={(by) => change({ by })} />
+          </>
+        )}
+      </ListPage>
+    )
+  return (
+    <ListPage
+      {...shared}
+      conditions={REFUSAL_CONDITIONS}
+      range={REFUSAL_RANGE}
+      usual={{ ...usual, requestId: {} }}
+      onChange={(changed) =>
+        changed.requestId === undefined ? change(changed) : void find(changed.requestId)
+      }
+      csv={(parameters) => client.refusals.csv(parameters)}
+    >
+      {(filter) => (
+        <>
+          <Notice tone="info">{t('keptSingle')}</Notice>
+          <QueriedList
+            of="refusals"
+            document={RefusalsDocument}
+            total={RefusalTotalDocument}
+            filter={{ filter }}
+            empty={<NoRefusals />}
+          >
+            {(refusals) => <RefusalsTable refusals={refusals} />}
+          </QueriedList>
+        </>
       )}
-    </Page>
+    </ListPage>
   )
 }
 
-/** The conditions that single refusals and counts share. */
-function filterOf(search: RefusalsSearch, now: Date): RefusalCountFilter {
-  const { agent, key, user, reason, limit } = search
-  return {
-    ...rangeOf(search, now),
-    ...(agent && { agentId: agent }),
-    ...(key && { keyId: key }),
-    ...(user && { ownerId: user }),
-    ...(reason && { reason }),
-    ...(limit && { limitName: limit }),
-  }
+function NoRefusals() {
+  const t = useTranslations('refusals')
+  return (
+    <Empty title={t('empty')}>
+      <p>{t('emptyHint')}</p>
+      <p>{t('missingHint')}</p>
+      <Link to="/refusals" search={{ show: 'counts' }}>
+        {t('toCounts')}
+      </Link>
+    </Empty>
+  )
 }

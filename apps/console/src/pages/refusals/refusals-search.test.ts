@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { groupsOf, rangeOf, refusalsSearch, shownRange } from './refusals-search.ts'
+import { COUNT_RANGE, groupsOf, REFUSAL_RANGE, refusalsSearch } from './refusals-search.ts'
 
 const NOW = new Date('2026-11-22T10:00:00Z')
 
@@ -22,12 +22,12 @@ test('a range that only counts reach is none of the single ones', () => {
 })
 
 test('a range ends now, that of the reader where it is typed, and a request is looked for among all', () => {
-  expect(rangeOf({}, NOW)).toEqual({ from: '2026-11-21T10:00:00.000Z' })
-  expect(rangeOf({ show: 'counts', range: '7d' }, NOW)).toEqual({ from: '2026-11-15T10:00:00.000Z' })
+  expect(REFUSAL_RANGE.times({}, NOW)).toEqual({ from: '2026-11-21T10:00:00.000Z' })
+  expect(COUNT_RANGE.times({ range: '7d' }, NOW)).toEqual({ from: '2026-11-15T10:00:00.000Z' })
   const to = '2026-11-22T09:00:00.000Z'
-  expect(rangeOf({ range: '1h', to }, NOW)).toEqual({ to })
-  expect(shownRange({ range: '1h', to })).toBe('custom')
-  expect(rangeOf({ requestId: 'r-1' }, NOW)).toEqual({})
+  expect(REFUSAL_RANGE.times({ range: '1h', to }, NOW)).toEqual({ to })
+  expect(REFUSAL_RANGE.shown({ range: '1h', to })).toBe('custom')
+  expect(REFUSAL_RANGE.times({ requestId: 'r-1' }, NOW)).toEqual({})
 })
 
 test('groups are those that are known, in one order', () => {

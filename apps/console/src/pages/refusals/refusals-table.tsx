@@ -2,8 +2,8 @@ import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { Moment } from '../../format/moment.tsx'
 import type { RefusalFieldsFragment } from '../../generated/graphql.ts'
-import type { Columns } from '../../lists/column.ts'
-import { ListTable, second } from '../../lists/list-table.tsx'
+import { second } from '../../lists/list-table.tsx'
+import { RowTable } from '../../lists/row-table.tsx'
 import { useSession } from '../../session/use-session.ts'
 import { useAllowed, useLimitName } from './limit-name.ts'
 import { StatusBadge } from './status-badge.tsx'
@@ -16,15 +16,32 @@ interface RefusalsTableProps {
 
 export function RefusalsTable({ label, refusals }: RefusalsTableProps) {
   const t = useTranslations('refusals')
+  const showsUser = useSession().role === 'admin' && label === undefined
   return (
-    <ListTable
-      label={label ?? t('list')}
-      name="refusals"
-      columns={useColumns(label !== undefined)}
+    <RowTable
+      of="refusals"
+      label={label}
       rows={refusals}
       keyOf={({ id }) => id}
       timeOf={({ at }) => at}
       sameIn={whatAndWhose}
+      within={['at', 'owner', 'route', 'limit', 'field', 'limitPoints', 'limitWindowSeconds', 'limitOf']}
+      columns={{
+        time: {
+          kind: 'time',
+          cell: ({ id, requestId, at }) => (
+            <Link to="/refusals/$requestId" params={{ requestId }} search={{ id }}>
+              <Moment at={at} as="time" />
+            </Link>
+          ),
+        },
+        status: { kind: 'state', cell: ({ status }) => <StatusBadge status={status} /> },
+        reason: (refusal) => <Reason refusal={refusal} />,
+        agent: ({ agent, agentId }) => agent?.name ?? (agentId || null),
+        key: ({ key, keyId }) => (keyId === null ? t('token') : (key?.name ?? null)),
+        ...(showsUser && { user: ({ owner }: RefusalFieldsFragment) => owner?.username ?? null }),
+        request: ({ route }) => <code title={route}>{route}</code>,
+      }}
     />
   )
 }
@@ -32,32 +49,6 @@ export function RefusalsTable({ label, refusals }: RefusalsTableProps) {
 /** All that a row shows beside its time. */
 function whatAndWhose(refusal: RefusalFieldsFragment): string {
   return JSON.stringify({ ...refusal, id: '', requestId: '', at: '' })
-}
-
-function useColumns(isOfUser: boolean): Columns<RefusalFieldsFragment> {
-  const t = useTranslations('refusals')
-  const showsUser = useSession().role === 'admin' && !isOfUser
-  const user = { head: t('user'), cell: (row: RefusalFieldsFragment) => row.owner?.username ?? null }
-  return {
-    time: {
-      head: t('time'),
-      kind: 'time',
-      cell: ({ id, requestId, at }) => (
-        <Link to="/refusals/$requestId" params={{ requestId }} search={{ id }}>
-          <Moment at={at} as="time" />
-        </Link>
-      ),
-    },
-    status: { head: t('status'), kind: 'state', cell: ({ status }) => <StatusBadge status={status} /> },
-    reason: { head: t('reason'), cell: (refusal) => <Reason refusal={refusal} /> },
-    agent: {
-      head: t('agent'),
-      cell: ({ agent, agentId }) => agent?.name ?? (agentId === '' ? null : agentId),
-    },
-    key: { head: t('key'), cell: ({ key, keyId }) => (keyId === null ? t('token') : (key?.name ?? null)) },
-    ...(showsUser && { user }),
-    request: { head: t('request'), cell: ({ route }) => <code title={route}>{route}</code> },
-  }
 }
 
 function Reason({ refusal }: { readonly refusal: RefusalFieldsFragment }) {

@@ -1,5 +1,6 @@
 import { useTranslations } from 'use-intl'
 import type { CallFieldsFragment } from '../../../generated/graphql.ts'
+import { Button } from '../../../ui/button.tsx'
 import { Confirm } from '../../../ui/overlays/confirm.tsx'
 import { useToast } from '../../../ui/overlays/toasts.tsx'
 import { Elapsed } from './elapsed.tsx'
@@ -28,5 +29,22 @@ export function StopDialog({ call: { id, kind, agent, agentId, admittedAt }, onC
         {t('what', { agent: agent?.name ?? (agentId || kinds(kind)) })} <Elapsed since={admittedAt} />
       </p>
     </Confirm>
+  )
+}
+
+interface StopButtonProps {
+  /** `quiet` in the rows of a list. */
+  readonly look: 'danger' | 'quiet'
+  /** Asks first. */
+  onStop(): void
+}
+
+/** Stops a call that runs. Its question stands beside the list, since a row takes the clicks of all that is inside it. */
+export function StopButton({ look, onStop }: StopButtonProps) {
+  const t = useTranslations('calls.stop')
+  return (
+    <Button look={look} onClick={onStop}>
+      {t('stop')}
+    </Button>
   )
 }

@@ -1,7 +1,7 @@
 import { ChevronDown, SlidersHorizontal } from 'lucide-react'
 import { useId, useState } from 'react'
 import { useTranslations } from 'use-intl'
-import { AgentFilter, KeyFilter, UserFilter } from '../../../filters/choice-filters.tsx'
+import { ChoiceFilter } from '../../../filters/choice-filters.tsx'
 import { Button } from '../../../ui/button.tsx'
 import { CheckField } from '../../../ui/fields/field.tsx'
 import { useUsageSearch } from '../use-usage-search.ts'
@@ -41,9 +41,14 @@ export function Controls() {
         <RangeForm />
         <div className={styles.fields}>
           <GroupBy />
-          <AgentFilter value={agent} onChange={(value) => change({ agent: value })} />
-          <KeyFilter value={key} onChange={(value) => change({ key: value })} />
-          <UserFilter value={user} onChange={(value) => change({ user: value })} />
+          {(['agent', 'key', 'user'] as const).map((kind) => (
+            <ChoiceFilter
+              key={kind}
+              kind={kind}
+              value={search[kind]}
+              onChange={(value) => change({ [kind]: value })}
+            />
+          ))}
           <ZoneField />
           <CheckField
             label={t('compare')}

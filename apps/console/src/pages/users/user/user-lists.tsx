@@ -13,7 +13,7 @@ import { Card } from '../../../ui/card.tsx'
 import { Empty, ErrorNotice, Loading } from '../../../ui/notice.tsx'
 import { AuditTable } from '../../audit/audit-table.tsx'
 import { CallsTable } from '../../calls/calls-table.tsx'
-import { KeysTable } from '../../keys/list/keys-table.tsx'
+import { KeysTable } from '../../keys/keys-table.tsx'
 import { RefusalsTable } from '../../refusals/refusals-table.tsx'
 import { EVENTS_MAX, newestEvents, type UserDetails } from './user-details.ts'
 
@@ -31,7 +31,6 @@ export function UserLists({ user: { id, username, apiKeys } }: { readonly user: 
   const to = useQuery(
     graphqlQuery(AuditEventsDocument, { filter: { target: 'user', targetId: id }, first: EVENTS_MAX }),
   )
-  const events = newestEvents(by.data?.auditEvents?.nodes, to.data?.auditEvents?.nodes)
   return (
     <>
       <ListCard
@@ -42,9 +41,10 @@ export function UserLists({ user: { id, username, apiKeys } }: { readonly user: 
           </Link>
         }
         queries={[keys]}
-        empty={keys.data?.apiKeys?.nodes.length === 0 && t('noKeys')}
+        rows={keys.data?.apiKeys?.nodes}
+        empty={t('noKeys')}
       >
-        <KeysTable label={label(t('keys'))} keys={keys.data?.apiKeys?.nodes ?? []} />
+        {(rows) => <KeysTable label={label(t('keys'))} keys={rows} />}
       </ListCard>
       <ListCard
         title={t('recentCalls')}
@@ -54,9 +54,10 @@ export function UserLists({ user: { id, username, apiKeys } }: { readonly user: 
           </Link>
         }
         queries={[calls]}
-        empty={calls.data?.calls?.nodes.length === 0 && t('noCalls')}
+        rows={calls.data?.calls?.nodes}
+        empty={t('noCalls')}
       >
-        <CallsTable label={label(t('recentCalls'))} calls={calls.data?.calls?.nodes ?? []} />
+        {(rows) => <CallsTable label={label(t('recentCalls'))} calls={rows} />}
       </ListCard>
       <ListCard
         title={t('recentRefusals')}
@@ -66,9 +67,10 @@ export function UserLists({ user: { id, username, apiKeys } }: { readonly user: 
           </Link>
         }
         queries={[refusals]}
-        empty={refusals.data?.refusals?.nodes.length === 0 && t('noRefusals')}
+        rows={refusals.data?.refusals?.nodes}
+        empty={t('noRefusals')}
       >
-        <RefusalsTable label={label(t('recentRefusals'))} refusals={refusals.data?.refusals?.nodes ?? []} />
+        {(rows) => <RefusalsTable label={label(t('recentRefusals'))} refusals={rows} />}
       </ListCard>
       <ListCard
         title={t('events')}
@@ -84,39 +86,33 @@ export function UserLists({ user: { id, username, apiKeys } }: { readonly user: 
           </span>
         }
         queries={[by, to]}
-        empty={events.length === 0 && t('noEvents')}
+        rows={newestEvents(by.data?.auditEvents?.nodes, to.data?.auditEvents?.nodes)}
+        empty={t('noEvents')}
       >
-        <AuditTable label={label(t('events'))} events={events} />
+        {(rows) => <AuditTable label={label(t('events'))} events={rows} />}
       </ListCard>
     </>
   )
 }
 
-interface ListCardProps {
+interface ListCardProps<Row> {
   readonly title: string
   /** The way to the whole list. */
   readonly aside: ReactNode
   readonly queries: readonly UseQueryResult[]
+  readonly rows: readonly Row[] | undefined
   /** What is said where there is no row. */
-  readonly empty: string | false
-  readonly children: ReactNode
+  readonly empty: string
+  readonly children: (rows: readonly Row[]) => ReactNode
 }
 
-function ListCard({ title, aside, queries, empty, children }: ListCardProps) {
+function ListCard<Row>({ title, aside, queries, rows = [], empty, children }: ListCardProps<Row>) {
   const unread = queries.find(({ data }) => data === undefined)
   return (
     <Card title={title} aside={aside} isFlush>
-      {unread === undefined ? (
-        empty === false ? (
-          children
-        ) : (
-          <Empty title={empty} />
-        )
-      ) : unread.error === null ? (
-        <Loading shape="list" />
-      ) : (
-        <ErrorNotice error={unread.error} retry={unread.refetch} />
-      )}
+      {unread === undefined && (rows.length === 0 ? <Empty title={empty} /> : children(rows))}
+      {unread?.error === null && <Loading shape="list" />}
+      {unread?.error && <ErrorNotice error={unread.error} retry={unread.refetch} />}
     </Card>
   )
 }
