@@ -2,8 +2,8 @@ import { type BytePiece, bytesOf, encoder, openSource } from '../transport/byte-
 
 /** What an upload's form says of its file. */
 export interface UploadFields {
-  readonly createdBy: string
-  readonly endUser: string | undefined
+  readonly created_by: string
+  readonly end_user: string | undefined
   readonly filename: string
   readonly type: string
 }
@@ -26,7 +26,7 @@ export interface UploadForm {
  * and ends a process of Node if reading the file fails.
  */
 export function formAround(
-  { createdBy, endUser, filename, type }: UploadFields,
+  { created_by, end_user, filename, type }: UploadFields,
   boundary: string,
 ): UploadForm {
   const part = (name: string, more: string) =>
@@ -35,8 +35,8 @@ export function formAround(
   const file = `; filename="${escaped(filename)}"\r\ncontent-type: ${escaped(type)}\r\n\r\n`
   return {
     head:
-      text('created_by', createdBy) +
-      (endUser === undefined ? '' : text('end_user', endUser)) +
+      text('created_by', created_by) +
+      (end_user === undefined ? '' : text('end_user', end_user)) +
       part('file', file),
     tail: `\r\n--${boundary}--\r\n`,
   }

@@ -49,7 +49,7 @@ export async function uploadRequest(
   const content = await openUploadSource(source, content_type ?? 'application/octet-stream')
   const { size: total, closeUnread, type } = content
   const boundary = `trunkline-${randomId()}`
-  const fields = { createdBy: created_by, endUser: end_user, filename: filename ?? content.filename, type }
+  const fields = { created_by, end_user, filename: filename ?? content.filename, type }
   const form = formAround(fields, boundary)
   let isUntouched = true
   let pieces: UploadPieces | undefined
