@@ -96,6 +96,7 @@ export const FIELDS = {
     lastUsedAt: {"kind":"time","field":"lastUsedAt"},
     permissions: {"kind":"texts","field":"permissions"},
     isActive: {"kind":"flag","field":"isActive"},
+    createdBy: {"kind":"user","field":"createdById"},
     owner: {"kind":"user","field":"ownerId"},
     allowedAgents: {"kind":"texts","field":"allowedAgents"},
   },

@@ -1,14 +1,4 @@
 // Generated from schema.graphql and openapi.json by `pnpm contract`. Do not edit.
-/** How often the calls of a user are counted from zero. */
-export type QuotaPeriod = 'none' | 'day' | 'month'
-/** What a user may do. */
-export type Role = 'admin' | 'premium' | 'user'
-/** Whether a user may use the gateway. */
-export type UserStatus = 'active' | 'suspended'
-/** What an API key may be used for. */
-export type Permission = 'chat' | 'upload' | 'admin'
-/** One of the call counters of an API key. */
-export type ApiKeyCounter = 'day' | 'month' | 'total'
 /** The kind of a file that an agent has made. */
 export type ChatFileType = 'image' | 'document' | 'audio' | 'video'
 /** Why a reply ended. */
@@ -17,12 +7,10 @@ export type FinishReason = 'stop' | 'length' | 'content_filter' | 'tool_calls'
 export type UsageGranularity = 'hour' | 'day' | 'month'
 /** A property by which calls are grouped. */
 export type UsageGroupBy = 'key' | 'agent' | 'app' | 'model' | 'user' | 'end_user' | 'outcome' | 'conversation'
-/** Whether the platform has it as well. If that has failed, nothing is lost here. */
-export type PassedOn = 'yes' | 'failed' | 'unsupported'
-/** Whether the platform has deleted it, too. */
-export type ConversationAtPlatform = 'deleted' | 'unsupported'
-/** What a user thinks of an answer. */
-export type Rating = 'up' | 'down'
+/** Whether a user may use the gateway. */
+export type UserStatus = 'active' | 'suspended'
+/** What a user may do. */
+export type Role = 'admin' | 'premium' | 'user'
 /** What a list of users can be ordered by. */
 export type UserOrder = 'created_at' | 'username' | 'last_login' | 'api_calls_count' | 'quota_used'
 /** The direction of an order. */
@@ -43,8 +31,14 @@ export type ProcessConfigurationState = 'current' | 'pending' | 'different'
 export type GatewayProcessConcernKind = 'ledger_behind' | 'disk_full' | 'unavailable'
 /** Which processes of the gateway to list. */
 export type GatewayProcessFilter = 'live' | 'ended'
+/** How often the calls of a user are counted from zero. */
+export type QuotaPeriod = 'none' | 'day' | 'month'
+/** What an API key may be used for. */
+export type Permission = 'chat' | 'upload' | 'admin'
 /** Whether a call still runs, or how it ended, in filters. */
 export type CallState = 'done' | 'client_gone' | 'upstream_error' | 'timeout' | 'drained' | 'interrupted' | 'rejected' | 'running' | 'failed'
+/** One of the call counters of an API key, in its `usage`. */
+export type ApiKeyCounter = 'day' | 'month' | 'total'
 /** Whether calls can be served, as probes and calls of the last seconds showed. */
 export type AgentStatus = 'available' | 'degraded' | 'unavailable'
 /** What a call did. */
@@ -53,7 +47,13 @@ export type CallKind = 'chat' | 'upload' | (string & {})
 export type CallFace = 'rest' | 'openai' | 'graphql' | 'responses' | (string & {})
 /** How a call ended. */
 export type CallOutcome = 'done' | 'client_gone' | 'upstream_error' | 'timeout' | 'drained' | 'interrupted' | 'rejected' | (string & {})
+/** What a user thinks of an answer. */
+export type Rating = 'up' | 'down'
 /** Who said a message. */
 export type MessageRole = 'user' | 'assistant'
+/** Whether the platform has it as well. If that has failed, nothing is lost here. */
+export type PassedOn = 'yes' | 'failed' | 'unsupported'
+/** Whether the platform has deleted it, too. */
+export type ConversationAtPlatform = 'deleted' | 'unsupported'
 /** What came of the operation that an event of the audit log records. */
 export type AuditResult = 'done' | 'refused' | 'failed' | (string & {})
