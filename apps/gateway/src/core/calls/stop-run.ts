@@ -53,8 +53,3 @@ export async function stopRun(
   }
   await stopping?.catch(() => undefined)
 }
-
-/** What a stop request may need of a call. The texts of a long conversation would otherwise stay in memory during the reply. */
-export function callWithoutTexts(call: AgentCall): AgentCall {
-  return { ...call, query: '', messages: undefined, files: [], variables: {}, parameters: {} }
-}

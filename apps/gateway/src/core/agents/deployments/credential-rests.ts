@@ -16,6 +16,8 @@ interface Rest {
  * of one monotonic clock.
  */
 export class CredentialRests {
+  /** Whether a credential has rested since this process knows the agent. */
+  hasRested = false
   readonly #restsMax: number
   /** By deployment and key, the oldest first. */
   readonly #rests = new Map<string, Rest>()
@@ -39,6 +41,7 @@ export class CredentialRests {
     nowMs: number,
     retryAfterSeconds: number | undefined,
   ): void {
+    this.hasRested = true
     const seconds = Math.min(retryAfterSeconds ?? REST_SECONDS, REST_SECONDS)
     const credential = credentialOf(deployment, key)
     const before = this.#rests.get(credential)

@@ -16,14 +16,14 @@ export interface DeployedCall extends Call {
 
 /** The call as the deployment to which its route leads now gets it. */
 export function deployedCall(call: UnroutedCall, route: Route, card: unknown): DeployedCall {
-  const { deployment, app } = route
+  const { deployment } = route
   return {
     ...call,
     agent: deployment.agent,
-    app,
+    app: call.app && route.app,
     deployment,
     card,
-    isPlaced: hasSeveralStates(call.agent),
+    isPlaced: call.agent.deployments.length > 1 && hasSeveralStates(call.agent),
     canContinue: (residence) => route.canContinue(residence),
   }
 }

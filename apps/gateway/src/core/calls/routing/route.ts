@@ -2,6 +2,7 @@ import type { AgentApp } from '#core/agents/adapter.ts'
 import type { Ticket } from '#core/agents/deployments/breaker.ts'
 import type { Caller } from '#core/agents/deployments/caller.ts'
 import type { RefusedFromNow } from '#core/agents/deployments/caller-breakers.ts'
+import { RefusedFields } from '#core/agents/deployments/refused-fields.ts'
 import { type Verdict, verdictOf } from '#core/agents/deployments/verdict.ts'
 import type { Failure } from '#core/agents/events.ts'
 import type { Deployment } from '#core/agents/served-agent.ts'
@@ -20,6 +21,8 @@ export interface FailedAttempt {
   readonly httpStatus: number | undefined
 }
 
+const NONE: readonly string[] = []
+
 const BEFORE_THE_SAME_MS = 200
 /** After a longer `Retry-After` the call is not sent to the platform again. */
 const RETRY_AFTER_MS_MAX = 2_000
@@ -31,8 +34,12 @@ const RETRY_AFTER_MS_MAX = 2_000
 export class Route {
   /** How long the call has waited for its slot; undefined if it did not wait. */
   queuedMs: number | undefined
+  /** The deployment that answers the call. */
+  deployment: Deployment
+  /** How many attempts have begun. */
+  attempts = 0
+  readonly caller: Caller
   readonly #routes: AgentRoutes
-  readonly #caller: Caller
   readonly #app: AgentApp | undefined
   #residence: Residence | undefined
   #state: DeploymentHealth
@@ -40,7 +47,6 @@ export class Route {
   #ticket: Ticket | undefined
   #tried: DeploymentHealth[] | undefined
   #refusedKeys: string[] | undefined
-  #attempts = 0
   /** When the latest attempt has begun. */
   #beganMs = 0
   #isRepetition = false
@@ -55,16 +61,13 @@ export class Route {
   ) {
     this.#routes = routes
     this.#state = state
-    this.#caller = call.caller
+    this.caller = call.caller
     this.#app = call.app
     this.#residence = call.residence
-    routes.take(call.caller)
+    this.deployment = state.deployment
+    routes.take(this)
     state.findings.inFlight += 1
-    this.#ticket = state.breaker.begin(call.caller, routes.elapsedMs)
-  }
-
-  get deployment(): Deployment {
-    return this.#state.deployment
+    this.#ticket = state.findings.breaker.begin(call.caller, routes.elapsedMs)
   }
 
   /** The app as the deployment has it. */
@@ -72,35 +75,29 @@ export class Route {
     return this.#state.appOf(this.#app)
   }
 
-  /** How many attempts have begun. */
-  get attempts(): number {
-    return this.#attempts
-  }
-
   /** Whether another attempt is allowed after this one. */
   get isLastAttempt(): boolean {
-    return this.#attempts >= this.#routes.agent.retry.attempts
+    return this.attempts >= this.#routes.agent.retry.attempts
   }
 
   /** The time to the first byte that an attempt has: less than the agent's if the call could then go elsewhere from a hang. */
   get firstByteMs(): number {
     const { retry, deployments } = this.#routes.agent
     const { firstByteMs } = this.deployment.agent.timeouts
-    const mayGoElsewhere = this.#keepsNothing && !this.isLastAttempt && deployments.length > 1
-    if (!mayGoElsewhere) return firstByteMs
+    if (deployments.length === 1 || this.isLastAttempt || !this.#keepsNothing) return firstByteMs
     return Math.min(firstByteMs, retry.firstByteMs ?? firstByteMs / retry.attempts)
   }
 
   beginAttempt(): void {
-    this.#attempts += 1
+    this.attempts += 1
     this.#beganMs = this.#routes.elapsedMs
-    this.#ticket ??= this.#state.breaker.begin(this.#caller, this.#routes.elapsedMs)
+    this.#ticket ??= this.#state.findings.breaker.begin(this.caller, this.#routes.elapsedMs)
   }
 
   /** The first event of the reply has come, or the first bytes of a whole reply: the deployment works. */
   answered(): void {
     this.#judge('works')
-    this.#endRepetition()
+    if (this.#isRepetition) this.#endRepetition()
   }
 
   /** The attempt has ended without a verdict about the deployment. */
@@ -136,12 +133,15 @@ export class Route {
 
   /** Fields that the platform has refused lately. */
   get refusedFields(): readonly string[] {
-    return this.#state.findings.refusedFields.at(this.#routes.elapsedMs)
+    return this.#state.findings.refusedFields?.at(this.#routes.elapsedMs) ?? NONE
   }
 
   /** Leaves such fields out of the next requests. Returns those that were not known to be refused. */
   rememberRefused(fields: readonly string[]): readonly string[] {
-    return this.#state.findings.refusedFields.remember(fields, this.#routes.elapsedMs)
+    if (fields.length === 0) return NONE
+    const { findings } = this.#state
+    findings.refusedFields ??= new RefusedFields()
+    return findings.refusedFields.remember(fields, this.#routes.elapsedMs)
   }
 
   /** Whether the deployment of the route can continue a conversation that lives there. */
@@ -180,13 +180,13 @@ export class Route {
     if (this.#isLeft) return
     this.#isLeft = true
     this.#judge('none')
-    this.#endRepetition()
+    if (this.#isRepetition) this.#endRepetition()
     this.#state.findings.inFlight -= 1
-    this.#routes.giveBack(this.#caller)
+    this.#routes.giveBack(this)
   }
 
   get #wish(): Wish {
-    return { caller: this.#caller, app: this.#app, residence: this.#residence }
+    return { caller: this.caller, app: this.#app, residence: this.#residence }
   }
 
   get #keepsNothing(): boolean {
@@ -206,7 +206,7 @@ export class Route {
       const ms = retryAfterSeconds * 1_000
       return ms <= RETRY_AFTER_MS_MAX ? ms : undefined
     }
-    return BEFORE_THE_SAME_MS * 2 ** (this.#attempts - 1) * (0.5 + this.#routes.random())
+    return BEFORE_THE_SAME_MS * 2 ** (this.attempts - 1) * (0.5 + this.#routes.random())
   }
 
   #beginRepetition(): boolean {
@@ -215,7 +215,7 @@ export class Route {
   }
 
   #endRepetition(): void {
-    if (this.#isRepetition) this.#routes.endRepetition()
+    this.#routes.endRepetition()
     this.#isRepetition = false
   }
 
@@ -224,9 +224,10 @@ export class Route {
       this.#state.findings.inFlight -= 1
       next.findings.inFlight += 1
       this.#state = next
+      this.deployment = next.deployment
       this.#routes.serveWaiting()
     }
-    this.#ticket = next.breaker.begin(this.#caller, this.#routes.elapsedMs)
+    this.#ticket = next.breaker.begin(this.caller, this.#routes.elapsedMs)
     return { delayMs }
   }
 
@@ -235,26 +236,30 @@ export class Route {
     const ticket = this.#ticket
     if (ticket === undefined) return
     this.#ticket = undefined
-    const { deployment } = this.#state
-    const { rests, elapsedMs } = this.#routes
-    const key = this.#state.keyOf(this.#app)
     const refused = this.#tellBreaker(verdict, ticket)
-    const { owner } = this.#caller
-    if (verdict === 'credential' || verdict === 'rest')
-      rests.rest(deployment.id, key, owner, elapsedMs, failure?.retryAfterSeconds)
-    else if (verdict === 'works') rests.end(deployment.id, key, this.#beganMs)
+    const { rests } = this.#routes
+    if (verdict === 'credential' || verdict === 'rest' || (verdict === 'works' && rests.hasRested))
+      this.#tellRests(verdict, failure)
     if (verdict === 'none' || verdict === 'rest') return
     const hasFailed = verdict === 'failed' || verdict === 'unreachable'
     this.#routes.judged(this.#state, {
-      caller: this.#caller,
+      caller: this.caller,
       app: this.#app,
       failure: hasFailed ? failure : undefined,
       refused,
     })
   }
 
+  #tellRests(verdict: Verdict, failure: Failure | undefined): void {
+    const { rests, elapsedMs } = this.#routes
+    const { id } = this.deployment
+    const key = this.#state.keyOf(this.#app)
+    if (verdict === 'works') rests.end(id, key, this.#beganMs)
+    else rests.rest(id, key, this.caller.owner, elapsedMs, failure?.retryAfterSeconds)
+  }
+
   #tellBreaker(verdict: Verdict, ticket: Ticket): RefusedFromNow {
-    const { breaker } = this.#state
+    const { breaker } = this.#state.findings
     const { elapsedMs, agent } = this.#routes
     const hasFailed = verdict === 'failed' || verdict === 'unreachable'
     const isUnknown = verdict === 'none' || verdict === 'rest'

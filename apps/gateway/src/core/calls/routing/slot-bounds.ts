@@ -1,38 +1,40 @@
 import type { Caller } from '#core/agents/deployments/caller.ts'
 import type { Concurrency } from '#core/agents/served-agent.ts'
 
-/** The slots of an agent that calls in progress hold, in all and by owner and key. */
-export class HeldSlots {
-  /** May change while calls run; undefined for none. */
-  bounds: Pick<Concurrency, 'max' | 'perOwner' | 'perKey'> | undefined
+/** The calls in progress of an agent. Whose they are is counted only while that is bounded. */
+export interface HeldSlots {
+  readonly calls: Set<HoldingCall>
+  bounds: SlotBounds | undefined
+}
+
+export interface HoldingCall {
+  readonly caller: Caller
+}
+
+/** The bounds of an agent's calls in progress, and how many each owner and each key has. */
+export class SlotBounds {
+  readonly #max: Pick<Concurrency, 'max' | 'perOwner' | 'perKey'>
   readonly #byOwner = new Map<string, number>()
   readonly #byKey = new Map<string, number>()
   #all = 0
 
-  get all(): number {
-    return this.#all
+  /** @param calls - those in progress */
+  constructor(max: Pick<Concurrency, 'max' | 'perOwner' | 'perKey'>, calls: Iterable<HoldingCall>) {
+    this.#max = max
+    for (const call of calls) this.count(call, 1)
   }
 
   /** Whether one more call of this caller may begin. */
   hasRoom({ owner, key }: Caller): boolean {
-    if (this.bounds === undefined) return true
-    const { max, perOwner, perKey } = this.bounds
+    const { max, perOwner, perKey } = this.#max
     if (max !== undefined && this.#all >= max) return false
     if (perOwner !== undefined && (this.#byOwner.get(owner) ?? 0) >= perOwner) return false
     return perKey === undefined || (this.#byKey.get(key) ?? 0) < perKey
   }
 
-  take(caller: Caller): void {
-    this.#add(caller, 1)
-  }
-
-  giveBack(caller: Caller): void {
-    this.#add(caller, -1)
-  }
-
-  #add({ owner, key }: Caller, calls: 1 | -1): void {
+  /** @param calls - 1 for one that begins, -1 for one that has ended */
+  count({ caller: { owner, key } }: HoldingCall, calls: 1 | -1): void {
     this.#all += calls
-    // Also without a bound, since there may be one before the call ends.
     add(this.#byOwner, owner, calls)
     add(this.#byKey, key, calls)
   }
