@@ -3,7 +3,7 @@ import type { ChatEvents } from '#core/agents/events.ts'
 import type { KeptReply } from '#core/reply-log/replies.ts'
 import { type Principal, requireKey } from '#core/requests/principal.ts'
 import type { FileKeeper } from '#core/uploads/kept-files/file-keeper.ts'
-import { type BeginDeps, beginChat, type Process } from './begin-chat.ts'
+import { type BeginDeps, beginChat, type ProcessParts } from './begin-chat.ts'
 import type { CallObserver } from './call-events.ts'
 import { conversationKey, enterConversation } from './conversation/enter-conversation.ts'
 import { type PlaceBounds, Places } from './places.ts'
@@ -62,7 +62,7 @@ export interface ChatBounds extends PlaceBounds {
 export function createChatService(deps: ChatDeps): ChatService {
   const { catalog, runtime, observe, keyWatch, bounds, files, kept, upstream } = deps
   const stops = new StopRequests()
-  const process: Process = {
+  const parts: ProcessParts = {
     places: new Places({ keyWatch, stops, bounds }),
     replies: { runtime, observe, stops },
     attempts: {
@@ -76,7 +76,7 @@ export function createChatService(deps: ChatDeps): ChatService {
   }
   return {
     async start(request, signal, observer) {
-      const begun = await beginChat(deps, process, request, { signal, observer })
+      const begun = await beginChat(deps, parts, request, { signal, observer })
       if (begun.attachedTo !== undefined) throw new Error('only a kept call is attached to another')
       const { reply, head } = begun
       if (signal.aborted) reply.leave()
@@ -84,11 +84,10 @@ export function createChatService(deps: ChatDeps): ChatService {
       return { ...head, events: reply }
     },
     async startKept(request, signal, observer) {
-      const begun = await beginChat(deps, process, request, { signal, observer })
+      const begun = await beginChat(deps, parts, request, { signal, observer })
       if (begun.attachedTo !== undefined) return await kept.attach(begun)
-      const { reply, head, admitted } = begun
+      const { reply, head, keyId, ownerId } = begun
       const { callId, conversationId: conversation } = head
-      const { keyId, ownerId } = admitted
       const { face, stream } = request
       return kept.run(
         { callId, conversation, keyId, ownerId, face, stream },
@@ -100,10 +99,10 @@ export function createChatService(deps: ChatDeps): ChatService {
     },
     drain(timeoutMs) {
       deps.routes.drain()
-      return process.places.drain(timeoutMs)
+      return parts.places.drain(timeoutMs)
     },
     get inFlight() {
-      return process.places.running
+      return parts.places.running
     },
   }
 }

@@ -25,12 +25,12 @@ export interface ChatHead {
 
 /** @param name - how the request names the agent */
 export function headOf(
-  { agent, asks, ignoredTools, endUser }: UnroutedCall,
-  { app, deployment }: Pick<Route, 'app' | 'deployment'>,
+  { agent, app, asks, ignoredTools, endUser }: UnroutedCall,
+  route: Pick<Route, 'app' | 'deployment'>,
   name: AgentName,
   started: Pick<ChatHead, 'callId' | 'conversationId' | 'created'>,
 ): ChatHead {
-  const model = agent.adapter.modelOf?.({ agent: deployment.agent, app })
+  const model = agent.adapter.modelOf?.({ agent: route.deployment.agent, app: app && route.app })
   return {
     ...started,
     model: model ?? (name.isInModel && name.model ? name.model : agent.id),

@@ -213,6 +213,6 @@ export class AgentRoutes {
       if (state.breaker.refused(caller, nowMs)) this.#deps.probe(state, state.findings.failedApp)
       return 'down'
     }
-    return state.isFull ? 'full' : state
+    return state.deployment.max !== undefined && state.isFull ? 'full' : state
   }
 }
