@@ -3,7 +3,7 @@ import { Problem } from '#core/errors/errors.ts'
 import type { AttachedCall, KeptAdmission } from '#core/ledger/admission-row.ts'
 import { claimHash } from '#core/reply-log/kept-call.ts'
 import type { KeptReplies } from '#core/reply-log/replies.ts'
-import type { AdmissionService, AdmittedCall, EphemeralRequest, KeysSlot } from './admission.ts'
+import type { AdmissionService, AdmittedCall, EphemeralRequest } from './admission.ts'
 import type { CallObserver } from './call-events.ts'
 import type { CallSlot } from './call-slot.ts'
 import { nameFromQuestion } from './conversation/name-from-question.ts'
@@ -90,7 +90,7 @@ function withRoom(
   { kept }: Pick<AdmitDeps, 'kept'>,
   places: Pick<Places, 'isDraining'>,
   slot: CallSlot,
-): KeysSlot {
+): Pick<CallSlot, 'takeFor'> {
   return {
     takeFor(key) {
       if (places.isDraining) throw new Problem('draining')

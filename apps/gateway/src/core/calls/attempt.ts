@@ -11,6 +11,7 @@ import type { AdmittedChat, CallEnding, Entered } from './conversation/enter-con
 import { followConversation } from './conversation/follow-conversation.ts'
 import type { FilesOfReply } from './files/files-of-reply.ts'
 import { keepFiles } from './files/keep-files.ts'
+import { PlatformReply } from './platform-reply.ts'
 import { ReplyContent } from './reply-content.ts'
 import { timeoutsOfAttempt } from './reply-deadlines.ts'
 import type { UnroutedCall } from './request/call.ts'
@@ -18,7 +19,6 @@ import { deployedCall } from './request/deployed-call.ts'
 import type { FailedAttempt, Route } from './routing/route.ts'
 import { withTraceparent } from './send-traceparent.ts'
 import { type InTurn, stopRun } from './stop-run.ts'
-import { TranslatedReply } from './translated-reply.ts'
 
 /**
  * What an attempt begins with: it enters the conversation, after the attempt before it has left it, or it goes on in the
@@ -53,7 +53,7 @@ export class Attempt implements CallEnding {
   /** The conversation, once the request has been prepared. */
   entered: Entered | undefined
   /** Once the request has been sent. */
-  reply: TranslatedReply | undefined
+  reply: PlatformReply | undefined
   readonly #deps: AttemptDeps
   readonly #route: Route
   readonly #startedMs: number
@@ -130,7 +130,7 @@ export class Attempt implements CallEnding {
   }
 
   /** Sends the request, after {@link Attempt.prepare}. */
-  send(): TranslatedReply {
+  send(): PlatformReply {
     const { agent, entered } = this
     if (entered === undefined) throw new Error('the conversation has not been entered')
     const { agentCall, knownFiles, turn } = entered
@@ -140,7 +140,7 @@ export class Attempt implements CallEnding {
     const sent = refusedFields.length === 0 ? agentCall : { ...agentCall, refusedFields }
     this.#addedFields = agent.adapter.addedFields?.(sent) ?? []
     const request = agent.adapter.buildRequest(sent)
-    const reply = new TranslatedReply(this.#deps, {
+    const reply = new PlatformReply(this.#deps, {
       agent,
       agentCall,
       request: agent.propagate ? withTraceparent(request, this.#chat) : request,
@@ -161,7 +161,7 @@ export class Attempt implements CallEnding {
   }
 
   /** The events of a part, up to the first failure. After the last part it is known whether the reply is complete. */
-  translate(reply: TranslatedReply, part: UpstreamPart): readonly ChatEvent[] {
+  translate(reply: PlatformReply, part: UpstreamPart): readonly ChatEvent[] {
     const batch = reply.translate(part)
     const { failure } = this.content
     // An error that comes together with other events is one within a run, which shows that the deployment works.
@@ -171,7 +171,7 @@ export class Attempt implements CallEnding {
   }
 
   /**
-   * Keeps the failure with which {@link Attempt.prepare} or {@link TranslatedReply.next} has rejected, and returns no events. After a
+   * Keeps the failure with which {@link Attempt.prepare} or {@link PlatformReply.next} has rejected, and returns no events. After a
    * reported end it is none: servers and proxies close the connection without the last bytes of their encoding.
    *
    * @throws the error itself if the platform is not its cause

@@ -3,7 +3,6 @@ import { isAllowedApp } from '#core/agents/allowed-agents.ts'
 import { withDeadline } from '#core/base/async/deadline.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import { fail, Problem } from '#core/errors/errors.ts'
-import type { KeysSlot } from './admission.ts'
 import type { Conversations } from './conversation/conversations.ts'
 import { nameOf } from './conversation/enter-conversation.ts'
 import type { UnroutedCall } from './request/call.ts'
@@ -23,7 +22,7 @@ const LOOK_UP_WITHIN_MS = 1_500
  * The slot of a call at one of its agent's deployments. It is no closure, and refers to the call only until it is taken: the
  * texts of the call would otherwise stay in memory as long as its stream is open.
  */
-export class CallSlot implements KeysSlot {
+export class CallSlot {
   readonly #deps: RouteOfDeps
   #arrival: Arrival | undefined
   #route: Route | undefined

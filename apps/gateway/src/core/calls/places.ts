@@ -3,7 +3,6 @@ import { atMost } from '#core/base/async/at-most.ts'
 import { InFlight } from '#core/base/async/in-flight.ts'
 import { fail, Problem } from '#core/errors/errors.ts'
 import { OwnerShares } from '#core/limits/sharing/owner-shares.ts'
-import type { OwnersPlace } from './admission.ts'
 import { OpenStreams } from './open-streams.ts'
 import type { StopRequests } from './platform-stops.ts'
 import type { EndedEarly, RunningCall } from './running-call.ts'
@@ -95,7 +94,7 @@ export class Places {
 }
 
 /** The place of one call, from its arrival to its end. */
-export class Place implements OwnersPlace {
+export class Place {
   readonly #places: Places
   /** Of the key whose stream this is. */
   readonly #streamOf: string | undefined
@@ -110,6 +109,7 @@ export class Place implements OwnersPlace {
     this.#remove = taken.add(this)
   }
 
+  /** @throws Problem `unavailable` or `rate_limited` */
   takeFor(ownerId: string): void {
     const { shares } = this.#places
     const refusal = shares.refusalOf(ownerId)

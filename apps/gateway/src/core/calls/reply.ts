@@ -7,17 +7,18 @@ import { ERRORS, type ErrorReason, Problem } from '#core/errors/errors.ts'
 import { problemOf } from '#core/errors/problem-of.ts'
 import type { CallOutcome } from '#core/ledger/call-kinds.ts'
 import type { AttemptEnd } from '#core/ledger/settlement/settlement-row.ts'
+import type { ReplyEnding } from '#core/reply-log/kept-run.ts'
 import { Attempt, type NextAttempt } from './attempt.ts'
 import type { AttemptDeps, AttemptedCall } from './attempted-call.ts'
 import { ATTEMPTS_LISTED_MAX, type CallObserver, type CallRecord } from './call-events.ts'
 import { CallPause, type PauseKeeper } from './pauses/call-pause.ts'
 import type { PauseHolder } from './pauses/pauses.ts'
 import type { Place } from './places.ts'
+import type { PlatformReply } from './platform-reply.ts'
 import type { StopRequests } from './platform-stops.ts'
 import type { Route } from './routing/route.ts'
 import type { EndedEarly, RunningCall } from './running-call.ts'
 import type { InTurn } from './stop-run.ts'
-import type { TranslatedReply } from './translated-reply.ts'
 
 export interface ReplyDeps {
   readonly runtime: Runtime
@@ -40,13 +41,6 @@ export interface ReplyParts {
   /** Where the pause of any other call is kept, if it ends with one, and whose it is. */
   readonly pauses: PauseKeeper
   readonly holder: PauseHolder
-}
-
-/** How a call ended, for its log. */
-export interface ReplyEnding {
-  readonly outcome: CallOutcome
-  /** Whether it is proven that the platform has not taken the turn. */
-  readonly leftNoTurn: boolean
 }
 
 /** A second reader would send the request to the platform again, and both would be settled as one call. */
@@ -194,7 +188,7 @@ export class Reply implements ChatEvents, RunningCall {
    * Prepares the attempt and sends its request. Separate from `read`, whose local variables would keep the whole call in memory as long
    * as the reply takes.
    */
-  async #send(attempt: Attempt): Promise<TranslatedReply> {
+  async #send(attempt: Attempt): Promise<PlatformReply> {
     const { runtime, observe } = this.#deps
     if (this.#beforeAttempt !== undefined) await this.#unlessEnded(this.#beforeAttempt(this))
     this.#requireReader()

@@ -12,10 +12,10 @@ import { type Principal, requireKey } from '#core/requests/principal.ts'
 import { type KeptCall, type KeptCallRef, type KeptEnd, type LogContent, logContentOf } from './kept-call.ts'
 import type { KeptForm } from './kept-form.ts'
 import { problemOfKept } from './kept-problem.ts'
+import type { ReplyToKeep, RunCall } from './kept-run.ts'
+import { KeptRuns, type ReplyRunsDeps, type RunsObserver } from './kept-runs.ts'
 import { type ReaderBounds, ReaderPlaces } from './reader-places.ts'
 import { type FollowEnd, type FollowOptions, ReplyReaders, type WholeReply } from './reply-readers.ts'
-import type { ReplyToKeep, RunCall } from './reply-run.ts'
-import { ReplyRuns, type ReplyRunsDeps, type RunsObserver } from './reply-runs.ts'
 import { ReplySpace } from './reply-space.ts'
 import type { ReplyStore } from './store/reply-store.ts'
 import type { WakeUps } from './wake-ups/wake-ups.ts'
@@ -122,7 +122,7 @@ const COUNT_REPLAYS_EVERY_MS = 50
 export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { readonly tasks: ReplyTasks } {
   const { store, wakeUps, keyWatch, bounds } = deps
   const space = new ReplySpace({ store, runtime: deps.runtime, onAnswer: deps.observer.storable })
-  const runs = new ReplyRuns({ ...deps, observer: { ...deps.observer, grown: () => space.grown() } })
+  const runs = new KeptRuns({ ...deps, observer: { ...deps.observer, grown: () => space.grown() } })
   const readers = new ReplyReaders({ store, wakeUps, runs })
   const places = new ReaderPlaces(bounds)
   const lookForStop = createBatcher<string, boolean>(

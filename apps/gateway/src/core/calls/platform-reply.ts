@@ -15,11 +15,10 @@ import type { Runtime } from '#core/base/runtime.ts'
 import type { Exchange, TurnState } from './call-events.ts'
 import type { ConversationTurn } from './conversation/enter-conversation.ts'
 import type { ReplyContent } from './reply-content.ts'
-import { type ReplyDeadlines, startReplyDeadlines } from './reply-deadlines.ts'
+import { ReplyDeadlines } from './reply-deadlines.ts'
 import { ReplySteps } from './reply-steps.ts'
-import type { StoppableReply } from './stop-run.ts'
 
-export interface TranslatedReplyDeps {
+export interface PlatformReplyDeps {
   readonly upstream: Upstream
   readonly runtime: Runtime
 }
@@ -50,7 +49,7 @@ const DOUBLINGS_MAX = 20
  * The platform's reply to the request of one attempt, translated part by part: what its events mean for the content, for the
  * deadlines and for the turn. It is made when the request is sent.
  */
-export class TranslatedReply implements StoppableReply {
+export class PlatformReply {
   readonly upstreamReply: UpstreamReply
   readonly state: ReplyState
   /** What a later request may need of the call, without its texts. */
@@ -70,7 +69,7 @@ export class TranslatedReply implements StoppableReply {
   #refused: Failure | undefined
 
   constructor(
-    { upstream, runtime }: TranslatedReplyDeps,
+    { upstream, runtime }: PlatformReplyDeps,
     { agent: asked, agentCall, request, sentAtMs, timeouts, content, turn, isSilent = false }: SentRequest,
   ) {
     const agent = isSilent ? silent(asked) : asked
@@ -89,7 +88,7 @@ export class TranslatedReply implements StoppableReply {
           announcesStream: submission !== undefined,
           onHead: begin && ((header) => begin(header, state)),
         })
-    this.deadlines = startReplyDeadlines(timeouts, runtime, (event) => {
+    this.deadlines = new ReplyDeadlines(timeouts, runtime, (event) => {
       // After a reported end that nothing withdrew, no deadline fails the reply.
       if (event === 'grace' || this.#content.ends.stands) this.upstreamReply.finish()
       else {
@@ -132,7 +131,7 @@ export class TranslatedReply implements StoppableReply {
     return this.steps === undefined ? this.upstreamReply.next() : this.steps.next(this.upstreamReply)
   }
 
-  /** Rejects the pending {@link TranslatedReply.next}, while what the platform sends is still read. */
+  /** Rejects the pending {@link PlatformReply.next}, while what the platform sends is still read. */
   interrupt(cause: Error): void {
     this.upstreamReply.interrupt(cause)
     this.steps?.interrupt(cause)
