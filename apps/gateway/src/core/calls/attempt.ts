@@ -173,7 +173,7 @@ export class Attempt implements CallEnding {
     const sentAtMs = this.#deps.runtime.elapsedMs()
     const passedMs = this.number === 1 ? 0 : sentAtMs - this.#startedMs
     const { refusedFields, firstByteMs } = this.#route
-    const sent = refusedFields.length === 0 ? agentCall : { ...agentCall, refusedFields }
+    const sent = refusedFields === undefined ? agentCall : { ...agentCall, refusedFields }
     this.#addedFields = agent.adapter.addedFields?.(sent) ?? []
     const reply = new TranslatedReply(this.#deps, {
       agent,
@@ -348,7 +348,7 @@ export class Attempt implements CallEnding {
     this.deployment = deployment.id
     const enter = (card: unknown) =>
       this.#deps.enter({ ...chat, call: deployedCall(chat.call, this.#route, card) }, this)
-    const card = this.#deps.upstream.cards.of(this.#agent)
+    const card = this.#agent.adapter.card && this.#deps.upstream.cards.of(this.#agent)
     return card instanceof Promise ? card.then(enter) : enter(card)
   }
 

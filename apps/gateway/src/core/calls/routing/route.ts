@@ -2,6 +2,7 @@ import type { AgentApp } from '#core/agents/adapter.ts'
 import type { Ticket } from '#core/agents/deployments/breaker.ts'
 import type { Caller } from '#core/agents/deployments/caller.ts'
 import type { RefusedFromNow } from '#core/agents/deployments/caller-breakers.ts'
+import { RefusedFields } from '#core/agents/deployments/refused-fields.ts'
 import { type Verdict, verdictOf } from '#core/agents/deployments/verdict.ts'
 import type { Failure } from '#core/agents/events.ts'
 import type { Deployment } from '#core/agents/served-agent.ts'
@@ -118,7 +119,7 @@ export class Route {
     const { failure } = failed
     this.#tried = [...(this.#tried ?? []), this.#state]
     const needsOtherKey = repetitionOf(failure) === 'other_credential'
-    if (needsOtherKey) this.#refusedKeys = [...(this.#refusedKeys ?? []), this.#state.keyOf(this.#app)]
+    if (needsOtherKey) this.#refusedKeys = [...(this.#refusedKeys ?? []), this.#key]
     const wish = { ...this.#wish, refusedKeys: this.#refusedKeys ?? [] }
     const next = this.#routes.choose({ ...wish, tried: this.#tried })
     if (typeof next !== 'string') return this.#beginRepetition() ? this.#goTo(next, 0) : undefined
@@ -134,14 +135,16 @@ export class Route {
     this.#judge(verdictOf({ failure, httpStatus }), failure)
   }
 
-  /** Fields that the platform has refused lately. */
-  get refusedFields(): readonly string[] {
-    return this.#state.findings.refusedFields.at(this.#routes.elapsedMs)
+  /** Fields that the platform has refused lately; undefined if it never has. */
+  get refusedFields(): readonly string[] | undefined {
+    return this.#state.findings.refusedFields?.at(this.#routes.elapsedMs)
   }
 
   /** Leaves such fields out of the next requests. Returns those that were not known to be refused. */
   rememberRefused(fields: readonly string[]): readonly string[] {
-    return this.#state.findings.refusedFields.remember(fields, this.#routes.elapsedMs)
+    const { findings } = this.#state
+    findings.refusedFields ??= new RefusedFields()
+    return findings.refusedFields.remember(fields, this.#routes.elapsedMs)
   }
 
   /** Whether the deployment of the route can continue a conversation that lives there. */
@@ -187,6 +190,10 @@ export class Route {
 
   get #wish(): Wish {
     return { caller: this.#caller, app: this.#app, residence: this.#residence }
+  }
+
+  get #key(): string {
+    return this.#state.keyOf(this.#app)
   }
 
   get #keepsNothing(): boolean {
@@ -237,12 +244,13 @@ export class Route {
     this.#ticket = undefined
     const { deployment } = this.#state
     const { rests, elapsedMs } = this.#routes
-    const key = this.#state.keyOf(this.#app)
     const refused = this.#tellBreaker(verdict, ticket)
-    const { owner } = this.#caller
-    if (verdict === 'credential' || verdict === 'rest')
-      rests.rest(deployment.id, key, owner, elapsedMs, failure?.retryAfterSeconds)
-    else if (verdict === 'works') rests.end(deployment.id, key, this.#beganMs)
+    if (verdict === 'credential' || verdict === 'rest') {
+      const { owner } = this.#caller
+      rests.rest(deployment.id, this.#key, owner, elapsedMs, failure?.retryAfterSeconds)
+    } else if (verdict === 'works' && rests.all.size > 0) {
+      rests.end(deployment.id, this.#key, this.#beganMs)
+    }
     if (verdict === 'none' || verdict === 'rest') return
     const hasFailed = verdict === 'failed' || verdict === 'unreachable'
     this.#routes.judged(this.#state, {
