@@ -51,11 +51,6 @@ export interface Adapter<
   card?(agent: Agent<Own>): KnownCard<Card> | HelperCall<Card>
 
   buildRequest(call: AgentCall<Own, Card>): UpstreamRequest
-  /**
-   * The fields that {@link Adapter.buildRequest} adds to a call by itself, and without which it could do. Absent on platforms where
-   * there are none.
-   */
-  addedFields?(call: AgentCall<Own, Card>): readonly string[]
   /** The model that the entry configures, if any; a reply may name a different one. */
   modelOf?(call: Pick<AgentCall<Own>, 'agent' | 'app'>): string | undefined
   /**
@@ -391,6 +386,8 @@ export interface UpstreamRequest {
    * encoding.
    */
   readonly body?: string | Readable
+  /** The fields that the adapter has added to a chat by itself, and without which it could do. Absent on platforms where there are none. */
+  readonly addedFields?: readonly string[]
 }
 
 export interface UpstreamEvent {

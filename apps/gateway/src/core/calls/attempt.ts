@@ -174,11 +174,12 @@ export class Attempt implements CallEnding {
     const passedMs = this.number === 1 ? 0 : sentAtMs - this.#startedMs
     const { refusedFields, firstByteMs } = this.#route
     const sent = refusedFields === undefined ? agentCall : { ...agentCall, refusedFields }
-    this.#addedFields = agent.adapter.addedFields?.(sent) ?? []
+    const request = agent.adapter.buildRequest(sent)
+    this.#addedFields = request.addedFields ?? []
     const reply = new TranslatedReply(this.#deps, {
       agent,
       agentCall,
-      request: withTraceparent(agent.adapter.buildRequest(sent), agent, this.#chat),
+      request: withTraceparent(request, agent, this.#chat),
       sentAtMs,
       timeouts: timeoutsOfAttempt(agent.timeouts, firstByteMs, passedMs),
       content: this.#content,

@@ -19,7 +19,7 @@ import {
   finishWordIn,
 } from '#core/agents/translate/replies/finish-words.ts'
 import { type Reading, readMessage } from '#core/agents/translate/replies/message-shape.ts'
-import { usage } from '#core/agents/translate/replies/token-counts.ts'
+import { usageOf } from '#core/agents/translate/replies/token-counts.ts'
 import { WellFormedText } from '#core/agents/translate/replies/well-formed-text.ts'
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/base/values/json.ts'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
@@ -381,7 +381,7 @@ function nodesFinished(
         return finished
       }),
     ),
-    ...usage(state.tokens.prompt, state.tokens.completion),
+    ...usageOf({ prompt_tokens: state.tokens.prompt, completion_tokens: state.tokens.completion }),
     // Old releases send node data after the end; the data may change the end's reason or turn it into a
     // failure.
     ...(state.ended ? conclusion([{ type: 'end', reason: 'stop' }], state) : []),
