@@ -112,7 +112,7 @@ function residenceOf(
 ): Promise<Residence | undefined> | undefined {
   const { agent, conversation } = call
   if (conversation.kind === 'new' || !agent.isListed) return undefined
-  const context = agent.adapter.context(agent)
+  const context = agent.context
   if (context !== 'client' && context !== 'platform') return undefined
   const looking = markRejectionHandled(
     deps.conversations

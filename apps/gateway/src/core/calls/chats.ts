@@ -216,7 +216,7 @@ export function createChatService(deps: ChatDeps): ChatService {
       if (call.conversation.kind === 'continued') call = await inContinued(request, call, call.conversation)
       const { conversation } = call
       const callId = runtime.newId()
-      const keepsNothing = call.agent.adapter.context(call.agent) === 'none'
+      const keepsNothing = call.agent.context === 'none'
       // An agent without conversations is continued by the id of its reply, and only where its run waits.
       const conversationId =
         (conversation.kind !== 'new' && conversation.id) || (keepsNothing ? callId : runtime.newId())
@@ -396,7 +396,7 @@ function headOf(
     conversationId,
     model: modelOf ?? (name.isInModel && name.model ? name.model : agent.id),
     reasoning: agent.reasoning,
-    takesParameters: agent.adapter.context(agent) === 'gateway',
+    takesParameters: agent.context === 'gateway',
     ignoredTools,
     takesMessages: asks.kind === 'messages' || asks.isWhole,
     endUser,

@@ -1,10 +1,5 @@
 import type { Agent, AgentApp, CallMessage } from '#core/agents/adapter.ts'
-import {
-  type AllowedAgent,
-  modelNames,
-  selectAllowedAgents,
-  takesAnyApp,
-} from '#core/agents/allowed-agents.ts'
+import { type AllowedAgent, modelNames, selectAllowedAgents } from '#core/agents/allowed-agents.ts'
 import type { Agents } from '#core/agents/catalog.ts'
 import type { ServedAgent } from '#core/agents/served-agent.ts'
 import { defaultApp } from '#core/agents/translate/default-app.ts'
@@ -139,7 +134,7 @@ export function resolveCall(
     agent,
     app,
     appId: name.appId,
-    ledgerApp: app?.id ?? (takesAnyApp(agent) ? name.appId.trim() : ''),
+    ledgerApp: app?.id ?? (agent.takesAnyApp ? name.appId.trim() : ''),
     asks: { ...asks, hasOwnFiles: hasOwnFiles(asks, urls) },
     ignoredTools: ignoredTools(request, agent),
     conversation: conversationOf(conversation, needsConversation),
@@ -200,7 +195,7 @@ function fileRules(agent: Agent, urls: RequestUrls): FileRules {
 }
 
 function requireAppId(agent: Agent, app: AgentApp | undefined, { appId, model }: AgentName): void {
-  if (app !== undefined || !isBlank(appId) || !agent.adapter.requires(agent).includes('app_id')) return
+  if (app !== undefined || !isBlank(appId) || !agent.requires.includes('app_id')) return
   fail('app_id_required', {
     field: ['appId'],
     detail: `agent ${agent.id} needs ${model === undefined ? 'an app id' : `an app, as in ${agent.id}/<app id>`}${hintOf(agent)}.`,
@@ -213,7 +208,7 @@ function hintOf({ adapter }: Agent): string {
 
 /** Returns whether the agent needs a `conversation_id`. On faces with messages a call without one gets a new conversation. */
 function requireConversationId(agent: Agent, { asks, conversation }: ChatRequest): boolean {
-  if (!agent.adapter.requires(agent).includes('conversation_id')) return false
+  if (!agent.requires.includes('conversation_id')) return false
   if (isBlank(conversation.conversationId) && asks.kind === 'question') {
     fail('conversation_id_required', {
       field: ['conversationId'],
@@ -260,7 +255,7 @@ function resolveAsks(
   }
   const { messages, parameters, sentFields, keepsTurn } = asks
   requireMessages(messages)
-  const context = agent.adapter.context(agent)
+  const context = agent.context
   if (context === 'gateway') {
     requirePublicTools(parameters.tools, rules.urls)
     return {
@@ -294,7 +289,7 @@ function requireSupported({ unsupported, tools }: RequestedMessages, agent: Agen
 }
 
 function ignoredTools({ asks }: ChatRequest, agent: Agent): readonly string[] {
-  const isIgnoring = agent.tools === 'ignore' && agent.adapter.context(agent) !== 'gateway'
+  const isIgnoring = agent.tools === 'ignore' && agent.context !== 'gateway'
   return isIgnoring && asks.kind === 'messages' ? asks.tools.kinds : []
 }
 
@@ -327,7 +322,7 @@ function findAgent(agents: Agents, name: AgentName, allowedAgents: SelectAllowed
 
 /** The pattern that names any app of an agent as a model, for agents that accept apps that are not configured. */
 function openForm({ agent, isWhole }: AllowedAgent): string[] {
-  return isWhole && takesAnyApp(agent) ? [`${agent.id}/<app id>`] : []
+  return isWhole && agent.takesAnyApp ? [`${agent.id}/<app id>`] : []
 }
 
 function oneOf(names: readonly string[]): string {
@@ -340,7 +335,7 @@ function findApp(
   allowedAgents: SelectAllowed,
 ): AgentApp | undefined {
   if (agent.apps.length === 0) {
-    if (model?.includes('/') && !takesAnyApp(agent)) {
+    if (model?.includes('/') && !agent.takesAnyApp) {
       fail('model_not_found', {
         field: ['appId'],
         detail: `agent ${agent.id} has no apps; expected no slash.`,

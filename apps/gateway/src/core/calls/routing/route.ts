@@ -199,7 +199,7 @@ export class Route {
   get #keepsNothing(): boolean {
     if (this.#isPinned) return false
     const { agent } = this.deployment
-    const context = agent.adapter.context(agent)
+    const context = agent.context
     return context === 'gateway' || context === 'none'
   }
 

@@ -2,8 +2,7 @@ import Type from 'typebox'
 import type { Adapter, AgentCall, HeaderReader } from '#core/agents/adapter.ts'
 import { section, text } from '#core/agents/entry-schema.ts'
 import type { ChatEvent, Failure } from '#core/agents/events.ts'
-import { agentUrl } from '#core/agents/translate/agent-url.ts'
-import { bearer } from '#core/agents/translate/bearer.ts'
+import { bearer } from '#core/agents/translate/credentials.ts'
 import { EarlyRefusals } from '#core/agents/translate/early-refusals.ts'
 import {
   errorEvents,
@@ -72,6 +71,7 @@ export const openai: Adapter<typeof ENTRY, CompletionState> = {
   displayName: 'OpenAI',
   entry: ENTRY,
   entryRequires: ['model'],
+  apiUrl: (baseUrl) => baseUrl.replace(/\/chat\/completions$/, ''),
   requires: () => [],
   takesAppIds: false,
   features: () => ({ stream: true, detail: true, files: true, conversation: true, usage: true, stop: true }),
@@ -83,7 +83,7 @@ export const openai: Adapter<typeof ENTRY, CompletionState> = {
     const { stream, sentFields = [], messages = [userMessage(call.query, call.files)] } = call
     const addedFields = fieldsToAdd(call)
     const fields = [...sentFields, ...addedFields]
-    const request = jsonPost(openaiUrl(call, '/chat/completions'), bearer(call), {
+    const request = jsonPost(`${call.agent.apiUrl}/chat/completions`, bearer(call), {
       ...call.parameters,
       model: modelOf(call),
       messages: messages.map(({ role, content, extra }) => ({ ...extra, role, content })),
@@ -131,7 +131,7 @@ export const openai: Adapter<typeof ENTRY, CompletionState> = {
 
   probe: (agent) =>
     probeCall(
-      { method: 'GET', url: openaiUrl({ agent }, '/models'), headers: bearer({ agent }) },
+      { method: 'GET', url: `${agent.apiUrl}/models`, headers: bearer({ agent }) },
       openai.toFailure,
       (body) => Array.isArray(body.data),
     ),
@@ -163,10 +163,6 @@ function fieldsToAdd({
 
 function modelOf({ agent, app }: Pick<AgentCall<typeof ENTRY>, 'agent' | 'app'>): string | undefined {
   return app?.options.model ?? agent.options.model
-}
-
-function openaiUrl({ agent }: Pick<AgentCall, 'agent'>, path: string): string {
-  return agentUrl(agent.baseUrl, /\/chat\/completions$/, path)
 }
 
 /** The whole object where its words are read as they are, since a validator names the fields beside them. */
