@@ -187,6 +187,7 @@ export interface EntrySchemas {
 /** An agent as it is loaded, and what is known of it by its settings alone. */
 export interface Agent<Own extends EntrySchemas = EntrySchemas> extends AgentSettings<Own>, AgentFacts {}
 
+/** What depends on the settings of an agent alone. No call asks the adapter for it. */
 export interface AgentFacts {
   /** The address below which the platform has its API. */
   readonly apiUrl: string

@@ -42,6 +42,7 @@ export class CallerBreakers {
   /** The times of the latest failures since anybody's call has succeeded; the party that has failed last is the last. */
   readonly #failedMs = new Map<string, number[]>()
   #after: AttemptNumber
+  /** While a deployment is taken to be broken for everybody. Changed here alone. */
   openPeriod: OpenPeriod | undefined
 
   /** @param after - attempts that began before this one say nothing */

@@ -9,6 +9,7 @@ import type { ErrorReason } from '#core/errors/errors.ts'
 /** What calls have shown of a server and its credentials, however the deployment there is configured. */
 class Findings {
   readonly breaker: Breaker
+  /** Undefined until the platform has refused one. */
   refusedFields: RefusedFields | undefined
   /** Calls in progress. */
   inFlight = 0
