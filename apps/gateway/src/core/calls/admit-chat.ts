@@ -47,7 +47,7 @@ export async function admitChat(
 ): Promise<(AdmittedCall & { readonly claimed: ClaimedPause | undefined }) | AttachedCall> {
   const { agent, conversation } = call
   const { kept, answer } = request
-  const keepsNothing = agent.adapter.context(agent) === 'none'
+  const keepsNothing = agent.context === 'none'
   const answering = () => new PauseAdmission(deps, { call, answer, slot, keepsNothing })
   const namesPause = answer !== undefined || (keepsNothing && conversation.kind === 'continued')
   let pause = namesPause ? answering() : undefined

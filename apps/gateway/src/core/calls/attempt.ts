@@ -137,9 +137,9 @@ export class Attempt implements CallEnding {
     const sentAtMs = this.#deps.runtime.elapsedMs()
     const passedMs = this.number === 1 ? 0 : sentAtMs - this.#startedMs
     const { refusedFields, firstByteMs } = this.#route
-    const sent = refusedFields.length === 0 ? agentCall : { ...agentCall, refusedFields }
-    this.#addedFields = agent.adapter.addedFields?.(sent) ?? []
+    const sent = refusedFields === undefined ? agentCall : { ...agentCall, refusedFields }
     const request = agent.adapter.buildRequest(sent)
+    this.#addedFields = request.addedFields ?? []
     const reply = new PlatformReply(this.#deps, {
       agent,
       agentCall,

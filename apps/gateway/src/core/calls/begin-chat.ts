@@ -84,7 +84,7 @@ export async function beginChat(
     const { agent, conversation } = call
     const callId = runtime.newId()
     // An agent without conversations is continued by the id of its reply, and only where its run waits.
-    const newId = agent.adapter.context(agent) === 'none' ? callId : undefined
+    const newId = agent.context === 'none' ? callId : undefined
     const conversationId = (conversation.kind !== 'new' && conversation.id) || (newId ?? runtime.newId())
     const slot = held.adopt(new CallSlot(deps, { call, keyHash, signal }), leave)
     const arrived = { request, call, callId, conversationId, keyHash, slot, place, observer }

@@ -116,7 +116,7 @@ function residenceOf(
   ownerId: string,
 ): Promise<Residence | undefined> | undefined {
   const { agent } = call
-  const context = agent.adapter.context(agent)
+  const context = agent.context
   if (context !== 'client' && context !== 'platform') return undefined
   const looking = deps.conversations
     .stored(

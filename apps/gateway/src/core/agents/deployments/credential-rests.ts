@@ -16,11 +16,10 @@ interface Rest {
  * of one monotonic clock.
  */
 export class CredentialRests {
-  /** Whether a credential has rested since this process knows the agent. */
-  hasRested = false
   readonly #restsMax: number
-  /** By deployment and key, the oldest first. */
   readonly #rests = new Map<string, Rest>()
+  /** By deployment and key, the oldest first. Empty nearly always. */
+  readonly all: ReadonlyMap<string, unknown> = this.#rests
 
   constructor(restsMax = RESTS_MAX) {
     this.#restsMax = restsMax
@@ -41,7 +40,6 @@ export class CredentialRests {
     nowMs: number,
     retryAfterSeconds: number | undefined,
   ): void {
-    this.hasRested = true
     const seconds = Math.min(retryAfterSeconds ?? REST_SECONDS, REST_SECONDS)
     const credential = credentialOf(deployment, key)
     const before = this.#rests.get(credential)
@@ -63,7 +61,6 @@ export class CredentialRests {
    * @param beganMs - when the attempt began
    */
   end(deployment: string, key: string, beganMs: number): void {
-    if (this.#rests.size === 0) return
     const credential = credentialOf(deployment, key)
     const rest = this.#rests.get(credential)
     if (rest !== undefined && rest.sinceMs <= beganMs) this.#rests.delete(credential)

@@ -170,7 +170,7 @@ function enterAlone(
   ending: CallEnding,
 ): Entered | Promise<Entered> {
   const { agent, asks } = chat.call
-  switch (agent.adapter.context(agent)) {
+  switch (agent.context) {
     case 'client':
       return derivedTurn(deps, chat, baseCall)
     case 'platform':

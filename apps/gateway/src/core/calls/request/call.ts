@@ -1,10 +1,5 @@
 import type { Agent, AgentApp, CallMessage } from '#core/agents/adapter.ts'
-import {
-  type AllowedAgent,
-  modelNames,
-  selectAllowedAgents,
-  takesAnyApp,
-} from '#core/agents/allowed-agents.ts'
+import { type AllowedAgent, modelNames, selectAllowedAgents } from '#core/agents/allowed-agents.ts'
 import type { Agents } from '#core/agents/catalog.ts'
 import type { ServedAgent } from '#core/agents/served-agent.ts'
 import { defaultApp } from '#core/agents/translate/default-app.ts'
@@ -132,7 +127,7 @@ export function resolveCall(
     if (asked.files.length > 0 || Object.keys(asked.variables).length > 0) urls = new RequestUrls(isIssued)
     asks = questionOf(asked, request.answer)
   }
-  const needed = agent.adapter.requires(agent)
+  const needed = agent.requires
   if (needed.includes('app_id')) requireAppId(agent, app, name)
   const needsConversation = needed.includes('conversation_id')
   if (needsConversation) requireConversationId(agent, request)
@@ -148,7 +143,7 @@ export function resolveCall(
     agent,
     app,
     appId: name.appId,
-    ledgerApp: app?.id ?? (takesAnyApp(agent) ? name.appId.trim() : ''),
+    ledgerApp: app?.id ?? (agent.takesAnyApp ? name.appId.trim() : ''),
     asks: { ...asks, hasOwnFiles: urls !== undefined && hasOwnFiles(asks, urls) },
     ignoredTools: asked.kind === 'messages' ? ignoredTools(asked, agent) : NO_TOOLS,
     conversation: conversationOf(conversation, needsConversation),
@@ -184,13 +179,13 @@ export function checkCall(
     endUser: () => requirePlainId('endUser', endUser),
     app: ofAgent((known) => {
       const app = findApp(known, name, allowedAgents)
-      if (known.adapter.requires(known).includes('app_id')) requireAppId(known, app, name)
+      if (known.requires.includes('app_id')) requireAppId(known, app, name)
     }),
     ...(asks.kind === 'question'
       ? rulesOfQuestion(asks, request.answer, urls)
       : { messages: ofAgent((known) => messagesOf(asks, request, known, fileRules(known, urls))) }),
     conversation: ofAgent((known) => {
-      if (known.adapter.requires(known).includes('conversation_id')) requireConversationId(known, request)
+      if (known.requires.includes('conversation_id')) requireConversationId(known, request)
     }),
   })
 }
@@ -276,7 +271,7 @@ function messagesOf(
 ): AsksOf {
   const { messages, parameters, sentFields, keepsTurn } = asks
   requireMessages(messages)
-  const context = agent.adapter.context(agent)
+  const context = agent.context
   if (context === 'gateway') {
     requirePublicTools(parameters.tools, rules.urls)
     return {
@@ -310,7 +305,7 @@ function requireSupported({ unsupported, tools }: RequestedMessages, agent: Agen
 }
 
 function ignoredTools({ tools }: RequestedMessages, agent: Agent): readonly string[] {
-  const isIgnoring = agent.tools === 'ignore' && agent.adapter.context(agent) !== 'gateway'
+  const isIgnoring = agent.tools === 'ignore' && agent.context !== 'gateway'
   return isIgnoring ? tools.kinds : NO_TOOLS
 }
 
@@ -343,7 +338,7 @@ function findAgent(agents: Agents, name: AgentName, allowedAgents: SelectAllowed
 
 /** The pattern that names any app of an agent as a model, for agents that accept apps that are not configured. */
 function openForm({ agent, isWhole }: AllowedAgent): string[] {
-  return isWhole && takesAnyApp(agent) ? [`${agent.id}/<app id>`] : []
+  return isWhole && agent.takesAnyApp ? [`${agent.id}/<app id>`] : []
 }
 
 function oneOf(names: readonly string[]): string {
@@ -356,7 +351,7 @@ function findApp(
   allowedAgents: SelectAllowed,
 ): AgentApp | undefined {
   if (agent.apps.length === 0) {
-    if (model?.includes('/') && !takesAnyApp(agent)) {
+    if (model?.includes('/') && !agent.takesAnyApp) {
       fail('model_not_found', {
         field: ['appId'],
         detail: `agent ${agent.id} has no apps; expected no slash.`,

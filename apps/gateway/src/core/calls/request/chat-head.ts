@@ -35,7 +35,7 @@ export function headOf(
     ...started,
     model: model ?? (name.isInModel && name.model ? name.model : agent.id),
     reasoning: agent.reasoning,
-    takesParameters: agent.adapter.context(agent) === 'gateway',
+    takesParameters: agent.context === 'gateway',
     ignoredTools,
     takesMessages: asks.kind === 'messages' || asks.isWhole,
     endUser,

@@ -21,8 +21,6 @@ export interface FailedAttempt {
   readonly httpStatus: number | undefined
 }
 
-const NONE: readonly string[] = []
-
 const BEFORE_THE_SAME_MS = 200
 /** After a longer `Retry-After` the call is not sent to the platform again. */
 const RETRY_AFTER_MS_MAX = 2_000
@@ -115,7 +113,7 @@ export class Route {
     const { failure } = failed
     this.#tried = [...(this.#tried ?? []), this.#state]
     const needsOtherKey = repetitionOf(failure) === 'other_credential'
-    if (needsOtherKey) this.#refusedKeys = [...(this.#refusedKeys ?? []), this.#state.keyOf(this.#app)]
+    if (needsOtherKey) this.#refusedKeys = [...(this.#refusedKeys ?? []), this.#key]
     const wish = { ...this.#wish, refusedKeys: this.#refusedKeys ?? [] }
     const next = this.#routes.choose({ ...wish, tried: this.#tried })
     if (typeof next !== 'string') return this.#beginRepetition() ? this.#goTo(next, 0) : undefined
@@ -131,14 +129,13 @@ export class Route {
     this.#judge(verdictOf({ failure, httpStatus }), failure)
   }
 
-  /** Fields that the platform has refused lately. */
-  get refusedFields(): readonly string[] {
-    return this.#state.findings.refusedFields?.at(this.#routes.elapsedMs) ?? NONE
+  /** Fields that the platform has refused lately; undefined if it never has. */
+  get refusedFields(): readonly string[] | undefined {
+    return this.#state.findings.refusedFields?.at(this.#routes.elapsedMs)
   }
 
   /** Leaves such fields out of the next requests. Returns those that were not known to be refused. */
   rememberRefused(fields: readonly string[]): readonly string[] {
-    if (fields.length === 0) return NONE
     const { findings } = this.#state
     findings.refusedFields ??= new RefusedFields()
     return findings.refusedFields.remember(fields, this.#routes.elapsedMs)
@@ -189,10 +186,14 @@ export class Route {
     return { caller: this.caller, app: this.#app, residence: this.#residence }
   }
 
+  get #key(): string {
+    return this.#state.keyOf(this.#app)
+  }
+
   get #keepsNothing(): boolean {
     if (this.#isPinned) return false
     const { agent } = this.deployment
-    const context = agent.adapter.context(agent)
+    const context = agent.context
     return context === 'gateway' || context === 'none'
   }
 
@@ -236,10 +237,14 @@ export class Route {
     const ticket = this.#ticket
     if (ticket === undefined) return
     this.#ticket = undefined
+    const { rests, elapsedMs } = this.#routes
+    const { id } = this.deployment
     const refused = this.#tellBreaker(verdict, ticket)
-    const { rests } = this.#routes
-    if (verdict === 'credential' || verdict === 'rest' || (verdict === 'works' && rests.hasRested))
-      this.#tellRests(verdict, failure)
+    if (verdict === 'credential' || verdict === 'rest') {
+      rests.rest(id, this.#key, this.caller.owner, elapsedMs, failure?.retryAfterSeconds)
+    } else if (verdict === 'works' && rests.all.size > 0) {
+      rests.end(id, this.#key, this.#beganMs)
+    }
     if (verdict === 'none' || verdict === 'rest') return
     const hasFailed = verdict === 'failed' || verdict === 'unreachable'
     this.#routes.judged(this.#state, {
@@ -248,14 +253,6 @@ export class Route {
       failure: hasFailed ? failure : undefined,
       refused,
     })
-  }
-
-  #tellRests(verdict: Verdict, failure: Failure | undefined): void {
-    const { rests, elapsedMs } = this.#routes
-    const { id } = this.deployment
-    const key = this.#state.keyOf(this.#app)
-    if (verdict === 'works') rests.end(id, key, this.#beganMs)
-    else rests.rest(id, key, this.caller.owner, elapsedMs, failure?.retryAfterSeconds)
   }
 
   #tellBreaker(verdict: Verdict, ticket: Ticket): RefusedFromNow {
