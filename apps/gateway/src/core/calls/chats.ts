@@ -4,7 +4,7 @@ import {
   keyFormatProblem,
   type RequestOrigin,
 } from '#core/accounts/auth/authenticate.ts'
-import { hashKey } from '#core/accounts/keys/key-format.ts'
+import { hashKey, isWellFormedKey } from '#core/accounts/keys/key-format.ts'
 import type { KeyWatch } from '#core/accounts/keys/key-watch.ts'
 import type { AgentCatalog } from '#core/agents/catalog.ts'
 import type { ChatEvents } from '#core/agents/events.ts'
@@ -423,9 +423,8 @@ function nameOfAgent({ agent: { id, model, isInModel } }: ChatRequest): string |
  * only after the lookup has failed, so that valid calls do not pay for it. Over HTTP such a credential is rejected earlier.
  */
 function withForm(error: Problem, credential: string): Problem {
-  if (error.reason !== 'key_unknown') return error
-  const reason = keyFormatProblem(credential)
-  return reason === undefined ? error : new Problem(reason, { cause: error })
+  if (error.reason !== 'key_unknown' || isWellFormedKey(credential)) return error
+  return new Problem(keyFormatProblem(credential), { cause: error })
 }
 
 function admissionOf(
