@@ -1,7 +1,7 @@
 import type { KeyLimits, KeyLimitsReader } from '#core/accounts/keys/key-limits.ts'
 import { refuseKey } from '#core/accounts/keys/refused-keys.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
-import { AMPLE_SPACE, type DiskSpace } from '#core/database/disk/disk-space.ts'
+import { AMPLE_SPACE, DISK_FULL, type DiskSpace } from '#core/database/disk/disk-space.ts'
 import { fail, Problem } from '#core/errors/errors.ts'
 import { problemOf } from '#core/errors/problem-of.ts'
 import type { Admission, Admitted, AttachedCall } from '#core/ledger/admission-row.ts'
@@ -73,7 +73,7 @@ export interface AdmissionDeps {
   readonly ledger: Pick<Ledger, 'admit'>
   readonly observe: CallObserver
   /** Defaults to {@link AMPLE_SPACE}. */
-  readonly space?: Pick<DiskSpace, 'requireSpace'>
+  readonly space?: Pick<DiskSpace, 'isLow'>
 }
 
 /** The field with a key's own limit for each kind of call, which may be lower than the configured one. */
@@ -97,7 +97,7 @@ export function createAdmission(deps: AdmissionDeps): AdmissionService {
     let own: KeyLimits | undefined
     try {
       own = (await keyLimits(keyHash)) ?? fail('key_unknown')
-      space.requireSpace()
+      if (space.isLow) fail('unavailable', DISK_FULL)
       place?.takeFor(own.ownerId)
       const verdict = await limits[kind].take(keyHash, own[OWN_LIMIT[kind]])
       const limited = { type: 'limited', call: request, verdict } as const

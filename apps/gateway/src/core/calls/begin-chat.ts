@@ -1,5 +1,5 @@
 import { keyFormatProblem } from '#core/accounts/auth/authenticate.ts'
-import { hashKey } from '#core/accounts/keys/key-format.ts'
+import { hashKey, isWellFormedKey } from '#core/accounts/keys/key-format.ts'
 import { Problem } from '#core/errors/errors.ts'
 import { problemOf } from '#core/errors/problem-of.ts'
 import type { AttachedCall } from '#core/ledger/admission-row.ts'
@@ -146,7 +146,6 @@ function nameOfAgent({ agent: { id, model, isInModel } }: ChatRequest): string |
  * only after the lookup has failed, so that valid calls do not pay for it. Over HTTP such a credential is rejected earlier.
  */
 function withForm(error: Problem, credential: string): Problem {
-  if (error.reason !== 'key_unknown') return error
-  const reason = keyFormatProblem(credential)
-  return reason === undefined ? error : new Problem(reason, { cause: error })
+  if (error.reason !== 'key_unknown' || isWellFormedKey(credential)) return error
+  return new Problem(keyFormatProblem(credential), { cause: error })
 }

@@ -103,7 +103,7 @@ function confirmKey(
   { invalid, permissions, allowedAgents }: KeyLimits,
   { agent, ledgerApp }: UnroutedCall,
 ): void {
-  if (invalid !== undefined) throw new Problem(invalid)
+  if (invalid !== null) throw new Problem(invalid)
   if (!permissions.includes('chat') && !permissions.includes('admin'))
     fail('permission_denied', 'the API key needs the permission chat.')
   if (!isAllowedApp(allowedAgents, agent.id, ledgerApp)) throw new Problem('agent_denied')

@@ -14,9 +14,9 @@ const KEY: KeyLimits = {
   ownerId: 'owner-1',
   permissions: ['chat'],
   allowedAgents: [],
-  chatPerMinute: undefined,
-  uploadPerMinute: undefined,
-  invalid: undefined,
+  chatPerMinute: null,
+  uploadPerMinute: null,
+  invalid: null,
 }
 
 /** A process in which a key may have one stream, and the only deployment of an agent one call. */

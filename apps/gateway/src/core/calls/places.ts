@@ -112,10 +112,9 @@ export class Place {
   /** @throws Problem `unavailable` or `rate_limited` */
   takeFor(ownerId: string): void {
     const { shares } = this.#places
-    const refusal = shares.refusalOf(ownerId)
+    const refusal = shares.take(ownerId)
     if (refusal === 'all') fail('unavailable', TOO_MANY_IN_FLIGHT)
     if (refusal === 'share') fail('rate_limited', TOO_MANY_OF_OWNER)
-    shares.take(ownerId)
     this.#ownerId = ownerId
   }
 

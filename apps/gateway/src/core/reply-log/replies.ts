@@ -2,7 +2,6 @@ import type { KeyWatch } from '#core/accounts/keys/key-watch.ts'
 import { createBatcher } from '#core/base/async/batcher.ts'
 import { withDeadline } from '#core/base/async/deadline.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
-import { sleep } from '#core/base/async/sleep.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 import { fail, Problem, refuseField } from '#core/errors/errors.ts'
 import type { AttachedCall } from '#core/ledger/admission-row.ts'
@@ -132,14 +131,17 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
     },
     { sizeMax: 256, isShared: () => true },
   )
-  const countReplay = createBatcher<string, void>(
+  const countReplay = createBatcher<string>(
     async (callIds) => {
       const counts = new Map<string, number>()
       for (const callId of callIds) counts.set(callId, (counts.get(callId) ?? 0) + 1)
       await store.countReplays(counts)
-      return callIds.map(() => undefined)
     },
-    { sizeMax: 1_000, isShared: () => true, gather: () => sleep(COUNT_REPLAYS_EVERY_MS) },
+    {
+      sizeMax: 1_000,
+      isShared: () => true,
+      gather: (send) => setTimeout(send, COUNT_REPLAYS_EVERY_MS).unref(),
+    },
   )
 
   let counting: Promise<unknown> = markRejectionHandled(Promise.resolve())

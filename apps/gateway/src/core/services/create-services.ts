@@ -22,8 +22,9 @@ import { createCallStops } from '#core/calls/stop-calls.ts'
 import { type ConfigurationsDeps, createConfigurations } from '#core/configuration/configurations.ts'
 import { createConversations } from '#core/conversations/conversations.ts'
 import type { Database } from '#core/database/database.ts'
-import type { DiskSpace } from '#core/database/disk/disk-space.ts'
+import { DISK_FULL, type DiskSpace } from '#core/database/disk/disk-space.ts'
 import { createEndUsers } from '#core/erasure/end-users.ts'
+import { Problem } from '#core/errors/errors.ts'
 import { createClaimLookUp } from '#core/ledger/kept-claims.ts'
 import type { Ledger } from '#core/ledger/ledger.ts'
 import { createProcesses } from '#core/ledger/process-list.ts'
@@ -299,7 +300,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
   const changing =
     <Args extends unknown[], Result>(change: (...args: Args) => Promise<Result>) =>
     async (...args: Args): Promise<Result> => {
-      space.requireSpace()
+      if (space.isLow) throw new Problem('unavailable', DISK_FULL)
       return change(...args)
     }
   return {
@@ -330,7 +331,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
         resume: replies.resume,
         reply: replies.reply,
         async remove(caller, ref, onLimit) {
-          space.requireSpace()
+          if (space.isLow) throw new Problem('unavailable', DISK_FULL)
           const removed = await replies.remove(caller, ref, onLimit)
           await audit.append(whoIs(caller), {
             operation: 'replies.remove',
