@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import cors from '@fastify/cors'
 import Fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import type { Logger } from 'pino'
@@ -87,6 +88,7 @@ export async function createServer(
   refuseUntilPrepared(app, health)
   await mountRoutes(app, config, gateway, builtConsole)
   app.decorate('hasConsole', builtConsole !== undefined)
+  app.decorate('openResponses', connections.responses)
   return app
 }
 
@@ -289,5 +291,7 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Whether the server has the built files of the console. */
     hasConsole: boolean
+    /** The responses that have not ended yet. */
+    openResponses: () => ServerResponse[]
   }
 }
