@@ -97,7 +97,7 @@ export async function start(settings: Config): Promise<void> {
     if (isPrepared) await ifReachable(preparation, waiting, complete).finally(endWait)
     log.info({ address, agents: config.agents.map(({ id }) => id) }, 'listening')
     markStarted(() => reloadBySignal(gateway, log))
-    if (!gateway.health.isPrepared())
+    if (!gateway.health.isPrepared)
       markRejectionHandled(retryStart(preparation, { stopped, waiting, complete }))
 
     endsNotWritten = await stopServing({

@@ -43,7 +43,7 @@ export async function stopServing(parts: StopServing): Promise<number> {
   const { app, commands, gateway, drain, signal, log } = parts
   const { chat } = gateway.processTasks
   // Without a database no call is served that could be refused.
-  const acceptMs = gateway.health.isPrepared() ? drain.acceptMs : 0
+  const acceptMs = gateway.health.isPrepared ? drain.acceptMs : 0
   gateway.stop()
   const responses = new OpenResponses(app.server, app.openResponses())
   if (acceptMs > 0) {

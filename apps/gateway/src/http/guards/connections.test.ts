@@ -61,7 +61,9 @@ async function serve(options: Partial<ConnectionOptions> = {}) {
   app.server.on('request', () => {
     requests += 1
   })
-  connections.refuseBeyond()
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!connections.refuse(request, reply)) done()
+  })
   installProblems(app)
   app.route({
     method: ['GET', 'POST'],

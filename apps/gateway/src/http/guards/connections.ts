@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '#core/errors/errors.ts'
 import { networkOf } from '#core/limits/network-of.ts'
 import { sendProblem } from '../response/problem.ts'
@@ -43,7 +43,7 @@ export interface ConnectionOptions extends Refusing {
 /**
  * Bounds the connections of a server, and what one of them can hold. At the bound a new connection takes the place of one that is
  * idle, so that idle ones cannot keep other clients out. A client that does not send its body, or does not read its response, is
- * disconnected. `refuseBeyond` adds the hook that refuses requests beyond the bound.
+ * disconnected. The server calls `refuse` for each request in a hook behind those whose headers the refusal should have.
  */
 export function guardConnections(app: FastifyInstance, options: ConnectionOptions) {
   const { connectionsMax, stalledMs, elapsedMs, isProxy, everyMs = 1_000, beyondMax = BEYOND_MAX } = options
@@ -109,17 +109,16 @@ export function guardConnections(app: FastifyInstance, options: ConnectionOption
     responses(): ServerResponse[] {
       return [...within.all, ...beyond.all].flatMap(({ responses }) => responses)
     },
-    /** Must be called after the hooks are added whose headers the refusal should have. */
-    refuseBeyond(): void {
-      app.addHook('onRequest', (request, reply, done) => {
-        const connection = connections.get(request.raw.socket)
-        if (connection === undefined) return done()
-        connection.newest = request
-        if (!beyond.all.has(connection)) return done()
-        reply.header('connection', 'close')
-        if (request.routeOptions.config.isAlwaysAnswered === true) return done()
-        sendProblem(tooMany(), request, reply)
-      })
+    /** Answers a request that came on a connection beyond the bound; returns whether it has. */
+    refuse(request: FastifyRequest, reply: FastifyReply): boolean {
+      const connection = connections.get(request.raw.socket)
+      if (connection === undefined) return false
+      connection.newest = request
+      if (!beyond.all.has(connection)) return false
+      reply.header('connection', 'close')
+      if (request.routeOptions.config.isAlwaysAnswered === true) return false
+      sendProblem(tooMany(), request, reply)
+      return true
     },
   }
 }

@@ -5,10 +5,12 @@ import { fail } from '#core/errors/errors.ts'
 /** A caller's `X-Request-Id` is used only if it matches: it is copied verbatim into headers, the log and the ledger. */
 const PLAIN_TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~:/=@-]{1,128}$/
 
-/** The id of a request. It takes the raw request because Fastify calls this before any hook has run. */
-export function requestIdOf(request: Pick<IncomingMessage, 'headers'>, newId: () => string): string {
-  const given = request.headers['x-request-id']
-  return typeof given === 'string' && PLAIN_TOKEN.test(given) ? given : newId()
+/** Gives requests their ids. It takes the raw request because Fastify calls this before any hook has run. */
+export function requestIds(newId: () => string): (request: Pick<IncomingMessage, 'headers'>) => string {
+  return ({ headers }) => {
+    const given = headers['x-request-id']
+    return typeof given === 'string' && PLAIN_TOKEN.test(given) ? given : newId()
+  }
 }
 
 const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,253})|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/
