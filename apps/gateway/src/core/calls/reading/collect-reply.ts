@@ -59,30 +59,11 @@ export async function collectReply<Reply>(
   return collector.reply
 }
 
-/**
- * Collects the parts of which most faces build their reply.
- *
- * @param render - builds the reply of the face
- */
-export function partsCollector<Reply>(
-  model: string,
-  parts: CollectedParts,
-  render: (reply: CollectedReply) => Reply,
-): ReplyCollector<Reply> {
-  const collector = new PartsCollector(model, parts)
-  return {
-    add: (event) => collector.add(event),
-    get heldBytes() {
-      return collector.heldBytes
-    },
-    get reply() {
-      return render(collector.reply)
-    },
-  }
-}
-
-class PartsCollector implements ReplyCollector<CollectedReply> {
+/** Collects the parts of which most faces build their reply. */
+export class PartsCollector<Reply> implements ReplyCollector<Reply> {
+  heldBytes = 0
   readonly #parts: CollectedParts
+  readonly #render: (reply: CollectedReply) => Reply
   readonly #replyText = new ReplyText()
   readonly #toolCalls = new ToolCalls()
   readonly #details: DetailEvent[] = []
@@ -90,8 +71,6 @@ class PartsCollector implements ReplyCollector<CollectedReply> {
   #openReasoning: { text: string } | undefined
   #model: string
   #content = ''
-  #contentBytes = 0
-  #bytesBeside = 0
   #reasoning = ''
   /** Of each field, with lists that grow with the reply. */
   #logprobs: Map<string, unknown> | undefined
@@ -101,17 +80,15 @@ class PartsCollector implements ReplyCollector<CollectedReply> {
   #files: readonly OfferedFile[] | undefined
   #pause: OfferedPause | undefined
 
-  constructor(model: string, parts: CollectedParts) {
+  /** @param render - builds the reply of the face */
+  constructor(model: string, parts: CollectedParts, render: (reply: CollectedReply) => Reply) {
     this.#model = model
     this.#parts = parts
+    this.#render = render
   }
 
-  get heldBytes(): number {
-    return this.#contentBytes + this.#bytesBeside
-  }
-
-  get reply(): CollectedReply {
-    return {
+  get reply(): Reply {
+    return this.#render({
       model: this.#model,
       content: this.#content,
       reasoning: this.#reasoning,
@@ -126,7 +103,7 @@ class PartsCollector implements ReplyCollector<CollectedReply> {
       usage: this.#usage,
       files: this.#files,
       pause: this.#pause,
-    }
+    })
   }
 
   add(event: ChatEvent): void {
@@ -146,7 +123,7 @@ class PartsCollector implements ReplyCollector<CollectedReply> {
       case 'reasoning':
         if (this.#parts.reasoning) {
           this.#reasoning += event.text
-          this.#bytesBeside += Buffer.byteLength(event.text)
+          this.heldBytes += Buffer.byteLength(event.text)
         }
         break
       case 'logprobs':
@@ -156,7 +133,7 @@ class PartsCollector implements ReplyCollector<CollectedReply> {
       case 'tool_calls':
         if (this.#parts.toolCalls) {
           this.#toolCalls.add(event.delta)
-          this.#bytesBeside += Buffer.byteLength(JSON.stringify(event.delta))
+          this.heldBytes += Buffer.byteLength(JSON.stringify(event.delta))
         }
         break
     }
@@ -164,7 +141,7 @@ class PartsCollector implements ReplyCollector<CollectedReply> {
   }
 
   #addOpenAiFields(event: Extract<ChatEvent, { type: 'logprobs' | 'citations' }>): void {
-    this.#bytesBeside += Buffer.byteLength(JSON.stringify(event))
+    this.heldBytes += Buffer.byteLength(JSON.stringify(event))
     if (event.type === 'logprobs') {
       this.#logprobs ??= new Map()
       joinLists(this.#logprobs, event.logprobs)
@@ -179,18 +156,18 @@ class PartsCollector implements ReplyCollector<CollectedReply> {
     const text = this.#replyText.add(event)
     if (event.type === 'replace') {
       // The reply has not been sent yet, so only the replacement is kept.
+      this.heldBytes += Buffer.byteLength(event.text) - Buffer.byteLength(this.#content)
       this.#content = event.text
-      this.#contentBytes = Buffer.byteLength(event.text)
     } else if (text !== '') {
       this.#content += text
-      this.#contentBytes += Buffer.byteLength(text)
+      this.heldBytes += Buffer.byteLength(text)
     }
   }
 
   #addDetail(event: ChatEvent): void {
     if (event.type === 'reasoning' && this.#openReasoning !== undefined) {
       this.#openReasoning.text += event.text
-      this.#bytesBeside += Buffer.byteLength(event.text)
+      this.heldBytes += Buffer.byteLength(event.text)
       return
     }
     for (const detail of detailsOf(event)) {
@@ -198,7 +175,7 @@ class PartsCollector implements ReplyCollector<CollectedReply> {
       this.#details.push(
         this.#openReasoning === undefined ? detail : { type: 'reasoning', data: this.#openReasoning },
       )
-      this.#bytesBeside += Buffer.byteLength(JSON.stringify(detail))
+      this.heldBytes += Buffer.byteLength(JSON.stringify(detail))
     }
   }
 }
