@@ -1,11 +1,10 @@
 import type { ChatEvent, ChatEvents, DetailEvent, FinishReason, TokenCounts } from '#core/agents/events.ts'
 import type { OfferedFile } from '#core/agents/made-file.ts'
-import type { OfferedPause } from '#core/agents/pause.ts'
+import { type OfferedPause, type Pause, textOfPause } from '#core/agents/pause.ts'
 import type { JsonObject } from '#core/base/values/json.ts'
 import { Problem } from '#core/errors/errors.ts'
 import type { ReplyCollector } from '#core/reply-log/kept-form.ts'
 import { detailsOf } from './detail-of.ts'
-import { ReplyText } from './reply-text.ts'
 import { type ToolCall, ToolCalls } from './tool-calls.ts'
 
 /** A complete reply, from which each face builds its response. The parts that the face does not ask for are empty. */
@@ -64,8 +63,7 @@ export class PartsCollector<Reply> implements ReplyCollector<Reply> {
   heldBytes = 0
   readonly #parts: CollectedParts
   readonly #render: (reply: CollectedReply) => Reply
-  readonly #replyText = new ReplyText()
-  readonly #toolCalls = new ToolCalls()
+  #toolCalls: ToolCalls | undefined
   readonly #details: DetailEvent[] = []
   /** The last entry of the details while it is reasoning, whose fragments are joined into one entry. */
   #openReasoning: { text: string } | undefined
@@ -92,7 +90,7 @@ export class PartsCollector<Reply> implements ReplyCollector<Reply> {
       model: this.#model,
       content: this.#content,
       reasoning: this.#reasoning,
-      toolCalls: this.#toolCalls.list,
+      toolCalls: this.#toolCalls?.list ?? [],
       details: this.#details,
       logprobs: this.#logprobs && Object.fromEntries(this.#logprobs),
       citations: this.#citations && {
@@ -107,7 +105,6 @@ export class PartsCollector<Reply> implements ReplyCollector<Reply> {
   }
 
   add(event: ChatEvent): void {
-    this.#addContent(event)
     switch (event.type) {
       case 'model':
         this.#model = event.model
@@ -120,6 +117,18 @@ export class PartsCollector<Reply> implements ReplyCollector<Reply> {
         this.#pause = event.pause
         this.#files = event.files
         return
+      case 'text':
+        this.#content += event.text
+        this.heldBytes += Buffer.byteLength(event.text)
+        break
+      case 'replace':
+        // The reply has not been sent yet, so only the replacement is kept.
+        this.heldBytes += Buffer.byteLength(event.text) - Buffer.byteLength(this.#content)
+        this.#content = event.text
+        break
+      case 'pause':
+        this.#addPause(event.pause)
+        break
       case 'reasoning':
         if (this.#parts.reasoning) {
           this.#reasoning += event.text
@@ -132,12 +141,20 @@ export class PartsCollector<Reply> implements ReplyCollector<Reply> {
         return
       case 'tool_calls':
         if (this.#parts.toolCalls) {
+          this.#toolCalls ??= new ToolCalls()
           this.#toolCalls.add(event.delta)
           this.heldBytes += Buffer.byteLength(JSON.stringify(event.delta))
         }
         break
     }
     if (this.#parts.details) this.#addDetail(event)
+  }
+
+  /** A question is a paragraph of the text. */
+  #addPause(pause: Pause): void {
+    const text = (this.#content === '' ? '' : '\n\n') + textOfPause(pause)
+    this.#content += text
+    this.heldBytes += Buffer.byteLength(text)
   }
 
   #addOpenAiFields(event: Extract<ChatEvent, { type: 'logprobs' | 'citations' }>): void {
@@ -150,18 +167,6 @@ export class PartsCollector<Reply> implements ReplyCollector<Reply> {
     this.#citations ??= { top: new Map(), annotations: [] }
     for (const [name, value] of Object.entries(event.top)) this.#citations.top.set(name, value)
     for (const annotation of event.annotations) this.#citations.annotations.push(annotation)
-  }
-
-  #addContent(event: ChatEvent): void {
-    const text = this.#replyText.add(event)
-    if (event.type === 'replace') {
-      // The reply has not been sent yet, so only the replacement is kept.
-      this.heldBytes += Buffer.byteLength(event.text) - Buffer.byteLength(this.#content)
-      this.#content = event.text
-    } else if (text !== '') {
-      this.#content += text
-      this.heldBytes += Buffer.byteLength(text)
-    }
   }
 
   #addDetail(event: ChatEvent): void {
