@@ -22,6 +22,8 @@ export type LedgerStatement = 'admit' | 'settle'
 
 export interface LedgerObserver {
   batch(statement: LedgerStatement, calls: readonly Traced[], ms: number): void
+  /** A statement succeeded after some had failed. */
+  recovered?(statement: LedgerStatement): void
   /** A statement failed; it may be repeated. */
   batchFailed?(statement: LedgerStatement, error: unknown, calls: readonly Traced[], ms: number): void
   /** The database refused a value of a call that has ended: it is settled as `interrupted`, without its texts. */
@@ -91,6 +93,7 @@ export interface Ledger {
 const UNWRITTEN_MAX = 50_000
 
 export function createLedger(deps: LedgerDeps): Ledger {
+  const failing = new Set<LedgerStatement>()
   const { sql, admissionSql = sql, runtime, instanceId, observer } = deps
   const { keptAdmissionSql = admissionSql, lockedAdmissionSql = admissionSql, upkeepSql = sql } = deps
   const { SETTLE, SETTLE_DEAD, SETTLE_PREDECESSORS } = settlements(deps.bounds ?? ROLLUP_BOUNDS)
@@ -102,8 +105,11 @@ export function createLedger(deps: LedgerDeps): Ledger {
       if (rowWaitMs !== undefined) values.push(String(rowWaitMs))
       const result = await on.query<Row>(text, values)
       observer.batch(statement, calls, runtime.elapsedMs() - startedMs)
+      if (failing.size > 0) observer.recovered?.(statement)
+      failing.delete(statement)
       return result
     } catch (error) {
+      failing.add(statement)
       observer.batchFailed?.(statement, error, calls, runtime.elapsedMs() - startedMs)
       throw error
     }
@@ -129,6 +135,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
     try {
       await keptAdmissionSql.query(FREE_LATE, [JSON.stringify(late.map(({ callId }) => callId)), instanceId])
     } catch (error) {
+      failing.add('settle')
       observer.batchFailed?.('settle', error, late, runtime.elapsedMs() - startedMs)
       throw error
     }
