@@ -58,20 +58,8 @@ export async function collectReply<Reply>(
   return collector.reply
 }
 
-/**
- * Collects the parts of which most faces build their reply.
- *
- * @param render - builds the reply of the face
- */
-export function partsCollector<Reply>(
-  model: string,
-  parts: CollectedParts,
-  render: (reply: CollectedReply) => Reply,
-): ReplyCollector<Reply> {
-  return new PartsCollector(model, parts, render)
-}
-
-class PartsCollector<Reply> implements ReplyCollector<Reply> {
+/** Collects the parts of which most faces build their reply. */
+export class PartsCollector<Reply> implements ReplyCollector<Reply> {
   heldBytes = 0
   readonly #parts: CollectedParts
   readonly #render: (reply: CollectedReply) => Reply
@@ -90,6 +78,7 @@ class PartsCollector<Reply> implements ReplyCollector<Reply> {
   #files: readonly OfferedFile[] | undefined
   #pause: OfferedPause | undefined
 
+  /** @param render - builds the reply of the face */
   constructor(model: string, parts: CollectedParts, render: (reply: CollectedReply) => Reply) {
     this.#model = model
     this.#parts = parts
