@@ -62,9 +62,7 @@ export function guardConnections(app: FastifyInstance, options: ConnectionOption
     }
     const address = socket.remoteAddress ?? ''
     const network = isProxy(address) ? PROXIES : networkOf(address)
-    const connection = new Connection(socket, network, places, elapsedMs)
-    connections.set(socket, connection)
-    socket.once('close', () => connection.leave())
+    connections.set(socket, new Connection(socket, network, places, elapsedMs))
   })
   // Not a hook, because requests with a URL that is not valid reach none.
   app.server.prependListener('request', (request, response) => {
@@ -197,7 +195,7 @@ class Connection {
     this.#elapsedMs = elapsedMs
     this.#parse = socket.listeners('data')
     socket.removeAllListeners('data')
-    socket.on('data', this.#read)
+    socket.on('data', this.#read).once('close', this.leave)
     places.all.add(this)
     this.update()
   }
@@ -228,11 +226,6 @@ class Connection {
     } else if (others.size === 0) idle.delete(this.#network)
   }
 
-  leave(): void {
-    this.#places.all.delete(this)
-    this.update()
-  }
-
   begin(request: IncomingMessage, response: ServerResponse): void {
     this.responses.push(response)
     this.#arriving = undefined
@@ -249,6 +242,11 @@ class Connection {
     if (newest?.routeOptions.config.limitsBodyTime === false) return false
     const isLarge = newest?.principal !== undefined && announcedLength(newest) > SMALL_BODY_BYTES
     return this.#elapsedMs() - this.#arrivingSinceMs >= (isLarge ? BODY_MS.large : BODY_MS.other)
+  }
+
+  readonly leave = (): void => {
+    this.#places.all.delete(this)
+    this.update()
   }
 
   readonly #end = (): void => {
