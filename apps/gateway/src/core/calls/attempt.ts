@@ -15,7 +15,8 @@ import { PlatformReply } from './platform-reply.ts'
 import { ReplyContent } from './reply-content.ts'
 import { timeoutsOfAttempt } from './reply-deadlines.ts'
 import type { UnroutedCall } from './request/call.ts'
-import { deployedCall } from './request/deployed-call.ts'
+import type { DeployedCall } from './request/deployed-call.ts'
+import { hasSeveralStates } from './routing/residence.ts'
 import type { FailedAttempt, Route } from './routing/route.ts'
 import { withTraceparent } from './send-traceparent.ts'
 import { type InTurn, stopRun } from './stop-run.ts'
@@ -314,7 +315,18 @@ export class Attempt implements CallEnding {
   }
 
   #enterWith(chat: AdmittedChat<UnroutedCall>, card: unknown): Entered | Promise<Entered> {
-    return this.#deps.enter({ ...chat, call: deployedCall(chat.call, this.#route, card) }, this)
+    const { call } = chat
+    const route = this.#route
+    const deployed: DeployedCall = {
+      ...call,
+      agent: this.agent,
+      app: call.app && route.app,
+      deployment: route.deployment,
+      card,
+      isPlaced: call.agent.deployments.length > 1 && hasSeveralStates(call.agent),
+      canContinue: (residence) => route.canContinue(residence),
+    }
+    return this.#deps.enter({ ...chat, call: deployed }, this)
   }
 
   /** Enters the conversation, at another deployment if it turns out to live there. */

@@ -6,6 +6,7 @@ import type { FileKeeper } from '#core/uploads/kept-files/file-keeper.ts'
 import { type BeginDeps, beginChat, type ProcessParts } from './begin-chat.ts'
 import type { CallObserver } from './call-events.ts'
 import { conversationKey, enterConversation } from './conversation/enter-conversation.ts'
+import type { StreamLimit } from './open-streams.ts'
 import { type PlaceBounds, Places } from './places.ts'
 import { StopRequests } from './platform-stops.ts'
 import { checkCall } from './request/call.ts'
@@ -51,6 +52,7 @@ export interface ChatDeps extends BeginDeps {
   /** Keeps the files that agents make, where they ask for it. */
   readonly fileKeeper: Pick<FileKeeper, 'ofCall'>
   readonly bounds: ChatBounds
+  readonly limits: StreamLimit
 }
 
 /** Limits of one process. */
@@ -60,10 +62,10 @@ export interface ChatBounds extends PlaceBounds {
 }
 
 export function createChatService(deps: ChatDeps): ChatService {
-  const { catalog, runtime, observe, keyWatch, bounds, files, kept, upstream } = deps
+  const { catalog, runtime, observe, keyWatch, bounds, limits, files, kept, upstream } = deps
   const stops = new StopRequests()
   const parts: ProcessParts = {
-    places: new Places({ keyWatch, stops, bounds }),
+    places: new Places({ keyWatch, stops, bounds, limits }),
     replies: { runtime, observe, stops },
     attempts: {
       upstream,

@@ -17,6 +17,7 @@ import { createAudit } from '#core/audit/audit.ts'
 import { createChainSweep } from '#core/audit/chain-sweep.ts'
 import { createAdmission } from '#core/calls/admission.ts'
 import { type ChatBounds, type ChatDeps, createChatService } from '#core/calls/chats.ts'
+import type { StreamLimit } from '#core/calls/open-streams.ts'
 import { createUploadReceiver } from '#core/calls/receiving/upload-receiver.ts'
 import { createCallStops } from '#core/calls/stop-calls.ts'
 import { type ConfigurationsDeps, createConfigurations } from '#core/configuration/configurations.ts'
@@ -87,8 +88,8 @@ export interface ServicesDeps extends ChatParts {
 }
 
 export interface ServicesConfig {
-  readonly limits: LimitRules & Partial<Pick<ChatBounds, 'streamsPerKey'>>
-  readonly chat: Omit<ChatBounds, 'streamsPerKey'> & Pick<RunBounds, 'replyBytesMax' | 'headerHoldMs'>
+  readonly limits: LimitRules & StreamLimit
+  readonly chat: ChatBounds & Pick<RunBounds, 'replyBytesMax' | 'headerHoldMs'>
   readonly replies: {
     readonly bytesMax: number
     readonly graceMs: number
@@ -194,13 +195,8 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     inlineBytes: new ByteBudget(INLINE_BYTES_MAX),
     keptCharactersMax: config.conversations.maxCharacters,
     namesConversations: config.conversations.nameFromQuestion,
-    bounds: {
-      ...config.chat,
-      // It may change while streams are open.
-      get streamsPerKey() {
-        return config.limits.streamsPerKey
-      },
-    },
+    bounds: config.chat,
+    limits: config.limits,
   })
   const uploads = createUploads({ prisma, sql, storage, runtime, takeWrite })
   const { drain, ...receiver } = createUploadReceiver({

@@ -7,6 +7,7 @@ import { FairQueue } from '#core/agents/deployments/fair-queue.ts'
 import type { AgentLoad } from '#core/agents/deployments/load.ts'
 import type { Failure } from '#core/agents/events.ts'
 import type { ServedAgent } from '#core/agents/served-agent.ts'
+import { InFlight } from '#core/base/async/in-flight.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 import { DeploymentHealth } from './deployment-health.ts'
 import { homesOf, type Residence } from './residence.ts'
@@ -74,7 +75,7 @@ export class AgentRoutes {
     this.#deps = deps
     this.agent = agent
     this.queue = predecessor?.queue ?? new FairQueue()
-    this.held = predecessor?.held ?? { calls: new Set(), bounds: undefined }
+    this.held = predecessor?.held ?? { calls: new InFlight(), bounds: undefined }
     this.rests = predecessor?.rests ?? new CredentialRests()
     this.#states = agent.deployments.map((each) => {
       const before = predecessor
@@ -145,13 +146,14 @@ export class AgentRoutes {
   }
 
   /** Takes a slot of the agent, of which the caller has made sure that there is one. */
-  take(call: HoldingCall): void {
-    this.held.calls.add(call)
+  take(call: HoldingCall): () => void {
     this.held.bounds?.count(call, 1)
+    return this.held.calls.add(call)
   }
 
-  giveBack(call: HoldingCall): void {
-    this.held.calls.delete(call)
+  /** @param remove - what {@link AgentRoutes.take} has returned */
+  giveBack(call: HoldingCall, remove: () => void): void {
+    remove()
     this.held.bounds?.count(call, -1)
     this.serveWaiting()
   }

@@ -38,6 +38,8 @@ export class Route {
   attempts = 0
   readonly caller: Caller
   readonly #routes: AgentRoutes
+  /** Removes the call from those in progress. */
+  readonly #remove: () => void
   readonly #app: AgentApp | undefined
   #residence: Residence | undefined
   #state: DeploymentHealth
@@ -63,7 +65,7 @@ export class Route {
     this.#app = call.app
     this.#residence = call.residence
     this.deployment = state.deployment
-    routes.take(this)
+    this.#remove = routes.take(this)
     state.findings.inFlight += 1
     this.#ticket = state.findings.breaker.begin(call.caller, routes.elapsedMs)
   }
@@ -179,7 +181,7 @@ export class Route {
     this.#judge('none')
     if (this.#isRepetition) this.#endRepetition()
     this.#state.findings.inFlight -= 1
-    this.#routes.giveBack(this)
+    this.#routes.giveBack(this, this.#remove)
   }
 
   get #wish(): Wish {

@@ -1,9 +1,10 @@
 import type { Caller } from '#core/agents/deployments/caller.ts'
 import type { Concurrency } from '#core/agents/served-agent.ts'
+import type { InFlight } from '#core/base/async/in-flight.ts'
 
 /** The calls in progress of an agent. Whose they are is counted only while that is bounded. */
 export interface HeldSlots {
-  readonly calls: Set<HoldingCall>
+  readonly calls: InFlight<HoldingCall>
   bounds: SlotBounds | undefined
 }
 
@@ -19,9 +20,9 @@ export class SlotBounds {
   #all = 0
 
   /** @param calls - those in progress */
-  constructor(max: Pick<Concurrency, 'max' | 'perOwner' | 'perKey'>, calls: Iterable<HoldingCall>) {
+  constructor(max: Pick<Concurrency, 'max' | 'perOwner' | 'perKey'>, calls: InFlight<HoldingCall>) {
     this.#max = max
-    for (const call of calls) this.count(call, 1)
+    for (const call of calls.all()) this.count(call, 1)
   }
 
   /** Whether one more call of this caller may begin. */
